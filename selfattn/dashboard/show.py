@@ -1,0 +1,34 @@
+"""How a chart reaches the page: as a plain Vega-Lite dict, in the visitor's theme, with its reading beneath it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import altair as alt
+import streamlit as st
+
+from selfattn.theme import DARK, LIGHT, Theme
+
+
+def current_theme() -> Theme:
+    """The look the visitor's browser is in right now."""
+    return DARK if st.context.theme.type == "dark" else LIGHT
+
+
+def show_chart(
+    chart: alt.TopLevelMixin | dict[str, Any],
+    reading: str,
+    *,
+    key: str | None = None,
+    on_select: str | Callable[[], None] = "ignore",
+    width: str | int = "stretch",
+) -> Any:
+    """Send a chart to the page; `reading` says in words, computed from the data, what is to be seen.
+
+    The reading is shown beneath the picture and is its text alternative. Altair's schema validation runs under a
+    process-wide lock, so charts go out as unvalidated dicts.
+    """
+    spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
+    event = st.vega_lite_chart(spec, theme=None, key=key, on_select=on_select, width=width, alt=reading)
+    # A reading may hold words from the visitor's text, so it is never interpreted as Markdown.
+    st.text(reading, width="stretch")
+    return event

@@ -1,0 +1,100 @@
+"""Self-attention from scratch: softmax(Q K^T / sqrt(d_head)) V in plain tensor arithmetic, every step kept.
+
+Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 (scaled dot-product attention).
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionTrace:
+    """Every step of one attention computation. Rows are queries ("from"), columns are keys ("to")."""
+
+    query: Tensor  # (..., n_query, d_head)    what each token looks for
+    key: Tensor  # (..., n_key, d_head)        what each token is filed under
+    value: Tensor  # (..., n_key, d_value)     what each token hands over
+    scores: Tensor  # (..., n_query, n_key)    query . key
+    scaled: Tensor  # (..., n_query, n_key)    scores * scale
+    mask: Tensor | None  # bool (True = may attend) or float (added), broadcast to (..., n_query, n_key)
+    scale: float  # 1 / sqrt(d_head) unless given
+    masked: Tensor  # (..., n_query, n_key)    scaled, with the mask added
+    weights: Tensor  # (..., n_query, n_key)   softmax over the keys: each row sums to 1, or to 0 if masked whole
+    context: Tensor  # (..., n_query, d_value) the values, averaged with the weights
+
+
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None
+) -> AttentionTrace:
+    """Scaled dot-product attention for one head or any batch of heads, with every step kept.
+
+    query (..., n_query, d_head), key (..., n_key, d_head) and value (..., n_key, d_value) are floating-point tensors
+    of one dtype, which is kept. mask is boolean (True = may attend) or float (added to the scaled scores) and
+    broadcasts to (..., n_query, n_key). scale multiplies the scores: 1 / sqrt(d_head) unless given.
+    A row that may attend to nothing has weights 0 and context 0, never NaN.
+
+    Raises ValueError, naming the shapes or dtypes, where the inputs don't fit together.
+    """
+    _check(query, key, value, mask, scale)
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
+    scores = query @ key.transpose(-2, -1)
+    scaled = scores * scale
+    masked = add_mask(scaled, mask)
+    weights = softmax(masked)
+    context = weights @ value
+    return AttentionTrace(query, key, value, scores, scaled, mask, scale, masked, weights, context)
+
+
+def add_mask(scaled: Tensor, mask: Tensor | None) -> Tensor:
+    """The scaled scores (..., n_query, n_key) with minus infinity where a key may not be attended to."""
+    if mask is None:
+        return scaled
+    if mask.dtype == torch.bool:
+        return scaled.masked_fill(~mask, -math.inf)
+    return scaled + mask.to(scaled.dtype)
+
+
+def softmax(masked: Tensor) -> Tensor:
+    """exp(x) / sum(exp(x)) over the last axis; all zeros where a row is minus infinity throughout."""
+    row_maximum = masked.amax(dim=-1, keepdim=True)
+    # The maximum is subtracted so that exp cannot overflow; where a row is masked whole, it is minus infinity itself.
+    shifted = masked - row_maximum.masked_fill(row_maximum == -math.inf, 0.0)
+    powers = shifted.exp()
+    total = powers.sum(dim=-1, keepdim=True)
+    return powers / total.masked_fill(total == 0, 1.0)
+
+
+def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None) -> None:
+    shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+    if min(query.dim(), key.dim(), value.dim()) < 2:
+        raise ValueError(f"Expected matrices of shape (..., n, d_head), got {shapes}. For one vector use vector[None].")
+    if query.shape[-1] != key.shape[-1] or query.shape[-1] == 0:
+        raise ValueError(f"query and key must have the same d_head (last dimension, at least 1), got {shapes}.")
+    if key.shape[-2] != value.shape[-2] or key.shape[-2] == 0:
+        raise ValueError(f"Each key needs one value (second to last dimension, at least 1), got {shapes}.")
+    dtypes = {query.dtype, key.dtype, value.dtype}
+    if len(dtypes) > 1 or not query.is_floating_point():
+        got = f"{query.dtype}, {key.dtype}, {value.dtype}"
+        raise ValueError(f"query, key, value must share one floating-point dtype, got {got}. Convert with .float().")
+    try:
+        batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    except RuntimeError:
+        raise ValueError(f"The leading (batch, head) dimensions don't broadcast: {shapes}.") from None
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"scale must be a finite number, got {scale}.")
+    if mask is None:
+        return
+    if mask.dtype != torch.bool and not mask.is_floating_point():
+        raise ValueError(f"mask must be boolean (True = may attend) or float (added to the scores), got {mask.dtype}.")
+    wanted = (*batch, query.shape[-2], key.shape[-2])
+    try:
+        fits = torch.broadcast_shapes(mask.shape, wanted) == torch.Size(wanted)
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(f"mask {tuple(mask.shape)} doesn't broadcast to (..., n_query, n_key) {wanted}; got {shapes}.")
+    if mask.is_floating_point() and bool((mask.isnan() | (mask == math.inf)).any()):
+        raise ValueError("A float mask holds finite numbers or minus infinity; this one holds NaN or plus infinity.")

@@ -1,0 +1,82 @@
+"""The colours and the type of every chart, light and dark: few colours, each with one fixed meaning everywhere.
+
+Sentence A is violet and sentence B orange (the two ends of ColorBrewer's PuOr, safe for the colour-blind); weights run
+from the page's background to deep blue; signed values from red over the background to blue; the effect of removing a
+head from brown over the background to teal; the chosen word always has an outline in ink.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+FONT = "Source Sans, Source Sans Pro, DejaVu Sans, Noto Sans, sans-serif"
+
+
+@dataclass(frozen=True)
+class Theme:
+    """One of the two looks. Ramps go from low to high; the middle of a diverging ramp is the background."""
+
+    name: str  # "light" or "dark"
+    background: str
+    panel: str  # a surface set apart from the background
+    ink: str  # text, and the outline of what is chosen
+    muted: str  # secondary text and axis labels
+    grid: str
+    sentence_a: str
+    sentence_b: str
+    weights: tuple[str, ...]  # 0 to the maximum
+    signed: tuple[str, ...]  # negative, zero, positive
+    effect: tuple[str, ...]  # negative, zero, positive
+
+
+LIGHT = Theme(
+    name="light",
+    background="#ffffff",
+    panel="#f6f7f9",
+    ink="#1b2330",
+    muted="#5c6675",
+    grid="#e3e6eb",
+    sentence_a="#6b3fa0",
+    sentence_b="#c75f00",
+    weights=("#ffffff", "#c9dcf2", "#7fb0de", "#3f7fc4", "#174f97", "#08306b"),
+    signed=("#a50f26", "#e2705a", "#ffffff", "#5b9bd0", "#1c4f96"),
+    effect=("#7a4a07", "#cf9f4e", "#ffffff", "#55b3a5", "#01665e"),
+)
+
+DARK = Theme(
+    name="dark",
+    background="#0f131a",
+    panel="#181e28",
+    ink="#eef1f6",
+    muted="#a3adbd",
+    grid="#2a3240",
+    sentence_a="#b99af0",
+    sentence_b="#ffa24d",
+    weights=("#0f131a", "#153055", "#1d5296", "#3d83d4", "#7fb8f5", "#d3e8ff"),
+    signed=("#ff8f7a", "#b2473c", "#0f131a", "#3b78b8", "#8fc6ff"),
+    effect=("#eebb66", "#94661f", "#0f131a", "#23867a", "#7fe0d1"),
+)
+
+THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+
+
+def vega_config(theme: Theme) -> dict[str, Any]:
+    """The Vega-Lite `config` block that gives a chart this look."""
+    label = {"labelColor": theme.muted, "titleColor": theme.muted, "labelFontSize": 12, "titleFontSize": 12}
+    return {
+        "background": theme.background,
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": {**label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal"},
+        "legend": {**label, "titleFontWeight": "normal", "gradientStrokeColor": theme.grid},
+        "title": {
+            "color": theme.ink,
+            "subtitleColor": theme.muted,
+            "fontSize": 14,
+            "anchor": "start",
+            "fontWeight": 600,
+        },
+        "text": {"color": theme.ink, "fontSize": 12},
+        "header": {"labelColor": theme.ink, "titleColor": theme.muted, "labelFontSize": 13},
+        "rule": {"color": theme.muted},
+        "line": {"strokeWidth": 2},
+    }
