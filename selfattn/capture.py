@@ -1,0 +1,152 @@
+"""What a layer's attention really received: one attention function that runs the normal fast one and keeps its inputs.
+
+transformers calls a registered function in place of its own in every layer. Ours calls `sdpa` unchanged and, where the
+caller passed `recorder=`, keeps that layer's query, key, value, mask and scale (after biases and rotary positions).
+One recorder serves one forward pass: no globals, so concurrent calls can't disturb one another. The layer is the
+recorder's call count, because several families give their attention modules no index.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from selfattn.kernel import AttentionTrace, attend
+
+IMPLEMENTATION = "selfattn"
+
+Head = tuple[int, int]  # (layer, head), both from 0
+
+
+@dataclass(frozen=True, eq=False)
+class LayerRecording:
+    """What one layer's attention received and returned, on the model's device and in its dtype."""
+
+    module: nn.Module  # the layer's own attention module
+    query: Tensor  # (batch, n_heads, n, d_head)
+    key: Tensor  # (batch, n_heads, n, d_head)
+    value: Tensor  # (batch, n_heads, n, d_head)
+    mask: Tensor | None  # bool or float, broadcast to (batch, n_heads, n, n); the model's own, by reference
+    position_bias: Tensor | None  # (1, n_heads, n, n): added to the scaled scores (T5), by reference
+    scale: float
+    context: Tensor  # (batch, n, n_heads, d_head): what the sdpa call returned
+
+    def sentence(self, index: int, n: int) -> "LayerRecording":
+        """The recording of one sentence of the batch, cut back to its first n tokens; batch becomes 1."""
+        one = slice(index, index + 1)
+
+        def own(tensor: Tensor | None) -> Tensor | None:
+            if tensor is None:
+                return None
+            row = tensor if tensor.shape[0] == 1 else tensor[one]
+            row = row[..., : min(n, row.shape[-2]), :n]
+            hides_nothing = row.dtype == torch.bool and bool(row.all())
+            return None if hides_nothing else row
+
+        query, key, value = (tensor[one, :, :n] for tensor in (self.query, self.key, self.value))
+        context = self.context[one, :n]
+        if self.query.shape[0] > 1:  # a view would keep the whole batch alive
+            query, key, value, context = (tensor.clone() for tensor in (query, key, value, context))
+        return LayerRecording(
+            self.module, query, key, value, own(self.mask), own(self.position_bias), self.scale, context
+        )
+
+    def additive_mask(self) -> Tensor | None:
+        """Position bias and mask as the one mask that the kernel takes: (n_heads or 1, n, n), bool or CPU float32."""
+        mask = None if self.mask is None else self.mask[0].cpu()
+        if mask is not None and mask.dtype != torch.bool:
+            # Families that add the dtype's lowest number mean "may not attend".
+            mask = mask > torch.finfo(mask.dtype).min if _only_hides(mask) else mask.float()
+        if self.position_bias is None:
+            return mask
+        bias = self.position_bias[0].float().cpu()
+        if mask is None:
+            return bias
+        return bias.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else bias + mask
+
+    def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
+        """The kernel's computation from what was recorded, for one head or several, for all or some of the queries."""
+        query, key, value = (t[0, heads].float().cpu() for t in (self.query, self.key, self.value))
+        mask = self.additive_mask()
+        if mask is not None:
+            mask = mask.expand(self.query.shape[1], -1, -1)[heads]
+            mask = mask[..., rows, :] if mask.shape[-2] > 1 else mask
+        return attend(query[..., rows, :], key, value, mask, self.scale)
+
+    def own_weights(self) -> Tensor:
+        """The weights (n_heads, n, n) by the model's own `eager` function, on the recorded inputs; CPU float32."""
+        eager = sys.modules[type(self.module).__module__].eager_attention_forward
+        mask = self.mask
+        if mask is not None and mask.dtype == torch.bool:
+            lowest = torch.finfo(self.query.dtype).min
+            mask = torch.zeros_like(mask, dtype=self.query.dtype).masked_fill(~mask, lowest)
+        extra = {} if self.position_bias is None else {"position_bias": self.position_bias}
+        with torch.no_grad():
+            _, weights = eager(
+                self.module, self.query, self.key, self.value, mask, scaling=self.scale, dropout=0.0, **extra
+            )
+        return weights[0].float().cpu()
+
+
+class Recorder:
+    """Collects one forward pass, layer by layer, and can remove heads on the way.
+
+    removed: one collection of (layer, head) for each sentence of the batch; their outputs are set to zero, or with
+    how="mean" to their own mean over the sentence's tokens. keep=False records nothing (enough for a knock-out).
+    """
+
+    def __init__(self, removed: Sequence[Sequence[Head]] = (), how: str = "zero", keep: bool = True):
+        if how not in ("zero", "mean"):
+            raise ValueError(f'how must be "zero" or "mean", got {how!r}.')
+        self.layers: list[LayerRecording] = []
+        self.n_calls = 0
+        self._keep = keep
+        self._how = how
+        self._removed: dict[int, tuple[list[int], list[int]]] = {}
+        for row, heads in enumerate(removed):
+            for layer, head in heads:
+                rows, columns = self._removed.setdefault(layer, ([], []))
+                rows.append(row)
+                columns.append(head)
+
+    def receive(self, module, query, key, value, mask, context, options) -> Tensor:
+        """Take one layer's inputs and its context (batch, n, n_heads, d_head); return the context to go on with."""
+        layer = self.n_calls
+        self.n_calls += 1
+        if layer in self._removed:
+            rows, heads = self._removed[layer]
+            context = context.clone()
+            if self._how == "zero":
+                context[rows, :, heads] = 0.0
+            else:
+                context[rows, :, heads] = context[rows, :, heads].mean(dim=1, keepdim=True)
+        if self._keep:
+            scale = options.get("scaling")
+            scale = query.shape[-1] ** -0.5 if scale is None else float(scale)
+            bias = options.get("position_bias")
+            self.layers.append(LayerRecording(module, query, key, value, mask, bias, scale, context))
+        return context
+
+
+def recorded_attention(module, query, key, value, attention_mask, recorder: Recorder | None = None, **options):
+    """The attention function given to transformers: `sdpa`, with the recorder told what went in and came out."""
+    context, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **options)
+    if recorder is None:
+        return context, None
+    groups = query.shape[1] // key.shape[1]  # grouped-query attention shares keys and values between heads
+    key, value = repeat_kv(key, groups), repeat_kv(value, groups)
+    return recorder.receive(module, query, key, value, attention_mask, context, options), None
+
+
+def _only_hides(mask: Tensor) -> bool:
+    lowest = torch.finfo(mask.dtype).min
+    return bool(((mask == 0) | (mask <= lowest)).all())
+
+
+AttentionInterface.register(IMPLEMENTATION, recorded_attention)
+AttentionMaskInterface.register(IMPLEMENTATION, sdpa_mask)

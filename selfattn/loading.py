@@ -1,0 +1,240 @@
+"""Load a pretrained encoder, and measure at load whether the kernel can recompute it, instead of trusting a list."""
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding, AutoTokenizer
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES,
+)
+from transformers.utils import logging as transformers_logging
+
+from selfattn.capture import IMPLEMENTATION, Recorder
+from selfattn.encoder import EagerTwin, Encoder
+from selfattn.sources import LoadError, Source, resolve
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+PROBE = "The bank of the river."
+PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that counts as equal
+NO_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
+
+
+def load_encoder(
+    name: str | None = None, *, revision: str | None = None, device: str = "auto", dtype: str = "float32"
+) -> Encoder:
+    """Load an encoder: the bundled one (None), a folder saved by save_pretrained, or a Hub id.
+
+    device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps". dtype: "float32", "bfloat16", "float16".
+    An existing folder wins over a Hub id. Only safetensors are read; no code that comes with a model is run.
+    Raises LoadError, whose message says what is wrong and what to do.
+    """
+    if dtype not in DTYPES:
+        raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
+    device = choose_device(device)
+    source = resolve(name, revision)
+    model, note = _load_model(source, dtype)
+    tokenizer = _load_tokenizer(source)
+    try:
+        model = model.to(device)
+    except torch.OutOfMemoryError:
+        raise LoadError("memory", f"{source.name} doesn't fit into the memory of {device}. Choose cpu.") from None
+    return _measure(source, model.eval().requires_grad_(False), tokenizer, device, dtype, note)
+
+
+def available_devices() -> list[str]:
+    """The devices this machine has, best first."""
+    found = ["cuda"] if torch.cuda.is_available() else []
+    if torch.backends.mps.is_available():
+        found.append("mps")
+    return [*found, "cpu"]
+
+
+def choose_device(device: str) -> str:
+    """The device for "auto" or a device's own name; raises LoadError for one that this machine hasn't."""
+    available = available_devices()
+    if device == "auto":
+        return available[0]
+    if device.split(":")[0] not in available:
+        raise LoadError("device", f"This machine has no {device!r}; it has {', '.join(available)}.")
+    return device
+
+
+def _load_tokenizer(source: Source):
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # tokenisers raise whatever their file format makes them raise
+        raise LoadError("tokenizer", f"{source.name}'s tokeniser can't be loaded: {_short(error)}.") from None
+    if not tokenizer.is_fast:
+        raise LoadError(
+            "tokenizer",
+            f"{source.name}'s tokeniser gives no character offsets. It needs a tokenizer.json (fast tokeniser).",
+        )
+    # Switched off once, here: asking for them later would change an object that other threads use.
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    return tokenizer
+
+
+def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
+    """The bare encoder and a note for the visitor. Raises LoadError."""
+    try:
+        config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # a config can be broken in any way
+        raise LoadError(
+            "config", f"{source.name}'s config.json is not one of a known model: {_short(error)}."
+        ) from None
+    loader, note = _loader(source, config)
+    verbosity = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()
+    try:
+        model, info = loader.from_pretrained(
+            source.folder,
+            config=config,
+            dtype=DTYPES[dtype],
+            attn_implementation="eager" if _ignores_interface(config) else IMPLEMENTATION,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    except torch.OutOfMemoryError:
+        raise LoadError("memory", f"{source.name} doesn't fit into this machine's memory.") from None
+    except Exception as error:  # mismatched shapes, truncated files, unknown classes: all mean the weights don't fit
+        raise LoadError(
+            "weights",
+            f"{source.name}'s weights don't fit its config, or the file is damaged: {_short(error)}. Download it again.",
+        ) from None
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+    missing = [key for key in info["missing_keys"] if "pooler" not in key]
+    if missing:
+        raise LoadError(
+            "weights",
+            f"{source.name} lacks {len(missing)} of the encoder's weights (first: {sorted(missing)[0]}); they would be "
+            "random numbers. Save the whole model again.",
+        )
+    return model, note
+
+
+def _loader(source: Source, config):
+    family = config.model_type
+    if getattr(config, "is_encoder_decoder", False):
+        if not MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
+            raise LoadError(
+                "encoder",
+                f"{source.name} is an encoder-decoder ({family}) whose encoder half can't be loaded by itself. "
+                "Of this kind, T5, mT5 and umT5 can.",
+            )
+        return AutoModelForTextEncoding, f"the encoder half of an encoder-decoder ({family})"
+    causal_only = family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and family not in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    if getattr(config, "is_decoder", False) or (causal_only and family != "xlnet"):
+        raise LoadError(
+            "encoder",
+            f"{source.name} is a decoder ({family}): its tokens see only what stands before them. selfattn opens "
+            "encoders, such as bert-base-uncased or answerdotai/ModernBERT-base.",
+        )
+    return AutoModel, ""
+
+
+def _ignores_interface(config) -> bool:
+    """Whether the family's modules never ask the attention interface (then only `eager` reports weights)."""
+    import importlib
+
+    from transformers import MODEL_MAPPING
+
+    try:
+        module = importlib.import_module(MODEL_MAPPING[type(config)].__module__)
+    except KeyError:
+        return True
+    return not hasattr(module, "eager_attention_forward")
+
+
+def _measure(source: Source, model: nn.Module, tokenizer, device: str, dtype: str, note: str) -> Encoder:
+    """Run a probe sentence and read off what the encoder is: heads, sizes, and whether it can be recomputed."""
+    config = model.config
+    draft = Encoder(
+        name=source.name,
+        revision=source.revision,
+        family=config.model_type,
+        n_layers=config.num_hidden_layers,
+        n_heads=config.num_attention_heads,
+        d_model=config.hidden_size,
+        d_head=config.hidden_size // config.num_attention_heads,
+        max_tokens=_max_tokens(model, tokenizer),
+        device=device,
+        dtype=dtype,
+        recomputable=False,
+        reason="",
+        model=model,
+        tokenizer=tokenizer,
+        digest=source.digest,
+        note=note,
+        _eager=EagerTwin(model),
+    )
+    inputs = draft._inputs([draft.tokenize(PROBE)], None)
+    reference, d_model = _reference(source, draft, inputs)
+    recorder = Recorder()
+    reason = _why_not(draft, inputs, recorder, reference)
+    from dataclasses import replace
+
+    d_head = recorder.layers[0].query.shape[-1] if not reason else draft.d_head
+    return replace(
+        draft, n_layers=len(reference), d_model=d_model, d_head=d_head, recomputable=not reason, reason=reason
+    )
+
+
+def _reference(source: Source, encoder: Encoder, inputs: dict[str, Tensor]) -> tuple[list[Tensor], int]:
+    """The eager weights of the probe, one (n_heads, n, n) a layer, and d_model. Refuses what is no such map."""
+    with torch.no_grad():
+        output = encoder._eager.run(inputs)
+    weights = [layer[0].float().cpu() for layer in output.attentions or () if layer is not None]
+    n = inputs["input_ids"].shape[1]
+    if not weights:
+        raise LoadError("attention", f"{source.name} ({encoder.family}) reports no attention weights at all.")
+    if any(layer.shape[-2:] != (n, n) for layer in weights):
+        shape = next(tuple(layer.shape) for layer in weights if layer.shape[-2:] != (n, n))
+        raise LoadError(
+            "attention",
+            f"{source.name} ({encoder.family}) has attention maps of shape {shape} for {n} tokens, not (n, n): its tokens "
+            "don't each look at all others (windows or pooling), so there is no whole map to show.",
+        )
+    if any((layer.sum(-1) - 1).abs().max() > 2e-2 for layer in weights):
+        raise LoadError("attention", f"{source.name} ({encoder.family}) reports weights whose rows don't sum to 1.")
+    return weights, output.last_hidden_state.shape[-1]
+
+
+def _why_not(encoder: Encoder, inputs: dict[str, Tensor], recorder: Recorder, reference: list[Tensor]) -> str:
+    """Why the kernel can't recompute this encoder, or "" if it can."""
+    try:
+        with torch.no_grad():
+            encoder.model(**inputs, recorder=recorder)
+    except TypeError:
+        return f"{encoder.family} has its own attention and takes no other (relative-position terms, for instance)."
+    if len(recorder.layers) != len(reference):
+        return (
+            f"{encoder.family} computes its attention by itself: {len(recorder.layers)} of {len(reference)} layers went "
+            "through the interface where query, key and value can be read."
+        )
+    error = max(float((layer.trace().weights - own).abs().max()) for layer, own in zip(recorder.layers, reference))
+    if error > PARITY[encoder.dtype]:
+        return (
+            f"the kernel's weights differ from the model's own by {error:.1e}, so {encoder.family} does more than QK^T."
+        )
+    return ""
+
+
+def _max_tokens(model: nn.Module, tokenizer) -> int:
+    """The smaller of the tokeniser's limit and the position table's, special tokens included."""
+    limits = [
+        table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
+        for name, table in model.named_modules()
+        if isinstance(table, nn.Embedding) and name.endswith("position_embeddings")
+    ]
+    limits = limits or [getattr(model.config, "max_position_embeddings", None) or NO_LIMIT]
+    return int(min(tokenizer.model_max_length, *limits, NO_LIMIT if not limits else max(limits)))
+
+
+def _short(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

