@@ -1,0 +1,145 @@
+"""What every page shares: the visitor's encoder, and cached results of running it.
+
+Caches are keyed by model, revision, digest, device, dtype and text, never by a tensor: Streamlit hashes large arrays by
+sample. Each has a bound.
+"""
+
+import argparse
+import gc
+import sys
+
+import streamlit as st
+from torch import Tensor
+
+from selfattn.dashboard import limits
+from selfattn.encoder import Encoder, TextError
+from selfattn.encoding import Encoding
+from selfattn.loading import available_devices, load_encoder
+from selfattn.measures import knock_out_effect
+from selfattn.sources import BUNDLED_NAME, CURATED, LoadError, allowed_names
+
+OTHER = "another ..."
+DTYPES = ("float32", "bfloat16", "float16")
+
+
+def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
+    """What tells one loaded encoder from another."""
+    return (encoder.name, encoder.revision, encoder.digest, encoder.device, encoder.dtype)
+
+
+HASHED = {Encoder: encoder_key}
+
+
+def start_model() -> str:
+    """The encoder named on the command line (`streamlit run app.py -- --model NAME`), else the bundled one."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--model", default=BUNDLED_NAME)
+    return parser.parse_known_args(sys.argv[1:])[0].model
+
+
+def current_encoder() -> Encoder:
+    """The encoder chosen in the sidebar, loaded once for all visitors; stays on the start encoder where it can't load."""
+    name, revision, device, dtype = _choice()
+    try:
+        encoder = _load(name, revision or None, device, dtype)
+    except LoadError as error:
+        st.error(error, icon=":material/error:")
+        try:
+            encoder = _load(BUNDLED_NAME, None, "auto", "float32")
+        except LoadError as fallback_error:
+            st.error(fallback_error, icon=":material/error:")
+            st.stop()
+        st.text(f"Meanwhile this page stays on {encoder.name}.")
+    return encoder
+
+
+def show_encoder(encoder: Encoder) -> None:
+    """A few lines in the sidebar that say what is loaded and where it runs."""
+    with st.sidebar:
+        revision = f", revision {encoder.revision[:7]}" if encoder.revision else ""
+        where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (MPS)"}.get(encoder.device, encoder.device)
+        st.text(
+            f"{encoder.name}{revision}\n{encoder.n_layers} layers × {encoder.n_heads} heads\non {where}, {encoder.dtype}"
+            + (f"\n{encoder.note}" if encoder.note else "")
+        )
+        if not encoder.recomputable:
+            st.text(f"Shown, not recomputed: {encoder.reason}", width="stretch")
+
+
+def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
+    """The text's Encoding, from the cache where it was run before. Raises TextError."""
+    limits.check_characters(text)
+    return _encode(encoder, text, pair)
+
+
+def encode_or_stop(encoder: Encoder, text: str, label: str) -> Encoding:
+    """The text's Encoding; where the encoder can't read it, the page says why and ends there."""
+    try:
+        return cached_encode(encoder, text)
+    except TextError as error:
+        st.error(f"{label}: {error}", icon=":material/error:")
+        st.stop()
+
+
+@st.cache_resource(max_entries=limits.MODELS, show_spinner="Loading the encoder ...", on_release=lambda _: gc.collect())
+def _load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
+    encoder = load_encoder(name, revision=revision, device=device, dtype=dtype)
+    gc.collect()
+    gc.freeze()  # the modules just imported live as long as the server: no later collection should walk them
+    return encoder
+
+
+@st.cache_resource(max_entries=limits.CACHED_TEXTS, show_spinner=False, hash_funcs=HASHED)
+def _encode(encoder: Encoder, text: str, pair: str | None) -> Encoding:
+    with limits.run_slot():
+        return encoder.encode(text, pair)
+
+
+@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
+def cached_effect(
+    encoder: Encoder,
+    first: tuple[str, tuple[int, ...]],
+    second: tuple[str, tuple[int, ...]],
+    how: str = "zero",
+    _progress=None,
+) -> Tensor:
+    """The effect of removing each head on the difference of two word vectors: (n_layers, n_heads)."""
+    with limits.run_slot():
+        return knock_out_effect(encoder, first, second, how, _progress)
+
+
+@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
+def cached_without_attention(encoder: Encoder, texts: tuple[str, ...]) -> list[Tensor]:
+    """Hidden states (n_layers + 1, n, d_model) of each text with every head's output zero."""
+    with limits.run_slot():
+        return encoder.without_attention(texts)
+
+
+def _choice() -> tuple[str, str, str, str]:
+    """The sidebar's pickers: name, revision, device, dtype."""
+    start = start_model()
+    allowed = allowed_names()
+    known = list(dict.fromkeys([start, *(allowed or CURATED)]))
+    options = known if allowed is not None else [*known, OTHER]
+    if (asked := st.session_state.get("model")) is not None and asked not in options:
+        st.session_state.model = start
+    with st.sidebar:
+        name = st.selectbox("Encoder", options, key="model", bind="query-params", format_func=short_name)
+        revision = ""
+        if name == OTHER:
+            name = st.text_input(
+                "Hub id or folder", key="other", bind="query-params", placeholder="owner/name or /a/folder"
+            )
+            revision = st.text_input("Revision", key="revision", bind="query-params", placeholder="newest")
+            name = name.strip() or start
+        devices = available_devices()
+        device, dtype = "auto", "float32"
+        with st.popover("Device and precision", width="stretch"):
+            device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
+            dtype = st.selectbox("Precision", DTYPES, key="dtype", bind="query-params")
+    return name, revision, device, dtype
+
+
+def short_name(name: str) -> str:
+    """The picker's label: the bundled encoder says that it is bundled."""
+    return f"{name.split('/')[-1]} (bundled)" if name == BUNDLED_NAME else name

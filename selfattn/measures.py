@@ -1,0 +1,74 @@
+"""Numbers about attention weights and word vectors: what a head looks at, and what removing it changes."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from selfattn.encoder import Encoder
+from selfattn.encoding import Encoding
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """Shannon entropy over the keys, in bits: 0 (one key) to log2(n) (uniform). (..., n_key) -> (...)"""
+    return -(weights * weights.clamp_min(torch.finfo(weights.dtype).tiny).log2()).sum(dim=-1)
+
+
+def special_share(weights: Tensor, special: Sequence[bool]) -> Tensor:
+    """The share of each row's weight on special tokens, 0 to 1. (..., n_key) -> (...)"""
+    return weights[..., torch.tensor(special)].sum(dim=-1)
+
+
+def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tensor]:
+    """Weights over the ordinary tokens only, each row renormalised to 1, and how much weight that hid.
+
+    weights (..., n_query, n_key); the columns and rows of special tokens are removed: (..., m, m), and (..., m).
+    A row with all its weight on special tokens stays all zeros.
+    """
+    ordinary = ~torch.tensor(special)
+    rows = weights[..., ordinary, :]
+    kept = rows[..., ordinary]
+    total = kept.sum(dim=-1, keepdim=True)
+    return kept / total.masked_fill(total == 0, 1.0), special_share(rows, special)
+
+
+def similarity(first: Tensor, second: Tensor) -> Tensor:
+    """Cosine of two (stacks of) vectors, -1 to 1. (..., d) -> (...)"""
+    return cosine_similarity(first.double(), second.double(), dim=-1).float()
+
+
+def drift(first: Encoding, at_first: Sequence[int], second: Encoding, at_second: Sequence[int]) -> Tensor:
+    """The cosine of one word's vectors in two sentences: as bare token, with position, after each layer.
+
+    (n_layers + 2,): the static token vectors, hidden[0], ..., hidden[n_layers]. A split word is the mean of its pieces.
+    """
+    static = similarity(first.static[list(at_first)].mean(0), second.static[list(at_second)].mean(0))
+    layers = similarity(first.hidden[:, list(at_first)].mean(1), second.hidden[:, list(at_second)].mean(1))
+    return torch.cat([static[None], layers])
+
+
+def knock_out_effect(
+    encoder: Encoder,
+    first: tuple[str, Sequence[int]],
+    second: tuple[str, Sequence[int]],
+    how: str = "zero",
+    progress: Callable[[int, int], None] | None = None,
+) -> Tensor:
+    """What removing each head does to the likeness of a word's two vectors: (n_layers, n_heads), signed.
+
+    The cosine without the head minus the cosine with it, on the last hidden state, removed in both sentences. Positive:
+    without the head the vectors are more alike, so the head helps to tell them apart. first, second: (text, positions).
+    """
+    after = [
+        encoder.knock_out(text, list(positions), how, _half(progress, half))
+        for half, (text, positions) in enumerate((first, second))
+    ]
+    before = [encoder.encode(text).vector(encoder.n_layers, positions) for text, positions in (first, second)]
+    return similarity(*after) - similarity(*before)
+
+
+def _half(progress: Callable[[int, int], None] | None, half: int) -> Callable[[int, int], None] | None:
+    if progress is None:
+        return None
+    return lambda done, total: progress(half * total + done, 2 * total)
