@@ -1,0 +1,73 @@
+"""The causal mask and the three things that look like it but aren't (system S12).
+
+Source: Vaswani et al. 2017, section 3.2.3 (illegal connections are set to minus infinity before softmax). The three
+other cases are what learners ask about.
+"""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from selfattn.kernel import attend, softmax
+from selfattn.lessons.twelve_tokens import causal_mask
+
+
+@dataclass(frozen=True, eq=False)
+class MaskCase:
+    """One way of keeping later tokens out, and what it leaves."""
+
+    name: str
+    weights: Tensor  # (n, n)
+    row_sums: Tensor  # (n,) 1 where softmax was the last step
+    leaked: float  # the largest share of any row's weight that falls on later tokens
+
+
+def four_cases(query: Tensor, key: Tensor) -> tuple[MaskCase, ...]:
+    """The four cases for one head: query and key (n, d_head).
+
+    Add minus infinity before softmax; multiply the scores by 0 before softmax; multiply the weights by 0 after it;
+    that, and divide each row by its sum.
+    """
+    if query.shape != key.shape or query.dim() != 2:
+        shapes = f"{tuple(query.shape)} and {tuple(key.shape)}"
+        raise ValueError(f"Expected query and key of one shape (n, d_head), got {shapes}. Give one head's.")
+    allowed = causal_mask(len(query))
+    bare = attend(query, key, key)
+    added = attend(query, key, key, mask=allowed).weights
+    zeroed_scores = softmax(bare.scaled * allowed)
+    zeroed_weights = bare.weights * allowed
+    total = zeroed_weights.sum(-1, keepdim=True)
+    return (
+        _case("add −∞ to the scores", added),
+        _case("multiply the scores by 0", zeroed_scores),
+        _case("multiply the weights by 0", zeroed_weights),
+        _case("… and divide by the row's sum", zeroed_weights / total.masked_fill(total == 0, 1.0)),
+    )
+
+
+def summary(cases: tuple[MaskCase, ...]) -> pd.DataFrame:
+    """One row a case: case, smallest_row_sum, largest_row_sum, leaked, difference (from the first case)."""
+    return pd.DataFrame(
+        {
+            "case": [case.name for case in cases],
+            "smallest_row_sum": [float(case.row_sums.min()) for case in cases],
+            "largest_row_sum": [float(case.row_sums.max()) for case in cases],
+            "leaked": [case.leaked for case in cases],
+            "difference": [float((case.weights - cases[0].weights).abs().max()) for case in cases],
+        }
+    )
+
+
+def random_head(n: int, d_head: int = 8, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """Query and key (n, d_head) with nothing in them but noise, for a sentence that no encoder has read."""
+    draw = torch.Generator().manual_seed(seed)
+    query, key = (torch.randn(n, d_head, generator=draw, dtype=torch.float64) for _ in range(2))
+    return query, key
+
+
+def _case(name: str, weights: Tensor) -> MaskCase:
+    row_sums = weights.sum(-1)
+    later = (weights * ~causal_mask(len(weights))).sum(-1)
+    return MaskCase(name, weights, row_sums, float(later.max()))

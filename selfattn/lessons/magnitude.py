@@ -1,0 +1,51 @@
+"""A long key that points elsewhere can outscore a short one that points the right way (system S5).
+
+Source: the published example has query [3, 1] and the three keys below. The lesson suggests that dividing by sqrt(d_k)
+removes the effect; it can't, for it divides every key's score by the same number. Cosine similarity would.
+"""
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+import torch
+
+from selfattn.kernel import attend
+from selfattn.lessons import inputs
+
+QUERY = (3.0, 1.0)
+NAMES = ("short, aligned", "long, misaligned", "long, aligned")
+KEYS = ((1.5, 0.5), (1.0, 4.0), (3.0, 1.0))
+
+
+def compare(
+    query: Sequence[float] = QUERY, keys: Sequence[Sequence[float]] = KEYS, names: Sequence[str] = NAMES
+) -> pd.DataFrame:
+    """One row a key: name, length, cosine (to the query), score, scaled (over sqrt d_k), weight, cosine_weight.
+
+    cosine_weight is what softmax gives when query and keys are first cut to length 1 and the scores not scaled.
+    """
+    key = inputs.matrix("Keys", keys)
+    wanted = inputs.vector("Query", query, key.shape[1])[None]
+    lengths = key.norm(dim=1)
+    if bool((lengths == 0).any()) or float(wanted.norm()) == 0:
+        raise ValueError("Expected vectors with a direction, got a zero vector, which has none. Change one number.")
+    raw = attend(wanted, key, key)
+    unit = attend(wanted / wanted.norm(), key / lengths[:, None], key, scale=1.0)
+    return pd.DataFrame(
+        {
+            "name": list(names),
+            "length": lengths.tolist(),
+            "cosine": unit.scores[0].tolist(),
+            "score": raw.scores[0].tolist(),
+            "scaled": raw.scaled[0].tolist(),
+            "weight": raw.weights[0].tolist(),
+            "cosine_weight": unit.weights[0].tolist(),
+        }
+    )
+
+
+def score_when_longer(query: Sequence[float], key: Sequence[float], times: float) -> float:
+    """The scaled score of a key made `times` as long: exactly `times` its score, sqrt(d_k) or not."""
+    wanted, filed = inputs.vector("Query", query), inputs.vector("Key", key, len(query))
+    return float(torch.dot(wanted, filed * times)) / math.sqrt(len(query))

@@ -1,0 +1,161 @@
+"""A recurrent net against attention: how a word's signal travels to another word, measured and not drawn (system S3).
+
+Source: Bengio, Simard and Frasconi 1994 (vanishing and exploding gradients); Cho et al. 2014 (gates); Vaswani et al.
+2017, table 1 (path length, sequential operations, work per layer).
+
+Two things that are often mixed are kept apart. The *gradient* asks how much the last state would move if the first
+word moved: it fades or explodes with the gain. The *share* asks how much of the last state is still that word, after
+all the others have been added: it shrinks even where the gradient doesn't.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from selfattn.kernel import attend
+from selfattn.lessons import inputs
+from selfattn.lessons.words import word_vectors
+
+SENTENCE = "The bank approved the loan because it was well-capitalized."
+LONG_SENTENCE = (
+    "The cat, which was chased by the neighbor's massive, loud, and energetic dog that always escapes its yard, "
+    "ran up the tree."
+)
+D_STATE = 16
+GAIN, GATE, ASKING = 0.9, 0.05, 8.0
+
+Network = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Path:
+    """The way from one word to another, in each kind of network. Words are counted from 1, as the source does."""
+
+    n: int
+    start: int
+    stop: int
+    distance: int  # steps through a recurrent net: |start - stop|
+    states_between: int  # states that lie strictly between
+    sequential_steps: int  # of the recurrent net, for the whole sentence
+    attention_distance: int  # 1, always
+    attention_sequential_steps: int  # 1: all words at once
+    attention_scores: int  # n x n
+
+
+def path(n: int, start: int, stop: int) -> Path:
+    """Count the steps between words `start` and `stop` (from 1) of n words."""
+    for name, place in (("First word", start), ("Second word", stop)):
+        inputs.number(name, place, 1, n)
+    if start == stop:
+        raise ValueError(f"Expected two different words, got word {start} twice. Choose another.")
+    distance = abs(start - stop)
+    return Path(n, start, stop, distance, distance - 1, n, 1, 1, n * n)
+
+
+def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
+    """Multiplications of one layer, as table 1 counts them: words, network, multiplications, sequential_steps.
+
+    Recurrent: one d x d matrix product a word. Attention: n x n scores and as many weighted values, of width d.
+    """
+    rows = []
+    for n in lengths:
+        rows.append((n, "recurrent", n * d_model**2, n))
+        rows.append((n, "attention", 2 * n * n * d_model, 1))
+    return pd.DataFrame(rows, columns=["words", "network", "multiplications", "sequential_steps"])
+
+
+def signal(
+    words: Sequence[str], start: int, stop: int, gain: float = GAIN, gate: float = GATE, asking: float = ASKING
+) -> pd.DataFrame:
+    """Follow word `start` to word `stop` (from 1, start < stop) through a plain and a gated recurrence and attention.
+
+    One row a network and word: network, step, word, gradient, share.
+    gradient: the size of d (state at that word) / d (first word's vector), by autograd, as the factor by which a
+    typical small change grows or shrinks (Frobenius norm over the square root of the width).
+    share: how much of the state is the first word's doing, by leaving each word out in turn: its contribution over
+    the sum of all contributions.
+    For attention the "state" at a word is its context vector; every word looks at all of the sentence.
+    """
+    if start >= stop:
+        raise ValueError(f"Expected the first word before the second, got {start} and {stop}. Swap them.")
+    path(len(words), start, stop)
+    vectors = word_vectors(words, D_STATE)
+    rows = []
+    for name, network in networks(start - 1, gain, gate, asking).items():
+        contributions = _contributions(network, vectors)
+        gradients = _gradients(network, vectors, start - 1)
+        for step in range(start, stop + 1):
+            share = contributions[start - 1, step - 1] / contributions[:, step - 1].sum()
+            rows.append((name, step, words[step - 1], float(gradients[step - 1]), float(share)))
+    return pd.DataFrame(rows, columns=["network", "step", "word", "gradient", "share"])
+
+
+def networks(wanted: int, gain: float, gate: float, asking: float) -> dict[str, Network]:
+    """The three networks by name; each maps word vectors (..., n, d) to states (..., n, d). wanted counts from 0."""
+    inputs.number("Gain", gain, 0, 2)
+    inputs.number("Gate", gate, 0, 1)
+    inputs.number("Asking", asking, 0, 100)
+    return {
+        "plain": partial(plain, gain=gain),
+        "gated": partial(gated, wanted=wanted, gain=gain, gate=gate),
+        "attention": partial(attention, wanted=wanted, asking=asking),
+    }
+
+
+def plain(vectors: Tensor, gain: float) -> Tensor:
+    """state = gain * R state + word. R only turns the state, so the gain alone decides what grows or fades."""
+    turn = _rotation(vectors.shape[-1])
+    state, states = torch.zeros_like(vectors[..., 0, :]), []
+    for word in vectors.unbind(-2):
+        state = gain * (state @ turn) + word
+        states.append(state)
+    return torch.stack(states, dim=-2)
+
+
+def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
+    """state = (1 - z) * state + z * (gain * R state + word), with z = 1 at the wanted word and `gate` elsewhere.
+
+    The gate opens where training would open it, set by hand here; a gate of 1 throughout is the plain network.
+    """
+    turn = _rotation(vectors.shape[-1])
+    state, states = torch.zeros_like(vectors[..., 0, :]), []
+    for place, word in enumerate(vectors.unbind(-2)):
+        opening = 1.0 if place == wanted else gate
+        state = (1 - opening) * state + opening * (gain * (state @ turn) + word)
+        states.append(state)
+    return torch.stack(states, dim=-2)
+
+
+def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
+    """Each word's context over all words; the word vectors serve as query, key and value.
+
+    `asking` adds the wanted word's direction to every query, by hand, as training would; 0 is untrained.
+    """
+    query = vectors + asking * vectors[..., wanted, None, :].detach()
+    return attend(query, vectors, vectors).context
+
+
+def _rotation(d_state: int) -> Tensor:
+    draw = torch.Generator().manual_seed(7)
+    return torch.linalg.qr(torch.randn(d_state, d_state, generator=draw, dtype=torch.float64)).Q
+
+
+def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
+    """(n,): how strongly each state answers to the source word's vector."""
+
+    def states(word: Tensor) -> Tensor:
+        return network(torch.cat([vectors[:source], word[None], vectors[source + 1 :]]))
+
+    jacobian = torch.autograd.functional.jacobian(states, vectors[source])  # (n, d, d)
+    return jacobian.flatten(1).norm(dim=1) / vectors.shape[1] ** 0.5
+
+
+def _contributions(network: Network, vectors: Tensor) -> Tensor:
+    """(n, n): row = word left out (its vector set to zero), column = state, entry = how far that state moves."""
+    n = len(vectors)
+    without = vectors.expand(n, *vectors.shape) * (1 - torch.eye(n, dtype=vectors.dtype))[:, :, None]
+    return (network(vectors) - network(without)).norm(dim=-1)

@@ -1,0 +1,68 @@
+"""Why the scores are divided by sqrt(d_k): measured on random vectors, with and without (system S6).
+
+Source: Vaswani et al. 2017, section 3.2.1 and its footnote 4: the dot product of two vectors whose d_k components are
+independent with mean 0 and variance 1 has mean 0 and variance d_k.
+"""
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from selfattn.kernel import attend
+from selfattn.lessons import inputs
+
+DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+N_KEYS = 32
+N_QUERIES = 256
+
+
+def measure(depths: Sequence[int] = DEPTHS, n_keys: int = N_KEYS, seed: int = 0) -> pd.DataFrame:
+    """Two rows a depth: d_k, scaled (True = divided by sqrt d_k), variance, entropy, gradient, largest.
+
+    variance: of the scores that softmax receives. entropy: of a row of weights, as a share of log(n_keys), 1 = even.
+    gradient: the Frobenius norm of the softmax's Jacobian, how far a change of scores moves the weights.
+    largest: the largest weight of a row. The last three are means over the rows.
+    """
+    inputs.number("Number of keys", n_keys, 2, 1024)
+    rows = []
+    for depth in depths:
+        inputs.number("d_k", depth, 1, 4096)
+        draw = torch.Generator().manual_seed(seed)
+        query = torch.randn(N_QUERIES, depth, generator=draw, dtype=torch.float64)
+        key = torch.randn(n_keys, depth, generator=draw, dtype=torch.float64)
+        for scaled, scale in ((False, 1.0), (True, 1 / math.sqrt(depth))):
+            trace = attend(query, key, key, scale=scale)
+            rows.append({"d_k": depth, "scaled": scaled, **_summary(trace.scaled, trace.weights)})
+    return pd.DataFrame(rows)
+
+
+def jacobian_norm(weights: Tensor) -> Tensor:
+    """The Frobenius norm of diag(w) - w w^T, the softmax's Jacobian, for each row of weights (..., n) -> (...)."""
+    squares, cubes = weights.square().sum(-1), weights.pow(3).sum(-1)
+    return (squares - 2 * cubes + squares.square()).clamp_min(0).sqrt()
+
+
+def evenness(weights: Tensor) -> Tensor:
+    """The entropy of each row of weights (..., n) as a share of log(n): 1 = all alike, 0 = one takes everything."""
+    return torch.special.entr(weights).sum(-1) / math.log(weights.shape[-1])
+
+
+def absorbed(depth: int = 64, seed: int = 0) -> float:
+    """The largest difference between scaling the scores and shrinking the query's projection by the same factor."""
+    draw = torch.Generator().manual_seed(seed)
+    query, key = (torch.randn(8, depth, generator=draw, dtype=torch.float64) for _ in range(2))
+    scaled = attend(query, key, key).weights
+    shrunk = attend(query / math.sqrt(depth), key, key, scale=1.0).weights
+    return float((scaled - shrunk).abs().max())
+
+
+def _summary(scores: Tensor, weights: Tensor) -> dict[str, float]:
+    return {
+        "variance": float(scores.var()),
+        "entropy": float(evenness(weights).mean()),
+        "gradient": float(jacobian_norm(weights).mean()),
+        "largest": float(weights.amax(-1).mean()),
+    }

@@ -1,0 +1,42 @@
+"""Attention is not symmetric: i's weight on j is not j's on i, even where the scores are (system S21).
+
+Source: softmax normalises each row by itself, so equal scores become unequal weights.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Asymmetry:
+    """The two positions whose mutual weights differ most."""
+
+    row: int
+    column: int
+    forth: float  # weight of row on column
+    back: float  # weight of column on row
+    mean_difference: float  # mean of |W - W^T| over all pairs of different positions
+
+
+def asymmetry(weights: Tensor) -> Asymmetry:
+    """For square weights (n, n), n at least 2: where forth and back differ most; forth is the larger."""
+    if weights.dim() != 2 or weights.shape[0] != weights.shape[1] or len(weights) < 2:
+        raise ValueError(f"Expected square weights (n, n), n at least 2, got {tuple(weights.shape)}. Give one head's.")
+    difference = weights - weights.T
+    row, column = divmod(int(difference.argmax()), len(weights))
+    pairs = len(weights) * (len(weights) - 1)
+    mean = float(difference.abs().sum()) / pairs
+    return Asymmetry(row, column, float(weights[row, column]), float(weights[column, row]), mean)
+
+
+def pairs(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
+    """One row a pair i < j: position_a, position_b, pair, forth, back."""
+    rows = [
+        (i, j, f"{tokens[i]} · {tokens[j]}", float(weights[i, j]), float(weights[j, i]))
+        for i in range(len(tokens))
+        for j in range(i + 1, len(tokens))
+    ]
+    return pd.DataFrame(rows, columns=["position_a", "position_b", "pair", "forth", "back"])

@@ -1,0 +1,55 @@
+"""What a loop over words costs beside one matrix product, and 100 words beside 10: timed here and now (system S3).
+
+Source: nothing is quoted; the figures are this machine's, the median of several runs.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+
+import pandas as pd
+import torch
+
+from selfattn.kernel import attend
+from selfattn.lessons import inputs
+
+REPEATS = 15
+
+
+def race(lengths: tuple[int, ...] = (10, 100), d_model: int = 64, repeats: int = REPEATS) -> pd.DataFrame:
+    """One row a way and length: way, words, milliseconds (median).
+
+    "one matrix product": attend to all words at once. "attention, word by word": the same numbers, one query at a
+    time. "recurrent, word by word": a state passed along, which can't be done at once.
+    """
+    inputs.number("Repeats", repeats, 1, 100)
+    rows = []
+    for n in lengths:
+        inputs.number("Words", n, 1, 2000)
+        draw = torch.Generator().manual_seed(0)
+        words = torch.randn(n, d_model, generator=draw)
+        matrix = torch.linalg.qr(torch.randn(d_model, d_model, generator=draw)).Q
+        ways = {
+            "one matrix product": lambda words=words: attend(words, words, words),
+            "attention, word by word": lambda words=words: [attend(word[None], words, words) for word in words],
+            "recurrent, word by word": lambda words=words, matrix=matrix: _pass_along(words, matrix),
+        }
+        rows += [(way, n, _median_ms(run, repeats)) for way, run in ways.items()]
+    return pd.DataFrame(rows, columns=["way", "words", "milliseconds"])
+
+
+def _pass_along(words: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
+    state = torch.zeros_like(words[0])
+    for word in words:
+        state = torch.tanh(matrix @ state + word)
+    return state
+
+
+def _median_ms(run: Callable[[], object], repeats: int) -> float:
+    run()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        times.append((time.perf_counter() - start) * 1000)
+    return statistics.median(times)

@@ -1,0 +1,195 @@
+"""A model of 777 numbers that learns where to look: is the number at position 4 the magic one? (system S14)
+
+Source: the published lesson: [CLS] = 0 and six random integers of 1 to 50; label 1 where position 4 holds 42; 8,000
+samples from numpy's seed 0; embeddings of width 8, one head of width 8, residual and layer norm, one sigmoid unit on
+position 0; Adam, binary cross-entropy, 10 epochs of batches of 32. Initial values follow Keras, which it used.
+"""
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from selfattn.kernel import AttentionTrace, attend
+from selfattn.lessons import inputs
+
+LARGEST_NUMBER = 50
+N_TOKENS = 7  # [CLS] and six numbers
+TARGET_POSITION = 4
+CLS = 0
+BATCH = 32
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be changed; the defaults are the published ones."""
+
+    seed: int = 0
+    epochs: int = 10
+    width: int = 8
+    magic: int = 42
+    n_samples: int = 8000
+    random_labels: bool = False  # the control: as many positives, but at random
+
+    def __post_init__(self) -> None:
+        limits = {
+            "seed": (0, 10_000),
+            "epochs": (1, 30),
+            "width": (2, 32),
+            "magic": (1, LARGEST_NUMBER),
+            "n_samples": (320, 20_000),
+        }
+        for name, (low, high) in limits.items():
+            inputs.number(name, getattr(self, name), low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Sentences of numbers and their labels."""
+
+    tokens: Tensor  # (n_samples, 7) int64, column 0 is [CLS] = 0
+    labels: Tensor  # (n_samples,) float, 0 or 1
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """How good the model is; recall is the share of positives found (a constant "no" is right in 98 % of all cases)."""
+
+    loss: float
+    accuracy: float
+    recall: float  # NaN where there are no positives
+    n_positives: int
+
+
+@dataclass(frozen=True, eq=False)
+class EpochState:
+    """The model after an epoch (0 = before training)."""
+
+    epoch: int
+    score: Score
+    weights: Tensor  # (7, 7) mean over the positives
+    negative_weights: Tensor  # (7, 7) mean over as many negatives
+    model: "TinyModel"
+
+    @property
+    def looks_at_target(self) -> float:
+        """The weight of [CLS] on position 4, mean over the positives."""
+        return float(self.weights[CLS, TARGET_POSITION])
+
+
+class TinyModel(nn.Module):
+    """Embeddings -> one head -> residual and layer norm -> one unit on position 0. Attention is our kernel's."""
+
+    def __init__(self, width: int = 8) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(LARGEST_NUMBER + 1, width)
+        self.positions = nn.Embedding(N_TOKENS, width)
+        self.query, self.key, self.value, self.output = (nn.Linear(width, width) for _ in range(4))
+        self.norm = nn.LayerNorm(width, eps=1e-6)
+        self.decide = nn.Linear(width, 1)
+        for table in (self.tokens, self.positions):
+            nn.init.uniform_(table.weight, -0.05, 0.05)
+        for layer in (self.query, self.key, self.value, self.output, self.decide):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
+    def attention(self, tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, AttentionTrace]:
+        """What the head reads (batch, 7, width) and every step of it; tokens (batch, 7)."""
+        states = self.tokens(tokens) + self.positions.weight
+        return states, attend(self.query(states), self.key(states), self.value(states), mask)
+
+    def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
+        """(batch,) scores; their sigmoid is the probability of "yes". mask (7, 7): True = may attend."""
+        states, trace = self.attention(tokens, mask)
+        # Only position 0 decides, so only its state goes on.
+        first = self.norm(states[:, CLS] + self.output(trace.context[:, CLS]))
+        return self.decide(first).squeeze(-1)
+
+    def probability(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
+        """(batch,) of "position 4 holds the magic number"."""
+        with torch.no_grad():
+            return self(tokens, mask).sigmoid()
+
+    @property
+    def n_parameters(self) -> int:
+        """777 at width 8."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+
+def samples(settings: Settings, fresh: bool = False) -> Samples:
+    """The training data; seed 0 gives the source's own. fresh: as many sentences that training never sees."""
+    draw = np.random.RandomState(settings.seed + 1_000_003 * fresh)
+    numbers = draw.randint(1, LARGEST_NUMBER + 1, size=(settings.n_samples, N_TOKENS - 1))
+    labels = numbers[:, TARGET_POSITION - 1] == settings.magic
+    if settings.random_labels:
+        labels = draw.permutation(labels)
+    tokens = np.concatenate([np.zeros((settings.n_samples, 1), dtype=numbers.dtype), numbers], axis=1)
+    return Samples(torch.from_numpy(tokens).long(), torch.from_numpy(labels).float())
+
+
+def train(settings: Settings, model_seed: int | None = None) -> Iterator[EpochState]:
+    """Train, and hand out the state before the first epoch and after each. Stop by not asking for the next.
+
+    model_seed: for the initial values and the order of the batches; the data's seed unless given.
+    """
+    data = samples(settings)
+    model_seed = settings.seed if model_seed is None else model_seed
+    # torch's own seed is process-wide; the fork gives it back as it was.
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(model_seed)
+        model = TinyModel(settings.width)
+    shuffle = torch.Generator().manual_seed(model_seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, eps=1e-7)
+    yield _state(0, model, data)
+    for epoch in range(1, settings.epochs + 1):
+        for chosen in torch.randperm(len(data.tokens), generator=shuffle).split(BATCH):
+            optimizer.zero_grad()
+            guess = model(data.tokens[chosen])
+            nn.functional.binary_cross_entropy_with_logits(guess, data.labels[chosen]).backward()
+            optimizer.step()
+        yield _state(epoch, model, data)
+
+
+def score(model: TinyModel, data: Samples, mask: Tensor | None = None) -> Score:
+    """Loss, accuracy and recall on labelled sentences."""
+    with torch.no_grad():
+        guess = model(data.tokens, mask)
+        loss = float(nn.functional.binary_cross_entropy_with_logits(guess, data.labels))
+    yes, truth = guess > 0, data.labels > 0.5
+    found = yes[truth].float().mean() if bool(truth.any()) else torch.tensor(float("nan"))
+    return Score(loss, float((yes == truth).float().mean()), float(found), int(truth.sum()))
+
+
+def without_edge(row: int = CLS, column: int = TARGET_POSITION) -> Tensor:
+    """(7, 7) mask that forbids one look: [CLS] at position 4 unless told otherwise."""
+    mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool)
+    mask[row, column] = False
+    return mask
+
+
+def sentence(numbers: list[float]) -> Tensor:
+    """(1, 7) from six typed numbers; ValueError unless they are whole and from 1 to 50."""
+    row = inputs.vector("Sentence", numbers, N_TOKENS - 1).tolist()
+    if any(value != int(value) or not 1 <= value <= LARGEST_NUMBER for value in row):
+        raise ValueError(f"Sentence: expected six whole numbers from 1 to {LARGEST_NUMBER}. Change the others.")
+    return torch.tensor([[CLS, *map(int, row)]])
+
+
+def mean_weights(model: TinyModel, tokens: Tensor) -> Tensor:
+    """(7, 7): the head's weights, mean over the sentences."""
+    with torch.no_grad():
+        return model.attention(tokens)[1].weights.mean(0)
+
+
+def _state(epoch: int, model: TinyModel, data: Samples) -> EpochState:
+    positive = data.labels > 0.5
+    n = max(1, int(positive.sum()))
+    positives = data.tokens[positive] if bool(positive.any()) else data.tokens[:1]
+    negatives = data.tokens[~positive][:n]
+    frozen = copy.deepcopy(model).requires_grad_(False)
+    return EpochState(
+        epoch, score(frozen, data), mean_weights(frozen, positives), mean_weights(frozen, negatives), frozen
+    )

@@ -1,0 +1,83 @@
+"""Bad numbers get a message that names what was expected, what came, and the remedy."""
+
+import math
+
+import pytest
+
+from selfattn.lessons import (
+    causal_mask,
+    dot_product,
+    inputs,
+    learned,
+    magnitude,
+    order,
+    recurrence,
+    scaling,
+    soft_lookup,
+    symmetry,
+    tiny_model,
+    twelve_tokens,
+    worked_example,
+)
+from selfattn.lessons.words import split_words
+
+
+@pytest.mark.parametrize(("text", "expected"), [("3, 1", [3, 1]), ("[3 1]", [3, 1]), ("-1.5;2e1", [-1.5, 20])])
+def test_numbers_are_read_as_people_type_them(text, expected):
+    assert inputs.parse("Query", text) == expected
+
+
+@pytest.mark.parametrize("text", ["three", "3, x", "3..1"])
+def test_letters_are_refused(text):
+    with pytest.raises(ValueError, match=r"Query: expected numbers such as 3, 1; got .*Type digits"):
+        inputs.parse("Query", text)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e9])
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda bad: worked_example.compute(query=(bad, 1)),
+        lambda bad: worked_example.compute(keys=((3, 1), (1, bad), (1, 1))),
+        lambda bad: worked_example.compute(values=((3, 1), (1, bad), (1, 1))),
+        lambda bad: dot_product.dot((bad, 1), (1, 1)),
+        lambda bad: magnitude.compare(query=(bad, 1)),
+        lambda bad: soft_lookup.look_up(query=(bad, 1)),
+        lambda bad: soft_lookup.look_up(temperature=bad),
+        lambda bad: twelve_tokens.compute({3: (bad, 1)}),
+        lambda bad: learned.weight_gradient(0, query=(bad, 1)),
+        lambda bad: recurrence.signal(("a", "b"), 1, 2, gain=bad),
+        lambda bad: scaling.measure((bad,)),
+        lambda bad: tiny_model.Settings(epochs=bad),
+    ],
+)
+def test_nan_infinite_and_huge_numbers_are_refused(run, bad):
+    with pytest.raises(ValueError, match="expected"):
+        run(bad)
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (lambda: worked_example.compute(query=()), "expected 2 numbers, got 0"),
+        (lambda: worked_example.compute(query=(1, 2, 3)), "expected 2 numbers, got 3"),
+        (lambda: worked_example.compute(keys=()), "at least one vector"),
+        (lambda: worked_example.compute(values=((1, 2),)), "3 keys and 1 values"),
+        (lambda: dot_product.dot((0, 0), (1, 1)), "zero vector"),
+        (lambda: magnitude.compare(keys=((0, 0),), names=("none",)), "zero vector"),
+        (lambda: twelve_tokens.compute({12: (1, 1)}), "positions 0 to 11"),
+        (lambda: order.shuffle(("a", "b"), (0, 0)), "permutation"),
+        (lambda: recurrence.path(5, 2, 2), "two different words"),
+        (lambda: recurrence.signal(("a", "b", "c"), 3, 1), "Swap them"),
+        (lambda: split_words("alone"), "2 to 60 words, got 1"),
+        (lambda: split_words("word " * 61), "2 to 60 words, got 61"),
+        (lambda: tiny_model.sentence([1, 2, 3, 4, 5]), "expected 6 numbers, got 5"),
+        (lambda: tiny_model.sentence([1, 2, 3, 4, 5, 51]), "whole numbers from 1 to 50"),
+        (lambda: tiny_model.sentence([1, 2, 3, 4, 5, 1.5]), "whole numbers from 1 to 50"),
+        (lambda: symmetry.asymmetry(worked_example.compute().weights), "square weights"),
+        (lambda: causal_mask.four_cases(*[worked_example.compute().query, worked_example.compute().key]), "one shape"),
+    ],
+)
+def test_what_does_not_fit_is_named(run, message):
+    with pytest.raises(ValueError, match=message):
+        run()

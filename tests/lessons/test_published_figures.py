@@ -1,0 +1,98 @@
+"""Every figure that the lessons print, to the printed digits."""
+
+import pytest
+
+from selfattn.lessons import (
+    annotated_heatmap,
+    dot_product,
+    magnitude,
+    projections,
+    recurrence,
+    three_words,
+    twelve_tokens,
+    worked_example,
+)
+from selfattn.lessons.words import split_words
+
+
+def rounded(tensor, decimals=2):
+    return [round(float(number), decimals) for number in tensor]
+
+
+def test_s4_the_dot_product_of_the_lesson_is_7():
+    found = dot_product.dot()
+    assert found.total == 7
+    assert found.products.tolist() == [10, -3]
+    assert found.total == pytest.approx(found.length_a * found.length_b * found.cosine)
+
+
+@pytest.mark.parametrize(("degrees", "expected"), [(0, 6), (90, 0), (180, -6)])
+def test_s4_the_sign_follows_the_angle(degrees, expected):
+    assert dot_product.at_angle(degrees, 2, 3).total == pytest.approx(expected, abs=1e-12)
+    assert dot_product.at_angle(degrees, 2, 3).degrees == pytest.approx(degrees, abs=1e-6)
+
+
+def test_s5_a_long_misaligned_key_outscores_a_short_aligned_one():
+    found = magnitude.compare().set_index("name")["score"]
+    assert found.to_dict() == {"short, aligned": 5, "long, misaligned": 7, "long, aligned": 10}
+
+
+def test_s7_the_worked_example():
+    trace = worked_example.compute()
+    assert trace.scores[0].tolist() == [10, 7, 5]
+    assert round(1 / trace.scale, 2) == 1.41
+    assert [f"{weight:.0%}" for weight in trace.weights[0].tolist()] == ["87%", "10%", "3%"]
+    assert rounded(trace.context[0]) == [1.79, 1.44]
+
+
+def test_s9_three_words():
+    found = three_words.softmax_steps()
+    assert found["score"].tolist() == [1, 0.5, 0]
+    assert rounded(found["weight"]) == [0.46, 0.32, 0.22]
+
+
+def test_s10_unmasked_good_looks_at_not_and_amazing():
+    trace = twelve_tokens.compute()
+    assert rounded(trace.weights[4]) == [0, 0, 0, 0.67, 0, 0, 0, 0, 0, 0, 0.33, 0]
+    assert rounded(trace.context[4], 8) == [0.99999467, 0.33023767]
+
+
+def test_s10_under_the_causal_mask_not_takes_everything():
+    weights = twelve_tokens.compute(causal=True).weights[4]
+    assert f"{float(weights[3]):.2f}" == "1.00"
+    assert weights[5:].tolist() == [0] * 7
+
+
+def test_s11_the_annotated_heatmap():
+    weights = annotated_heatmap.compute().weights
+    assert rounded(weights[3]) == [0.20, 0.20, 0.20, 0.40] + [0] * 8
+    assert rounded(weights[4]) == [0.14, 0.14, 0.14, 0.29, 0.29] + [0] * 7
+    amazing = rounded(weights[10])
+    assert amazing[8] == amazing[10] == 0.50
+    assert sum(amazing) == 1.0
+
+
+def test_s11_numbers_turn_white_above_60_per_cent_of_the_maximum():
+    trace = annotated_heatmap.compute()
+    assert annotated_heatmap.ink_threshold(trace) == pytest.approx(0.6 * float(trace.weights.max()))
+
+
+def test_s3_it_is_word_7_bank_word_2_with_four_states_between():
+    words = split_words(recurrence.SENTENCE)
+    start, stop = words.index("bank") + 1, words.index("it") + 1
+    assert (start, stop) == (2, 7)
+    found = recurrence.path(len(words), start, stop)
+    assert (found.distance, found.states_between) == (5, 4)
+    assert (found.attention_distance, found.attention_sequential_steps) == (1, 1)
+
+
+def test_s3_the_long_sentence_puts_17_words_between_cat_and_ran():
+    words = split_words(recurrence.LONG_SENTENCE)
+    assert recurrence.path(len(words), words.index("cat") + 1, words.index("ran") + 1).distance == 17
+
+
+def test_project_your_journey_starts_with_one_step():
+    trace = projections.project().trace
+    assert rounded(trace.scores[1], 4) == [1.2705, 1.8524, 1.8111, 1.0795, 0.5577, 1.5440]
+    assert rounded(trace.weights[1], 4) == [0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820]
+    assert rounded(trace.context[1], 4) == [0.3061, 0.8210]

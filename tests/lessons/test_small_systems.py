@@ -1,0 +1,136 @@
+"""What the small systems claim beside their published figures."""
+
+import pytest
+import torch
+
+from selfattn import kernel
+from selfattn.lessons import (
+    causal_mask,
+    forgetting,
+    geometry,
+    kernel_source,
+    learned,
+    magnitude,
+    order,
+    scaling,
+    soft_lookup,
+    symmetry,
+    twelve_tokens,
+    worked_example,
+)
+
+
+def test_soft_lookup_blends_and_a_low_temperature_makes_it_hard():
+    warm, cold, hot = (soft_lookup.look_up(temperature=t) for t in (1.0, 0.01, 100.0))
+    assert 20 < float(warm.soft) < 80
+    assert float(cold.soft) == pytest.approx(float(cold.hard), abs=1e-3)
+    assert float(hot.soft) == pytest.approx(sum(soft_lookup.SHEETS) / 4, abs=0.2)
+
+
+def test_dividing_by_sqrt_d_does_not_remove_a_keys_length():
+    once, twice = (magnitude.score_when_longer((3, 1), (1, 4), times) for times in (1, 2))
+    assert twice == pytest.approx(2 * once)
+    found = magnitude.compare()
+    assert found["scaled"].rank().tolist() == found["score"].rank().tolist()
+    assert found["weight"].tolist()[0] < found["weight"].tolist()[1]
+    assert found["cosine_weight"].tolist()[0] > found["cosine_weight"].tolist()[1]
+
+
+def test_the_variance_of_random_scores_is_d_k_and_scaling_makes_it_one():
+    found = scaling.measure((4, 64, 1024))
+    raw, scaled = found[~found["scaled"]], found[found["scaled"]]
+    for d_k, variance in zip(raw["d_k"], raw["variance"]):
+        assert variance == pytest.approx(d_k, rel=0.15)
+    assert scaled["variance"].tolist() == pytest.approx([1, 1, 1], rel=0.15)
+    assert raw["entropy"].iloc[-1] < 0.05 < 0.8 < scaled["entropy"].iloc[-1]
+    assert raw["gradient"].iloc[-1] < scaled["gradient"].iloc[-1] / 2
+
+
+def test_the_jacobian_norm_is_autograds():
+    scores = torch.tensor([2.0, -1.0, 0.5, 0.0], dtype=torch.float64)
+    jacobian = torch.autograd.functional.jacobian(lambda s: kernel.softmax(s[None])[0], scores)
+    weights = kernel.softmax(scores[None])[0]
+    assert float(scaling.jacobian_norm(weights)) == pytest.approx(float(jacobian.norm()))
+
+
+def test_even_weights_have_evenness_one_and_a_single_one_none():
+    assert float(scaling.evenness(torch.full((5,), 0.2))) == pytest.approx(1)
+    assert float(scaling.evenness(torch.tensor([1.0, 0, 0]))) == 0
+
+
+def test_a_learned_projection_can_absorb_the_scale():
+    assert scaling.absorbed() < 1e-12
+
+
+def test_the_weighted_values_laid_tip_to_tail_end_at_the_context():
+    trace = worked_example.compute()
+    last = geometry.chain(trace, worked_example.TOKENS).iloc[-1]
+    assert [last["x2"], last["y2"]] == pytest.approx(trace.context[0].tolist())
+
+
+def test_geometry_frames_hold_every_arrow():
+    trace = worked_example.compute()
+    arrows = geometry.query_key_arrows(trace, "it", worked_example.TOKENS)
+    assert arrows["label"].tolist() == ["it", "animal", "street", "because"]
+    assert arrows["score"].tolist()[1:] == [10, 7, 5]
+    values = geometry.value_arrows(trace, "it", worked_example.TOKENS)
+    assert values["kind"].tolist() == ["value"] * 3 + ["context"]
+
+
+def test_only_minus_infinity_and_renormalised_weights_are_a_mask():
+    trace = twelve_tokens.compute()
+    found = causal_mask.summary(causal_mask.four_cases(trace.query, trace.key))
+    assert found["leaked"].tolist() == pytest.approx([0, 11 / 12, 0, 0])
+    assert found["smallest_row_sum"].tolist() == pytest.approx([1, 1, 1 / 12, 1])
+    assert found["difference"].iloc[3] < 1e-12 < found["difference"].iloc[1]
+
+
+def test_masked_row_i_spreads_over_i_plus_1_tokens():
+    weights = causal_mask.four_cases(*causal_mask.random_head(5))[0].weights
+    assert (weights > 0).sum(-1).tolist() == [1, 2, 3, 4, 5]
+
+
+def test_the_kernel_source_is_the_kernel_that_runs():
+    for part in kernel_source.PARTS:
+        shown = kernel_source.source(part)
+        assert '"""' not in shown
+        assert "_check(" not in shown
+        compile(shown, part.__name__, "exec", flags=__import__("__future__").annotations.compiler_flag)
+    assert kernel_source.code_lines(kernel.attend) < 20
+
+
+def test_the_gradient_of_a_weight_is_its_finite_difference():
+    step = 1e-6
+    found = learned.weight_gradient(1)
+    nudged = worked_example.compute(query=(3 + step, 1)).weights[0, 1]
+    assert float(found.query[0]) == pytest.approx((float(nudged) - found.weight) / step, rel=1e-4)
+
+
+def test_following_the_gradient_raises_the_weight():
+    found = learned.learn(1, 20, 0.3)
+    street = found[found["token"] == "street"]["weight"].tolist()
+    assert street[0] == pytest.approx(0.104, abs=1e-3)
+    assert street == sorted(street)
+    assert street[-1] > 0.9
+
+
+def test_without_positions_shuffling_the_words_only_shuffles_the_rows():
+    assert order.shuffle().difference < 1e-12
+    assert order.shuffle().shuffled_tokens == ("man", "bites", "dog")
+    assert order.shuffle(positions=True).difference > 0.1
+
+
+def test_weights_are_not_symmetric_even_where_scores_are():
+    trace = twelve_tokens.compute()
+    assert torch.equal(trace.scores, trace.scores.T)
+    found = symmetry.asymmetry(trace.weights)
+    assert found.forth - found.back > 0.5
+    assert float(trace.weights[found.row, found.column]) == found.forth
+    assert len(symmetry.pairs(trace.weights, twelve_tokens.TOKENS)) == 12 * 11 / 2
+
+
+def test_other_values_can_have_the_same_mean():
+    found = forgetting.same_mean(amount=2)
+    assert found.moved > 1
+    assert found.difference < 1e-12
+    assert forgetting.forgets_order(worked_example.compute()) < 1e-12
