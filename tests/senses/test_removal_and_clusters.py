@@ -1,0 +1,118 @@
+"""Mean effects over pairs against single pairs, split-half reliability on known data, and clusters of unlabelled words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from transformers import MPNetConfig, MPNetModel
+
+from selfattn import NotRecomputable, load_encoder
+from selfattn.measures import knock_out_effect
+from selfattn.senses import clusters, removal
+from selfattn.senses.clusters import group
+from selfattn.senses.removal import split_half
+
+FRAME = pd.DataFrame(
+    [
+        ("The bank of the river.", "bank", "water"),
+        ("The bank approved the loan.", "bank", "money"),
+        ("Reeds grew along the bank.", "bank", "water"),
+        ("She works at a bank.", "bank", "money"),
+        ("The bat slept in a cave.", "bat", "animal"),
+        ("He swung the bat hard.", "bat", "stick"),
+        ("A bat flew past.", "bat", "animal"),
+        ("The bat was made of ash.", "bat", "stick"),
+    ],
+    columns=["sentence", "word", "sense"],
+)
+
+
+@pytest.fixture(scope="module")
+def report(encoder):
+    return removal(encoder, FRAME)
+
+
+def test_the_mean_effect_equals_the_single_pairs(encoder, report):
+    def effect(pair):
+        texts = []
+        for text in (pair.first, pair.second):
+            words = encoder.encode(text).words
+            texts.append((text, next(w.positions for w in words if w.text.casefold() == pair.word)))
+        return knock_out_effect(encoder, *texts).flatten().numpy()
+
+    assert len(report.pairs) == 2 * 6
+    assert report.pairs["same_sense"].sum() == 4
+    effects = {same: [] for same in (False, True)}
+    for (_, same), pairs in report.pairs.groupby(["word", "same_sense"]):
+        effects[same].append(np.mean([effect(pair) for pair in pairs.itertuples()], axis=0))
+    assert report.heads["different"].to_numpy() == pytest.approx(np.mean(effects[False], axis=0), abs=1e-6)
+    assert report.heads["same"].to_numpy() == pytest.approx(np.mean(effects[True], axis=0), abs=1e-6)
+    assert np.allclose(report.heads["gap"], report.heads["different"] - report.heads["same"])
+    assert (report.heads["gap_low"] <= report.heads["gap"] + 1e-12).all()
+
+
+def test_two_words_are_too_few_to_call_a_ranking_reliable(report):
+    assert np.isnan(report.reliability["different"])
+    assert not report.reliable("different")
+
+
+def test_split_half_is_one_for_words_that_agree_and_low_for_noise():
+    generator = np.random.default_rng(0)
+    agreed = np.arange(72) + 0.01 * generator.standard_normal((12, 72))
+    assert split_half(agreed) > 0.99
+    assert abs(split_half(generator.standard_normal((12, 72)))) < 0.5
+    assert np.isnan(split_half(agreed[:3]))
+
+
+def test_removal_counts_sentences_and_can_be_ended(encoder):
+    seen = []
+
+    def progress(done, total):
+        seen.append((done, total))
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        removal(encoder, FRAME, progress=progress)
+    assert seen == [(1, 8), (2, 8)]
+
+
+def test_removal_refuses_in_words(encoder, tmp_path):
+    with pytest.raises(ValueError, match="at least 2"):
+        removal(encoder, FRAME, per_sense=1)
+    with pytest.raises(ValueError, match="None of the 1 rows"):
+        removal(encoder, FRAME.iloc[:1])
+    config = MPNetConfig(
+        vocab_size=30527, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8
+    )
+    MPNetModel(config).save_pretrained(tmp_path)
+    encoder.tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(NotRecomputable, match="can't be removed"):
+        removal(load_encoder(str(tmp_path), device="cpu"), FRAME)
+
+
+def test_two_far_groups_are_found_as_two_clusters_largest_first():
+    generator = torch.Generator().manual_seed(0)
+    small = torch.tensor([0.0, 5.0, 0.0]) + 0.1 * torch.randn(4, 3, generator=generator)
+    large = torch.tensor([5.0, 0.0, 0.0]) + 0.1 * torch.randn(7, 3, generator=generator)
+    labels, silhouettes = group(torch.cat([small, large]).numpy())
+    assert labels.tolist() == [1] * 4 + [0] * 7
+    assert silhouettes.min() > 0.9
+
+
+def test_vectors_that_are_all_alike_are_one_cluster():
+    labels, silhouettes = group(np.ones((5, 3), dtype=np.float32))
+    assert labels.tolist() == [0] * 5
+    assert silhouettes.tolist() == [0] * 5
+
+
+def test_clusters_of_unlabelled_sentences(encoder):
+    report = clusters(encoder, FRAME[["sentence", "word"]])
+    assert set(report.words["word"]) == {"bank", "bat"}
+    assert report.words["sentences"].tolist() == [4, 4]
+    assert set(report.items["sentence"]) == set(FRAME["sentence"])
+    assert report.words["silhouette"].between(-1, 1).all()
+    with pytest.raises(ValueError, match="layer from 0 to 5, got 6"):
+        clusters(encoder, FRAME, layer=6)
+    with pytest.raises(ValueError, match="at least 4"):
+        clusters(encoder, FRAME.iloc[:3])

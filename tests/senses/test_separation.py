@@ -1,0 +1,240 @@
+"""Sense separation against a reference written as plain loops, its statistics by hand, and what it does with bad input."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from selfattn import words
+from selfattn.senses import random_twin, separation
+from selfattn.senses.centroid import centroid_cosines, cosines, score
+from selfattn.senses.resampling import interval, p_values, shuffled_accuracy, threshold
+
+
+def unit(vector):
+    length = math.sqrt(sum(x * x for x in vector))
+    return [x / length if length else 0.0 for x in vector]
+
+
+def nearest_centroid_accuracy(vectors, senses):
+    """The definition, one sentence at a time: nothing vectorised, nothing shared with the library."""
+    vectors = [unit([float(x) for x in vector]) for vector in vectors]
+    total = 0.0
+    for i, vector in enumerate(vectors):
+        similarity = {}
+        for sense in set(senses):
+            others = [vectors[j] for j in range(len(vectors)) if j != i and senses[j] == sense]
+            centroid = unit([sum(column) / len(others) for column in zip(*others)])
+            similarity[sense] = sum(a * b for a, b in zip(vector, centroid))
+        best = max(similarity.values())
+        winners = [sense for sense in similarity if best - similarity[sense] < 1e-9]
+        total += (senses[i] in winners) / len(winners)
+    return total / len(vectors)
+
+
+def mean_over_words(vectors, frame):
+    groups = frame.groupby("word").indices.values()
+    return sum(nearest_centroid_accuracy([vectors[i] for i in g], list(frame["sense"].iloc[g])) for g in groups) / len(
+        groups
+    )
+
+
+def loop_vectors(encoder, frame):
+    """Every vector by itself, from the public trace of a single, unpadded sentence."""
+    kinds = {}
+    for row in frame.itertuples():
+        encoding = encoder.encode(row.sentence)
+        word = encoding.words[words.find(encoding.words, row.word)[0]]
+        positions = list(word.positions)
+        for layer in range(encoder.n_layers + 1):
+            kinds.setdefault(("layer", layer), []).append(encoding.hidden[layer, positions].mean(0))
+        outside = [p for p, special in enumerate(encoding.special) if not special and p not in positions]
+        kinds.setdefault("bag", []).append(encoding.static[outside].mean(0))
+        for layer in range(encoder.n_layers):
+            for head in range(encoder.n_heads):
+                trace = encoding.trace(layer, head)
+                kinds.setdefault(("accuracy", layer, head), []).append(trace.context[positions].mean(0))
+                kinds.setdefault(("uniform", layer, head), []).append(trace.value.mean(0))
+                kinds.setdefault(("own_value", layer, head), []).append(trace.value[positions].mean(0))
+    return kinds
+
+
+@pytest.fixture(scope="module")
+def small(encoder, labelled):
+    return labelled, separation(encoder, labelled, shuffles=200)
+
+
+def test_every_layer_and_head_equals_the_plain_loop(encoder, small):
+    frame, report = small
+    vectors = loop_vectors(encoder, frame)
+    expected = [mean_over_words(vectors["layer", layer], frame) for layer in range(encoder.n_layers + 1)]
+    assert report.layers["accuracy"].tolist() == pytest.approx(expected, abs=1e-12)
+    for row in report.heads.itertuples():
+        for kind in ("accuracy", "uniform", "own_value"):
+            expected = mean_over_words(vectors[kind, row.layer, row.head], frame)
+            assert getattr(row, kind) == pytest.approx(expected, abs=1e-12), (kind, row.layer, row.head)
+    assert report.bag[0] == pytest.approx(mean_over_words(vectors["bag"], frame), abs=1e-12)
+
+
+def test_the_report_has_the_stated_columns_and_rows(encoder, small):
+    frame, report = small
+    assert report.layers["layer"].tolist() == ["embedding", 0, 1, 2, 3, 4, 5]
+    assert len(report.heads) == encoder.n_layers * encoder.n_heads
+    assert {"layer", "head", "accuracy", "p_value", "uniform", "own_value"} <= set(report.heads.columns)
+    adds = report.heads["accuracy"] - report.heads["uniform"]
+    assert np.allclose(report.heads["adds"], adds)
+    assert (report.heads["adds_low"] <= adds + 1e-12).all()
+    assert (report.heads["adds_high"] >= adds - 1e-12).all()
+    assert report.chance == pytest.approx((1 / 3 + 1 / 2) / 2)
+    by_layer = report.words.groupby("layer")["accuracy"].mean()
+    assert by_layer[report.layers["layer"]].tolist() == pytest.approx(report.layers["accuracy"].tolist())
+    assert len(report.items) == len(frame)
+    assert report.rejected.empty
+
+
+def test_the_sentences_of_a_head_add_up_to_its_accuracy(small):
+    _, report = small
+    for row in report.heads.iloc[::7].itertuples():
+        sentences = report.sentences(row.layer, row.head)
+        assert sentences.groupby("word")["score"].mean().mean() == pytest.approx(row.accuracy)
+        right = sentences["score"] == 1
+        assert (sentences["nearest"] == sentences["sense"])[right].all()
+        assert (sentences["nearest"] != sentences["sense"])[sentences["score"] == 0].all()
+
+
+def test_p_values_are_never_zero_and_fall_with_accuracy(small):
+    _, report = small
+    by_accuracy = report.heads.sort_values("accuracy")
+    assert by_accuracy["p_value"].is_monotonic_decreasing
+    assert report.heads["p_value"].min() >= 1 / 201
+    assert ((report.heads["accuracy"] > report.threshold) == (report.heads["p_value"] < 0.05)).all()
+
+
+def test_a_tie_is_shared():
+    alike = torch.ones(4, 1, 3)  # four sentences, one feature, all with the same vector
+    labels = torch.tensor([[0, 0, 1, 1]])
+    assert score(centroid_cosines(cosines(alike), labels, 2), labels).tolist() == [[[0.5] * 4]]
+    zeros = torch.zeros(6, 1, 3)
+    three = torch.tensor([[0, 0, 1, 1, 2, 2]])
+    assert score(centroid_cosines(cosines(zeros), three, 3), three)[0, 0].tolist() == pytest.approx([1 / 3] * 6)
+
+
+def test_the_own_sentence_is_left_out_of_its_centroid():
+    # With itself in the centroid, each would be nearest to its own sense; without, it is nearest to the other.
+    vectors = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])[:, None]
+    labels = torch.tensor([[0, 0, 1, 1]])
+    assert score(centroid_cosines(cosines(vectors), labels, 2), labels).tolist() == [[[0.0] * 4]]
+
+
+def test_shuffled_labels_equal_one_run_per_shuffle():
+    generator = torch.Generator().manual_seed(0)
+    between = cosines(torch.randn(7, 3, 5, generator=generator))
+    labels = torch.tensor([0, 0, 0, 1, 1, 2, 2])
+    together = shuffled_accuracy(between, labels, 3, 20, seed=4)
+    orders = np.random.default_rng(4).permuted(np.tile(labels.numpy(), (20, 1)), axis=1)
+    one_by_one = [
+        score(centroid_cosines(between, torch.from_numpy(o)[None], 3), torch.from_numpy(o)[None]).mean(-1)[:, 0]
+        for o in orders
+    ]
+    assert torch.allclose(together, torch.stack(one_by_one, dim=1))
+    assert together.std(dim=1).min() > 0
+
+
+def test_p_value_and_threshold_by_hand():
+    shuffled = np.array([[0.5, 0.6, 0.4, 0.5], [0.5, 0.3, 0.7, 0.2]])  # the best of the two heads: .5 .6 .7 .5
+    assert p_values(np.array([0.6, 0.8, 0.5]), shuffled) == pytest.approx([3 / 5, 1 / 5, 1.0])
+    assert threshold(np.arange(1000)[None] / 1000) == pytest.approx(0.950)
+    assert threshold(shuffled) == 1.0  # four shuffles can't show p < .05 at all
+
+
+def test_the_interval_holds_the_mean_and_narrows_with_more_words():
+    generator = np.random.default_rng(1)
+    few, many = generator.random((5, 2)), generator.random((500, 2))
+    for per_word in (few, many):
+        low, high = interval(per_word)
+        assert (low < per_word.mean(0)).all()
+        assert (per_word.mean(0) < high).all()
+    width = [np.subtract(*interval(per_word)[::-1]).mean() for per_word in (few, many)]
+    assert width[1] < width[0] / 5
+    assert np.isnan(interval(few[:1])).all()
+
+
+def test_the_random_twin_is_the_same_architecture_with_other_weights(encoder):
+    twin = random_twin(encoder)
+    own, other = encoder.model.state_dict(), twin.model.state_dict()
+    assert {k: v.shape for k, v in own.items()} == {k: v.shape for k, v in other.items()}
+    name = "encoder.layer.0.attention.self.query.weight"
+    assert not torch.equal(own[name], other[name])
+    assert torch.equal(other[name], random_twin(encoder).model.state_dict()[name])
+    assert twin.recomputable
+    assert torch.isfinite(twin.encode("The bank of the river.").hidden).all()
+
+
+def test_the_random_twin_leaves_the_random_state_alone(encoder):
+    before = torch.get_rng_state()
+    random_twin(encoder)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_an_exception_in_progress_ends_the_computation(encoder, labelled):
+    seen = []
+
+    class Stop(Exception):
+        pass
+
+    def progress(done, total):
+        seen.append((done, total))
+        raise Stop
+
+    with pytest.raises(Stop):
+        separation(encoder, labelled, shuffles=10, progress=progress)
+    assert seen == [(1, 4)]
+
+
+def test_bad_rows_are_listed_with_reasons_and_the_others_still_count(encoder, labelled):
+    bad = [
+        ("The river was muddy.", "bank", "water"),
+        ("A bank beside a bank.", "bank", "water"),
+        ("the  bank approved the LOAN.", "bank", "money"),
+        (None, "bank", "money"),
+        ("The bank opened.", None, "money"),
+        ("The bank opened.", "bank", None),
+        ("The river bank opened.", "river bank", "money"),
+        ("bank " + "very " * 600, "bank", "money"),
+        ("The bank of the moon.", "bank", "a single one"),
+        ("The moon rose.", "moon", "sky"),
+        ("The moon set.", "moon", "sky"),
+    ]
+    frame = pd.concat([labelled, pd.DataFrame(bad, columns=labelled.columns)], ignore_index=True)
+    report = separation(encoder, frame, shuffles=5, floor=False)
+    assert report.items.drop(columns=["start", "stop"]).sort_index().equals(labelled)
+    assert report.rejected.index.tolist() == list(range(len(labelled), len(frame)))
+    reasons = report.rejected["reason"].tolist()
+    expected = [
+        "not a word of the sentence",
+        "stands 2 times",
+        "stands further up",
+        "sentence is missing",
+        "word is missing",
+        "sense is missing",
+        "Expected one word",
+        "tokens",
+        "one usable sentence",
+        "no second sense",
+        "no second sense",
+    ]
+    assert all(part in reason for part, reason in zip(expected, reasons)), reasons
+    assert report.layers["floor"].isna().all()
+
+
+def test_wrong_tables_are_refused_in_words(encoder, labelled):
+    with pytest.raises(ValueError, match="sense missing, got sentence, word"):
+        separation(encoder, labelled[["sentence", "word"]])
+    with pytest.raises(ValueError, match=r"None of the 2 rows .* no second sense"):
+        separation(encoder, labelled.iloc[:2])
+    with pytest.raises(ValueError, match="None of the 0 rows"):
+        separation(encoder, labelled.iloc[:0])
+    with pytest.raises(ValueError, match="at least 1"):
+        separation(encoder, labelled, shuffles=0)

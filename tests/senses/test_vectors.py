@@ -1,0 +1,58 @@
+"""The vectors that are compared: masks, split words, and encoders whose attention is only shown."""
+
+import pytest
+import torch
+from transformers import MPNetConfig, MPNetModel
+
+from selfattn import load_encoder
+from selfattn.capture import LayerRecording
+from selfattn.senses import separation
+from selfattn.senses.vectors import head_vectors, word_vectors
+
+
+def recording(value, mask=None):
+    n_heads, n = value.shape[1:3]
+    context = torch.zeros(1, n, n_heads, value.shape[-1])
+    return LayerRecording(torch.nn.Identity(), value, value, value, mask, None, 1.0, context)
+
+
+def test_uniform_averages_only_over_what_the_word_may_attend_to():
+    value = torch.tensor([[[[1.0], [3.0], [8.0]]]])  # one head, three tokens
+    mask = torch.tensor([[[[True, True, False], [True, True, True], [False, True, True]]]])
+    _, uniform, own = head_vectors(recording(value, mask), [0])
+    assert uniform.item() == 2
+    assert own.item() == 1
+    _, uniform, own = head_vectors(recording(value, mask), [0, 2])  # a split word: the mean over its pieces
+    assert uniform.item() == pytest.approx((2 + 5.5) / 2)
+    assert own.item() == 4.5
+    assert head_vectors(recording(value), [0])[1].item() == 4
+
+
+def test_a_sentence_gives_the_same_vectors_alone_and_in_company(encoder):
+    texts = ["The bank of the river.", "She walked to the bank of the river and sat down there for an hour or two."]
+    spans = [(2, 3), (5, 6)]
+    together = word_vectors(encoder, texts, spans)
+    for index in range(2):
+        alone = word_vectors(encoder, texts[index : index + 1], spans[index : index + 1])
+        for name in ("layers", "bag", "context", "uniform", "own_value"):
+            assert torch.allclose(getattr(together, name)[index], getattr(alone, name)[0], atol=2e-6), name
+
+
+def test_a_sentence_of_the_word_alone_has_an_empty_bag(encoder):
+    assert word_vectors(encoder, ["bank"], [(1, 2)]).bag.abs().max() == 0
+
+
+def test_an_encoder_that_is_shown_only_has_layers_but_no_heads(tmp_path, encoder, labelled):
+    torch.manual_seed(0)
+    config = MPNetConfig(
+        vocab_size=30527, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=8
+    )
+    MPNetModel(config).save_pretrained(tmp_path)
+    encoder.tokenizer.save_pretrained(tmp_path)
+    shown = load_encoder(str(tmp_path), device="cpu")
+    assert not shown.recomputable
+    report = separation(shown, labelled, shuffles=5)
+    assert report.layers["layer"].tolist() == ["embedding", 0, 1]
+    assert report.layers["accuracy"].between(0, 1).all()
+    assert report.heads.empty
+    assert "p_value" in report.heads
