@@ -1,0 +1,100 @@
+"""The worked example on paper: a worksheet with blanks, and the same sheet with the answers, as stand-alone HTML."""
+
+from html import escape
+
+from selfattn.lessons import three_words, worked_example
+
+STYLE = """
+body { font: 12pt/1.5 Georgia, serif; max-width: 44em; margin: 2em auto; padding: 0 1em; color: #111; background: #fff; }
+h1 { font-size: 18pt; } h2 { font-size: 13pt; margin-top: 1.6em; }
+table { border-collapse: collapse; margin: .6em 0; font-variant-numeric: tabular-nums; }
+th, td { border: 1px solid #888; padding: .35em .9em; text-align: center; }
+td.answer { min-width: 5.5em; height: 1.6em; color: #08306b; font-weight: bold; }
+p.line { border-bottom: 1px solid #888; min-height: 1.8em; color: #08306b; font-weight: bold; }
+@media print { body { margin: 0; } h2 { break-after: avoid; } table { break-inside: avoid; } }
+"""
+
+
+def page(answers: bool) -> str:
+    """The sheet as one HTML file that needs nothing else; answers: filled in, else blank."""
+    title = "Self-attention by hand" + (": answers" if answers else "")
+    body = "".join((_heading(title), _softmax(answers), _worked(answers), _questions(answers)))
+    return (
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<style>{STYLE}</style></head><body>{body}</body></html>"
+    )
+
+
+def _heading(title: str) -> str:
+    name = "" if title.endswith("answers") else "<p>Name: ______________________________</p>"
+    return f"<h1>{escape(title)}</h1>{name}"
+
+
+def _softmax(answers: bool) -> str:
+    found = three_words.softmax_steps()
+    rows = [
+        (row.token, _numbers(key), _blank(f"{row.score:g}", answers), _blank(f"{row.scaled:.2f}", answers),
+         _blank(f"{row.power:.2f}", answers), _blank(f"{row.weight:.2f}", answers))
+        for row, key in zip(found.itertuples(), three_words.KEYS)
+    ]  # fmt: skip
+    heads = ("word", "key", "score q · k", "divided by √2", "e to that", "weight")
+    query = escape(_numbers(three_words.QUERY))
+    return f"<h2>1. Three words. The query is {query}.</h2>{_table(heads, rows)}"
+
+
+def _worked(answers: bool) -> str:
+    trace = worked_example.compute()
+    steps = worked_example.steps(trace)
+    rows = [
+        (row.token, _numbers(key), _numbers(value), _blank(f"{row.score:g}", answers),
+         _blank(f"{row.scaled:.2f}", answers), _blank(f"{row.weight:.0%}", answers))
+        for row, key, value in zip(steps.itertuples(), worked_example.KEYS, worked_example.VALUES)
+    ]  # fmt: skip
+    heads = ("word", "key", "value", "score q · k", "divided by √2", "weight")
+    context = _numbers([round(number, 2) for number in trace.context[0].tolist()])
+    return (
+        f"<h2>2. “{escape(worked_example.ASKING)}” asks three words. "
+        f"The query is {escape(_numbers(worked_example.QUERY))}.</h2>{_table(heads, rows)}"
+        f"<p>The context (weights × values, added up):</p>{_line(context, answers)}"
+    )
+
+
+def _questions(answers: bool) -> str:
+    asked = (
+        ("The key of “because” points exactly the way of the query, that of “street” doesn't. Why does “street” win?",
+         "Its key is longer: the dot product grows with length as well as with alignment."),
+        ("Double every key. Which weights change, and which way?",
+         "All scores double, so the largest weight grows and the others shrink; the order stays."),
+        ("Could the context be [5, 5]? Why not?",
+         "No. It is a weighted average of the values, so it lies among them."),
+    )  # fmt: skip
+    items = "".join(f"<p>{escape(question)}</p>{_line(answer, answers)}" for question, answer in asked)
+    return f"<h2>3. In your own words</h2>{items}"
+
+
+def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    body = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _cell(cell: "str | Blank") -> str:
+    if isinstance(cell, Blank):
+        return f'<td class="answer">{escape(str(cell))}</td>'
+    return f"<td>{escape(cell)}</td>"
+
+
+class Blank(str):
+    """A cell to be filled in: its answer, or nothing."""
+
+
+def _blank(answer: str, answers: bool) -> Blank:
+    return Blank(answer if answers else "")
+
+
+def _line(answer: str, answers: bool) -> str:
+    return f'<p class="line">{escape(answer) if answers else ""}</p>'
+
+
+def _numbers(numbers) -> str:
+    return "[" + ", ".join(f"{number:g}" for number in numbers) + "]"
