@@ -1,8 +1,14 @@
 """Load a pretrained encoder, and measure at load whether the kernel can recompute it, instead of trusting a list."""
 
+import importlib
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding, AutoTokenizer
+from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoModelForTextEncoding, AutoTokenizer
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
@@ -11,35 +17,45 @@ from transformers.models.auto.modeling_auto import (
 from transformers.utils import logging as transformers_logging
 
 from selfattn.capture import IMPLEMENTATION, Recorder
-from selfattn.encoder import EagerTwin, Encoder
-from selfattn.sources import LoadError, Source, resolve
+from selfattn.encoder import EagerTwin, Encoder, TextError
+from selfattn.sources import LoadError, Source, count_numbers, resolve
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 PROBE = "The bank of the river."
 PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that counts as equal
 NO_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
 
+Report = Callable[[str], None]  # told in words what is being done
+
+_loading = threading.Lock()
+
 
 def load_encoder(
-    name: str | None = None, *, revision: str | None = None, device: str = "auto", dtype: str = "float32"
+    name: str | None = None,
+    *,
+    revision: str | None = None,
+    device: str = "auto",
+    dtype: str = "float32",
+    report: Report = lambda stage: None,
 ) -> Encoder:
     """Load an encoder: the bundled one (None), a folder saved by save_pretrained, or a Hub id.
 
     device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps". dtype: "float32", "bfloat16", "float16".
+    report is called with a few words before each stage, because a download can take minutes.
     An existing folder wins over a Hub id. Only safetensors are read; no code that comes with a model is run.
     Raises LoadError, whose message says what is wrong and what to do.
     """
     if dtype not in DTYPES:
         raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     device = choose_device(device)
-    source = resolve(name, revision)
-    model, note = _load_model(source, dtype)
+    source = resolve(name, revision, report)
+    report(f"Reading the weights of {source.name}")
     tokenizer = _load_tokenizer(source)
-    try:
-        model = model.to(device)
-    except torch.OutOfMemoryError:
-        raise LoadError("memory", f"{source.name} doesn't fit into the memory of {device}. Choose cpu.") from None
-    return _measure(source, model.eval().requires_grad_(False), tokenizer, device, dtype, note)
+    with _memory_guard(source, device):
+        model, note = _load_model(source, dtype)
+        model = model.to(device).eval().requires_grad_(False)
+        report(f"Checking the kernel against {source.name}'s own attention")
+        return _measure(source, model, tokenizer, device, dtype, note)
 
 
 def available_devices() -> list[str]:
@@ -85,28 +101,26 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
             "config", f"{source.name}'s config.json is not one of a known model: {_short(error)}."
         ) from None
     loader, note = _loader(source, config)
-    verbosity = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity_error()
+    _check_size(source, loader, config)
     try:
-        model, info = loader.from_pretrained(
-            source.folder,
-            config=config,
-            dtype=DTYPES[dtype],
-            attn_implementation="eager" if _ignores_interface(config) else IMPLEMENTATION,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-        )
-    except torch.OutOfMemoryError:
-        raise LoadError("memory", f"{source.name} doesn't fit into this machine's memory.") from None
+        with _silence():
+            model, info = loader.from_pretrained(
+                source.folder,
+                config=config,
+                dtype=DTYPES[dtype],
+                attn_implementation="eager" if _ignores_interface(config) else IMPLEMENTATION,
+                use_safetensors=True,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
     except Exception as error:  # mismatched shapes, truncated files, unknown classes: all mean the weights don't fit
+        if _is_out_of_memory(error):
+            raise
         raise LoadError(
             "weights",
             f"{source.name}'s weights don't fit its config, or the file is damaged: {_short(error)}. Download it again.",
         ) from None
-    finally:
-        transformers_logging.set_verbosity(verbosity)
     missing = [key for key in info["missing_keys"] if "pooler" not in key]
     if missing:
         raise LoadError(
@@ -117,16 +131,68 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     return model, note
 
 
+def _check_size(source: Source, loader, config) -> None:
+    """Refuse a config that describes a far larger model than the weights file holds, before memory is asked for it."""
+    try:
+        with torch.device("meta"):
+            described = sum(parameter.numel() for parameter in loader.from_config(config).parameters())
+    except Exception as error:  # a config can be broken in any way
+        raise LoadError("config", f"{source.name}'s config.json describes no model: {_short(error)}.") from None
+    held = count_numbers(source.folder)
+    if described > 2 * held + 10_000_000:  # what may rightly be missing is a pooler
+        raise LoadError(
+            "weights",
+            f"{source.name}'s config.json describes a model of {described:,} numbers; its weights file holds {held:,}. "
+            "They don't belong together. Download both again.",
+        )
+
+
+@contextmanager
+def _memory_guard(source: Source, device: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if not _is_out_of_memory(error):
+            raise
+        raise LoadError(
+            "memory",
+            f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or "
+            "precision.",
+        ) from None
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    # On the CPU torch raises a plain RuntimeError, known by its words only.
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """No progress bar and no warnings from transformers; one load at a time, because its switches are global."""
+    with _loading:
+        verbosity, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
+        transformers_logging.set_verbosity_error()
+        transformers_logging.disable_progress_bar()
+        try:
+            yield
+        finally:
+            transformers_logging.set_verbosity(verbosity)
+            if bar:
+                transformers_logging.enable_progress_bar()
+
+
 def _loader(source: Source, config):
+    """The class that loads the bare encoder, and a note for the visitor. Raises LoadError for what is no encoder."""
     family = config.model_type
-    if getattr(config, "is_encoder_decoder", False):
-        if not MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
-            raise LoadError(
-                "encoder",
-                f"{source.name} is an encoder-decoder ({family}) whose encoder half can't be loaded by itself. "
-                "Of this kind, T5, mT5 and umT5 can.",
-            )
+    # T5 and its kin have a class of their own for the encoder half, whether it was saved alone or with its decoder.
+    if MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
         return AutoModelForTextEncoding, f"the encoder half of an encoder-decoder ({family})"
+    if getattr(config, "is_encoder_decoder", False):
+        raise LoadError(
+            "encoder",
+            f"{source.name} is an encoder-decoder ({family}) whose encoder half can't be loaded by itself. "
+            "Of this kind, T5, mT5 and umT5 can.",
+        )
     causal_only = family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and family not in MODEL_FOR_MASKED_LM_MAPPING_NAMES
     if getattr(config, "is_decoder", False) or (causal_only and family != "xlnet"):
         raise LoadError(
@@ -134,20 +200,19 @@ def _loader(source: Source, config):
             f"{source.name} is a decoder ({family}): its tokens see only what stands before them. selfattn opens "
             "encoders, such as bert-base-uncased or answerdotai/ModernBERT-base.",
         )
+    if getattr(config, "trigram_input", False):
+        return AutoModel, "its embeddings mix each token with its two neighbours before any attention"
     return AutoModel, ""
 
 
 def _ignores_interface(config) -> bool:
     """Whether the family's modules never ask the attention interface (then only `eager` reports weights)."""
-    import importlib
-
-    from transformers import MODEL_MAPPING
-
     try:
-        module = importlib.import_module(MODEL_MAPPING[type(config)].__module__)
+        classes = MODEL_MAPPING[type(config)]
     except KeyError:
         return True
-    return not hasattr(module, "eager_attention_forward")
+    first = classes[0] if isinstance(classes, tuple) else classes
+    return not hasattr(importlib.import_module(first.__module__), "eager_attention_forward")
 
 
 def _measure(source: Source, model: nn.Module, tokenizer, device: str, dtype: str, note: str) -> Encoder:
@@ -172,12 +237,13 @@ def _measure(source: Source, model: nn.Module, tokenizer, device: str, dtype: st
         note=note,
         _eager=EagerTwin(model),
     )
-    inputs = draft._inputs([draft.tokenize(PROBE)], None)
+    try:
+        inputs = draft._inputs([draft.tokenize(PROBE)], None)
+    except TextError as error:
+        raise LoadError("tokenizer", f"{source.name}'s tokeniser can't read {PROBE!r}: {error}") from None
     reference, d_model = _reference(source, draft, inputs)
     recorder = Recorder()
     reason = _why_not(draft, inputs, recorder, reference)
-    from dataclasses import replace
-
     d_head = recorder.layers[0].query.shape[-1] if not reason else draft.d_head
     return replace(
         draft, n_layers=len(reference), d_model=d_model, d_head=d_head, recomputable=not reason, reason=reason
@@ -231,8 +297,10 @@ def _max_tokens(model: nn.Module, tokenizer) -> int:
         for name, table in model.named_modules()
         if isinstance(table, nn.Embedding) and name.endswith("position_embeddings")
     ]
-    limits = limits or [getattr(model.config, "max_position_embeddings", None) or NO_LIMIT]
-    return int(min(tokenizer.model_max_length, *limits, NO_LIMIT if not limits else max(limits)))
+    if not limits:
+        stated = getattr(model.config, "max_position_embeddings", None) or 0
+        limits = [stated if stated > 0 else NO_LIMIT]  # XLNet says -1
+    return int(min(tokenizer.model_max_length, *limits))
 
 
 def _short(error: Exception) -> str:

@@ -10,7 +10,9 @@ SELFATTN_MODEL_DIR (the only folder that local paths may come from) and SELFATTN
 import hashlib
 import importlib.util
 import json
+import math
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,6 +47,10 @@ CONFIG_LIMITS = {
     "intermediate_size": 524_288,
     "vocab_size": 4_000_000,
     "max_position_embeddings": 4_000_000,
+    "num_hidden_groups": 256,
+    "inner_group_num": 256,
+    "num_feedforward_networks": 256,
+    "num_decoder_layers": 256,
 }
 CONFIG_ALIASES = {
     "num_layers": "num_hidden_layers",
@@ -81,13 +87,15 @@ class Source:
     digest: str  # sha256 of the weights
 
 
-def resolve(name: str | None = None, revision: str | None = None) -> Source:
+def resolve(
+    name: str | None = None, revision: str | None = None, report: Callable[[str], None] = lambda stage: None
+) -> Source:
     """The checked folder for a name: None for the bundled encoder, an existing folder, or a Hub id.
 
-    Raises LoadError, each kind with its own message and remedy.
+    report is told in words what is being done. Raises LoadError, each kind with its own message and remedy.
     """
     if name is None or (name == BUNDLED_NAME and revision in (None, BUNDLED_REVISION)):
-        return _bundled()
+        return _bundled(report)
     name = name.strip()
     _check_allowed(name)
     folder = _local_folder(name)
@@ -96,7 +104,7 @@ def resolve(name: str | None = None, revision: str | None = None) -> Source:
         return Source(name, folder, "folder", None, weights_digest(folder))
     from selfattn.hub import fetch
 
-    folder, commit = fetch(name, revision)
+    folder, commit = fetch(name, revision, report)
     check_folder(folder)
     return Source(name, folder, "hub", commit, weights_digest(folder))
 
@@ -112,12 +120,12 @@ def allowed_names() -> tuple[str, ...] | None:
     return tuple(name.strip() for name in listed.split(",") if name.strip()) or None
 
 
-def _bundled() -> Source:
+def _bundled(report: Callable[[str], None]) -> Source:
     spec = importlib.util.find_spec(BUNDLED_PACKAGE)  # finds the folder without running the package's code
     if spec is None or not spec.submodule_search_locations:
         from selfattn.hub import fetch
 
-        folder, _ = fetch(BUNDLED_NAME, BUNDLED_REVISION)
+        folder, _ = fetch(BUNDLED_NAME, BUNDLED_REVISION, report)
     else:
         folder = Path(spec.submodule_search_locations[0]) / "model"
     check_folder(folder)
@@ -135,6 +143,8 @@ def _bundled() -> Source:
 def _check_allowed(name: str) -> None:
     if not name:
         raise LoadError("name", "No encoder was named. Give a Hub id such as bert-base-uncased, or a folder.")
+    if len(name) > 1000 or not name.isprintable():
+        raise LoadError("name", "An encoder's name has at most 1,000 characters and no control characters.")
     allowed = allowed_names()
     if allowed is not None and name not in allowed:
         raise LoadError(
@@ -148,7 +158,10 @@ def _local_folder(name: str) -> Path | None:
     """The folder that `name` means, or None where it can only be a Hub id."""
     root = os.environ.get("SELFATTN_MODEL_DIR")
     if root is None:
-        folder = Path(name).expanduser()
+        try:
+            folder = Path(name).expanduser()
+        except RuntimeError:  # "~somebody" who has no home here
+            folder = Path(name)
         if folder.is_dir():
             return folder.resolve()
         if folder.is_absolute() or name.startswith((".", "~")):
@@ -174,6 +187,11 @@ def check_folder(folder: Path) -> None:
     if not config_file.is_file():
         raise LoadError("config", f"{folder.name} has no config.json, so it is not a saved model. Use save_pretrained.")
     _check_links(folder)
+    if (folder / "adapter_config.json").is_file():
+        raise LoadError(
+            "adapter",
+            f"{folder.name} holds an adapter, not a whole model. Merge it into its base model and save that.",
+        )
     try:
         config = json.loads(config_file.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -185,10 +203,12 @@ def check_folder(folder: Path) -> None:
 
 
 def _check_links(folder: Path) -> None:
-    # The Hub's cache keeps snapshots as links into its own blobs folder, two levels up: those stay inside the model.
-    home = folder.parent.parent if folder.parent.name == "snapshots" else folder
+    """Where the operator confines paths to one folder, no link may lead out of it."""
+    root = os.environ.get("SELFATTN_MODEL_DIR")
+    if root is None or not folder.is_relative_to(Path(root).resolve()):  # a snapshot in the Hub's cache is all links
+        return
     for path in folder.rglob("*"):
-        if not path.resolve().is_relative_to(home.resolve()):
+        if not path.resolve().is_relative_to(folder):
             raise LoadError(
                 "link",
                 f"{folder.name}/{path.relative_to(folder)} is a link that leads out of the folder. Copy the file.",
@@ -229,16 +249,45 @@ def weight_files(folder: Path) -> list[Path]:
     index = folder / "model.safetensors.index.json"
     if index.is_file():
         try:
-            shards = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
+            shards = sorted({str(shard) for shard in json.loads(index.read_text("utf-8"))["weight_map"].values()})
         except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise LoadError("weights", f"{folder.name}/{index.name} is broken: {error!r}.") from None
-        paths = [folder / str(shard) for shard in shards]
-        for path in paths:
-            if not path.is_file() or not path.resolve().parent.is_relative_to(folder.resolve().parent.parent):
-                raise LoadError("weights", f"{folder.name} lacks the weights file {path.name}. Download it again.")
-        return paths
+        for shard in shards:
+            if Path(shard).name != shard or not (folder / shard).is_file():
+                raise LoadError("weights", f"{folder.name} lacks the weights file {shard!r}. Download it again.")
+        return [folder / shard for shard in shards]
     single = folder / "model.safetensors"
     return [single] if single.is_file() else []
+
+
+def count_numbers(folder: Path) -> int:
+    """How many numbers the weights files hold, read from their headers. Raises LoadError for a damaged file."""
+    return sum(_count_numbers(path) for path in weight_files(folder))
+
+
+def _count_numbers(path: Path) -> int:
+    # The format: 8 bytes with the header's length, the header as JSON, the numbers.
+    size = path.stat().st_size
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if not 2 <= length <= min(size - 8, 100_000_000):
+            raise LoadError("weights", f"{path.name} is damaged: it has no readable header. Download it again.")
+        try:
+            header = json.loads(file.read(length))
+            tensors = [entry for name, entry in header.items() if name != "__metadata__"]
+            end = max((entry["data_offsets"][1] for entry in tensors), default=0)
+            count = sum(math.prod(entry["shape"]) for entry in tensors)
+        except (ValueError, RecursionError, KeyError, IndexError, TypeError, AttributeError):
+            raise LoadError(
+                "weights", f"{path.name} is damaged: its header makes no sense. Download it again."
+            ) from None
+    if 8 + length + end != size:
+        raise LoadError(
+            "weights",
+            f"{path.name} is cut short or damaged: it should have {8 + length + end:,} bytes and has {size:,}. "
+            "Download it again.",
+        )
+    return count
 
 
 def weights_digest(folder: Path) -> str:
