@@ -21,14 +21,16 @@ def show_chart(
     key: str | None = None,
     on_select: str | Callable[[], None] = "ignore",
     width: str | int = "stretch",
+    caption: bool = True,
 ) -> Any:
     """Send a chart to the page; `reading` says in words, computed from the data, what is to be seen.
 
-    The reading is shown beneath the picture and is its text alternative. Altair's schema validation runs under a
-    process-wide lock, so charts go out as unvalidated dicts.
+    The reading is the picture's text alternative and stands beneath it unless caption is False. Altair's schema
+    validation runs under a process-wide lock, so charts go out as unvalidated dicts.
     """
     spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
     event = st.vega_lite_chart(spec, theme=None, key=key, on_select=on_select, width=width, alt=reading)
-    # A reading may hold words from the visitor's text, so it is never interpreted as Markdown.
-    st.text(reading, width="stretch")
+    if caption:
+        # A reading may hold words from the visitor's text, so it is never interpreted as Markdown.
+        st.text(reading, width="stretch")
     return event

@@ -7,8 +7,11 @@ sample. Each has a bound.
 import argparse
 import gc
 import sys
+import threading
+from collections.abc import Callable
 
 import streamlit as st
+from cachetools import LRUCache
 from torch import Tensor
 
 from selfattn.dashboard import limits
@@ -19,6 +22,7 @@ from selfattn.measures import knock_out_effect
 from selfattn.sources import BUNDLED_NAME, CURATED, LoadError, allowed_names
 
 OTHER = "another ..."
+SEPARATE_PASS_CELLS = 5_000_000  # 20 MB of attention maps
 DTYPES = ("float32", "bfloat16", "float16")
 
 
@@ -95,17 +99,50 @@ def _encode(encoder: Encoder, text: str, pair: str | None) -> Encoding:
         return encoder.encode(text, pair)
 
 
-@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
 def cached_effect(
     encoder: Encoder,
     first: tuple[str, tuple[int, ...]],
     second: tuple[str, tuple[int, ...]],
     how: str = "zero",
-    _progress=None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Tensor:
-    """The effect of removing each head on the difference of two word vectors: (n_layers, n_heads)."""
+    """The effect of removing each head on the difference of two word vectors: (n_layers, n_heads).
+
+    Kept in a cache of our own, because a function under Streamlit's cache may not show its progress.
+    """
+    key = (encoder_key(encoder), first, second, how)
+    store, lock = _effects()
+    with lock:
+        if key in store:
+            return store[key]
     with limits.run_slot():
-        return knock_out_effect(encoder, first, second, how, _progress)
+        effect = knock_out_effect(encoder, first, second, how, progress)
+    with lock:
+        store[key] = effect
+    return effect
+
+
+@st.cache_resource(show_spinner=False)
+def _effects() -> tuple[LRUCache, threading.Lock]:
+    return LRUCache(limits.CACHED_BYTES, getsizeof=lambda effect: effect.nbytes + 1000), threading.Lock()
+
+
+@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
+def cached_error(encoder: Encoder, text: str, layer: int) -> float:
+    """The largest difference between the kernel's weights and the model's own, on one layer's own inputs."""
+    encoding = cached_encode(encoder, text)
+    return float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max())
+
+
+@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
+def cached_separate_error(encoder: Encoder, text: str, layer: int) -> float | None:
+    """The same against a whole separate eager pass; None for a text too long to hold all its maps for it."""
+    encoding = cached_encode(encoder, text)
+    if encoder.n_layers * encoder.n_heads * len(encoding.tokens) ** 2 > SEPARATE_PASS_CELLS:
+        return None
+    with limits.run_slot():
+        reference = encoder.reference_weights(text)[layer]
+    return float((encoding.weights(layer) - reference).abs().max())
 
 
 @st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)

@@ -1,0 +1,50 @@
+# Each target does all its own set-up: a virtual environment in .venv, and what the requirements files name.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: run test test-long test-ray lint bench clean
+
+run: .venv/runtime
+	$(BIN)/python -m streamlit run app.py
+
+test: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python tests/browser/find_chromium.py
+	$(BIN)/python -m pytest -m "not ray and not long"
+
+test-long: .venv/dev
+	$(BIN)/python -m pytest -m long
+
+test-ray: .venv/ray
+	$(BIN)/python -m pytest -m ray
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+bench: .venv/bench
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/runtime: requirements.txt | .venv/bin/python
+	$(PIP) -r requirements.txt
+	touch $@
+
+.venv/dev: requirements-dev.txt requirements.txt | .venv/bin/python
+	$(PIP) -r requirements-dev.txt
+	touch $@
+
+.venv/ray: requirements-ray.txt .venv/dev
+	$(PIP) -r requirements-ray.txt
+	touch $@
+
+.venv/bench: requirements-bench.txt .venv/dev
+	$(PIP) -r requirements-bench.txt
+	touch $@

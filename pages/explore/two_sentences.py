@@ -1,0 +1,64 @@
+"""The main job: what a word attends to in two sentences, which heads matter, how a head gets there, where they part."""
+
+import streamlit as st
+
+from selfattn import charts, readings
+from selfattn.dashboard import two_sentences as view
+from selfattn.dashboard.head_map import MAPS, show_head_map
+from selfattn.dashboard.pickers import pick_head, pick_pair
+from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.state import current_encoder, show_encoder
+from selfattn.dashboard.tour import show_tour
+from selfattn.frames import head_name
+
+with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    st.subheader("A word in two sentences", anchor=False, width="stretch")
+    show_tour()
+    take = st.container(width="content")
+
+encoder = current_encoder()
+show_encoder(encoder)
+theme = current_theme()
+pair = pick_pair(encoder)
+
+with st.container(horizontal=True, gap="medium"):
+    look, heads = st.container(width=view.COLUMN, gap="small"), st.container(width=view.COLUMN, gap="small")
+with look:
+    st.markdown(
+        "**What the word looks at**",
+        help="A head gives each word a row of weights over all words; they sum to 1 and say how much of each word's value "
+        "goes into the mixture. L0 H10 is head 10 of layer 0: layers and heads count from 0.",
+    )
+    words = st.container(gap="small")
+    layer, head = pick_head(encoder)
+name = head_name(layer, head)
+
+with words:
+    frame = view.strip(pair, layer, head)
+    show_chart(
+        charts.finish(charts.strip(frame, theme), theme), readings.attention(frame, pair.word, name), width="content"
+    )
+    st.text(readings.special(view.special_shares(pair, layer, head), pair.word), width="stretch")
+
+view.show_steps(encoder, pair, layer, head)
+view.show_maps(encoder, pair, layer, head)
+view.show_parting(encoder, pair)
+with take:
+    view.take_away(encoder, pair, layer, head)
+
+with heads:
+    st.markdown(
+        "**All heads: what removing each one does to the difference**",
+        help="Each head's output is set to zero in both sentences, one head at a time. The colour is the change of the "
+        "cosine between the word's two last hidden states: positive means that without the head they are more alike.",
+    )
+    measure = st.segmented_control(
+        "Map", list(MAPS), default="effect", required=True, key="map", bind="query-params", label_visibility="collapsed"
+    )
+    if encoder.recomputable:
+        show_head_map(encoder, pair, layer, head, measure)
+    else:
+        st.info("Heads can be removed only where the attention is recomputed.")
+    st.caption(
+        "Attention is not explanation: this is the effect of removing a head in this pair, not why the model decides."
+    )

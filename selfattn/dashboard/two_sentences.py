@@ -1,0 +1,280 @@
+"""The parts of the main view: the word's strip, the kernel's steps, the whole maps, the parting curve, the figure."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import streamlit as st
+import torch
+
+from selfattn import charts, readings
+from selfattn.dashboard.pickers import Occurrence, Pair
+from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.state import (
+    HASHED,
+    cached_encode,
+    cached_error,
+    cached_separate_error,
+    cached_without_attention,
+)
+from selfattn.dashboard.take_away import show_take_away, view_link
+from selfattn.encoder import Encoder
+from selfattn.examples import NEUTRAL_SENTENCES
+from selfattn.export import Provenance
+from selfattn.frames import STEPS, context_frame, drift_frame, head_name, steps_frame, strip_frame, weights_frame
+from selfattn.measures import drift, hide_special, similarity, special_share
+
+COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
+
+STEP_TEXT = {
+    "scores": (r"$QK^{\top}$", "The word's query times each token's key: one number a token, larger where they match."),
+    "scaled": (
+        r"$/\sqrt{d}$",
+        "Divided by the square root of the head's width, so that the numbers stay moderate.",
+    ),
+    "masked": (
+        r"$+\,\mathrm{mask}$",
+        "Tokens that may not be looked at get minus infinity. In a single sentence nothing is masked.",
+    ),
+    "weights": (
+        r"$\mathrm{softmax}$",
+        "exp of each number, divided by their sum: all positive, summing to 1. Only these are weights.",
+    ),
+    "share": (
+        r"$\times V$",
+        "Each token's value times its weight: its share of the context vector. Shares sum to 1.",
+    ),
+}
+
+
+def row(side: Occurrence, layer: int, head: int) -> torch.Tensor:
+    """The word's row of weights in one head, (n,): the mean over a split word's pieces."""
+    return side.encoding.weights(layer)[head][list(side.positions)].mean(0)
+
+
+def strip(pair: Pair, layer: int, head: int) -> pd.DataFrame:
+    """Both sentences as words with the weight each gets from the chosen word."""
+    return pd.concat([strip_frame(side.encoding, row(side, layer, head), side.word, name) for name, side in pair.sides])
+
+
+def special_shares(pair: Pair, layer: int, head: int) -> dict[str, float]:
+    """How much of the word's weight lies on special tokens, for A and B."""
+    return {name: float(special_share(row(side, layer, head), side.encoding.special)) for name, side in pair.sides}
+
+
+def error(encoder: Encoder, pair: Pair, layer: int) -> float | None:
+    """The largest difference between the kernel's weights and the model's own in this layer, over both sentences."""
+    if not encoder.recomputable:
+        return None
+    return max(cached_error(encoder, side.encoding.text, layer) for _, side in pair.sides)
+
+
+def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+    """The kernel's steps for the word's row, in both sentences, each a small picture."""
+    st.markdown(f"**How {head_name(layer, head)} gets there, from scratch**")
+    if not encoder.recomputable:
+        st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")
+        st.text(encoder.reason, width="stretch")
+        return
+    theme = current_theme()
+    traces = {name: (side, side.encoding.trace(layer, head)) for name, side in pair.sides}
+    steps = pd.concat(
+        [steps_frame(trace, side.positions, side.encoding.tokens, name) for name, (side, trace) in traces.items()]
+    )
+    context = pd.concat([context_frame(trace, side.positions, name) for name, (side, trace) in traces.items()])
+    places = st.container(horizontal=True, gap="small")
+    for step in STEPS:
+        formula, meaning = STEP_TEXT[step]
+        with places.container(width=172, gap=None):
+            st.markdown(f"{step} {formula}", help=meaning)
+            chart = charts.step_bars(steps[steps["step"] == step], theme)
+            show_chart(
+                charts.finish(chart, theme), f"{step} of the word's row, token by token", caption=False, width="content"
+            )
+    with places.container(width=172, gap=None):
+        st.markdown(
+            r"context $\Sigma$", help="The values, averaged with the weights: what the head hands on for the word."
+        )
+        chart = charts.step_bars(context, theme, axis="dimension")
+        show_chart(charts.finish(chart, theme), "the context vector of the word", caption=False, width="content")
+    separate = [cached_separate_error(encoder, side.encoding.text, layer) for _, side in pair.sides]
+    known = None if None in separate else max(separate)
+    st.text(readings.error(error(encoder, pair, layer), known), width="stretch")
+
+
+def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+    """The whole head side by side, on one colour scale: from scratch, the model's own, or their difference."""
+    st.markdown("**The whole head, side by side**", help="Row: the token that looks. Column: the token it looks at.")
+    options = ["from scratch", "model's own", "difference"] if encoder.recomputable else ["model's own"]
+    controls = st.container(horizontal=True, vertical_alignment="center")
+    with controls:
+        source = st.segmented_control(
+            "Whose weights", options, default=options[0], required=True, key="view", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
+    hidden = controls.toggle("Hide special tokens (rows are scaled up to 1)", key="hide", bind="query-params")
+    shown = [_matrix(side, layer, head, source, hidden) for _, side in pair.sides]
+    maximum = max(float(np.abs(matrix).max()) for matrix, _, _ in shown) or 1e-12
+    kind, legend = ("signed", "from scratch minus own") if source == "difference" else ("weights", "weight")
+    theme = current_theme()
+    places = st.container(horizontal=True, gap="medium")
+    for (name, side), (matrix, kept, _) in zip(pair.sides, shown):
+        with places.container(width=COLUMN, gap="small"):
+            chart = charts.heatmap(
+                matrix,
+                [side.encoding.tokens[i] for i in kept],
+                theme,
+                kind=kind,
+                maximum=maximum,
+                marked=[kept.index(p) for p in side.positions if p in kept],
+                title=f"{name}   {head_name(layer, head)}",
+                color=theme.sentence_a if name == "A" else theme.sentence_b,
+                legend=legend,
+            )
+            reading = _map_reading(matrix, [side.encoding.tokens[i] for i in kept], source)
+            show_chart(charts.finish(chart, theme), reading, width="content")
+    if hidden:
+        st.text(readings.hidden({name: s for (name, _), (_, _, s) in zip(pair.sides, shown)}), width="stretch")
+
+
+def _matrix(side: Occurrence, layer: int, head: int, source: str, hidden: bool) -> tuple[np.ndarray, list[int], float]:
+    """The map to draw, the positions it keeps, and the mean weight that hiding special tokens hid."""
+    encoding = side.encoding
+    own = encoding.own_weights(layer)[head] if source != "from scratch" else None
+    weights = own if source == "model's own" else encoding.weights(layer)[head]
+    kept, share = list(range(len(encoding.tokens))), 0.0
+    if hidden and not all(encoding.special):
+        kept = [i for i, special in enumerate(encoding.special) if not special]
+        weights, gone = hide_special(weights, encoding.special)
+        share = float(gone.mean())
+        own = None if own is None else hide_special(own, encoding.special)[0]
+    if source == "difference":
+        weights = weights - own
+    return weights.numpy(), kept, share
+
+
+def _map_reading(matrix: np.ndarray, tokens: Sequence[str], source: str) -> str:
+    i, j = np.unravel_index(int(np.abs(matrix).argmax()), matrix.shape)
+    if source == "difference":
+        return f"Largest difference: {matrix[i, j]:+.1e}, from {tokens[i]} to {tokens[j]}."
+    return f"Largest weight: {matrix[i, j]:.2f}, from {tokens[i]} to {tokens[j]}."
+
+
+def show_parting(encoder: Encoder, pair: Pair) -> None:
+    """The similarity of the word's two vectors over depth, with yardsticks, and the master switch."""
+    st.markdown(
+        "**Where do the two vectors part?**",
+        help="The cosine of the word's two vectors: 1 is the same direction. First the bare token, then with its position, "
+        "then after each layer.",
+    )
+    places = st.container(horizontal=True, gap="medium")
+    curve, switch = places.container(width=COLUMN), places.container(width=COLUMN)
+    theme = current_theme()
+    off = None
+    with switch:
+        on = st.toggle(
+            "Attention on", value=True, key="attention", bind="query-params", disabled=not encoder.recomputable
+        )
+        main = drift(pair.first.encoding, pair.first.positions, pair.second.encoding, pair.second.positions)
+        if not on and encoder.recomputable:
+            off, largest = _switched_off(encoder, pair, main)
+            st.text(readings.switched_off(largest, pair.same_position), width="stretch")
+        st.text(readings.parting(main.tolist(), pair.word, pair.same_position), width="stretch")
+        st.text("The dashed yardsticks: the same word in the same sense, and two random words.", width="stretch")
+    curves, colors = _curves(encoder, pair, main, off, theme)
+    with curve:
+        chart = charts.drift_curve(
+            drift_frame(**curves), theme, colors, dashed=[name for name in curves if not name.startswith("A against B")]
+        )
+        show_chart(
+            charts.finish(chart, theme),
+            "Cosine of the word's two vectors over the layers.",
+            caption=False,
+            width="content",
+        )
+
+
+def _curves(encoder, pair, main, off, theme) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+    curves = {"A against B": main} if off is None else {"A against B, attention off": off, "A against B": main}
+    colors = {"A against B": theme.ink, "A against B, attention off": theme.sentence_b}
+    if pair.control is not None:
+        same = "same sense (A against the control)"
+        curves[same] = drift(pair.first.encoding, pair.first.positions, pair.control.encoding, pair.control.positions)
+        colors[same] = theme.sentence_a
+    curves["two random words"] = random_words(encoder)
+    colors["two random words"] = theme.muted
+    return curves, {name: colors[name] for name in curves}
+
+
+def _switched_off(encoder: Encoder, pair: Pair, main: torch.Tensor) -> tuple[torch.Tensor, float]:
+    texts = tuple(side.encoding.text for _, side in pair.sides)
+    hidden = cached_without_attention(encoder, texts)
+    vectors = [states[:, list(side.positions)].mean(1) for states, (_, side) in zip(hidden, pair.sides)]
+    likeness = torch.cat([main[:1], similarity(*vectors)])
+    return likeness, float((vectors[0] - vectors[1]).abs().max())
+
+
+@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=HASHED)
+def random_words(encoder: Encoder) -> torch.Tensor:
+    """The mean likeness of two different words in different plain sentences, over depth: the floor, (n_layers + 2,)."""
+    vectors = []
+    for sentence in NEUTRAL_SENTENCES:
+        encoding = cached_encode(encoder, sentence)
+        longest = max(encoding.words, key=lambda word: len(word.text))
+        vectors.append((encoding, longest.positions))
+    pairs = [(a, b) for i, a in enumerate(vectors) for b in vectors[:i]]
+    return torch.stack([drift(*a, *b) for a, b in pairs]).mean(0)
+
+
+def take_away(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+    """The figure (both strips above both maps), the weights, and the link."""
+    parameters = {
+        key: st.session_state.get(key) for key in ("a", "b", "c", "word", "head", "map", "view", "hide", "attention")
+    }
+    provenance = Provenance(
+        title=f'What "{pair.word}" looks at in two sentences, {head_name(layer, head)}',
+        model=encoder.name,
+        revision=encoder.revision,
+        digest=encoder.digest,
+        device=encoder.device,
+        dtype=encoder.dtype,
+        sentences={name: side.encoding.text for name, side in pair.sides},
+        tokens={name: list(side.encoding.tokens) for name, side in pair.sides},
+        layer=layer,
+        head=head,
+        error=error(encoder, pair, layer),
+        link=view_link(encoder, **parameters),
+    )
+    file = f"selfattn-{head_name(layer, head).replace(' ', '')}"
+    show_take_away(file, lambda: figure(pair, layer, head), lambda: _weights(pair, layer, head), provenance)
+
+
+def figure(pair: Pair, layer: int, head: int) -> dict:
+    """The figure to take away, as a Vega-Lite dict."""
+    theme = current_theme()
+    maps = [side.encoding.weights(layer)[head].numpy() for _, side in pair.sides]
+    maximum = max(float(matrix.max()) for matrix in maps)
+    drawn = [
+        charts.heatmap(
+            matrix,
+            side.encoding.tokens,
+            theme,
+            maximum=maximum,
+            marked=side.positions,
+            title=f"{name}   {head_name(layer, head)}",
+            color=theme.sentence_a if name == "A" else theme.sentence_b,
+        )
+        for matrix, (name, side) in zip(maps, pair.sides)
+    ]
+    both = alt.vconcat(charts.strip(strip(pair, layer, head), theme, width=900), alt.hconcat(*drawn))
+    return charts.finish(both.resolve_scale(color="independent"), theme)
+
+
+def _weights(pair: Pair, layer: int, head: int) -> pd.DataFrame:
+    return pd.concat(
+        [
+            weights_frame(side.encoding.weights(layer)[head], side.encoding.tokens).assign(sentence=name)
+            for name, side in pair.sides
+        ]
+    )

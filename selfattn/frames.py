@@ -1,0 +1,120 @@
+"""Tensors to tidy pandas frames: one observation a row, every column documented.
+
+Positions, layers and heads count from 0. `query` is the token a weight comes from (the row of an attention map), `key`
+the token it goes to (the column). Words repeat in a sentence, so frames are keyed on positions and carry the token
+beside them.
+"""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from selfattn.encoding import Encoding
+from selfattn.kernel import AttentionTrace
+from selfattn.words import Word, token_groups
+
+
+def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
+    """Attention weights (n, n) of one head: query_pos, key_pos, query, key, weight; n * n rows."""
+    n = len(tokens)
+    return pd.DataFrame(
+        {
+            "query_pos": [i for i in range(n) for _ in range(n)],
+            "key_pos": list(range(n)) * n,
+            "query": [token for token in tokens for _ in range(n)],
+            "key": list(tokens) * n,
+            "weight": weights.flatten().tolist(),
+        }
+    )
+
+
+def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> pd.DataFrame:
+    """What one word attends to, word by word: row (n,) of weights, summed over the pieces of each word.
+
+    sentence ("A" or "B"), place (order in the sentence), text, weight (0 to 1), chosen (the word itself), special.
+    """
+    spelled = {held.start: held.text for held in encoding.words}
+    groups = token_groups(len(encoding.tokens), encoding.words)
+    return pd.DataFrame(
+        {
+            "sentence": sentence,
+            "place": range(len(groups)),
+            "text": [spelled.get(group[0], encoding.tokens[group[0]]) for group in groups],
+            "weight": [float(row[list(group)].sum()) for group in groups],
+            "chosen": [group[0] == word.start for group in groups],
+            "special": [encoding.special[group[0]] for group in groups],
+        }
+    )
+
+
+def heads_frame(**measures: Tensor) -> pd.DataFrame:
+    """One row a head: layer, head, name ("L0 H10"), and a column for each measure (n_layers, n_heads) given."""
+    n_layers, n_heads = next(iter(measures.values())).shape
+    pairs = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+    return pd.DataFrame(
+        {
+            "layer": [layer for layer, _ in pairs],
+            "head": [head for _, head in pairs],
+            "name": [head_name(layer, head) for layer, head in pairs],
+            **{name: values.flatten().tolist() for name, values in measures.items()},
+        }
+    )
+
+
+def head_name(layer: int, head: int) -> str:
+    """A head's name on every page and in every file: "L3 H7"."""
+    return f"L{layer} H{head}"
+
+
+STEPS = ("scores", "scaled", "masked", "weights", "share")
+
+
+def steps_frame(trace: AttentionTrace, positions: Sequence[int], tokens: Sequence[str], sentence: str) -> pd.DataFrame:
+    """The kernel's steps for a word's row of one head, token by token: a row for each step and key.
+
+    sentence, step (one of STEPS), key_pos, key, value. A split word's row is the mean over its pieces. "share" is the
+    part of the context vector that comes from each token: (weight * value) . context / |context|^2, which sums to 1.
+    """
+    rows = {step: getattr(trace, step)[list(positions)].mean(0) for step in STEPS[:4]}
+    rows["share"] = context_share(trace, positions)
+    return pd.DataFrame(
+        [
+            {"sentence": sentence, "step": step, "key_pos": j, "key": tokens[j], "value": float(value)}
+            for step, values in rows.items()
+            for j, value in enumerate(values)
+        ]
+    )
+
+
+def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
+    """Each token's share of the context vector of a word's row: (n,), summing to 1; single shares may be negative."""
+    weights = trace.weights[list(positions)].mean(0)
+    context = weights @ trace.value
+    parts = (weights[:, None] * trace.value) @ context
+    return parts / (context @ context).clamp_min(torch.finfo(context.dtype).tiny)
+
+
+def context_frame(trace: AttentionTrace, positions: Sequence[int], sentence: str) -> pd.DataFrame:
+    """The context vector of a word's row: sentence, dimension (0 ... d_head - 1), value."""
+    context = trace.context[list(positions)].mean(0)
+    return pd.DataFrame({"sentence": sentence, "dimension": range(len(context)), "value": context.tolist()})
+
+
+def drift_frame(**curves: Tensor) -> pd.DataFrame:
+    """Similarity curves over depth, each (n_layers + 2,): curve, depth (0 ...), stage (its name), similarity."""
+    parts = []
+    for name, values in curves.items():
+        stages = stage_names(len(values) - 2)
+        parts.append(
+            pd.DataFrame(
+                {"curve": name, "depth": range(len(values)), "stage": stages, "similarity": values.tolist()},
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def stage_names(n_layers: int) -> list[str]:
+    """The stages a token's vector passes: the bare token, with its position, after each layer."""
+    return ["token", "+ position", *[f"after L{layer}" for layer in range(n_layers)]]

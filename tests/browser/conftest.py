@@ -1,0 +1,111 @@
+"""One server for all browser tests, and pages that fail on console errors and on requests that leave the machine."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.find_chromium import find
+
+ROOT = Path(__file__).parents[2]
+IDLE = (
+    "() => { const app = document.querySelector('[data-testid=stApp]');"
+    " return app && app.getAttribute('data-test-script-state') === 'notRunning'"
+    " && !document.querySelector('[data-stale=true]'); }"
+)
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
+
+
+def start_server(*arguments: str, **environment: str) -> tuple[subprocess.Popen, str]:
+    """Start the dashboard on a free port: the process and its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--", *arguments]
+    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.DEVNULL)
+    address = f"http://localhost:{port}"
+    for _ in range(240):
+        try:
+            if urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).read() == b"ok":
+                return process, address
+        except OSError:
+            time.sleep(0.25)
+    process.kill()
+    raise RuntimeError("The dashboard did not start within a minute.")
+
+
+@pytest.fixture(scope="session")
+def server():
+    """The address of the running dashboard."""
+    process, address = start_server()
+    yield address
+    process.terminate()
+    process.wait(10)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real Chromium."""
+    path = find()
+    if path is None:
+        assert os.environ.get("CI") != "true", "CI needs a Chromium, and there is none."
+        pytest.skip("no Chromium on this machine, and none could be installed")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser):
+    """A fresh page; fails the test on a console error, a page error, or a request that leaves the machine."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    opened = context.new_page()
+    trouble = watch(opened)
+    yield opened
+    context.close()
+    assert not trouble, trouble
+
+
+def watch(page: Page) -> list[str]:
+    """A list that fills with what goes wrong on the page."""
+    trouble: list[str] = []
+
+    def on_console(message):
+        # Streamlit asks below a page's address for its own base path and gets 404s: its habit, not ours.
+        if message.type == "error" and not message.text.startswith("Failed to load resource"):
+            trouble.append(message.text)
+
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            trouble.append(request.url)
+            if urlparse(request.url).hostname not in ("localhost", "127.0.0.1", None)
+            else None
+        ),
+    )
+    return trouble
+
+
+def wait_until_idle(page: Page, timeout: float = 60) -> None:
+    """Wait until Streamlit's script has rested for half a second."""
+    deadline, calm = time.time() + timeout, 0
+    while calm < 5:
+        assert time.time() < deadline, f"not at rest within {timeout} s"
+        calm = calm + 1 if page.evaluate(IDLE) else 0
+        page.wait_for_timeout(100)
+
+
+def open_page(page: Page, address: str) -> None:
+    """Go to an address and wait until the page rests."""
+    page.goto(address)
+    wait_until_idle(page)
