@@ -4,12 +4,12 @@ from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
 
-from httpx import HTTPError
 from huggingface_hub import HfApi, hf_hub_download, snapshot_download
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
     HFValidationError,
+    HTTPError,  # of the HTTP client that this version of the Hub's library uses
     LocalEntryNotFoundError,
     OfflineModeIsEnabled,
     RepositoryNotFoundError,
