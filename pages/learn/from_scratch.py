@@ -31,7 +31,6 @@ here = current()
 place = SLUGS.index(here)
 st.session_state["choice of stop"] = here
 
-st.title("From scratch")
 with st.container(horizontal=True, vertical_alignment="bottom"):
     st.button(
         "Previous", icon=":material/arrow_back:", on_click=go, args=(SLUGS[max(place - 1, 0)],), disabled=not place
@@ -56,6 +55,6 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 steps = " → ".join(f"**:primary[{step}]**" if step == STOPS[here].STEP else step for step in STEPS)
 st.progress((place + 1) / len(SLUGS), text=f"{steps}  ·  stop {place + 1} of {len(SLUGS)}")
 
-st.header(STOPS[here].TITLE)
+st.title(STOPS[here].TITLE)
 STOPS[here].show()
 class_materials.show()

@@ -15,9 +15,15 @@ def prose(text: str) -> None:
     st.markdown(text, width=TEXT_WIDTH)
 
 
+def formula(text: str) -> None:
+    """One line of mathematics, centred under the prose."""
+    with st.container(width=TEXT_WIDTH):
+        st.latex(text)
+
+
 def row() -> st.delta_generator.DeltaGenerator:
     """Figures side by side, the next line where the window is narrow."""
-    return st.container(horizontal=True, gap="large")
+    return st.container(horizontal=True, gap="medium")
 
 
 @contextmanager

@@ -103,7 +103,7 @@ def _three_maps(drawn: drawn_numbers.Drawn, between: torch.Tensor, asking: list[
             f"Distance {line.distance:.2f} (0 = alike, 1 = nothing in common); "
             f"these words get {line.kept:.2f} of its weight."
         )
-        shown.append((f"{title}: L{layer} H{head}", between[layer, head], reading))
+        shown.append((f"{title}: L{layer} H{head}", drawn_numbers.own_shares(between[layer, head]), reading))
     with parts.row():
         for title, matrix, reading in shown:
             with parts.figure(title, 400):

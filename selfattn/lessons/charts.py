@@ -30,7 +30,7 @@ def bars(
     """One horizontal bar a row, in the frame's order, with its number at the end; the largest in deep blue."""
     data = frame[[label, value]].assign(place=range(len(frame)), largest=frame[value] == frame[value].max())
     low, high = domain or _roomy(frame[value])
-    base = alt.Chart(data, width=width, height=alt.Step(BAR_STEP)).encode(
+    base = alt.Chart(data, width=width, height=BAR_STEP * len(frame)).encode(
         y=alt.Y("place:O", title=None, axis=_labels(frame[label]))
     )
     bar = base.mark_bar(height=16, cornerRadiusEnd=2).encode(
@@ -88,7 +88,7 @@ def heatmap(
 
 
 def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> alt.Chart:
-    """Arrows from the origin to (x, y), as thick as the column `thickness` says; rows of kind `strong` in violet ink."""
+    """Arrows from the origin to (x, y), as thick as the column `thickness` says; rows of kind `strong` in ink."""
     widths = _thickness(frame[thickness])
     data = frame.assign(
         x0=0.0,
@@ -96,6 +96,7 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
         width=widths,
         turn=[math.degrees(math.atan2(x, y)) for x, y in zip(frame["x"], frame["y"])],
         strong=frame["kind"] == strong,
+        label=_shared_tips(frame),
     )
     domain = _square(frame)
     x = alt.X("x0:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(tickCount=5))
@@ -137,15 +138,19 @@ def lines(
     names = list(dict.fromkeys(frame[series])) if series else []
     encoding = {
         "x": alt.X(f"{x}:Q", title=(titles or (x, y))[0], scale=alt.Scale(**base2), axis=alt.Axis(tickCount=6)),
-        "y": alt.Y(f"{y}:Q", title=(titles or (x, y))[1], scale=alt.Scale(**y_scale), axis=alt.Axis(tickCount=5)),
+        "y": alt.Y(
+            f"{y}:Q", title=(titles or (x, y))[1], scale=alt.Scale(**y_scale), axis=_ticks(frame[y], "y" in log)
+        ),
         "tooltip": [*([f"{series}:N"] if series else []), f"{x}:Q", alt.Tooltip(f"{y}:Q", format=".4g")],
     }
     if series:
         legend = alt.Legend(title=None, orient="top", symbolType="stroke")
-        colours = [theme.weights[4], theme.effect[1], theme.ink, theme.muted][: len(names)]
+        colours = [theme.weights[4], theme.muted, theme.ink, theme.weights[2]][: len(names)]
         encoding["color"] = alt.Color(f"{series}:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
         dashes = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]][: len(names)]
-        encoding["strokeDash"] = alt.StrokeDash(f"{series}:N", scale=alt.Scale(domain=names, range=dashes), legend=None)
+        encoding["strokeDash"] = alt.StrokeDash(
+            f"{series}:N", scale=alt.Scale(domain=names, range=dashes), legend=legend
+        )
     line = alt.Chart(frame, width=size[0], height=size[1]).mark_line(
         point=alt.OverlayMarkDef(size=36, filled=True), **({} if series else {"color": theme.weights[4]})
     )
@@ -192,7 +197,8 @@ def moves(frame: pd.DataFrame, theme: Theme, size: tuple[int, int] = (560, 400))
 
 
 def _styled(chart: alt.TopLevelMixin, theme: Theme) -> alt.Chart:
-    return chart.configure(**vega_config(theme))
+    # "pad" keeps the given width and height for the plot itself, so that cells stay square; axes go around it.
+    return chart.configure(**vega_config(theme)).properties(autosize=alt.AutoSizeParams(type="pad", contains="content"))
 
 
 def _labels(tokens: Sequence[str], orient: str = "left", angle: int = 0) -> alt.Axis:
@@ -207,6 +213,14 @@ def _ramp(number: str) -> alt.Legend:
     return alt.Legend(title=None, gradientLength=120, gradientThickness=8, format=number, tickCount=3)
 
 
+def _ticks(values: pd.Series, log: bool) -> alt.Axis:
+    """Five ticks, or on a logarithmic axis one at each power of ten in sight (Vega would rule all nine between)."""
+    if not log:
+        return alt.Axis(tickCount=5)
+    low, high = (math.log10(bound) for bound in (values.min(), values.max()))
+    return alt.Axis(values=[10.0**power for power in range(math.floor(low), math.ceil(high) + 1)], format="~g")
+
+
 def _roomy(values: pd.Series) -> tuple[float, float]:
     """A domain that holds zero, every bar, and the number at its end."""
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
@@ -219,6 +233,13 @@ def _square(frame: pd.DataFrame) -> list[float]:
     values = [0.0, *frame["x"], *frame["y"]]
     room = 0.18 * ((max(values) - min(values)) or 1.0)
     return [min(values) - room if min(values) < 0 else -0.5 * room, max(values) + room]
+
+
+def _shared_tips(frame: pd.DataFrame) -> list[str]:
+    """The labels; arrows that end at one point share one label, so that none is printed over another."""
+    tips = list(zip(frame["x"], frame["y"]))
+    joined = [", ".join(label for other, label in zip(tips, frame["label"]) if other == tip) for tip in tips]
+    return [label if tips.index(tip) == place else "" for place, (tip, label) in enumerate(zip(tips, joined))]
 
 
 def _thickness(values: pd.Series) -> list[float]:

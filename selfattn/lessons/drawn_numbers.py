@@ -57,6 +57,12 @@ def between_words(weights: Tensor, asking: Sequence[Sequence[int]], asked: Seque
     return torch.stack([rows[..., list(pieces)].sum(-1) for pieces in asked], dim=-1)
 
 
+def own_shares(weights: Tensor) -> Tensor:
+    """The head's weights on the drawn words (..., n_asking, n_asked), each row made to sum to 1 (or 0)."""
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.masked_fill(total == 0, 1.0)
+
+
 def compare(weights: Tensor, numbers: Sequence[Sequence[float]]) -> pd.DataFrame:
     """One row a head, nearest first: layer, head, distance, kept.
 
@@ -65,10 +71,8 @@ def compare(weights: Tensor, numbers: Sequence[Sequence[float]]) -> pd.DataFrame
     the head's weight falls on the drawn words at all.
     """
     drawn = shares(numbers)
-    total = weights.sum(-1, keepdim=True)
-    own = weights / total.masked_fill(total == 0, 1.0)
-    distance = (own - drawn).abs().sum(-1).mean(-1) / 2
-    kept = total.squeeze(-1).mean(-1)
+    distance = (own_shares(weights) - drawn).abs().sum(-1).mean(-1) / 2
+    kept = weights.sum(-1).mean(-1)
     n_layers, n_heads = distance.shape
     rows = [
         (layer, head, float(distance[layer, head]), float(kept[layer, head]))

@@ -50,7 +50,7 @@ def evenness(weights: Tensor) -> Tensor:
     return torch.special.entr(weights).sum(-1) / math.log(weights.shape[-1])
 
 
-def absorbed(depth: int = 64, seed: int = 0) -> float:
+def absorbed(depth: int = 48, seed: int = 0) -> float:
     """The largest difference between scaling the scores and shrinking the query's projection by the same factor."""
     draw = torch.Generator().manual_seed(seed)
     query, key = (torch.randn(8, depth, generator=draw, dtype=torch.float64) for _ in range(2))

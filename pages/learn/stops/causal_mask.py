@@ -20,7 +20,7 @@ def show() -> None:
         "to −∞. Softmax turns that into a weight of exactly 0, and row i spreads over its first i + 1 words. "
         "(The encoders on the Explore pages have no such mask: they may look both ways.)"
     )
-    st.latex(
+    parts.formula(
         r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right) \qquad M_{ij} = -\infty \text{ where } j > i"
     )
     question = "Why not simply multiply the *scores* of later words by 0, before softmax? What would later words weigh?"

@@ -17,15 +17,21 @@ def show() -> None:
         "the *score*. It grows when the vectors point the same way, is 0 when they stand at a right angle, and turns "
         "negative when they point apart."
     )
-    st.latex(r"a\cdot b = \sum_k a_k b_k = |a|\,|b|\cos\theta")
+    parts.formula(r"a\cdot b = \sum_k a_k b_k = |a|\,|b|\cos\theta")
     with parts.messages():
         typed = parts.vectors("dot-product", {"a": dot_product.A, "b": dot_product.B})
         found = dot_product.dot(typed["a"], typed["b"])
         products = " + ".join(f"({x:g} × {y:g})" for x, y in zip(found.a.tolist(), found.b.tolist()))
     st.text(f"{products}  =  {found.total:g}")
-    if len(found.a) == 2:
-        _by_numbers(found)
-    _by_angle()
+    with parts.row():
+        if len(found.a) == 2:
+            _by_numbers(found)
+        with parts.figure("By angle: turn b away from a, then make it longer", 420):
+            _by_angle()
+    parts.prose(
+        'You may read that "a large score means a small angle". Only among vectors of one length! '
+        "Length counts as much as angle; the next stop shows what comes of it."
+    )
 
 
 def _by_numbers(found: dot_product.DotProduct) -> None:
@@ -48,10 +54,9 @@ def _by_numbers(found: dot_product.DotProduct) -> None:
 
 
 def _by_angle() -> None:
-    parts.prose("**Now by hand.** Turn b away from a, then make it longer.")
     with st.container(horizontal=True):
-        degrees = st.slider("Angle in degrees", 0, 180, 60, key="dot-product.angle", width=300)
-        length = st.slider("Length of b", 0.5, 5.0, 2.0, 0.5, key="dot-product.length", width=300)
+        degrees = st.slider("Angle in degrees", 0, 180, 60, key="dot-product.angle", width=190)
+        length = st.slider("Length of b", 0.5, 5.0, 2.0, 0.5, key="dot-product.length", width=190)
     here = dot_product.at_angle(degrees, 2.0, length)
     curve = pd.DataFrame({"angle": range(181)})
     curve["score"] = [dot_product.at_angle(angle, 2.0, length).total for angle in range(181)]
@@ -59,8 +64,4 @@ def _by_angle() -> None:
         charts.at_value(curve, "angle", "score", degrees, current_theme(), ("angle", "a · b")),
         f"a has length 2, b has {length:g}; at {degrees}° the score is {here.total:.2f}.",
         width="content",
-    )
-    parts.prose(
-        'You may read that "a large score means a small angle". Only among vectors of one length! '
-        "Length counts as much as angle; the next stop shows what comes of it."
     )

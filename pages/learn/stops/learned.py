@@ -17,7 +17,7 @@ def show() -> None:
         "way must I push this number so that *that* weight grows? The answer is the **gradient**. In a real model it "
         "flows on into the projections, and nothing else ever sets the weights."
     )
-    st.latex(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt d}\Big(k_i - \sum_j w_j k_j\Big)")
+    parts.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt d}\Big(k_i - \sum_j w_j k_j\Big)")
     with st.container(horizontal=True):
         wanted = st.radio("Make “it” look at", tokens, index=1, key="learned.target", horizontal=True)
         n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps", width=260)

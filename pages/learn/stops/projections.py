@@ -17,7 +17,7 @@ def show() -> None:
         "In a trained model the projections are learned. Here they are drawn at random from a seed, as in Raschka's "
         "book: the very same numbers come out."
     )
-    st.latex(r"Q = X W_Q \qquad K = X W_K \qquad V = X W_V")
+    parts.formula(r"Q = X W_Q \qquad K = X W_K \qquad V = X W_V")
     with parts.messages():
         published = dict(zip(projections.TOKENS, projections.EMBEDDINGS))
         typed = parts.vectors("projections", published)

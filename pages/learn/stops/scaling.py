@@ -1,5 +1,7 @@
 """S6: why the scores are divided by the square root of d_k, measured on random vectors."""
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -15,12 +17,14 @@ OPTIONS = ("nothing much", "one word takes nearly all the weight", "the weights 
 
 def show() -> None:
     parts.prose(
-        "A query and a key of d_k random numbers (mean 0, variance 1, independent) have a dot product of variance d_k. "
-        "The original Transformer had d_model = 512 and d_k = 64 in each head. So scores of size 8 are common there, "
-        "and softmax makes e⁸ ≈ 3,000 of that."
+        "A query and a key of $d_k$ random numbers (mean 0, variance 1, independent) have a dot product of variance "
+        "$d_k$. The original Transformer had $d_{model} = 512$ and $d_k = 64$ in each head. So scores of size "
+        f"$\\sqrt{{64}} = 8$ are common there, and softmax makes $e^8 = {math.exp(8):,.0f}$ of that."
     )
-    st.latex(r"\mathrm{Var}\Big(\sum_{k=1}^{d_k} q_k k_k\Big) = d_k \quad\Rightarrow\quad \text{divide by }\sqrt{d_k}")
-    question = "Take d_k = 512 and leave out the division. What happens to a row of weights?"
+    parts.formula(
+        r"\mathrm{Var}\Big(\sum_{k=1}^{d_k} q_k k_k\Big) = d_k \quad\Rightarrow\quad \text{divide by }\sqrt{d_k}"
+    )
+    question = "Take $d_k = 512$ and leave out the division. What happens to a row of weights?"
     if not parts.predict("scaling", question, OPTIONS, OPTIONS[1]):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -29,8 +33,8 @@ def show() -> None:
         parts.reset("scaling", {"scaling.n": scaling.N_KEYS, "scaling.seed": 0})
     _figures(_measure(n_keys, int(seed)))
     parts.prose(
-        f"**To be exact:** learned projections could shrink by 1/√d and do the same (the weights differ by "
-        f"{scaling.absorbed():.0e} here). So the division matters most at the *start* of training, when the "
+        f"**To be exact:** learned projections could shrink by 1/√d and do the same (done here, the weights "
+        f"differ by {scaling.absorbed():.0e}). So the division matters most at the *start* of training, when the "
         "projections are still random and a saturated softmax would pass almost no gradient back."
     )
     score_spread("scaling.sentence")
@@ -67,6 +71,6 @@ def _figures(found: pd.DataFrame) -> None:
     )
     with parts.row():
         for title, column, log, reading in panels:
-            with parts.figure(title, 360):
+            with parts.figure(title, 340):
                 chart = charts.lines(found, "d_k", column, current_theme(), "series", log, ("d_k", ""), size=(290, 220))
                 show_chart(chart, reading, width="content")

@@ -18,7 +18,7 @@ def show() -> None:
         "the key fits the query, the more of that value ends up in the answer. Attention is a soft lookup. "
         "Here both numbers of a query or key say how much something is about *(money, water)*."
     )
-    st.latex(r"\text{answer} = \sum_i w_i\,v_i \qquad w = \mathrm{softmax}(\text{query}\cdot\text{key}_i\,/\,T)")
+    parts.formula(r"\text{answer} = \sum_i w_i\,v_i \qquad w = \mathrm{softmax}(\text{query}\cdot\text{key}_i\,/\,T)")
     published = {"query": soft_lookup.QUERY, **dict(zip(soft_lookup.DRAWERS, soft_lookup.KEYS))}
     with parts.messages():
         typed = parts.vectors("soft-lookup", published)

@@ -1,7 +1,5 @@
 """S9: softmax on three words."""
 
-import streamlit as st
-
 from pages.learn import parts
 from selfattn.dashboard.show import current_theme, show_chart
 from selfattn.lessons import charts, three_words
@@ -16,7 +14,7 @@ def show() -> None:
         "positive, then divide by their sum. A score that is larger by 1 gets e ≈ 2.7 times the weight. "
         "Only what comes out here is called *weights*; each row of them sums to 1."
     )
-    st.latex(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \qquad s_i = \frac{q\cdot k_i}{\sqrt{d}}")
+    parts.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \qquad s_i = \frac{q\cdot k_i}{\sqrt{d}}")
     published = {'query of "good"': three_words.QUERY, **dict(zip(three_words.TOKENS, three_words.KEYS))}
     with parts.messages():
         query, *keys = parts.vectors("three-words", published).values()

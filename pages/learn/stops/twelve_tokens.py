@@ -30,10 +30,10 @@ def show() -> None:
         found = twelve_tokens.compute(both, values, causal)
     _figures(found, causal)
     parts.prose(
-        "**The reason:** *good* asks for a large second number. Both *not* (20) and *amazing* (19) have one, and "
-        "e to the difference over √2 is only 2. So two thirds go to *not* and one third leaks to *amazing*, eight words "
-        "on. With the causal mask *amazing* is still to come, and *not* takes it all. (The source's heading says "
-        '"masked", but its printed numbers are those without a mask. Both are here.)'
+        "**The reason,** with the published numbers: *good* asks for a large second number. Both *not* (20) and "
+        "*amazing* (19) have one, and e to the difference over √2 is only 2. So two thirds go to *not* and one third "
+        "leaks to *amazing*, six words later. With the causal mask *amazing* is still to come, and *not* takes it all. "
+        '(The source\'s heading says "masked", but its printed numbers are those without a mask. Both are here.)'
     )
 
 

@@ -17,7 +17,7 @@ def show() -> None:
         "**Normalise**: divide by √d, softmax. **Mix**: add up the values, each times its weight. "
         'The sum is the *context*: what "it" takes home.'
     )
-    st.latex(r"\text{context} = \sum_i w_i v_i")
+    parts.formula(r"\text{context} = \sum_i w_i v_i")
     with parts.messages():
         found = _typed()
     steps, theme = worked_example.steps(found), current_theme()
@@ -26,7 +26,7 @@ def show() -> None:
     best = steps.loc[steps.weight.idxmax()]
     with parts.row():
         for column, title, number, reading in (
-            ("score", "Score: q · k", "g", " · ".join(f"{s:g}" for s in steps.score)),
+            ("score", "Score: q · k", "~g", " · ".join(f"{s:g}" for s in steps.score)),
             ("scaled", f"Scaled: divided by √d = {root:.2f}", ".2f", "Smaller, in the same order."),
             ("weight", "Weight: softmax", ".0%", f'"{best.token}" gets {best.weight:.0%}.'),
         ):
