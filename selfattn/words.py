@@ -1,7 +1,8 @@
 """Word pieces and words: which tokens make up which orthographic word, by one rule for every tokeniser.
 
 A run of letters, marks and digits, with apostrophes and hyphens inside it, is one word; any other visible character
-stands alone. Tokens are assigned by their character offsets, never by their spelling ("##", "Ġ", "▁").
+stands alone, with the marks that follow it. Tokens are assigned by their character offsets, never by their spelling
+("##", "Ġ", "▁").
 """
 
 import unicodedata
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-INNER = "'’-"  # join two runs into one word: didn't, well-known
+# What joins two runs into one word: didn't, well-known; and the invisible joiners of Persian and Indic scripts.
+INNER = "'’-\u2010\u2011\u00ad\u200c\u200d"
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,9 @@ def character_spans(text: str) -> list[tuple[int, int]]:
         stop = start + 1
         if _in_word(text[start]):
             while stop < len(text) and (_in_word(text[stop]) or _joins(text, stop)):
+                stop += 1
+        else:
+            while stop < len(text) and _is_mark(text[stop]):  # the heart's colour in "❤️"
                 stop += 1
         if _visible(text[start]):
             spans.append((start, stop))
@@ -105,6 +110,10 @@ def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
 
 def _in_word(character: str) -> bool:
     return unicodedata.category(character)[0] in "LMN"  # letters, marks, numbers
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] == "M"
 
 
 def _joins(text: str, index: int) -> bool:
