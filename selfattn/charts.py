@@ -107,6 +107,7 @@ def head_map(
         x=alt.X("head:O", axis=alt.Axis(labelAngle=0, title="head", orient="top")),
         y=alt.Y("layer:O", axis=alt.Axis(title="layer")),
         tooltip=[alt.Tooltip("name:N", title="head"), *(_measure_tooltip(column) for column in numbers)],
+        description="name:N",
     )
     legend = alt.Legend(
         title=title,

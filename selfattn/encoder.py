@@ -187,7 +187,7 @@ class Encoder:
             if self.recomputable:
                 output = self.model(**inputs, recorder=recorder, output_hidden_states=True)
             else:
-                output = self.model(**inputs, output_hidden_states=True, output_attentions=True)
+                output = self._eager.run(inputs)
             static = self.model.get_input_embeddings()(inputs["input_ids"])
         hidden = self._hidden(output)
         encodings = []

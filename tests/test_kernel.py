@@ -1,0 +1,164 @@
+"""The kernel: published figures, torch's own attention in float64, invariants, and what it refuses."""
+
+import math
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from selfattn.kernel import attend
+
+
+def tensor(rows):
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def random(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def test_worked_example_of_the_lesson():  # S7
+    trace = attend(
+        tensor([[3, 1]]), tensor([[3, 1], [1, 4], [1.5, 0.5]]), tensor([[2, 1.5], [0, 1], [2, 1]])
+    )  # fmt: skip
+    assert trace.scores.tolist() == [[10, 7, 5]]
+    assert [round(100 * w) for w in trace.weights[0].tolist()] == [87, 10, 3]
+    assert trace.context[0].tolist() == pytest.approx([1.79, 1.44], abs=0.005)
+
+
+def test_three_words():  # S9
+    trace = attend(tensor([[0, 1]]), tensor([[0, 1], [0.5, 0.5], [0, 0]]), tensor([[1, 0], [0, 1], [1, 1]]))
+    assert trace.scores.tolist() == [[1, 0.5, 0]]
+    # The source prints .46, .32, .22: the last two are .317 and .223, .455 rounds to .46.
+    assert trace.weights[0].tolist() == pytest.approx([0.46, 0.32, 0.22], abs=0.006)
+
+
+def test_twelve_tokens_without_and_with_the_causal_mask():  # S10
+    query, value = torch.zeros(12, 2, dtype=torch.float64), torch.zeros(12, 2, dtype=torch.float64)
+    query[3], query[4], query[10] = tensor([20, 20]), tensor([0, 1]), tensor([19, 19])
+    value[3], value[4], value[10] = tensor([1, 0]), tensor([0, 1]), tensor([1, 1])
+    free = attend(query, query, value)
+    assert [round(w, 2) for w in free.weights[4].tolist()] == [0, 0, 0, 0.67, 0, 0, 0, 0, 0, 0, 0.33, 0]
+    assert free.context[4].tolist() == pytest.approx([0.99999467, 0.33023767], abs=5e-9)
+    causal = attend(query, query, value, mask=torch.ones(12, 12).tril().bool())
+    assert round(causal.weights[4, 3].item(), 2) == 1.00
+
+
+def test_published_embeddings_with_learned_projections():
+    x = torch.tensor(
+        [[.43, .15, .89], [.55, .87, .66], [.57, .85, .64], [.22, .58, .33], [.77, .25, .10], [.05, .80, .55]]
+    )  # fmt: skip
+    torch.manual_seed(123)
+    w_query, w_key, w_value = torch.rand(3, 2), torch.rand(3, 2), torch.rand(3, 2)
+    trace = attend(x @ w_query, x @ w_key, x @ w_value)
+
+    def printed(values):
+        return [f"{v:.4f}" for v in values.tolist()]
+
+    assert printed(trace.scores[1]) == ["1.2705", "1.8524", "1.8111", "1.0795", "0.5577", "1.5440"]
+    assert printed(trace.weights[1]) == ["0.1500", "0.2264", "0.2199", "0.1311", "0.0906", "0.1820"]
+    assert printed(trace.context[1]) == ["0.3061", "0.8210"]
+
+
+@pytest.mark.parametrize("shape", [(5, 8), (3, 5, 8), (2, 3, 7, 4)])
+def test_agrees_with_torch_in_float64(shape):
+    query, key, value = (random(*shape, seed=s) for s in range(3))
+    assert (attend(query, key, value).context - scaled_dot_product_attention(query, key, value)).abs().max() < 1e-12
+
+
+@pytest.mark.parametrize("kind", ["bool", "float"])
+def test_masks_agree_with_torch(kind):
+    query, key, value = random(2, 4, 5, 8), random(2, 4, 6, 8, seed=1), random(2, 4, 6, 3, seed=2)
+    mask = random(5, 6, seed=3)
+    mask = mask > -0.5 if kind == "bool" else mask
+    expected = scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    assert (attend(query, key, value, mask=mask).context - expected).abs().max() < 1e-12
+
+
+def test_scale_is_given_or_one_over_the_root_of_d_head():
+    query, key, value = random(4, 16), random(4, 16, seed=1), random(4, 16, seed=2)
+    assert attend(query, key, value).scale == 0.25
+    expected = scaled_dot_product_attention(query, key, value, scale=0.7)
+    assert (attend(query, key, value, scale=0.7).context - expected).abs().max() < 1e-12
+
+
+def test_each_step_follows_from_the_one_before():
+    query, key, value = random(3, 4), random(3, 4, seed=1), random(3, 4, seed=2)
+    mask = torch.tensor([[True, False, True]])
+    trace = attend(query, key, value, mask)
+    assert torch.equal(trace.scaled, trace.scores * trace.scale)
+    assert torch.equal(trace.masked[:, 1], torch.full((3,), -math.inf, dtype=torch.float64))
+    assert torch.equal(trace.masked[:, 0], trace.scaled[:, 0])
+    assert torch.allclose(trace.weights, trace.masked.softmax(-1), atol=1e-15)
+    assert torch.equal(trace.context, trace.weights @ value)
+
+
+def test_rows_sum_to_one_and_permuting_tokens_permutes_the_result():
+    query, key, value = random(6, 4), random(6, 4, seed=1), random(6, 4, seed=2)
+    order = torch.tensor([3, 1, 5, 0, 2, 4])
+    trace, moved = attend(query, key, value), attend(query[order], key[order], value[order])
+    assert torch.allclose(trace.weights.sum(-1), torch.ones(6, dtype=torch.float64), atol=1e-15)
+    assert torch.allclose(moved.weights, trace.weights[order][:, order], atol=1e-15)
+    assert torch.allclose(moved.context, trace.context[order], atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_scores_of_ten_thousand_do_not_overflow(dtype):
+    query = torch.tensor([[1e4]], dtype=dtype)
+    trace = attend(query, torch.tensor([[1.0], [-1.0], [0.5]], dtype=dtype), torch.eye(3, dtype=dtype))
+    assert trace.weights.tolist() == [[1, 0, 0]]
+    assert trace.weights.dtype == trace.context.dtype == dtype
+
+
+@pytest.mark.parametrize("mask", [torch.tensor([[False, False]]), torch.tensor([[-math.inf, -math.inf]])])
+def test_a_row_that_may_attend_to_nothing_has_no_weights_and_no_context(mask):
+    trace = attend(random(1, 4), random(2, 4), random(2, 4), mask=mask)
+    assert trace.weights.tolist() == [[0, 0]]
+    assert trace.context.tolist() == [[0, 0, 0, 0]]
+
+
+def test_gradients_flow_through_a_row_masked_whole():
+    query = random(2, 4).requires_grad_()
+    attend(
+        query, random(2, 4, seed=1), random(2, 4, seed=2), torch.tensor([[True, True], [False, False]])
+    ).context.sum().backward()
+    assert query.grad.isfinite().all()
+    assert query.grad[1].tolist() == [0, 0, 0, 0]
+
+
+BAD = {
+    "d_head": ((2, 3), (2, 4), (2, 4), {}, r"\(2, 3\).*\(2, 4\)"),
+    "one value a key": ((2, 3), (4, 3), (5, 3), {}, r"\(4, 3\).*\(5, 3\)"),
+    "vector": ((3,), (2, 3), (2, 3), {}, "matrices"),
+    "no keys": ((2, 3), (0, 3), (0, 3), {}, "at least 1"),
+    "batch": ((2, 2, 3), (3, 2, 3), (3, 2, 3), {}, "leading"),
+    "mask shape": ((2, 3), (4, 3), (4, 3), {"mask": torch.ones(3, 3).bool()}, r"mask \(3, 3\).*\(2, 4\)"),
+    "mask dtype": ((2, 3), (2, 3), (2, 3), {"mask": torch.ones(2, 2).long()}, "boolean.*int64"),
+    "mask nan": ((2, 3), (2, 3), (2, 3), {"mask": torch.full((2, 2), math.nan)}, "NaN"),
+    "scale": ((2, 3), (2, 3), (2, 3), {"scale": math.nan}, "finite"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_does_not_fit_is_refused_with_the_shapes(case):
+    query, key, value, options, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        attend(random(*query), random(*key), random(*value), **options)
+
+
+def test_mixed_or_integer_dtypes_are_refused():
+    with pytest.raises(ValueError, match="float32"):
+        attend(random(2, 3).float(), random(2, 3), random(2, 3))
+    with pytest.raises(ValueError, match="int64"):
+        attend(*(torch.ones(2, 3, dtype=torch.long) for _ in range(3)))
+
+
+def test_the_kernel_uses_no_attention_and_no_softmax_of_torch():
+    from pathlib import Path
+
+    import selfattn.kernel
+
+    source = Path(selfattn.kernel.__file__).read_text()
+    code = source.split('"""', 2)[2]
+    assert "torch.softmax" not in code and ".softmax(" not in code and "scaled_dot_product" not in code
+    assert "functional" not in code
