@@ -55,6 +55,6 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 steps = " → ".join(f"**:primary[{step}]**" if step == STOPS[here].STEP else step for step in STEPS)
 st.progress((place + 1) / len(SLUGS), text=f"{steps}  ·  stop {place + 1} of {len(SLUGS)}")
 
-st.title(STOPS[here].TITLE)
+st.header(STOPS[here].TITLE, anchor=False)
 STOPS[here].show()
 class_materials.show()

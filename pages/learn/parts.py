@@ -61,12 +61,12 @@ def reset(stop: str, published: Mapping[str, object]) -> None:
 
 
 @contextmanager
-def messages() -> Iterator[None]:
+def messages(refusal: str = "These numbers can't be used.") -> Iterator[None]:
     """Turn a ValueError into a message on the page, and end the page there."""
     try:
         yield
     except ValueError as error:
-        st.error("These numbers can't be used.", icon=":material/error:")
+        st.error(refusal, icon=":material/error:")
         # The message may quote what was typed, so it is not Markdown.
         st.text(str(error))
         st.stop()

@@ -1,4 +1,4 @@
-"""Where a stop of the guided path turns to the visitor's encoder: choose a sentence and a head, compare with drawn numbers."""
+"""Where a lesson turns to the visitor's encoder: choose a sentence and a head, compare with drawn numbers."""
 
 import pandas as pd
 import streamlit as st
@@ -16,9 +16,9 @@ from selfattn.lessons.encoder_order import compare_orders
 MOST_TOKENS = 64  # a map with more cells than that is drawn on the Explore pages
 
 
-def choose_sentence(stop: str, sentence: str) -> tuple[Encoder, Encoding]:
+def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
     """A box for a sentence, run through the encoder; the page says so and ends where that can't be done."""
-    encoder = current_encoder()
+    encoder = encoder or current_encoder()
     key = f"{stop}.sentence"
     st.session_state.setdefault(key, sentence)
     typed = st.text_input("Sentence", key=key, max_chars=500, width=parts.TEXT_WIDTH)

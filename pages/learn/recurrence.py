@@ -92,7 +92,7 @@ def _ends(last: pd.Series) -> str:
 
 
 def show_costs() -> None:
-    st.header("What it costs")
+    st.subheader("What it costs")
     found = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
     with parts.row():
         with parts.figure("Multiplications in one layer, d = 512", 470):
@@ -121,7 +121,7 @@ def _show_race(race: pd.DataFrame | None) -> None:
 
 
 def show_forgetting() -> None:
-    st.header("And what attention loses")
+    st.subheader("And what attention loses")
     found = forgetting.same_mean()
     parts.prose('"Attention loses nothing" is too strong. The context is *one* weighted mean: other values, same mean.')
     rows = {"values": found.before, "other values": found.after}
@@ -132,7 +132,7 @@ def show_forgetting() -> None:
     st.text(f"Same weights, same context: [{context}]; the two differ by {found.difference:.0e}.")
 
 
-st.title("Recurrence")
+st.header("Recurrence")
 parts.prose(
     "Before attention, a network read word by word and passed along one *state* of fixed size. To reach a later word, a "
     "word must survive every step in between. With attention, any word looks at any other directly."
@@ -140,7 +140,7 @@ parts.prose(
 with parts.messages():
     words, start, stop = choose()
     show_path(words, start, stop)
-    st.header("Does the word get through?")
+    st.subheader("Does the word get through?")
     parts.prose(
         "Three small networks read your sentence. Two things are easily mixed: the **gradient** says how much a state "
         "would move if the first word moved (it fades below a gain of 1, explodes above). The **share** says how much of "

@@ -98,7 +98,7 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
 
 
 def try_it(last: EpochState, settings: Settings) -> None:
-    st.header("Try an input")
+    st.subheader("Try an input")
     data = tiny_model.samples(settings)
     positives = data.labels.nonzero()
     first = int(positives[0]) if len(positives) else 0
@@ -119,7 +119,7 @@ def try_it(last: EpochState, settings: Settings) -> None:
         show_chart(charts.bars(frame, "weight", current_theme(), domain=(0, 1.2)), reading, width="content")
 
 
-st.title("Train a tiny one")
+st.header("Train a tiny one")
 parts.prose(
     "No rule tells attention where to look. See it learn: a sentence is [CLS] and six random numbers; the answer is *yes* "
     "where **position 4 holds the magic number**. One head, one layer. Only [CLS] decides, so it must learn to look."

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import altair as alt
 import pandas as pd
+import torch
 from torch import Tensor
 
 from selfattn.theme import Theme, vega_config
@@ -54,10 +55,15 @@ def heatmap(
     numbers: bool = True,
     highest: float | None = None,
     names: tuple[str, str] = ("from", "to"),
-    cell: int = CELL,
+    cell: int | tuple[int, int] = CELL,
     number: str = ".2f",
+    effect: bool = False,
+    labels: Sequence[str] | None = None,
 ) -> alt.Chart:
-    """A matrix (n, m) as cells: weights from background to deep blue, or signed values around the background."""
+    """A matrix (n, m) as cells: weights from background to deep blue, or signed values around the background.
+
+    effect: signed, in the colours of removing a head. labels: n x m texts to print instead of the numbers.
+    """
     data = pd.DataFrame(
         [
             (row, column, str(rows[row]), str(columns[column]), float(matrix[row, column]))
@@ -67,21 +73,28 @@ def heatmap(
         columns=["row", "column", *names, "value"],
     )
     top = highest or max(float(matrix.abs().max()), 1e-9)
-    ramp, low = (theme.signed, -top) if signed else (theme.weights, 0.0)
-    base = alt.Chart(data, width=cell * len(columns), height=cell * len(rows)).encode(
+    ramp = theme.effect if effect else theme.signed if signed else theme.weights
+    low = -top if signed or effect else 0.0
+    across, down = cell if isinstance(cell, tuple) else (cell, cell)
+    data["label"] = list(labels) if labels else [format(value, number) for value in data["value"]]
+    base = alt.Chart(data, width=across * len(columns), height=down * len(rows)).encode(
         x=alt.X("column:O", title=f"{names[1]} →", axis=_labels(columns, orient="top", angle=-45)),
         y=alt.Y("row:O", title=f"{names[0]}", axis=_labels(rows)),
     )
     cells = base.mark_rect(stroke=theme.grid, strokeWidth=0.5).encode(
         color=alt.Color("value:Q", scale=alt.Scale(domain=[low, top], range=list(ramp)), legend=_ramp(number)),
-        tooltip=[*(f"{name}:N" for name in names), alt.Tooltip("value:Q", format=number)],
+        tooltip=[
+            *(f"{name}:N" for name in names),
+            *(["label:N"] if labels else []),
+            alt.Tooltip("value:Q", format=number),
+        ],
     )
     if not numbers:
         return _styled(cells, theme)
     # The source's rule: light numbers above 60 per cent of the maximum. In the dark look the ramp runs the other way.
     dark_cell = f"abs(datum.value) > {0.6 * top}"
     text = base.mark_text(fontSize=11).encode(
-        text=alt.Text("value:Q", format=number),
+        text="label:N",
         color=alt.condition(dark_cell, alt.value(theme.background), alt.value(theme.ink)),
     )
     return _styled(cells + text, theme)
@@ -178,14 +191,26 @@ def at_value(
     return _styled(zero + curve + dot, theme)
 
 
-def moves(frame: pd.DataFrame, theme: Theme, size: tuple[int, int] = (560, 400)) -> alt.Chart:
-    """Arrows from (x0, y0) to (x, y) with a label at the tip: columns x0, y0, x, y, label, colour, detail."""
+def moves(
+    frame: pd.DataFrame, theme: Theme, within: tuple[Tensor, Tensor] | None = None, size: tuple[int, int] = (540, 380)
+) -> alt.Chart:
+    """Arrows from (x0, y0) to (x, y) with a label at the tip: columns x0, y0, x, y, label, colour, detail.
+
+    within: points (n, 2) and (2,) that the axes must hold, so that they stay put while a slider moves the arrows.
+    """
     data = frame.assign(
         turn=[math.degrees(math.atan2(dx, dy)) for dx, dy in zip(frame.x - frame.x0, frame.y - frame.y0)]
     )
-    scale = alt.Scale(nice=False, zero=False, padding=36)
+    held = torch.cat([points.reshape(-1, 2) for points in within]) if within else None
+    scales = [
+        alt.Scale(
+            nice=False, zero=False, padding=30, **({"domain": [float(axis.min()), float(axis.max())]} if within else {})
+        )
+        for axis in (held.T if within else (None, None))
+    ]
     base = alt.Chart(data, width=size[0], height=size[1])
-    x, y = alt.X("x0:Q", title=None, scale=scale, axis=None), alt.Y("y0:Q", title=None, scale=scale, axis=None)
+    x = alt.X("x0:Q", title=None, scale=scales[0], axis=None)
+    y = alt.Y("y0:Q", title=None, scale=scales[1], axis=None)
     colour = alt.Color("colour:N", scale=None, legend=None)
     shaft = base.mark_rule(opacity=0.55, strokeWidth=1.5).encode(x=x, y=y, x2="x:Q", y2="y:Q", color=colour)
     head = base.mark_point(shape="triangle", size=110, filled=True, opacity=1)

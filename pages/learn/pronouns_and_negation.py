@@ -1,0 +1,27 @@
+"""S15, S16, S17: pronouns, negation and many heads, on the visitor's encoder, against luck and simple baselines."""
+
+import streamlit as st
+
+from pages.learn import parts
+from pages.learn.views import many_heads, negation, pronouns
+from selfattn.dashboard.state import current_encoder, show_encoder
+
+VIEWS = {"Pronouns": pronouns, "Negation": negation, "Many heads": many_heads}
+
+st.header("Pronouns and negation", anchor=False)
+parts.prose(
+    'Which word does "it" look at? Does "good" notice "not"? Famous examples make it look easy. Here all heads take the '
+    "test, on many sentences, beside what luck and mere position would give."
+)
+encoder = current_encoder()
+show_encoder(encoder)
+view = st.segmented_control(
+    "View",
+    list(VIEWS),
+    default="Pronouns",
+    required=True,
+    key="view",
+    bind="query-params",
+    label_visibility="collapsed",
+)
+VIEWS[view].show(encoder)

@@ -1,0 +1,1 @@
+"""The three views of the page on pronouns and negation."""

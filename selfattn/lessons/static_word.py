@@ -1,0 +1,102 @@
+"""One word, one static vector, many contextual ones: how far each sentence moves it, layer by layer (system S1).
+
+Source: Ethayarajh 2019 ("How contextual are contextualized word representations?", self-similarity and its baseline);
+Wiedemann et al. 2019 (senses part in the vectors). Points are unit vectors, so that only direction is drawn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from selfattn.encoding import Encoding
+
+STAGE_ZERO = 0  # hidden[0]: the embedding output, position added
+
+
+@dataclass(frozen=True, eq=False)
+class WordPaths:
+    """One word in k sentences: its bare vector and its vector entering each layer."""
+
+    static: Tensor  # (k, d_embedding) the bare token vectors: all alike where the tokens are
+    layers: Tensor  # (n_layers + 1, k, d_model) hidden[0] ... hidden[n_layers]
+    same_tokens: bool  # whether all sentences spell the word with the same tokens
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the bare vectors live in the hidden states' space (they don't where d_embedding differs)."""
+        return self.static.shape[-1] == self.layers.shape[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The same plane for every layer, so that the slider moves the points and not the picture."""
+
+    start: Tensor  # (2,) the static vector
+    points: Tensor  # (n_layers + 1, k, 2)
+    explained: float  # share of the variance of all points that the plane keeps, 0 to 1
+
+
+def word_paths(found: Sequence[tuple[Encoding, Sequence[int]]]) -> WordPaths:
+    """The word's vectors in each sentence; found: (encoding, positions of the word), a split word being averaged."""
+    if len(found) < 2:
+        raise ValueError(f"Expected the word in at least two sentences, got {len(found)}. Add a sentence.")
+    static = torch.stack([encoding.static[list(at)].mean(0) for encoding, at in found])
+    layers = torch.stack([encoding.hidden[:, list(at)].mean(1) for encoding, at in found], dim=1)
+    ids = {tuple(encoding.ids[place] for place in at) for encoding, at in found}
+    return WordPaths(static, layers, len(ids) == 1)
+
+
+def plane(paths: WordPaths) -> Plane:
+    """Principal components of the static point and all contextual points, as unit vectors."""
+    points = _unit(paths.layers)
+    # Where the bare vectors live in another space, the embedding output's mean stands in for the start.
+    start = _unit(paths.static.mean(0)) if paths.comparable else _unit(points[STAGE_ZERO].mean(0))
+    cloud = torch.cat([start[None], points.flatten(0, 1)]).double()
+    centred = cloud - cloud.mean(0)
+    _, sizes, directions = torch.linalg.svd(centred, full_matrices=False)
+    total = float(sizes.square().sum())
+    explained = float(sizes[:2].square().sum()) / total if total > 0 else 1.0
+    flat = centred @ directions[:2].T
+    return Plane(flat[0], flat[1:].reshape(*points.shape[:2], 2), explained)
+
+
+def similarities(vectors: Tensor) -> Tensor:
+    """(k, d) -> (k, k): cosines."""
+    unit = _unit(vectors.double())
+    return unit @ unit.T
+
+
+def yardsticks(paths: WordPaths, senses: Sequence[str], others: WordPaths | None = None) -> pd.DataFrame:
+    """Mean cosine at each stage: columns stage, pairs, cosine, n. Stage -1 is the bare token vector.
+
+    pairs: "same sense", "different senses" (by the labels given) and, where others are given, "two other words": the
+    floor that any two words reach.
+    """
+    groups = {"same sense": _pairs(senses, True), "different senses": _pairs(senses, False)}
+    rows = []
+    for name, pairs in groups.items():
+        rows += [(stage, name, _mean(matrix, pairs), len(pairs)) for stage, matrix in _stages(paths) if pairs]
+    if others is not None:
+        pairs = list(combinations(range(others.static.shape[0]), 2))
+        rows += [(stage, "two other words", _mean(matrix, pairs), len(pairs)) for stage, matrix in _stages(others)]
+    return pd.DataFrame(rows, columns=["stage", "pairs", "cosine", "n"])
+
+
+def _stages(paths: WordPaths) -> list[tuple[int, Tensor]]:
+    return [(stage - 1, similarities(vectors)) for stage, vectors in enumerate([paths.static, *paths.layers])]
+
+
+def _pairs(senses: Sequence[str], same: bool) -> list[tuple[int, int]]:
+    return [(i, j) for i, j in combinations(range(len(senses)), 2) if (senses[i] == senses[j]) == same]
+
+
+def _mean(matrix: Tensor, pairs: list[tuple[int, int]]) -> float:
+    return float(torch.stack([matrix[pair] for pair in pairs]).mean())
+
+
+def _unit(vectors: Tensor) -> Tensor:
+    return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(1e-12)

@@ -1,0 +1,159 @@
+"""The lessons that need an encoder: the bundled one, and hand-made rows where the answer is known."""
+
+import pytest
+import torch
+
+from selfattn.examples import MOVIE, NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS, STATIC_WORD_SENTENCES
+from selfattn.lessons import drawn_numbers, encoder_order, many_heads, negation, pronouns, static_word
+from selfattn.lessons.pronouns import Looks
+from selfattn.words import find
+
+
+def made_up(pronoun, antecedent, distractor, weights):
+    """One sentence of one layer and one head whose pronoun gives these weights."""
+    return Looks(torch.tensor(weights).reshape(1, 1, -1), pronoun, (antecedent,), (distractor,))
+
+
+def bank_paths(encoder):
+    encodings = [encoder.encode(sentence) for sentence in STATIC_WORD_SENTENCES]
+    return static_word.word_paths([(e, e.words[find(e.words, "bank")[0]].positions) for e in encodings])
+
+
+def test_preference_is_antecedent_minus_distractor():
+    assert float(made_up(3, 0, 1, [0.5, 0.2, 0.2, 0.1]).preference) == pytest.approx(0.3)
+
+
+def test_accuracy_counts_wins_and_half_a_tie():
+    preferences = torch.tensor([0.3, -0.1, 0.0, 0.2]).reshape(4, 1, 1)
+    assert float(pronouns.accuracy(preferences)) == pytest.approx(0.625)
+
+
+def test_a_head_that_looks_by_distance_alone_is_unmasked():
+    one_back = [0.0, 0.1, 0.9, 0.0]
+    looks = [made_up(3, 2, 1, one_back), made_up(3, 2, 1, one_back), made_up(3, 1, 2, one_back)]
+    preferences = torch.stack([look.preference for look in looks])
+    assert torch.allclose(pronouns.position_only(looks), preferences)
+    assert float(pronouns.accuracy(pronouns.position_only(looks))) == pytest.approx(2 / 3)
+
+
+def test_the_best_of_many_noisy_heads_is_lucky():
+    noise = torch.randn(40, 6, 12, generator=torch.Generator().manual_seed(0))
+    assert 0.65 < pronouns.luck(noise) < 0.85
+    assert pronouns.luck(noise[:, :1, :1]) < pronouns.luck(noise)
+
+
+def test_twins_stay_in_one_half():
+    halves = pronouns.halves(PRONOUNS)
+    assert sorted(halves[0] + halves[1]) == list(range(len(PRONOUNS)))
+    twins = [{PRONOUNS[place].twin for place in half} - {None} for half in halves]
+    assert not twins[0] & twins[1]
+    assert abs(len(halves[0]) - len(halves[1])) <= 2
+
+
+def test_at_least_forty_sentences_are_scored_on_real_heads(encoder):
+    looks = [pronouns.look(encoder.encode(sentence.sentence), sentence) for sentence in PRONOUNS]
+    assert len(looks) >= 40
+    found = pronouns.verdict(looks, *pronouns.halves(PRONOUNS))
+    assert found.n >= 20
+    assert found.chosen_with >= found.accuracy - 0.15
+    assert 0.5 < found.luck < 1
+    assert abs(found.position_only - 0.5) < 0.15
+
+
+def test_negators_draw_weight_beyond_their_place(encoder):
+    looks = [negation.look(encoder.encode(pair.negated), encoder.encode(pair.plain), pair) for pair in NEGATION_PAIRS]
+    found = negation.mean_look(looks)
+    assert divmod(int(found.gain.argmax()), 12) == (5, 9)
+    assert float(found.gain.max()) > 0.4
+
+
+def test_the_illustrative_row_is_a_row_of_the_movie_sentence(encoder):
+    encoding = encoder.encode(MOVIE)
+    assert [word.text for word in encoding.words] == MOVIE.split()
+    assert len(negation.ILLUSTRATIVE_ROW) == len(encoding.words)
+    assert sum(negation.ILLUSTRATIVE_ROW) == pytest.approx(1)
+    row = negation.word_row(encoding, 4)
+    rows = encoding.rows(encoding.words[4].start)
+    assert torch.allclose(row[..., 3], rows[..., encoding.words[3].start])
+
+
+def test_favourites_name_what_each_head_looks_at_most():
+    rows = torch.tensor([[[0.6, 0.2, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7]]])
+    found = many_heads.favourites(rows, 2, ("[CLS]", "a", "a", "b"), (True, False, False, False))
+    assert found["kind"].tolist() == ["a special token", "the token before", "itself", "the token after"]
+    assert found["token"].tolist() == ["[CLS]", "a", "a", "b"]
+    assert list(many_heads.count_kinds(found).values()) == [1, 1, 1, 1, 0]
+
+
+def test_bank_has_one_static_vector_and_many_contextual_ones(encoder):
+    paths = bank_paths(encoder)
+    assert paths.same_tokens
+    assert torch.equal(paths.static, paths.static[:1].expand_as(paths.static))
+    frame = static_word.yardsticks(paths, ("w", "w", "m", "m", "m", "w"))
+    last = frame[frame["stage"] == 6].set_index("pairs")["cosine"]
+    assert last["different senses"] < last["same sense"] < 1
+    assert frame[frame["stage"] == -1]["cosine"].tolist() == pytest.approx([1, 1])
+
+
+def test_two_other_words_are_less_alike(encoder):
+    encodings = [encoder.encode(sentence) for sentence in NEUTRAL_SENTENCES[:4]]
+    others = static_word.word_paths([(e, e.words[1].positions) for e in encodings])
+    frame = static_word.yardsticks(bank_paths(encoder), ("w", "w", "m", "m", "m", "w"), others)
+    last = frame[frame["stage"] == 6].set_index("pairs")["cosine"]
+    assert last["two other words"] < last["different senses"]
+
+
+def test_the_plane_states_what_it_keeps(encoder):
+    found = static_word.plane(bank_paths(encoder))
+    assert found.points.shape == (7, 6, 2)
+    assert 0.3 < found.explained < 1
+
+
+def test_points_that_lie_in_a_plane_are_kept_whole():
+    turned = torch.tensor([[1.0, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]])
+    paths = static_word.WordPaths(turned[:2], turned.reshape(2, 2, 3), True)
+    assert static_word.plane(paths).explained == pytest.approx(1)
+
+
+def test_drawn_numbers_find_the_head_that_drew_them():
+    weights = torch.rand(2, 3, 1, 3, generator=torch.Generator().manual_seed(0)).double()
+    found = drawn_numbers.compare(weights, weights[1, 2].tolist())
+    assert (found["layer"][0], found["head"][0]) == (1, 2)
+    assert found["distance"][0] == pytest.approx(0, abs=1e-6)
+    assert found["distance"].is_monotonic_increasing
+
+
+def test_drawn_words_stand_where_they_should(encoder):
+    expected = {
+        "bank, to deposit, the, check": (["bank"], ["Deposit", "the", "check"]),
+        "a map of three words": (["Dog", "bites", "man"], ["Dog", "bites", "man"]),
+        "it, to animal, street, tired": (["it"], ["animal", "street", "tired"]),
+        "it, to the loan sentence": (["it"], ["The", "bank", "approved", "the", "loan"]),
+    }
+    for drawn in drawn_numbers.DRAWN:
+        words = [word.text for word in encoder.encode(drawn.sentence).words]
+        assert ([words[n] for n in drawn.asking], [words[n] for n in drawn.asked]) == expected[drawn.title]
+
+
+def test_pieces_that_ask_are_averaged_and_pieces_asked_are_summed():
+    weights = torch.tensor([[0.2, 0.3, 0.5], [0.4, 0.4, 0.2], [0.0, 0.0, 1.0]])
+    found = drawn_numbers.between_words(weights, [(0, 1)], [(0, 1), (2,)])
+    assert found[0].tolist() == pytest.approx([0.65, 0.35])
+
+
+@pytest.mark.parametrize("numbers", [[[-1, 2]], [[0, 0]], [[float("nan"), 1]], []])
+def test_drawn_numbers_must_be_shares(numbers):
+    with pytest.raises(ValueError, match="expected"):
+        drawn_numbers.shares(numbers)
+
+
+def test_without_positions_the_encoder_cannot_tell_who_bites_whom(encoder):
+    found = encoder_order.compare_orders(encoder, "dog bites man", "man bites dog", "dog")
+    assert found.without_positions == pytest.approx(1, abs=1e-5)
+    assert found.difference_without < 1e-5
+    assert found.with_positions < 0.99
+
+
+def test_order_needs_the_same_tokens(encoder):
+    with pytest.raises(ValueError, match="same tokens"):
+        encoder_order.compare_orders(encoder, "dog bites man", "man bites cat", "dog")
