@@ -86,10 +86,10 @@ class LayerRecording:
             lowest = torch.finfo(self.query.dtype).min
             mask = torch.zeros_like(mask, dtype=self.query.dtype).masked_fill(~mask, lowest)
         extra = {} if self.position_bias is None else {"position_bias": self.position_bias}
+        groups = getattr(self.module, "num_key_value_groups", 1)  # the family's function repeats them by itself
+        key, value = self.key[:, ::groups], self.value[:, ::groups]
         with torch.no_grad():
-            _, weights = eager(
-                self.module, self.query, self.key, self.value, mask, scaling=self.scale, dropout=0.0, **extra
-            )
+            _, weights = eager(self.module, self.query, key, value, mask, scaling=self.scale, dropout=0.0, **extra)
         return weights[0].float().cpu()
 
 

@@ -136,7 +136,8 @@ class Encoder:
         batch = [self.tokenize(text) for text in texts]
         recorder = Recorder([self.all_heads] * len(batch), keep=False)
         with torch.no_grad():
-            hidden = self._hidden(self.model(**self._inputs(batch, None), recorder=recorder, output_hidden_states=True))
+            output = self.model(**self._inputs(batch, None), recorder=recorder, output_hidden_states=True)
+        hidden = torch.stack(self._states(output))
         return [hidden[:, row, : len(tokens.ids)].float().cpu() for row, tokens in enumerate(batch)]
 
     @property
@@ -189,15 +190,14 @@ class Encoder:
             else:
                 output = self._eager.run(inputs)
             static = self.model.get_input_embeddings()(inputs["input_ids"])
-        hidden = self._hidden(output)
         encodings = []
         for row, tokens in enumerate(batch):
             n = length if keep_padding else len(tokens.ids)
             encodings.append(
                 self._encoding(
                     self._pad(tokens, n),
-                    hidden[:, row, :n].float().cpu(),
-                    static[row, :n].float().cpu(),
+                    tuple(_row(state, row, n) for state in self._states(output)),
+                    _row(static, row, n),
                     recordings=tuple(layer.sentence(row, n) for layer in recorder.layers),
                     shown=None if self.recomputable else _stack(output.attentions, row, n),
                 )
@@ -205,7 +205,12 @@ class Encoder:
         return encodings
 
     def _encoding(
-        self, tokens: Tokens, hidden: Tensor, static: Tensor, recordings: tuple[LayerRecording, ...], shown: Tensor
+        self,
+        tokens: Tokens,
+        states: tuple[Tensor, ...],
+        static: Tensor,
+        recordings: tuple[LayerRecording, ...],
+        shown: Tensor | None,
     ) -> Encoding:
         words = []
         for segment, text in enumerate((tokens.text, tokens.pair or "")):
@@ -219,7 +224,7 @@ class Encoder:
             tokens.special,
             tokens.segments,
             tuple(sorted(words, key=lambda word: word.start)),
-            hidden,
+            states,
             static,
             self.n_heads,
             recordings,
@@ -243,9 +248,9 @@ class Encoder:
             tokens.segments + (None,) * extra,
         )
 
-    def _hidden(self, output) -> Tensor:
-        """(n_layers + 1, batch, n, d_model), the last being the model's last_hidden_state (after a final norm)."""
-        return torch.stack([*output.hidden_states[: self.n_layers], output.last_hidden_state])
+    def _states(self, output) -> tuple[Tensor, ...]:
+        """n_layers + 1 of (batch, n, d_model), the last being the model's last_hidden_state (after a final norm)."""
+        return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
     def _check_recomputable(self) -> None:
         if not self.recomputable:
@@ -278,6 +283,12 @@ class EagerTwin:
                 twin.set_attn_implementation("eager")
                 self._twin = twin
         return self._twin(**inputs, output_attentions=True, output_hidden_states=True)
+
+
+def _row(batch: Tensor, row: int, n: int) -> Tensor:
+    """One sentence of the batch, cut to its n tokens: CPU float32. Copied where a view would keep the batch alive."""
+    own = batch[row, :n].float().cpu()
+    return own if batch.shape[0] == 1 else own.clone()
 
 
 def _stack(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:

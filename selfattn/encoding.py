@@ -26,7 +26,7 @@ class Encoding:
     special: tuple[bool, ...]  # n: True for [CLS], [SEP], padding ... as the tokeniser says, not from spelling
     segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens
     words: tuple[Word, ...]
-    hidden: Tensor  # (n_layers + 1, n, d_model): hidden[l] is what layer l reads, hidden[-1] the last hidden state
+    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): what each layer reads, and the last
     static: Tensor  # (n, d_embedding): the bare token-embedding rows, no position
     n_heads: int
     recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one a layer; empty where shown only
@@ -36,7 +36,15 @@ class Encoding:
     @property
     def n_layers(self) -> int:
         """How many layers of attention there are."""
-        return self.hidden.shape[0] - 1
+        return len(self.states) - 1
+
+    @property
+    def hidden(self) -> Tensor:
+        """The hidden states (n_layers + 1, n, d_model): hidden[l] is what layer l reads, hidden[-1] the last.
+
+        A stack made when it is asked for: an encoding doesn't hold its states twice.
+        """
+        return torch.stack(self.states)
 
     def trace(self, layer: int, head: int) -> AttentionTrace:
         """Every step of one head, recomputed by the kernel: tensors (n, d_head), (n, n) and (n, d_head).
@@ -71,7 +79,7 @@ class Encoding:
 
     def vector(self, layer: int, positions: Sequence[int]) -> Tensor:
         """The hidden state (d_model,) entering `layer` (n_layers: the last), averaged over a split word's positions."""
-        return self.hidden[layer, list(positions)].mean(dim=0)
+        return self.states[layer][list(positions)].mean(dim=0)
 
     def _check_recomputable(self) -> None:
         if self.shown is not None:

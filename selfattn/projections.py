@@ -100,10 +100,10 @@ def project(
     module = recording.module
     around = _surroundings(encoder.model, module)
     linears = _linears(encoder, module, around)
-    rotary = _angles(encoder.model, around, encoding.hidden[layer], dtype)
+    rotary = _angles(encoder.model, around, encoding.states[layer], dtype)
     shared = sum(other.module is module for other in encoding.recordings)
     projections = _slices(encoder, recording, linears, head, rotary is not None, shared, dtype)
-    layer_input = encoding.hidden[layer].to(dtype)
+    layer_input = encoding.states[layer].to(dtype)
     read, value_read, read_note = _read(around, layer_input, dtype)
     query_flat = _affine(read, projections.query_weight, projections.query_bias)
     key_flat = _affine(read, projections.key_weight, projections.key_bias)

@@ -68,6 +68,7 @@ FAMILIES = {
             {"local_attention": 8, "global_attn_every_n_layers": 3, "attention_bias": True},
         ),
         Family("NomicBERT", "nomic_bert", "wordpiece"),
+        Family("EuroBERT", "eurobert", "bytes", {"num_key_value_heads": 2}),
         Family("T5 (encoder half)", "t5", "unigram", T5_SIZES, spread=0.18),
         Family("mT5 (encoder half)", "mt5", "unigram", T5_SIZES, spread=0.18),
         Family(

@@ -19,6 +19,7 @@ KNOWN = [
     "MobileBERT",
     "ModernBERT",
     "NomicBERT",
+    "EuroBERT",
     "T5 (encoder half)",
     "mT5 (encoder half)",
 ]

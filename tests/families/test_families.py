@@ -21,6 +21,7 @@ RECOMPUTED = [
     "MobileBERT",
     "ModernBERT",
     "NomicBERT",
+    "EuroBERT",
     "T5 (encoder half)",
     "mT5 (encoder half)",
 ]
