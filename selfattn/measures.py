@@ -72,3 +72,46 @@ def _half(progress: Callable[[int, int], None] | None, half: int) -> Callable[[i
     if progress is None:
         return None
     return lambda done, total: progress(half * total + done, 2 * total)
+
+
+def mean_distance(weights: Tensor) -> Tensor:
+    """How far each row looks, in tokens: the mean of |i - j| under its weights. (..., n, n) -> (..., n)"""
+    places = torch.arange(weights.shape[-1], dtype=weights.dtype)
+    return (weights * (places[:, None] - places).abs()).sum(dim=-1)
+
+
+def ordinary_rows(encoding: Encoding) -> list[int]:
+    """The positions of the tokens that aren't special; all positions where every token is."""
+    return [i for i, special in enumerate(encoding.special) if not special] or list(range(len(encoding.special)))
+
+
+def row_measures(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
+    """What a head's rows look at, weights (..., n, n), each a mean over the ordinary tokens' rows: (...).
+
+    entropy (bits) and distance (tokens); the share of the weight, 0 to 1, on special tokens, on the previous token, on
+    the next one and on the token itself. A row without a previous or next token is left out of that mean.
+    """
+    rows = ordinary_rows(encoding)
+    n = weights.shape[-1]
+    own = weights[..., rows, :]
+
+    def beside(offset: int) -> Tensor:
+        places = [i for i in rows if 0 <= i + offset < n]
+        if not places:
+            return torch.zeros(weights.shape[:-2])
+        return weights[..., places, [i + offset for i in places]].mean(dim=-1)
+
+    return {
+        "entropy": entropy(own).mean(dim=-1),
+        "distance": mean_distance(weights)[..., rows].mean(dim=-1),
+        "special tokens": special_share(own, encoding.special).mean(dim=-1),
+        "previous token": beside(-1),
+        "next token": beside(1),
+        "itself": beside(0),
+    }
+
+
+def head_measures(encoding: Encoding) -> dict[str, Tensor]:
+    """`row_measures` of every head, (n_layers, n_heads) each; one layer's maps are held at a time."""
+    layers = [row_measures(encoding.weights(layer), encoding) for layer in range(encoding.n_layers)]
+    return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}
