@@ -207,3 +207,79 @@ def test_random_labels_find_nothing():
     next(button for button in at.button if button.label == "Train").click().run()
     assert "of 165 positives it finds 0%." in words(at)
     assert "**The control.**" in words(at)
+
+
+def test_one_word_starts_from_one_vector_and_takes_the_visitors_sentences():
+    at = page("learn/one_word_one_vector")
+    assert not at.exception
+    assert 'Bare vectors of "bank" in 6 sentences: largest difference 0.' in words(at)
+    assert n_charts(at) == 3
+    at.slider(key="one-word.layer").set_value(1).run()
+    assert not at.exception
+    at.text_input(key="one-word.word").set_value("bat").run()
+    assert "expected the word 'bat'" in words(at)
+    at.text_area(key="one-word.text").set_value("A bat flew by.\nHe swung the bat. | sport").run()
+    assert 'Bare vectors of "bat" in 2 sentences' in words(at)
+    assert not at.exception
+    at.text_area(key="one-word.text").set_value("A bat flew by.").run()
+    assert "Expected 2 to 8 sentences, got 1" in words(at)
+
+
+def view(name, **query):
+    at = AppTest.from_file(str(ROOT / "pages/learn/pronouns_and_negation.py"), default_timeout=120)
+    at.session_state["view"] = name
+    for key, value in query.items():
+        at.query_params[key] = value
+    return at.run()
+
+
+def test_pronouns_ask_first_then_judge_the_best_head_on_the_other_half():
+    at = view("Pronouns")
+    assert n_charts(at) == 0
+    at.radio(key="pronouns.prediction").set_value("no better than luck can explain").run()
+    assert not at.exception
+    assert len(at.metric) == 4
+    assert "a coin is right in 50%" in words(at)
+    at.selectbox(key="pronouns.twin").set_value(at.selectbox(key="pronouns.twin").options[2]).run()
+    at.toggle(key="pronouns.remove").set_value(True).run()
+    assert not at.exception
+    assert "of 72." in words(at)
+
+
+def test_negation_shows_the_printed_row_beside_a_real_one():
+    at = view("Negation")
+    assert not at.exception
+    assert "On not: 0.55." in words(at)
+    assert n_charts(at) == 4
+
+
+def test_many_heads_name_what_each_looks_at_in_the_visitors_sentence():
+    at = view("Many heads")
+    assert "Heads that look most at: a special token" in words(at)
+    at.text_input(key="many-heads.sentence").set_value("Dog bites man").run()
+    assert not at.exception
+    assert n_charts(at) == 1
+
+
+def test_what_it_cannot_tell_computes_a_counterexample_for_each_claim():
+    at = page("about/what_it_cannot_tell")
+    assert not at.exception
+    said = words(at)
+    for part in (
+        "of the context",
+        "of all weight moved elsewhere",
+        "add up to",
+        "equal weights",
+        "With coins for answers",
+    ):
+        assert part in said
+
+
+def test_class_links_open_a_question_unrevealed():
+    from pages.learn.class_materials import QUESTIONS, link
+
+    assert link("http://host:8501/from-scratch?stop=order&reveal=yes", "scaling") == (
+        "http://host:8501/from-scratch?stop=scaling"
+    )
+    assert len(QUESTIONS) >= 3
+    assert all(n_charts(stop(slug, reveal=False)) == 0 for slug in QUESTIONS)

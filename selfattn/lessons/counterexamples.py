@@ -1,0 +1,106 @@
+"""What attention weights, removed heads and recomputation do not show: a live counter-example for each.
+
+Sources: Kobayashi et al. 2020 (weights alone ignore the values' size); Jain and Wallace 2019 (other weights, same
+output); Michel et al. 2019 (heads removed one at a time).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.optimize import linprog
+from torch import Tensor
+
+from selfattn.encoding import Encoding
+from selfattn.kernel import attend
+
+
+@dataclass(frozen=True)
+class Loud:
+    """A token that gets much weight and hands over little."""
+
+    layer: int
+    head: int
+    position: int
+    weight: float
+    share: float  # of the context vector, along its direction; may be negative
+
+
+@dataclass(frozen=True)
+class SameOutput:
+    """Other weights, the same context."""
+
+    before: Tensor  # (n,)
+    after: Tensor  # (n,)
+    moved: float  # total variation between the two rows of weights, 0 to 1
+    difference: float  # largest difference of the contexts
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Effects of removing heads, one by one and together."""
+
+    single_sum: float  # the effects of all heads, each removed alone, added up
+    together: float  # all heads removed at once
+    negative: float  # share of effects below 0
+    largest: float  # by absolute value
+    control_largest: float  # the same, on two sentences of the same sense
+
+
+def much_weight_little_share(encoding: Encoding, position: int) -> Loud:
+    """Over all heads, the token where weight and share of the context differ most, for one asking position."""
+    found = []
+    for layer in range(encoding.n_layers):
+        for head in range(encoding.n_heads):
+            trace = encoding.trace(layer, head)
+            weights, context = trace.weights[position], trace.context[position]
+            shares = (weights[:, None] * trace.value) @ context / context.square().sum().clamp_min(1e-12)
+            place = int((weights - shares).argmax())
+            found.append(Loud(layer, head, place, float(weights[place]), float(shares[place])))
+    return max(found, key=lambda loud: loud.weight - loud.share)
+
+
+def same_output(weights: Tensor, values: Tensor) -> SameOutput:
+    """Give the favourite of a row (n,) as little weight as can be, all at least 0, while the context stays put.
+
+    values (n, d_value). There is room to move where n is more than d_value + 1, or values depend on one another: then
+    a row of weights is one of many that give the very same context. Solved exactly, as a linear programme.
+    """
+    row, matrix = weights.double().numpy(), values.double().numpy()
+    fixed = np.vstack([matrix.T, np.ones(len(row))])  # the context, and the sum of the weights
+    favourite = np.zeros(len(row))
+    favourite[row.argmax()] = 1
+    solved = linprog(favourite, A_eq=fixed, b_eq=fixed @ row, bounds=(0, None))
+    after = solved.x if solved.success else row
+    moved = float(np.abs(after - row).sum()) / 2
+    difference = float(np.abs((after - row) @ matrix).max())
+    return SameOutput(weights, torch.from_numpy(after), moved, difference)
+
+
+def freest_row(encoding: Encoding, position: int) -> tuple[int, int, SameOutput]:
+    """Over all heads, the row whose favourite can lose most weight: (layer, head, the two rows)."""
+    found = []
+    for layer in range(encoding.n_layers):
+        for head in range(encoding.n_heads):
+            trace = encoding.trace(layer, head)
+            found.append((layer, head, same_output(trace.weights[position], trace.value)))
+    return max(found, key=lambda row: float(row[2].before.max() - row[2].after[row[2].before.argmax()]))
+
+
+def add_up(effect: Tensor, together: float, control: Tensor) -> Sums:
+    """Summarise the effects (n_layers, n_heads) of a pair and of its same-sense control."""
+    return Sums(
+        float(effect.sum()),
+        together,
+        float((effect < 0).double().mean()),
+        float(effect.abs().max()),
+        float(control.abs().max()),
+    )
+
+
+def recomputed_noise(n: int = 12, d_head: int = 32, seed: int = 0) -> float:
+    """The kernel against torch's own attention on pure noise: the arithmetic agrees there, too."""
+    draw = torch.Generator().manual_seed(seed)
+    query, key, value = (torch.randn(1, n, d_head, generator=draw) for _ in range(3))
+    own = torch.nn.functional.scaled_dot_product_attention(query, key, value)
+    return float((attend(query, key, value).context - own).abs().max())

@@ -1,0 +1,52 @@
+"""The counter-examples are true: same context, little share, effects that don't add up."""
+
+import pytest
+import torch
+
+from selfattn.examples import NEUTRAL_SENTENCES
+from selfattn.lessons import counterexamples
+
+
+def test_other_weights_give_the_same_context():
+    weights = torch.tensor([0.6, 0.2, 0.1, 0.1], dtype=torch.float64)
+    values = torch.tensor([[0.5], [0.0], [1.0], [0.5]], dtype=torch.float64)
+    found = counterexamples.same_output(weights, values)
+    assert float(found.after[0]) == pytest.approx(0, abs=1e-9)
+    assert float(found.after.sum()) == pytest.approx(1)
+    assert float(found.after.min()) >= 0
+    assert found.moved >= 0.6 - 1e-9
+    assert found.difference < 1e-12
+
+
+def test_with_independent_values_there_is_only_one_row():
+    found = counterexamples.same_output(torch.tensor([0.7, 0.3]), torch.eye(2))
+    assert found.moved == pytest.approx(0, abs=1e-6)
+
+
+def test_on_a_real_head_much_weight_moves_and_nothing_changes(encoder):
+    encoding = encoder.encode(" ".join(NEUTRAL_SENTENCES[:5]))
+    _, _, rows = counterexamples.freest_row(encoding, 2)
+    assert rows.moved > 0.2
+    assert rows.difference < 1e-9
+
+
+def test_a_token_with_much_weight_hands_over_little(encoder):
+    encoding = encoder.encode("The bank of the river was muddy after the rain.")
+    found = counterexamples.much_weight_little_share(encoding, 2)
+    assert found.weight > 0.8
+    assert found.share < 0.1
+    trace = encoding.trace(found.layer, found.head)
+    assert float(trace.weights[2, found.position]) == pytest.approx(found.weight)
+
+
+def test_effects_are_summed_with_their_signs():
+    effect = torch.tensor([[0.2, -0.1], [0.0, -0.3]])
+    found = counterexamples.add_up(effect, 0.5, torch.tensor([[0.1]]))
+    assert found.single_sum == pytest.approx(-0.2)
+    assert (found.negative, found.together) == (0.5, 0.5)
+    assert found.largest == pytest.approx(0.3)
+    assert found.control_largest == pytest.approx(0.1)
+
+
+def test_noise_is_recomputed_just_as_well():
+    assert counterexamples.recomputed_noise() < 1e-5

@@ -1,0 +1,27 @@
+"""The worksheet and its answer sheet: stand-alone, printable, blank where it should be."""
+
+import re
+
+from selfattn.lessons import worksheet
+
+ANSWERS = ("0.46", "0.32", "0.22", "87%", "10%", "3%", "[1.79, 1.44]")
+
+
+def test_the_answer_sheet_holds_the_published_results():
+    page = worksheet.page(answers=True)
+    assert all(f">{answer}<" in page for answer in ANSWERS)
+
+
+def test_the_worksheet_leaves_them_blank():
+    page = worksheet.page(answers=False)
+    assert not any(f">{answer}<" in page for answer in ANSWERS)
+    assert set(re.findall(r'class="answer">([^<]*)<', page)) == {""}
+
+
+def test_both_are_whole_and_need_nothing_from_outside():
+    for answers in (True, False):
+        page = worksheet.page(answers)
+        assert page.startswith("<!DOCTYPE html>")
+        assert page.endswith("</html>")
+        assert not re.search(r"<script|https?://|src=|@import", page)
+        assert "@media print" in page
