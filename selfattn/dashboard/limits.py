@@ -1,30 +1,71 @@
-"""The operator's limits, each an environment variable, in this one place. Beyond a limit a message names the number."""
+"""The operator's limits, each an environment variable, in this one place. Beyond a limit a message names the number.
+
+`python -m selfattn.dashboard.limits` prints them as the table that stands in the README.
+"""
 
 import os
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from selfattn.dashboard.turns import Turns
 from selfattn.encoder import TextError
 
 
-def _number(name: str, default: int) -> int:
-    value = os.environ.get(name, "")
+@dataclass(frozen=True)
+class Limit:
+    """One limit: the variable that sets it, what holds without it, and what it bounds."""
+
+    variable: str
+    default: int | str
+    meaning: str
+
+
+LIMITS = (
+    Limit("SELFATTN_MAX_CHARACTERS", 40_000, "characters of one text"),
+    Limit("SELFATTN_MAX_ROWS", 5_000, "rows of an uploaded table"),
+    Limit("SELFATTN_MAX_MODELS", 2, "encoders kept in memory; the least recently used goes first"),
+    Limit("SELFATTN_CACHED_TEXTS", 64, "texts kept as the encoder left them"),
+    Limit("SELFATTN_CACHED_MEGABYTES", 64, "megabytes of each cache of results; the least recently used go first"),
+    Limit("SELFATTN_MAX_RUNS", 2, "passes through an encoder at the same time; the others wait in turn"),
+    Limit("SELFATTN_DEVICES", "all", "devices to offer, separated by commas: cpu, cuda, mps"),
+    Limit("SELFATTN_MODELS", "any", "encoders to offer, separated by commas; no other can be opened"),
+    Limit("SELFATTN_MODEL_DIR", "any", "the one folder that local encoders may come from"),
+    Limit("SELFATTN_OFFLINE", "0", "1: never ask the Hub"),
+)
+
+
+def table() -> str:
+    """The limits as a Markdown table."""
+    rows = [f"| `{limit.variable}` | {_shown(limit.default)} | {limit.meaning} |" for limit in LIMITS]
+    return "\n".join(["| Variable | Default | What it bounds |", "|---|---|---|", *rows])
+
+
+def _shown(default: int | str) -> str:
+    return f"{default:,}" if isinstance(default, int) else default
+
+
+def _number(variable: str) -> int:
+    default = next(limit.default for limit in LIMITS if limit.variable == variable)
+    value = os.environ.get(variable, "")
     if not value:
         return default
     if not value.isdecimal() or int(value) < 1:
-        raise SystemExit(f"{name} must be a whole number of at least 1, got {value!r}.")
+        raise SystemExit(f"{variable} must be a whole number of at least 1, got {value!r}.")
     return int(value)
 
 
-CHARACTERS = _number("SELFATTN_MAX_CHARACTERS", 40_000)  # a text's length
-ROWS = _number("SELFATTN_MAX_ROWS", 5_000)  # an upload's rows
-MODELS = _number("SELFATTN_MAX_MODELS", 2)  # encoders kept in memory; the least recently used goes first
-CACHED_TEXTS = _number("SELFATTN_CACHED_TEXTS", 64)  # encodings kept
-CACHED_BYTES = _number("SELFATTN_CACHED_MEGABYTES", 64) * 2**20  # for each cache of results
-RUNS = _number("SELFATTN_MAX_RUNS", 2)  # passes through an encoder at the same time
+CHARACTERS = _number("SELFATTN_MAX_CHARACTERS")
+ROWS = _number("SELFATTN_MAX_ROWS")
+MODELS = _number("SELFATTN_MAX_MODELS")
+CACHED_TEXTS = _number("SELFATTN_CACHED_TEXTS")
+CACHED_BYTES = _number("SELFATTN_CACHED_MEGABYTES") * 2**20
+RUNS = _number("SELFATTN_MAX_RUNS")
 
-_slots = threading.BoundedSemaphore(RUNS)
+_turns = Turns(RUNS)
 
 
 def check_characters(text: str) -> None:
@@ -35,8 +76,41 @@ def check_characters(text: str) -> None:
         )
 
 
+def check_rows(rows: int) -> None:
+    """Raise TextError for a table beyond the operator's limit."""
+    if rows > ROWS:
+        raise TextError(
+            f"This table has {rows:,} rows; this server takes at most {ROWS:,}. Take a part of it, or run the corpus "
+            "job on your own machine (python -m selfattn.scan)."
+        )
+
+
+def devices(available: Sequence[str]) -> list[str]:
+    """Those of the machine's devices that the operator offers, best first. Raises SystemExit where that leaves none."""
+    listed = os.environ.get("SELFATTN_DEVICES", "")
+    wanted = [name.strip() for name in listed.split(",") if name.strip()]
+    offered = [device for device in available if not wanted or device in wanted]
+    if not offered:
+        raise SystemExit(f"SELFATTN_DEVICES is {listed!r}, and this machine has {', '.join(available)} only.")
+    return offered
+
+
 @contextmanager
 def run_slot() -> Iterator[None]:
-    """Wait for one of the places to run an encoder, so that many visitors take turns instead of thrashing."""
-    with _slots:
+    """Wait for one of the places to run an encoder, so that many visitors take turns instead of thrashing.
+
+    First come, first served. Who has moved on in the meantime (a changed input, a closed tab) stops waiting: Streamlit's
+    own exception for that ends the wait, and the place goes to the next.
+    """
+    with _turns.turn(still_wanted=_stop_if_superseded):
         yield
+
+
+def _stop_if_superseded() -> None:
+    # Any look at the session's state is a point where Streamlit ends a script run that a newer one has replaced.
+    if get_script_run_ctx(suppress_warning=True) is not None:
+        st.session_state.get("waiting")
+
+
+if __name__ == "__main__":
+    print(table())

@@ -1,0 +1,61 @@
+"""A queue for a few places: first come, first served, and whoever waits can be called off."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+LOOK = 0.1  # seconds between two looks whether whoever waits is still wanted
+
+
+class Turns:
+    """At most `places` threads at a time; the others wait in the order in which they came."""
+
+    def __init__(self, places: int):
+        self._free = places
+        self._waiting: deque[threading.Event] = deque()
+        self._lock = threading.Lock()
+        self._held = threading.local()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    @contextmanager
+    def turn(self, still_wanted: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Hold a place. While waiting, still_wanted() is called; what it raises ends the wait and comes out here.
+
+        A thread that holds a place gets the next one at once: waiting for itself it would wait forever.
+        """
+        if getattr(self._held, "yes", False):
+            yield
+            return
+        ticket = self._come()
+        try:
+            while not ticket.wait(LOOK):
+                still_wanted()
+            self._held.yes = True
+            yield
+        finally:
+            self._held.yes = False
+            self._go(ticket)
+
+    def _come(self) -> threading.Event:
+        ticket = threading.Event()
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                ticket.set()
+            else:
+                self._waiting.append(ticket)
+        return ticket
+
+    def _go(self, ticket: threading.Event) -> None:
+        with self._lock:
+            if not ticket.is_set():  # called off before its turn came
+                self._waiting.remove(ticket)
+            elif self._waiting:
+                self._waiting.popleft().set()
+            else:
+                self._free += 1
