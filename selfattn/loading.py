@@ -45,10 +45,14 @@ def load_encoder(
     An existing folder wins over a Hub id. Only safetensors are read; no code that comes with a model is run.
     Raises LoadError, whose message says what is wrong and what to do.
     """
-    if dtype not in DTYPES:
-        raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
-    device = choose_device(device)
-    source = resolve(name, revision, report)
+    device = _check_choice(device, dtype)
+    return load_source(resolve(name, revision, report), device, dtype, report)
+
+
+def load_source(
+    source: Source, device: str = "cpu", dtype: str = "float32", report: Report = lambda stage: None
+) -> Encoder:
+    """Load from a folder that was checked already; device and dtype as known to be there. Raises LoadError."""
     report(f"Reading the weights of {source.name}")
     tokenizer = _load_tokenizer(source)
     with _memory_guard(source, device):
@@ -56,6 +60,12 @@ def load_encoder(
         model = model.to(device).eval().requires_grad_(False)
         report(f"Checking the kernel against {source.name}'s own attention")
         return _measure(source, model, tokenizer, device, dtype, note)
+
+
+def _check_choice(device: str, dtype: str) -> str:
+    if dtype not in DTYPES:
+        raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
+    return choose_device(device)
 
 
 def available_devices() -> list[str]:
@@ -103,7 +113,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     loader, note = _loader(source, config)
     _check_size(source, loader, config)
     try:
-        with _silence():
+        with quiet():
             model, info = loader.from_pretrained(
                 source.folder,
                 config=config,
@@ -167,7 +177,7 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 
 @contextmanager
-def _silence() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """No progress bar and no warnings from transformers; one load at a time, because its switches are global."""
     with _loading:
         verbosity, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()

@@ -12,6 +12,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from selfattn.loading import quiet
+
 SENTENCES = (
     "The bank of the river was muddy after the rain.",
     "The bank approved the loan in the morning, didn't it?",
@@ -102,13 +104,15 @@ def save_tiny(family: Family, folder: Path, seed: int = 0, masked_head: bool = F
     ids = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos", "cls", "sep")}
     settings = {**COMMON, "vocab_size": len(tokenizer), **ids, **family.settings}
     known = {key: value for key, value in settings.items() if value is not None}
-    config = AutoConfig.for_model(family.model_type, **known)
+    with quiet():
+        config = AutoConfig.for_model(family.model_type, **known)
     loader = AutoModelForMaskedLM if masked_head else AutoModel
     if config.is_encoder_decoder:  # T5: its encoder half alone
         loader = AutoModelForTextEncoding
-    model = loader.from_config(config)
-    fill(model, seed, family.spread)
-    model.save_pretrained(folder)
+    with quiet():
+        model = loader.from_config(config)
+        fill(model, seed, family.spread)
+        model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return Path(folder)
 
@@ -146,7 +150,7 @@ def byte_tokenizer():
 
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     trainer = ByteLevelBPETokenizer()
-    trainer.train_from_iterator(SENTENCES * 3, vocab_size=340, min_frequency=2, special_tokens=special)
+    trainer.train_from_iterator(SENTENCES * 3, vocab_size=340, min_frequency=2, special_tokens=special, show_progress=False)
     trained = json.loads(trainer.to_str())["model"]
     merges = [tuple(pair) for pair in trained["merges"]]
     return RobertaTokenizer(vocab=trained["vocab"], merges=merges, model_max_length=64)
