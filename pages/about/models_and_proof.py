@@ -1,0 +1,103 @@
+"""What is loaded, the proof on it at a button, and what the installed versions support: measured, not listed."""
+
+from importlib.metadata import version
+
+import pandas as pd
+import streamlit as st
+
+from selfattn.dashboard import limits
+from selfattn.dashboard.state import current_encoder, encoder_key, show_encoder
+from selfattn.encoder import Encoder, TextError
+from selfattn.proof import prove, support_table
+from selfattn.tiny import SENTENCES
+
+ERRORS = {
+    "same_inputs": "weights, on the same inputs",
+    "separate_pass": "weights, to a separate slow pass",
+    "context": "context",
+    "projections": "query, key and value from the layer's input",
+}
+
+
+def facts(encoder: Encoder) -> pd.DataFrame:
+    """Two columns of text: what is known of the loaded encoder."""
+    lines = {
+        "name": encoder.name,
+        "family": encoder.family + (f" ({encoder.note})" if encoder.note else ""),
+        "revision": encoder.revision or "none: a local folder",
+        "sha256 of the weights": encoder.digest,
+        "parameters": f"{sum(parameter.numel() for parameter in encoder.model.parameters()):,}",
+        "layers × heads": f"{encoder.n_layers} × {encoder.n_heads}",
+        "d_model, d_head": f"{encoder.d_model}, {encoder.d_head}",
+        "longest text": f"{encoder.max_tokens:,} tokens",
+        "device, precision": f"{encoder.device}, {encoder.dtype}",
+        "attention": "recomputed" if encoder.recomputable else f"shown, not recomputed: {encoder.reason}",
+    }
+    return pd.DataFrame({"": lines.keys(), "value": lines.values()})
+
+
+def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
+    """A row for each head, computed with a progress bar."""
+    limits.check_characters(text)
+    bar = st.progress(0.0, "Waiting for a turn ...")
+    with limits.run_slot():
+        proof = prove(encoder, text, lambda done, total: bar.progress(done / total, f"Layer {done} of {total}"))
+    bar.empty()
+    return proof
+
+
+def show_proof(proof: pd.DataFrame, precision: str) -> None:
+    """The largest errors in one line and a layer a row; all heads as a download."""
+    worst = proof[list(ERRORS)].max()
+    known = [f"{worst[column]:.1e} ({label})" for column, label in ERRORS.items() if pd.notna(worst[column])]
+    st.text(f"{len(proof)} heads, the largest differences in {precision}: " + "; ".join(known) + ".", width="stretch")
+    layers = proof.groupby("layer")[list(ERRORS)].max().rename(columns=ERRORS)
+    st.dataframe(layers.map(lambda error: "not known" if pd.isna(error) else f"{error:.1e}"), width="stretch")
+    data = proof.to_csv(index=False)
+    st.download_button("Every head (CSV)", data, "proof.csv", "text/csv", on_click="ignore", key="proof_csv")
+
+
+@st.cache_data(show_spinner="Making, loading and recomputing a tiny encoder of every family ...", max_entries=1)
+def support() -> pd.DataFrame:
+    """The support table, once for all visitors: it depends on the installed versions only."""
+    table = support_table()
+    table["largest_error"] = [f"{error:.1e}" if pd.notna(error) else "" for error in table["largest_error"]]
+    table["heads"] = [str(heads) if heads else "" for heads in table["heads"]]
+    return table.rename(columns={"largest_error": "largest error", "from": "recomputed from", "why": "why, or a note"})
+
+
+st.subheader("Models and proof", anchor=False)
+encoder = current_encoder()
+show_encoder(encoder)
+
+st.markdown("**What is loaded**")
+st.dataframe(facts(encoder), hide_index=True, width="content")
+
+st.markdown("**The proof: every head recomputed, beside the model's own numbers**")
+st.caption(
+    "The model runs at full speed and reports no attention weights. The kernel recomputes them from the query, key and "
+    "value that each layer received. Here every head is held against the model's own slow attention."
+)
+if not encoder.recomputable:
+    st.info("This encoder's attention is shown as the model reports it: there is nothing recomputed to prove.")
+else:
+    text = st.text_input("Text", SENTENCES[0], key="proof_text")
+    asked = (encoder_key(encoder), text)
+    if st.button("Run the proof", type="primary", key="run_proof"):
+        try:
+            st.session_state.proof = (asked, run_proof(encoder, text))
+        except TextError as error:
+            st.error(error, icon=":material/error:")
+    if st.session_state.get("proof", (None,))[0] == asked:
+        show_proof(st.session_state.proof[1], encoder.dtype)
+
+st.markdown("**What is supported**")
+st.caption(
+    "A tiny encoder of every family, with random weights, is made, saved, loaded and recomputed with transformers "
+    f"{version('transformers')} and torch {version('torch')}. Recomputed from the layer's input means: through the head's "
+    "own learned matrices, too."
+)
+if st.button("Measure the support table", key="run_support"):
+    st.session_state.support = True
+if st.session_state.get("support"):
+    st.dataframe(support(), hide_index=True, width="stretch")

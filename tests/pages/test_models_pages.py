@@ -1,0 +1,56 @@
+"""The pages about models: what is loaded and its proof, two encoders side by side, masked words."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[2]
+
+
+def page(name: str, **query: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=180)
+    for key, value in query.items():
+        at.query_params[key] = value
+    return at.run()
+
+
+def said(at: AppTest) -> str:
+    return "\n".join(element.value for kind in (at.text, at.info, at.error, at.caption) for element in kind)
+
+
+def test_what_is_loaded_is_told():
+    at = page("about/models_and_proof")
+    assert not at.exception
+    facts = dict(at.dataframe[0].value.to_numpy())
+    assert facts["layers × heads"] == "6 × 12"
+    assert facts["parameters"] == "22,713,216"
+    assert facts["revision"] == "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+
+
+def test_the_proof_at_a_button():
+    at = page("about/models_and_proof")
+    assert "heads, the largest differences" not in said(at)
+    at.button(key="run_proof").click().run()
+    assert not at.exception
+    assert "72 heads, the largest differences in float32" in said(at)
+    assert len(at.dataframe[1].value) == 6
+    at.text_input(key="proof_text").set_value("Another text.").run()
+    assert "heads, the largest differences" not in said(at)  # it was proved for the other one
+
+
+def test_a_text_that_cannot_be_proved():
+    at = page("about/models_and_proof")
+    at.text_input(key="proof_text").set_value("  ").run()
+    at.button(key="run_proof").click().run()
+    assert not at.exception
+    assert "empty" in said(at)
+
+
+def test_the_support_table_at_a_button():
+    at = page("about/models_and_proof")
+    at.button(key="run_support").click().run()
+    assert not at.exception
+    table = at.dataframe[-1].value.set_index("family")
+    assert table.loc["ModernBERT", "support"] == "recomputed"
+    assert table.loc["MPNet", "support"] == "shown"
+    assert table.loc["Longformer", "support"] == "refused"
