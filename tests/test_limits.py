@@ -120,8 +120,10 @@ def test_a_rerun_calls_off_the_one_that_waits():
             st.session_state.reached = True
 
     with _another_thread_holds(limits._turns), _another_thread_holds(limits._turns):
+        started = time.time()
         app = AppTest.from_function(script, default_timeout=20).run()
         assert "reached" not in app.session_state
+        assert time.time() - started < 10  # it didn't wait for the places to be let go
         assert limits._turns.waiting == 0
 
 
