@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
+
+from selfattn.tiny import FAMILIES, save_tiny
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,6 +19,14 @@ def page(name: str, **query: str) -> AppTest:
 
 def said(at: AppTest) -> str:
     return "\n".join(element.value for kind in (at.text, at.info, at.error, at.caption) for element in kind)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Tiny checkpoints: one of BERT before and one after "fine-tuning", one of RoBERTa; with masked-language heads."""
+    made = {"before": ("BERT", 0), "after": ("BERT", 1), "other": ("RoBERTa", 0)}
+    root = tmp_path_factory.mktemp("folders")
+    return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
 
 
 def test_what_is_loaded_is_told():
@@ -54,3 +65,45 @@ def test_the_support_table_at_a_button():
     assert table.loc["ModernBERT", "support"] == "recomputed"
     assert table.loc["MPNet", "support"] == "shown"
     assert table.loc["Longformer", "support"] == "refused"
+
+
+def test_without_a_second_encoder_the_page_asks_for_one():
+    at = page("explore/two_encoders")
+    assert not at.exception
+    assert "Choose a second encoder" in said(at)
+
+
+def test_two_checkpoints_are_compared_head_by_head(folders):
+    at = page(
+        "explore/two_encoders",
+        model="another ...",
+        other=folders["before"],
+        second="another ...",
+        second_other=folders["after"],
+        a="The riverbank was muddy.",
+    )
+    assert not at.exception
+    assert "moved most" in said(at)
+    assert "Largest difference" in said(at)
+    assert len(at.get("vega_lite_chart")) == 4
+
+
+def test_two_families_are_compared_word_by_word(folders):
+    at = page(
+        "explore/two_encoders",
+        model="another ...",
+        other=folders["before"],
+        second="another ...",
+        second_other=folders["other"],
+    )
+    assert not at.exception
+    assert "no counterparts" in said(at)
+    assert len(at.get("vega_lite_chart")) == 3
+    at.select_slider(key="head2").set_value("L2 H3").run()
+    assert not at.exception
+
+
+def test_a_second_encoder_that_is_not_there():
+    at = page("explore/two_encoders", second="another ...", second_other="/no/such/folder")
+    assert not at.exception
+    assert "There is no folder" in said(at)

@@ -1,0 +1,102 @@
+"""Two encoders on the same sentence: a head of each side by side; checkpoints of one architecture head by head."""
+
+import streamlit as st
+from torch import Tensor
+
+from selfattn import charts
+from selfattn.compare import Meeting, head_by_head, meet, why_not_head_by_head
+from selfattn.dashboard import second_encoder
+from selfattn.dashboard.pickers import choose_head, pick_head
+from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.state import current_encoder, encode_or_stop, show_encoder
+from selfattn.encoder import Encoder
+from selfattn.examples import PAIRS
+from selfattn.frames import head_name, heads_frame
+
+MAP = 400
+
+
+def largest(matrix: Tensor, words: tuple[str, ...]) -> str:
+    """The cell that stands out, in words."""
+    i, j = divmod(int(matrix.abs().argmax()), len(words))
+    return f"{float(matrix[i, j]):+.2f}, from {words[i]} to {words[j]}"
+
+
+def show_meeting(meeting: Meeting, titles: tuple[str, str]) -> None:
+    """Both heads on one colour scale, and the second minus the first."""
+    theme = current_theme()
+    top = float(max(meeting.first.max(), meeting.second.max()))
+    places = st.container(horizontal=True, gap="medium")
+    for matrix, title, color in zip((meeting.first, meeting.second), titles, (theme.sentence_a, theme.sentence_b)):
+        chart = charts.heatmap(
+            matrix.numpy(), meeting.words, theme, maximum=top, title=title, color=color, size=MAP
+        )  # fmt: skip
+        with places.container(width=MAP + 130):
+            reading = f"Largest weight: {largest(matrix, meeting.words)[1:]}."
+            show_chart(charts.finish(chart, theme), reading, width="content")
+    chart = charts.heatmap(
+        meeting.difference.numpy(), meeting.words, theme, kind="signed", title="second minus first", size=MAP,
+        legend="second minus first",
+    )  # fmt: skip
+    reading = f"Largest difference: {largest(meeting.difference, meeting.words)}."
+    with places.container(width=MAP + 130):
+        show_chart(charts.finish(chart, theme), reading, width="content")
+    if meeting.left_out:
+        st.text("Left out, because one of the two can't read it: " + ", ".join(meeting.left_out), width="stretch")
+    st.caption("Words only: special tokens are hidden, and each row is scaled up to sum to 1 again.")
+
+
+def show_counterparts(distances: Tensor, layer: int, head: int) -> None:
+    """Layers x heads by how far each head is from its counterpart; a click chooses a head."""
+    frame = heads_frame(distance=distances)
+    theme, key = current_theme(), f"counterparts-{st.session_state.get('choices', 0)}"
+    chart = charts.head_map(
+        frame, "distance", theme, head_name(layer, head), kind="weights", title="distance of the weights"
+    )
+    far = frame.loc[frame["distance"].idxmax()]
+    own = frame[frame["name"] == head_name(layer, head)].iloc[0]
+    reading = (
+        f"{own['name']} moved {own['distance']:.2f} of its weight elsewhere; {far['name']} moved most, "
+        f"{far['distance']:.2f}. 0: the same weights; 1: nothing in common."
+    )
+    show_chart(charts.finish(chart, theme), reading, key=key, on_select=lambda: clicked(key), width="content")
+
+
+def clicked(key: str) -> None:
+    """A click on a head makes it the chosen one."""
+    if picked := st.session_state[key].selection.get("pick"):
+        choose_head(int(picked[0]["layer"]), int(picked[0]["head"]))
+
+
+def other_head(encoder: Encoder) -> tuple[int, int]:
+    """A slider of its own for the second encoder, whose heads are no counterparts of the first's."""
+    names = [head_name(*pair) for pair in encoder.all_heads]
+    if st.session_state.get("head2", names[0]) not in names:
+        st.session_state.head2 = names[0]
+    return encoder.all_heads[names.index(st.select_slider("Its head", names, key="head2", bind="query-params"))]
+
+
+st.subheader("Two encoders on one sentence", anchor=False)
+first = current_encoder()
+show_encoder(first)
+row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+with row:
+    text = st.text_input("Sentence", PAIRS[0].first, key="a", bind="query-params", width=420)
+    second = second_encoder.pick(first)
+if second is None:
+    st.info("Choose a second encoder. Both stay loaded while you compare; from the Hub, the first time takes a while.")
+    st.stop()
+one, other = encode_or_stop(first, text, first.name), encode_or_stop(second, text, second.name)
+why = why_not_head_by_head(first, second)
+left, right = st.columns(2)
+with left:
+    chosen = pick_head(first)
+if why:
+    with right:
+        partner = other_head(second)
+    st.text(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.", width="stretch")
+else:
+    partner = chosen
+    show_counterparts(head_by_head(one, other), *chosen)
+titles = tuple(f"{e.name.split('/')[-1]}, {head_name(*h)}" for e, h in ((first, chosen), (second, partner)))
+show_meeting(meet(one, chosen, other, partner), titles)
