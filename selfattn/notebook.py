@@ -1,0 +1,74 @@
+"""The dashboard's charts in a notebook, three lines each, as Altair charts.
+
+    from selfattn import load_encoder
+    from selfattn.notebook import two_sentences
+    two_sentences(load_encoder(), "The bank of the river.", "The bank approved the loan.", layer=0, head=10)
+
+Altair draws them as it draws any chart; in JupyterLab without a network: altair.renderers.enable("mimetype").
+"""
+
+import altair as alt
+
+from selfattn import charts, figures
+from selfattn.encoder import Encoder, TextError
+from selfattn.encoding import Encoding
+from selfattn.frames import drift_frame, head_name, heads_frame
+from selfattn.measures import drift, knock_out_effect
+from selfattn.theme import LIGHT, Theme
+from selfattn.words import Word, find, shared_words
+
+
+def attention(encoder: Encoder, text: str, layer: int, head: int, theme: Theme = LIGHT) -> alt.TopLevelMixin:
+    """One head's whole map on a text: rows look, columns are looked at."""
+    encoding = encoder.encode(text)
+    weights = encoding.trace(layer, head).weights if encoder.recomputable else encoding.weights(layer)[head]
+    return _dressed(charts.heatmap(weights.numpy(), encoding.tokens, theme, title=head_name(layer, head)), theme)
+
+
+def two_sentences(
+    encoder: Encoder, first: str, second: str, word: str | None = None, *, layer: int, head: int, theme: Theme = LIGHT
+) -> alt.TopLevelMixin:
+    """What one head makes a word look at in two sentences. word: one that stands in both (None: the longest)."""
+    return _dressed(figures.two_sentences(_sides(encoder, first, second, word), layer, head, theme), theme)
+
+
+def removals(
+    encoder: Encoder, first: str, second: str, word: str | None = None, *, chosen: str = "", theme: Theme = LIGHT
+) -> alt.TopLevelMixin:
+    """All heads: what removing each does to the likeness of a word's two vectors. chosen: a head to mark ("L0 H10")."""
+    (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
+    effect = knock_out_effect(encoder, (a.text, in_a.positions), (b.text, in_b.positions))
+    return _dressed(charts.head_map(heads_frame(effect=effect), "effect", theme, chosen), theme)
+
+
+def parting(
+    encoder: Encoder, first: str, second: str, word: str | None = None, *, theme: Theme = LIGHT
+) -> alt.TopLevelMixin:
+    """The likeness of a word's two vectors: as bare token, with its position, after each layer."""
+    (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
+    curve = drift_frame(**{"A against B": drift(a, in_a.positions, b, in_b.positions)})
+    return _dressed(charts.drift_curve(curve, theme, {"A against B": theme.ink}), theme)
+
+
+def _sides(encoder: Encoder, first: str, second: str, word: str | None) -> dict[str, tuple[Encoding, Word]]:
+    encodings = {"A": encoder.encode(first), "B": encoder.encode(second)}
+    if word is None:
+        shared = shared_words(encodings["A"].words, encodings["B"].words)
+        if not shared:
+            raise TextError("No word stands in both sentences. Change one of them so that they share a word.")
+        word = shared[0]
+    return {name: (encoding, _find(encoding, word)) for name, encoding in encodings.items()}
+
+
+def _find(encoding: Encoding, word: str) -> Word:
+    found = find(encoding.words, word)
+    if not found:
+        raise TextError(
+            f"{word!r} is not a word of {encoding.text!r}. Write it as it stands there (letter case aside)."
+        )
+    return encoding.words[found[0]]
+
+
+def _dressed(chart: alt.TopLevelMixin, theme: Theme) -> alt.TopLevelMixin:
+    """The chart with the theme's look, as on the pages."""
+    return alt.Chart.from_dict(charts.finish(chart, theme))
