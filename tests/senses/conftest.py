@@ -3,8 +3,6 @@
 import pandas as pd
 import pytest
 
-from selfattn import load_encoder
-
 BANK = {
     "water": [
         "The bank of the river was muddy.",
@@ -21,21 +19,16 @@ BANK = {
 }
 # A word of several pieces in the bundled encoder's vocabulary.
 SPLIT = {
-    "person": ["An undertaker buried him quietly.", "My aunt married an undertaker."],
-    "wrestler": ["The Undertaker threw his rival out of the ring.", "Fans cheered the undertaker in the arena."],
+    "person": ["A swashbuckler leapt across the deck.", "Her uncle was a loud swashbuckler with a hat."],
+    "film": ["We watched an old swashbuckler on television.", "The Swashbuckler won two prizes at the festival."],
 }
-
-
-@pytest.fixture(scope="session")
-def encoder():
-    return load_encoder(device="cpu")
 
 
 @pytest.fixture(scope="session")
 def labelled():
     rows = [
         (sentence, word, sense)
-        for word, senses in (("bank", BANK), ("undertaker", SPLIT))
+        for word, senses in (("bank", BANK), ("swashbuckler", SPLIT))
         for sense, sentences in senses.items()
         for sentence in sentences
     ]

@@ -91,13 +91,13 @@ def test_removal_refuses_in_words(encoder, tmp_path):
         removal(load_encoder(str(tmp_path), device="cpu"), FRAME)
 
 
-def test_two_far_groups_are_found_as_two_clusters_largest_first():
+def test_far_groups_are_found_as_clusters_largest_first():
     generator = torch.Generator().manual_seed(0)
-    small = torch.tensor([0.0, 5.0, 0.0]) + 0.1 * torch.randn(4, 3, generator=generator)
-    large = torch.tensor([5.0, 0.0, 0.0]) + 0.1 * torch.randn(7, 3, generator=generator)
-    labels, silhouettes = group(torch.cat([small, large]).numpy())
-    assert labels.tolist() == [1] * 4 + [0] * 7
-    assert silhouettes.min() > 0.9
+    for sizes in ((2, 9), (3, 8), (4, 7), (5, 6), (2, 4, 6)):
+        vectors = [5 * torch.eye(3)[i] + 0.1 * torch.randn(n, 3, generator=generator) for i, n in enumerate(sizes)]
+        labels, silhouettes = group(torch.cat(vectors).numpy())
+        assert labels.tolist() == [len(sizes) - 1 - i for i, n in enumerate(sizes) for _ in range(n)]
+        assert silhouettes.min() > 0.9
 
 
 def test_vectors_that_are_all_alike_are_one_cluster():

@@ -38,6 +38,16 @@ def test_a_sentence_gives_the_same_vectors_alone_and_in_company(encoder):
             assert torch.allclose(getattr(together, name)[index], getattr(alone, name)[0], atol=2e-6), name
 
 
+def test_a_split_word_is_the_mean_of_its_pieces_and_the_bag_leaves_it_and_special_tokens_out(encoder):
+    text = "A swashbuckler leapt."
+    encoding = encoder.encode(text)
+    assert encoding.tokens == ("[CLS]", "a", "sw", "##ash", "##buck", "##ler", "leapt", ".", "[SEP]")
+    vectors = word_vectors(encoder, [text], [(2, 6)])
+    assert torch.allclose(vectors.layers[0], encoding.hidden[:, [2, 3, 4, 5]].mean(1), atol=1e-6)
+    assert torch.allclose(vectors.context[0, 1], encoding.own_context(1)[:, [2, 3, 4, 5]].mean(1), atol=1e-6)
+    assert torch.allclose(vectors.bag[0, 0], encoding.static[[1, 6, 7]].mean(0), atol=1e-6)
+
+
 def test_a_sentence_of_the_word_alone_has_an_empty_bag(encoder):
     assert word_vectors(encoder, ["bank"], [(1, 2)]).bag.abs().max() == 0
 
