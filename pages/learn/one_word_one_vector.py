@@ -1,6 +1,8 @@
 """S1: one word has one static vector; its sentences move it. Points in a plane, layer by layer, and the likenesses beside."""
 
+import pandas as pd
 import streamlit as st
+import torch
 from torch import Tensor
 
 from pages.learn import parts
@@ -23,7 +25,7 @@ def choose(encoder: Encoder) -> tuple[str, list[str], static_word.WordPaths]:
     word = st.text_input("Word", key="one-word.word", width=200, max_chars=40).strip()
     hint = "Two to eight sentences with the word, one a line. After a bar you may name the sense it has there."
     text = st.text_area("Sentences", key="one-word.text", height=200, max_chars=3000, help=hint, width=parts.TEXT_WIDTH)
-    parts.reset("one-word", {"one-word.word": "bank", "one-word.text": DEFAULT})
+    parts.reset("one-word", {"one-word.word": "bank", "one-word.text": DEFAULT}, "Reset the sentences")
     lines = [line for line in text.splitlines() if line.strip()]
     if not 2 <= len(lines) <= MOST:
         raise ValueError(f"Expected 2 to {MOST} sentences, got {len(lines)}. Put one on each line.")
@@ -58,21 +60,19 @@ def colours(senses: list[str]) -> list[str]:
 
 
 def show_plane(paths: static_word.WordPaths, senses: list[str], layer: int) -> None:
-    import pandas as pd
-
     found = static_word.plane(paths)
     points = found.points[layer]
     frame = pd.DataFrame({"x": points[:, 0].tolist(), "y": points[:, 1].tolist()})
-    frame["x0"], frame["y0"] = found.start.tolist()
+    frame["x0"], frame["y0"] = found.start[:, 0].tolist(), found.start[:, 1].tolist()
     frame["label"] = [str(number) for number in range(1, len(senses) + 1)]
     frame["detail"] = [f"sentence {number}: {sense}" for number, sense in enumerate(senses, start=1)]
     frame["colour"] = colours(senses)
-    start = "the static vector" if paths.comparable else "the mean embedding (the bare vectors have another width here)"
+    one = "one for all sentences" if paths.same_tokens else "several, as the tokens differ"
     reading = (
-        f"Dot: {start}, one for all sentences. Numbers: the sentences. "
+        f"Dot: the static vector, {one}. Numbers: the sentences; what all of them share at a layer is taken away. "
         f"The plane keeps {found.explained:.0%} of the variance over all layers."
     )
-    extent = (found.points.flatten(0, 1), found.start)
+    extent = torch.cat([found.points.flatten(0, 1), found.start])
     show_chart(charts.moves(frame, current_theme(), within=extent), reading, width="content")
 
 

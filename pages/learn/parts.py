@@ -50,10 +50,10 @@ def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 15
     return {name: inputs.parse(name, text) for name, text in typed.items()}
 
 
-def reset(stop: str, published: Mapping[str, object]) -> None:
+def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
     """The button that puts the published numbers back; published maps widget keys to values."""
     st.button(
-        "Reset to the published numbers",
+        label,
         key=f"{stop}.reset",
         on_click=lambda: st.session_state.update(published),
         disabled=all(st.session_state.get(key) == value for key, value in published.items()),

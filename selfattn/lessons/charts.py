@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import altair as alt
 import pandas as pd
-import torch
 from torch import Tensor
 
 from selfattn.theme import Theme, vega_config
@@ -82,7 +81,7 @@ def heatmap(
         y=alt.Y("row:O", title=f"{names[0]}", axis=_labels(rows)),
     )
     cells = base.mark_rect(stroke=theme.grid, strokeWidth=0.5).encode(
-        color=alt.Color("value:Q", scale=alt.Scale(domain=[low, top], range=list(ramp)), legend=_ramp(number)),
+        color=alt.Color("value:Q", scale=_colours(ramp, low, top), legend=_ramp(number)),
         tooltip=[
             *(f"{name}:N" for name in names),
             *(["label:N"] if labels else []),
@@ -192,22 +191,16 @@ def at_value(
 
 
 def moves(
-    frame: pd.DataFrame, theme: Theme, within: tuple[Tensor, Tensor] | None = None, size: tuple[int, int] = (540, 380)
+    frame: pd.DataFrame, theme: Theme, within: Tensor | None = None, size: tuple[int, int] = (540, 380)
 ) -> alt.Chart:
     """Arrows from (x0, y0) to (x, y) with a label at the tip: columns x0, y0, x, y, label, colour, detail.
 
-    within: points (n, 2) and (2,) that the axes must hold, so that they stay put while a slider moves the arrows.
+    within: points (n, 2) that the axes must hold, so that they stay put while a slider moves the arrows.
     """
     data = frame.assign(
         turn=[math.degrees(math.atan2(dx, dy)) for dx, dy in zip(frame.x - frame.x0, frame.y - frame.y0)]
     )
-    held = torch.cat([points.reshape(-1, 2) for points in within]) if within else None
-    scales = [
-        alt.Scale(
-            nice=False, zero=False, padding=30, **({"domain": [float(axis.min()), float(axis.max())]} if within else {})
-        )
-        for axis in (held.T if within else (None, None))
-    ]
+    scales = [_held(axis) for axis in (within.T if within is not None else (None, None))]
     base = alt.Chart(data, width=size[0], height=size[1])
     x = alt.X("x0:Q", title=None, scale=scales[0], axis=None)
     y = alt.Y("y0:Q", title=None, scale=scales[1], axis=None)
@@ -234,6 +227,18 @@ def _labels(tokens: Sequence[str], orient: str = "left", angle: int = 0) -> alt.
     )
 
 
+def _held(axis: Tensor | None) -> alt.Scale:
+    """A scale that holds these values, with room for labels at its ends."""
+    domain = {} if axis is None else {"domain": [float(axis.min()), float(axis.max())]}
+    return alt.Scale(nice=False, zero=False, padding=36, **domain)
+
+
+def _colours(ramp: Sequence[str], low: float, high: float) -> alt.Scale:
+    """One stop a colour. Between them Vega would go through hues (white to blue by way of cyan); RGB goes straight."""
+    stops = [low + (high - low) * place / (len(ramp) - 1) for place in range(len(ramp))]
+    return alt.Scale(domain=stops, range=list(ramp), interpolate="rgb", clamp=True)
+
+
 def _ramp(number: str) -> alt.Legend:
     return alt.Legend(title=None, gradientLength=120, gradientThickness=8, format=number, tickCount=3)
 
@@ -243,7 +248,7 @@ def _ticks(values: pd.Series, log: bool) -> alt.Axis:
     if not log:
         return alt.Axis(tickCount=5)
     low, high = (math.log10(bound) for bound in (values.min(), values.max()))
-    return alt.Axis(values=[10.0**power for power in range(math.floor(low), math.ceil(high) + 1)], format="~g")
+    return alt.Axis(values=[10.0**power for power in range(math.floor(low), math.ceil(high) + 1)], format="~s")
 
 
 def _roomy(values: pd.Series) -> tuple[float, float]:

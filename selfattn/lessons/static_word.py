@@ -14,8 +14,6 @@ from torch import Tensor
 
 from selfattn.encoding import Encoding
 
-STAGE_ZERO = 0  # hidden[0]: the embedding output, position added
-
 
 @dataclass(frozen=True, eq=False)
 class WordPaths:
@@ -35,7 +33,7 @@ class WordPaths:
 class Plane:
     """The same plane for every layer, so that the slider moves the points and not the picture."""
 
-    start: Tensor  # (2,) the static vector
+    start: Tensor  # (k, 2) the bare vectors: one and the same point where the tokens are
     points: Tensor  # (n_layers + 1, k, 2)
     explained: float  # share of the variance of all points that the plane keeps, 0 to 1
 
@@ -51,17 +49,21 @@ def word_paths(found: Sequence[tuple[Encoding, Sequence[int]]]) -> WordPaths:
 
 
 def plane(paths: WordPaths) -> Plane:
-    """Principal components of the static point and all contextual points, as unit vectors."""
-    points = _unit(paths.layers)
-    # Where the bare vectors live in another space, the embedding output's mean stands in for the start.
-    start = _unit(paths.static.mean(0)) if paths.comparable else _unit(points[STAGE_ZERO].mean(0))
-    cloud = torch.cat([start[None], points.flatten(0, 1)]).double()
-    centred = cloud - cloud.mean(0)
-    _, sizes, directions = torch.linalg.svd(centred, full_matrices=False)
+    """Where each sentence takes the word: principal components of unit vectors, each layer's mean taken away.
+
+    The mean is what all sentences do to the word; without it even the first layer's norm would fill the picture.
+    Bare vectors of another width than the hidden states' can't be drawn there and stand at the origin.
+    """
+    layers = _unit(paths.layers.double())
+    moved = layers - layers.mean(1, keepdim=True)
+    start = _unit(paths.static.double())
+    start = start - start.mean(0) if paths.comparable else torch.zeros_like(moved[0])
+    cloud = torch.cat([start, moved.flatten(0, 1)])
+    _, sizes, directions = torch.linalg.svd(cloud, full_matrices=False)
     total = float(sizes.square().sum())
     explained = float(sizes[:2].square().sum()) / total if total > 0 else 1.0
-    flat = centred @ directions[:2].T
-    return Plane(flat[0], flat[1:].reshape(*points.shape[:2], 2), explained)
+    axes = directions[:2].T
+    return Plane(start @ axes, moved @ axes, explained)
 
 
 def similarities(vectors: Tensor) -> Tensor:

@@ -107,10 +107,11 @@ def test_the_plane_states_what_it_keeps(encoder):
     found = static_word.plane(bank_paths(encoder))
     assert found.points.shape == (7, 6, 2)
     assert 0.3 < found.explained < 1
+    assert torch.allclose(found.start, torch.zeros_like(found.start), atol=1e-12)  # one static vector: one point
 
 
 def test_points_that_lie_in_a_plane_are_kept_whole():
-    turned = torch.tensor([[1.0, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]])
+    turned = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]])
     paths = static_word.WordPaths(turned[:2], turned.reshape(2, 2, 3), True)
     assert static_word.plane(paths).explained == pytest.approx(1)
 

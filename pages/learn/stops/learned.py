@@ -1,6 +1,7 @@
 """S18: learned, not ruled."""
 
 import streamlit as st
+import torch
 
 from pages.learn import parts
 from selfattn.dashboard.show import current_theme, show_chart
@@ -33,8 +34,6 @@ def _figures(target: int, n_steps: int, rate: float) -> None:
     wanted = history[history["position"] == target]["weight"]
     with parts.row():
         with parts.figure(f"Gradient of the weight on “{tokens[target]}”", 360):
-            import torch
-
             matrix = torch.cat([found.query[None], found.keys])
             rows = ("query of it", *(f"key of {token}" for token in tokens))
             chart = charts.heatmap(

@@ -1,5 +1,6 @@
 """S2: attention as a soft lookup in a filing cabinet."""
 
+import pandas as pd
 import streamlit as st
 
 from pages.learn import parts
@@ -29,8 +30,6 @@ def show() -> None:
 
 
 def _figures(found: soft_lookup.SoftLookup) -> None:
-    import pandas as pd
-
     theme = current_theme()
     frame = pd.DataFrame(
         {

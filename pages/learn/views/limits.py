@@ -36,7 +36,7 @@ def weight_examples(encoder: Encoder) -> tuple[str, str, pd.DataFrame | None]:
     frame = pd.DataFrame(
         {
             "token": [f"{place}: {passage.tokens[place]}" for place in top],
-            "the head's own weights": rows.before[top].tolist(),
+            "its own weights": rows.before[top].tolist(),
             "other weights, same context": rows.after[top].tolist(),
         }
     )
