@@ -195,8 +195,8 @@ def heatmap(
                 y2="high:Q",
             )
         )
-    heading = alt.Title(title, color=color or theme.ink) if title else alt.Undefined
-    return alt.layer(*layers).properties(width=cell * n, height=cell * n, title=heading)
+    chart = alt.layer(*layers).properties(width=cell * n, height=cell * n)
+    return chart.properties(title=alt.Title(title, color=color or theme.ink)) if title else chart
 
 
 def _cells(matrix, tokens, theme, kind, maximum, legend) -> alt.Chart:

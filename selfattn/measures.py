@@ -61,17 +61,23 @@ def knock_out_effect(
     without the head the vectors are more alike, so the head helps to tell them apart. first, second: (text, positions).
     """
     after = [
-        encoder.knock_out(text, list(positions), how, _half(progress, half))
+        encoder.knock_out(text, list(positions), how, part(progress, half, 2))
         for half, (text, positions) in enumerate((first, second))
     ]
     before = [encoder.encode(text).vector(encoder.n_layers, positions) for text, positions in (first, second)]
+    return change_of_likeness(after, before)
+
+
+def change_of_likeness(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tensor:
+    """The cosine of two vectors after a change minus the cosine before: after (..., d) each, before (d,) each."""
     return similarity(*after) - similarity(*before)
 
 
-def _half(progress: Callable[[int, int], None] | None, half: int) -> Callable[[int, int], None] | None:
+def part(progress: Callable[[int, int], None] | None, index: int, parts: int) -> Callable[[int, int], None] | None:
+    """The progress callback for one of several equal parts of the work."""
     if progress is None:
         return None
-    return lambda done, total: progress(half * total + done, 2 * total)
+    return lambda done, total: progress(index * total + done, parts * total)
 
 
 def mean_distance(weights: Tensor) -> Tensor:

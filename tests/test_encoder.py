@@ -37,7 +37,7 @@ def test_encoding_of_a_sentence(encoder):
     n = len(encoding.tokens)
     assert encoding.tokens[:3] == ("[CLS]", "the", "bank")
     assert encoding.special == (True, *[False] * (n - 2), True)
-    assert [word.text for word in encoding.words] == MUDDY[:-1].split() + ["."]
+    assert [word.text for word in encoding.words] == [*MUDDY[:-1].split(), "."]
     assert encoding.hidden.shape == (7, n, 384)
     assert encoding.static.shape == (n, 384)
     with torch.no_grad():

@@ -7,11 +7,12 @@ from torch import Tensor
 from selfattn import charts, readings
 from selfattn.dashboard.pickers import Pair, choose_head
 from selfattn.dashboard.show import current_theme, show_chart
-from selfattn.dashboard.state import cached_effect
+from selfattn.dashboard.state import cached_effect, cached_knock_out
 from selfattn.encoder import Encoder
 from selfattn.frames import head_name, heads_frame
-from selfattn.measures import similarity, special_share
+from selfattn.measures import part, similarity, special_share
 
+REMOVING = "Removing each head in turn ..."
 MAPS = {
     "effect": ("effect", "effect"),
     "control": ("effect", "control"),
@@ -49,17 +50,17 @@ def _clicked(key: str) -> None:
 
 
 def _effects(encoder: Encoder, pair: Pair) -> tuple[Tensor, Tensor | None]:
-    bar = st.progress(0.0, "Removing each head in turn ...")
-    effect = cached_effect(encoder, pair.first.place, pair.second.place, progress=_part(bar, 0))
-    control = None
-    if pair.control is not None:
-        control = cached_effect(encoder, pair.first.place, pair.control.place, progress=_part(bar, 1))
+    bar = st.progress(0.0, REMOVING)
+
+    def show(done: int, total: int) -> None:
+        bar.progress(done / total, REMOVING)
+
+    parts = 2 if pair.control is None else 3
+    for index, side in enumerate((pair.first, pair.second, pair.control)[:parts]):
+        cached_knock_out(encoder, side.place, progress=part(show, index, parts))
     bar.empty()
-    return effect, control
-
-
-def _part(bar, half: int):
-    return lambda done, total: bar.progress((half + done / total) / 2, "Removing each head in turn ...")
+    effect = cached_effect(encoder, pair.first.place, pair.second.place)
+    return effect, None if pair.control is None else cached_effect(encoder, pair.first.place, pair.control.place)
 
 
 def _special(pair: Pair) -> Tensor:

@@ -7,18 +7,17 @@ sample. Each has a bound.
 import argparse
 import gc
 import sys
-import threading
 from collections.abc import Callable
 
 import streamlit as st
-from cachetools import LRUCache
 from torch import Tensor
 
 from selfattn.dashboard import limits
+from selfattn.dashboard.bounded import BoundedCache
 from selfattn.encoder import Encoder, TextError
 from selfattn.encoding import Encoding
 from selfattn.loading import available_devices, load_encoder
-from selfattn.measures import knock_out_effect
+from selfattn.measures import change_of_likeness, part
 from selfattn.sources import BUNDLED_NAME, CURATED, LoadError, allowed_names
 
 OTHER = "another ..."
@@ -108,23 +107,35 @@ def cached_effect(
 ) -> Tensor:
     """The effect of removing each head on the difference of two word vectors: (n_layers, n_heads).
 
+    first, second: (text, positions). Each sentence's passes are kept, so a sentence in two comparisons runs once.
+    """
+    after = [cached_knock_out(encoder, place, how, part(progress, i, 2)) for i, place in enumerate((first, second))]
+    before = [cached_encode(encoder, text).vector(encoder.n_layers, positions) for text, positions in (first, second)]
+    return change_of_likeness(after, before)
+
+
+def cached_knock_out(
+    encoder: Encoder,
+    place: tuple[str, tuple[int, ...]],
+    how: str = "zero",
+    progress: Callable[[int, int], None] | None = None,
+) -> Tensor:
+    """What a word's vector becomes without each head in turn: (n_layers, n_heads, d_model). place: (text, positions).
+
     Kept in a cache of our own, because a function under Streamlit's cache may not show its progress.
     """
-    key = (encoder_key(encoder), first, second, how)
-    store, lock = _effects()
-    with lock:
-        if key in store:
-            return store[key]
-    with limits.run_slot():
-        effect = knock_out_effect(encoder, first, second, how, progress)
-    with lock:
-        store[key] = effect
-    return effect
+    text, positions = place
+
+    def run() -> Tensor:
+        with limits.run_slot():
+            return encoder.knock_out(text, positions, how, progress)
+
+    return _knock_outs().get((encoder_key(encoder), text, positions, how), run)
 
 
 @st.cache_resource(show_spinner=False)
-def _effects() -> tuple[LRUCache, threading.Lock]:
-    return LRUCache(limits.CACHED_BYTES, getsizeof=lambda effect: effect.nbytes + 1000), threading.Lock()
+def _knock_outs() -> BoundedCache:
+    return BoundedCache(limits.CACHED_BYTES)
 
 
 @st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)

@@ -1,0 +1,154 @@
+"""The main flow in a real Chromium: paint, pick an example, click a head, download, reopen by link; and hostile text."""
+
+import io
+import json
+import re
+
+import pandas as pd
+import pytest
+from PIL import Image
+
+from tests.browser.conftest import open_page, wait_until_idle
+
+pytestmark = pytest.mark.browser
+
+
+def click_head(page, name):
+    page.locator(f'path[aria-label="{name}"]').first.click()
+    wait_until_idle(page)
+
+
+def cell_colors(page):
+    """The fills of the strips' words and the maps' cells: what is painted, not what was sent."""
+    return page.eval_on_selector_all(
+        "[data-testid=stVegaLiteChart] path[aria-label^='x: ']", "cells => cells.map(c => c.getAttribute('fill'))"
+    )
+
+
+def readings(page):
+    return page.locator("[data-testid=stText]").all_inner_texts()
+
+
+def test_the_main_flow(page, server):
+    open_page(page, server)
+    charts = page.locator("[data-testid=stVegaLiteChart] svg")
+    assert charts.count() == 11
+    assert page.get_by_text("river", exact=True).first.is_visible()
+    first = cell_colors(page)
+    assert len(first) == 16 + 128 and len(set(first)) > 20
+
+    # the second row, the kernel's steps, stands above the fold at 1440 x 900
+    below = page.get_by_text("from scratch", exact=False).first.bounding_box()
+    assert below["y"] < 700
+    assert charts.nth(2).bounding_box()["y"] + charts.nth(2).bounding_box()["height"] < 900
+
+    click_head(page, "L3 H7")
+    assert "head=L3+H7" in page.url
+    assert any(text.startswith("In L3 H7,") for text in readings(page))
+    assert cell_colors(page) != first
+
+    # the same head again after the choice was moved elsewhere, then with the arrow keys
+    click_head(page, "L0 H1")
+    page.get_by_role("slider").first.focus()
+    page.keyboard.press("ArrowRight")
+    wait_until_idle(page)
+    assert "head=L0+H2" in page.url
+    click_head(page, "L0 H1")
+    assert "head=L0+H1" in page.url
+    page.go_back()
+    wait_until_idle(page)
+    assert "head=L0+H2" in page.url
+
+    page.get_by_role("combobox", name="Example").click()
+    page.keyboard.type("crane")
+    page.keyboard.press("Enter")
+    wait_until_idle(page)
+    assert any('"crane"' in text for text in readings(page))
+    assert cell_colors(page) != first
+
+
+def test_take_away_and_the_link(page, server):
+    open_page(page, f"{server}/?head=L1+H4&hide=true")
+    before = readings(page)
+    page.get_by_role("button", name="Take away").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="PNG", exact=True).click()
+    picture = Image.open(io.BytesIO(download.value.path().read_bytes()))
+    assert picture.format == "PNG" and picture.width > 1500 and picture.height > 1000
+    provenance = json.loads(picture.text["provenance"])
+    assert (provenance["layer"], provenance["head"], provenance["model"].split("/")[-1]) == (1, 4, "all-MiniLM-L6-v2")
+    assert 0 < provenance["error"] < 1e-6
+    assert len(picture.convert("RGB").getcolors(1 << 24)) > 100
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG", exact=True).click()
+    drawn = download.value.path().read_text("utf-8")
+    assert drawn.startswith("<svg") and "layer 1, head 4" in drawn and "provenance" not in drawn[:5]
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    frame = pd.read_csv(io.BytesIO(download.value.path().read_bytes()))
+    assert len(frame) == 128 and frame.groupby(["sentence", "query_pos"])["weight"].sum().round(4).eq(1).all()
+
+    link = page.locator("[data-testid=stCode]").inner_text().strip()
+    other = page.context.new_page()
+    open_page(other, link)
+    assert set(before) <= set(readings(other))
+    assert other.get_by_role("slider").first.get_attribute("aria-valuetext") == "L1 H4"
+
+
+def test_the_master_switch_by_keyboard(page, server):
+    open_page(page, server)
+    switch = page.get_by_role("switch", name="Attention on")
+    switch = switch if switch.count() else page.get_by_label("Attention on")
+    switch.first.focus()
+    page.keyboard.press("Space")
+    wait_until_idle(page)
+    assert any("to the last bit" in text for text in readings(page))
+    assert "attention=false" in page.url
+
+
+HOSTILE = "<img src=x onerror=alert(1)> <script>document.title='owned'</script> $$x$$ **bold** :red[bank] bank"
+
+
+def test_markup_never_takes_effect(page, server):
+    dialogs = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    open_page(page, server)
+    page.get_by_role("textbox", name="Sentence A").fill(HOSTILE)
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    wait_until_idle(page)
+    assert not dialogs and "owned" not in page.title()
+    main = page.locator("[data-testid=stMain]")
+    assert main.locator("img[src=x]").count() == 0 and main.locator("strong", has_text="bold").count() == 0
+    assert page.locator("[data-testid=stVegaLiteChart]").first.get_by_text("script", exact=True).count() >= 1
+    assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_back_to_the_first_view_finds_the_defaults(page, server):
+    open_page(page, server)
+    click_head(page, "L2 H2")
+    page.go_back()
+    wait_until_idle(page)
+    assert re.search(r"head=", page.url) is None
+    assert any(text.startswith("In L0 H10,") for text in readings(page))
+
+
+@pytest.mark.parametrize(
+    "query", ["head=L99+H0", "head=%3Cscript%3E", "map=nonsense&view=42", "word=zzz", "model=../../etc"]
+)
+def test_wrong_links_open_a_sound_page(page, server, query):
+    open_page(page, f"{server}/?{query}")
+    assert page.locator("[data-testid=stException]").count() == 0
+    assert any("bank" in text for text in readings(page))
+
+
+def test_five_hundred_words_paint(page, server):
+    open_page(page, server)
+    page.get_by_role("textbox", name="Sentence A").fill(
+        "The bank of the river. " + "It was a long and quiet day. " * 56
+    )
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    wait_until_idle(page)
+    assert page.locator("[data-testid=stException]").count() == 0
+    assert page.locator("[data-testid=stVegaLiteChart] image").count() >= 1

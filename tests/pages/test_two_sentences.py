@@ -1,0 +1,158 @@
+"""The main view by AppTest: what it shows at first, what each control changes, and what bad input meets."""
+
+import json
+
+import pytest
+
+from selfattn.examples import PAIRS
+
+
+def texts(at):
+    return [element.value for element in at.get("text")]
+
+
+def errors(at):
+    return [element.value for element in at.error]
+
+
+def specs(at):
+    return [json.loads(chart.proto.spec) for chart in at.get("vega_lite_chart")]
+
+
+def test_the_classic_pair_stands_there_at_first(main_view):
+    at = main_view
+    assert not at.exception and not at.error
+    assert at.text_input(key="a").value == "The bank of the river."
+    assert at.text_input(key="b").value == "The bank approved the loan."
+    assert any('"bank" looks most at "river" (0.62) in A' in text for text in texts(at))
+    assert any("no head does it alone" in text for text in texts(at))
+    assert any("Largest difference to the model's own weights" in text and "e-0" in text for text in texts(at))
+    assert len(specs(at)) == 11  # the strip, the map of heads, six steps, two maps, the curve
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.word)
+def test_every_example_opens(main_view, pair):
+    at = main_view.selectbox(key="example").set_value(pair.word).run()
+    assert not at.exception and not at.error
+    assert at.text_input(key="a").value == pair.first
+    assert any(f'the two "{pair.word}" vectors are' in text for text in texts(at))
+    assert any("Control: in two sentences of the same sense" in text for text in texts(at))
+
+
+def test_choosing_a_head_changes_the_readings_and_the_outline(main_view):
+    at = main_view.select_slider(key="head").set_value("L3 H7").run()
+    assert not at.exception
+    assert any(text.startswith("In L3 H7,") for text in texts(at))
+    assert any("datum.name === 'L3 H7'" in json.dumps(spec) or '"L3 H7"' in json.dumps(spec) for spec in specs(at))
+
+
+@pytest.mark.parametrize("measure", ["control", "effect minus control", "special tokens"])
+def test_each_map_is_drawn(main_view, measure):
+    at = main_view.button_group(key="map").set_value(measure).run()
+    assert not at.exception
+    field = measure.replace(" ", "_") + ":Q"
+    assert any(
+        field[:-2] == layer.get("encoding", {}).get("color", {}).get("field")
+        for spec in specs(at)
+        for layer in spec.get("layer", [])
+    )
+
+
+def test_the_models_own_weights_and_the_difference(main_view):
+    at = main_view.button_group(key="view").set_value("difference").run()
+    assert not at.exception
+    assert sum(text.startswith("Largest difference:") for text in texts(at)) == 2
+    at.button_group(key="view").set_value("model's own").run()
+    assert not at.exception
+    assert sum(text.startswith("Largest weight:") for text in texts(at)) == 2
+
+
+def test_hiding_special_tokens_says_how_much_weight_went(main_view):
+    at = main_view.toggle(key="hide").set_value(True).run()
+    assert not at.exception
+    assert any(text.startswith("Special tokens hidden:") and "% of the weight in A" in text for text in texts(at))
+
+
+def test_the_master_switch(main_view):
+    at = main_view.toggle(key="attention").set_value(False).run()
+    assert not at.exception
+    assert any("to the last bit" in text for text in texts(at))
+
+
+def test_the_master_switch_at_different_positions_says_that_the_position_remains(main_view):
+    main_view.text_input(key="b").set_value("Yesterday the bank approved the loan.").run()
+    at = main_view.toggle(key="attention").set_value(False).run()
+    assert not at.exception
+    assert any("the position's part remains" in text for text in texts(at))
+
+
+def test_a_word_that_occurs_twice_can_be_chosen_each_time(main_view):
+    at = main_view.text_input(key="a").set_value("The bank near the other bank of the river.").run()
+    assert not at.exception
+    before = texts(at)
+    at.button_group(key="at_a").set_value(2).run()
+    assert not at.exception and texts(at) != before
+
+
+def test_a_word_split_into_pieces_is_one_word(main_view):
+    main_view.text_input(key="a").set_value("Electroencephalographers work here.")
+    at = main_view.text_input(key="b").set_value("We met two electroencephalographers.").run()
+    assert not at.exception and not at.error
+    assert at.selectbox(key="word").value == "Electroencephalographers"
+
+
+def test_without_a_control_the_map_says_so(main_view):
+    main_view.text_input(key="c").set_value("A sentence that has it not.").run()
+    at = main_view.button_group(key="map").set_value("control").run()
+    assert not at.exception
+    assert any("there is no control to show" in text for text in texts(at))
+
+
+BAD = {
+    "": "The text is empty",
+    "   ": "The text is empty",
+    "No such word here at all.": "No word stands in both sentences",
+    "word " * 2000: "at most 512",
+    "\x01\x02": "no token",
+}
+
+
+@pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
+def test_bad_input_meets_a_message(main_view, text):
+    at = main_view.text_input(key="a").set_value(text).run()
+    assert not at.exception
+    assert any(BAD[text] in message for message in errors(at))
+
+
+STRANGE = [
+    "😀 bank 😀",
+    "بنك bank بنك",
+    "银行 bank 河",
+    "<script>alert(1)</script> bank",
+    "$$x$$ **bank** `bank` :red[x]",
+    "\"bank\" 'bank' \\bank",
+    "bank " * 500,
+]
+
+
+@pytest.mark.parametrize("text", STRANGE, ids=range(len(STRANGE)))
+def test_strange_input_is_only_text(main_view, text):
+    at = main_view.text_input(key="a").set_value(text).run()
+    assert not at.exception and not at.error
+    markdown = " ".join(element.value for element in at.markdown)
+    assert "script" not in markdown and "red[" not in markdown
+
+
+def test_the_tour_has_four_stops(main_view):
+    at = main_view
+    for _ in range(3):
+        next(button for button in at.button if button.label == "Next").click().run()
+    assert not at.exception
+    assert next(button for button in at.button if button.label == "Next").disabled
+
+
+def test_the_link_carries_the_whole_view(main_view):
+    at = main_view.select_slider(key="head").set_value("L2 H3").run()
+    (link,) = [element.value for element in at.code]
+    for part in ("model=sentence-transformers", "a=The+bank+of+the+river.", "head=L2+H3", "word=bank"):
+        assert part in link
