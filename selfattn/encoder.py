@@ -88,6 +88,13 @@ class Encoder:
                 f"This text has {n:,} tokens and {self.name} reads at most {self.max_tokens:,} (special tokens included)."
                 f" Shorten it by at least {n - self.max_tokens:,} tokens."
             )
+        rows = self.model.get_input_embeddings().num_embeddings
+        if max(found.ids) >= rows:
+            strange = found.tokens[found.ids.index(max(found.ids))]
+            raise TextError(
+                f"The token {strange!r} has the number {max(found.ids):,}, and {self.name} has vectors for {rows:,} tokens "
+                "only: its tokeniser and its weights don't belong together. Save both again from one model."
+            )
         return Tokens(
             text,
             pair,

@@ -139,7 +139,7 @@ def wordpiece_tokenizer():
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = "the bank of river was muddy after rain approved loan in morning she sat by water and for well known it"
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *".,'?!-", *letters, *words.split()]
-    pieces += [f"##{piece}" for piece in (*letters, "bank", "ing", "er", "ed", "s")]
+    pieces += [f"##{piece}" for piece in (*letters, "bank", "ing", "er", "ed")]
     return BertTokenizer(vocab={piece: i for i, piece in enumerate(pieces)}, model_max_length=64)
 
 
@@ -150,7 +150,9 @@ def byte_tokenizer():
 
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     trainer = ByteLevelBPETokenizer()
-    trainer.train_from_iterator(SENTENCES * 3, vocab_size=340, min_frequency=2, special_tokens=special, show_progress=False)
+    trainer.train_from_iterator(
+        SENTENCES * 3, vocab_size=340, min_frequency=2, special_tokens=special, show_progress=False
+    )
     trained = json.loads(trainer.to_str())["model"]
     merges = [tuple(pair) for pair in trained["merges"]]
     return RobertaTokenizer(vocab=trained["vocab"], merges=merges, model_max_length=64)

@@ -186,6 +186,7 @@ def test_a_file_cut_short(folder, keep):
     error = refused(folder)
     assert error.kind == "weights"
     assert "Download it again" in str(error)
+    assert ("bytes and has" in str(error)) == (keep < 0)  # the header is whole, the numbers are not
 
 
 def test_an_adapter(folder):
@@ -196,6 +197,15 @@ def test_an_adapter(folder):
 def test_a_broken_tokeniser(folder):
     (folder / "tokenizer.json").write_text("{}")
     assert refused(folder).kind == "tokenizer"
+
+
+def test_a_tokeniser_of_another_model(folder):
+    other = save_tiny(FAMILIES["RoBERTa"], folder.parent / "other")
+    for file in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / file).write_bytes((other / file).read_bytes())
+    error = refused(folder)
+    assert error.kind == "tokenizer"
+    assert "don't belong together" in str(error)
 
 
 def test_precision_and_device_that_do_not_exist(folder):

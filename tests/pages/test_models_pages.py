@@ -107,3 +107,37 @@ def test_a_second_encoder_that_is_not_there():
     at = page("explore/two_encoders", second="another ...", second_other="/no/such/folder")
     assert not at.exception
     assert "There is no folder" in said(at)
+
+
+def test_the_bundled_encoder_predicts_no_words():
+    at = page("explore/masked_words")
+    assert not at.exception
+    assert "no masked-language head" in said(at)
+
+
+def test_a_masked_word_its_change_and_the_heads(folders):
+    at = page(
+        "explore/masked_words", model="another ...", other=folders["before"], a="The bank of the river was muddy."
+    )
+    assert not at.exception
+    assert "The [MASK] of the river was muddy." in said(at)
+    assert len(at.dataframe[0].value) == 10
+    assert "with every head; without L0 H0" in said(at)
+    at.selectbox(key="changed").set_value(4).run()
+    at.text_input(key="replacement").set_value("loan").run()
+    assert not at.exception
+    assert "The [MASK] of the loan was muddy." in said(at)
+    assert "The changed word moves" in said(at)
+    at.selectbox(key="target").set_value(3).run()
+    at.selectbox(key="gap").set_value(4).run()  # the word that was to be changed
+    assert not at.exception
+    assert "The bank of the [MASK] was muddy." in said(at)
+    at.text_input(key="a").set_value("Rain.").run()  # fewer words than before
+    assert not at.exception
+
+
+def test_a_sentence_that_already_has_a_mask(folders):
+    at = page("explore/masked_words", model="another ...", other=folders["before"], a="The [MASK] of the river.")
+    at.selectbox(key="gap").set_value(4).run()
+    assert not at.exception
+    assert "Mask one word" in said(at)

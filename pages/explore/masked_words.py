@@ -1,0 +1,143 @@
+"""Masked words: what an encoder expects in a gap, how that changes with another word, and what each head does to it."""
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from selfattn import charts
+from selfattn.dashboard import limits
+from selfattn.dashboard.pickers import choose_head, pick_head
+from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.state import HASHED, cached_knock_out, current_encoder, encode_or_stop, show_encoder
+from selfattn.encoder import Encoder, TextError
+from selfattn.encoding import Encoding
+from selfattn.examples import PAIRS
+from selfattn.frames import head_name, heads_frame
+from selfattn.masked import MaskedHead, NoMaskedHead, load_masked_head, replace_word
+from selfattn.words import character_spans
+
+TOP = 10
+REMOVING = "Removing each head in turn ..."
+
+
+@st.cache_resource(max_entries=limits.MODELS, show_spinner="Loading the masked-language head ...", hash_funcs=HASHED)
+def masked_head(encoder: Encoder) -> MaskedHead | str:
+    """The encoder's masked-language head, or why there is none."""
+    try:
+        return load_masked_head(encoder)
+    except NoMaskedHead as error:
+        return str(error)
+
+
+def pick_words() -> tuple[str, int, int | None, str]:
+    """The sentence, the number of the masked word, and (if wanted) the number of a changed word and its replacement."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        text = st.text_input("Sentence", PAIRS[0].first, key="a", bind="query-params", width=420)
+        words = [text[slice(*span)] for span in character_spans(text)]
+        if not words:
+            st.error("The sentence has no word. Type one.", icon=":material/error:")
+            st.stop()
+        for key in ("gap", "changed"):
+            if (st.session_state.get(key) or 0) >= len(words):
+                del st.session_state[key]
+        gap = st.selectbox("Mask", range(len(words)), min(1, len(words) - 1), words.__getitem__, key="gap", width=150)
+        changed = st.selectbox(
+            "Change", range(len(words)), None, words.__getitem__, key="changed", width=150, placeholder="no word"
+        )
+        replacement = st.text_input("to", "", key="replacement", width=150, disabled=changed is None).strip()
+    return text, gap, changed, replacement
+
+
+def show_predictions(table: pd.DataFrame, text: str) -> None:
+    """The likeliest tokens as a table with bars; the sentence above it as plain text."""
+    st.text(text, width="stretch")
+    bar = st.column_config.ProgressColumn("probability", format="%.3f", min_value=0.0, max_value=1.0)
+    st.dataframe(
+        table[["text", "probability"]].rename(columns={"text": "token"}),
+        hide_index=True,
+        column_config={"probability": bar},
+        width="stretch",
+    )
+
+
+def show_change(table: pd.DataFrame, other: list[float]) -> None:
+    """How the prediction moved with the changed word, in one line."""
+    moved = (pd.Series(other) - table["probability"]).abs()
+    most = table.loc[moved.idxmax()]
+    st.text(
+        f'The changed word moves "{most["text"]}" most: from {most["probability"]:.3f} to {other[moved.idxmax()]:.3f}.',
+        width="stretch",
+    )
+
+
+def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> None:
+    """Layers x heads by what removing each does to one prediction; a click chooses a head."""
+    encoder = head.encoder
+    st.markdown(
+        "**What each head does to a prediction**",
+        help="Each head's output is set to zero, one head at a time. The colour is the change of the token's logarithmic "
+        "probability: negative means that without the head the token is less expected.",
+    )
+    if not encoder.recomputable:
+        st.info("Heads can be removed only where the attention is recomputed.")
+        return
+    row = st.session_state.get("target") or 0
+    row = st.selectbox(
+        "Prediction", range(len(table)), min(row, len(table) - 1), table["text"].__getitem__, key="target"
+    )
+    layer, number = pick_head(encoder)
+    bar = st.progress(0.0, REMOVING)
+    place = (encoding.text, (head.place(encoding),))
+    without = cached_knock_out(encoder, place, progress=lambda done, total: bar.progress(done / total, REMOVING))
+    bar.empty()
+    change = head.change(encoding, without, int(table["id"][row]))
+    frame = heads_frame(effect=change)
+    theme, key = current_theme(), f"masked-{st.session_state.get('choices', 0)}"
+    chart = charts.head_map(frame, "effect", theme, head_name(layer, number), title="change of log p")
+    before = float(table["probability"][row])
+    largest = frame.loc[frame["effect"].abs().idxmax()]
+    chosen = frame[frame["name"] == head_name(layer, number)].iloc[0]
+    parts = [f"without {head_['name']} {before * math.exp(head_['effect']):.3f}" for head_ in (chosen, largest)]
+    reading = f'"{table["text"][row]}": {before:.3f} with every head; {parts[0]}; the largest change, {parts[1]}.'
+    show_chart(charts.finish(chart, theme), reading, key=key, on_select=lambda: clicked(key), width="content")
+
+
+def clicked(key: str) -> None:
+    """A click on a head makes it the chosen one."""
+    if picked := st.session_state[key].selection.get("pick"):
+        choose_head(int(picked[0]["layer"]), int(picked[0]["head"]))
+
+
+st.subheader("Masked words", anchor=False)
+encoder = current_encoder()
+show_encoder(encoder)
+st.caption("A masked-language head says which token an encoder expects in a gap, from all that stands around it.")
+found = masked_head(encoder)
+if isinstance(found, str):
+    st.info("This encoder predicts no masked words.")
+    st.text(found, width="stretch")
+    st.stop()
+
+text, gap, changed, replacement = pick_words()
+masked_text = replace_word(text, gap, found.mask_token)
+encoding = encode_or_stop(encoder, masked_text, "The sentence")
+try:
+    table = found.predictions(encoding, TOP)
+except TextError as error:  # the sentence was typed with a mask token of its own
+    st.error(error, icon=":material/error:")
+    st.stop()
+left, right = st.columns(2, gap="medium")
+with left:
+    show_predictions(table, masked_text)
+with right:
+    if changed is not None and changed != gap and replacement and found.mask_token not in replacement:
+        # The later word first, so that the earlier one keeps its number.
+        edits = sorted([(gap, found.mask_token), (changed, replacement)], reverse=True)
+        other_text = replace_word(replace_word(text, *edits[0]), *edits[1])
+        other = encode_or_stop(encoder, other_text, "The changed sentence")
+        show_predictions(found.predictions(other, TOP), other_text)
+        show_change(table, found.probabilities(other, table["id"].tolist()))
+    else:
+        st.caption("Change another word of the sentence to see here what the encoder expects then.")
+show_heads(found, encoding, table)
