@@ -12,6 +12,7 @@ QUESTIONS = {
     "causal-mask": "Why not multiply the scores by 0?",
     "twelve-tokens": "Where does “good” look?",
     "order": "Dog bites man",
+    "drawn-numbers": "Which word will “bank” look at?",
 }
 
 

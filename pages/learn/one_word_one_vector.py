@@ -59,6 +59,13 @@ def colours(senses: list[str]) -> list[str]:
     return [hues.get(sense, theme.muted) for sense in senses]
 
 
+def _hues(senses: list[str]) -> str:
+    """The two named senses with their colours, in words."""
+    named = [sense for sense in dict.fromkeys(senses) if sense]
+    hues = ", ".join(f"{hue}: {sense}" for hue, sense in zip(("violet", "orange"), named))
+    return f" ({hues})" if hues and len(named) == len(set(senses)) else ""
+
+
 def show_plane(paths: static_word.WordPaths, senses: list[str], layer: int) -> None:
     found = static_word.plane(paths)
     points = found.points[layer]
@@ -69,7 +76,8 @@ def show_plane(paths: static_word.WordPaths, senses: list[str], layer: int) -> N
     frame["colour"] = colours(senses)
     one = "one for all sentences" if paths.same_tokens else "several, as the tokens differ"
     reading = (
-        f"Dot: the static vector, {one}. Numbers: the sentences; what all of them share at a layer is taken away. "
+        f"Dot: the static vector, {one}. Numbers: the sentences{_hues(senses)}; what all of them share at a layer is "
+        f"taken away. "
         f"The plane keeps {found.explained:.0%} of the variance over all layers."
     )
     extent = torch.cat([found.points.flatten(0, 1), found.start])

@@ -6,13 +6,14 @@ import torch
 
 from pages.learn import parts
 from selfattn.dashboard.show import current_theme, show_chart
-from selfattn.dashboard.state import current_encoder, encode_or_stop
+from selfattn.dashboard.state import cached_encode, current_encoder, encode_or_stop
 from selfattn.encoder import Encoder
 from selfattn.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import charts, drawn_numbers
 from selfattn.lessons.encoder_order import compare_orders
 
+BANK_OPTIONS = ("deposit", "the", "check")
 MOST_TOKENS = 64  # a map with more cells than that is drawn on the Explore pages
 
 
@@ -78,18 +79,29 @@ def order_on_encoder() -> None:
     st.text(f"Without positions the two vectors differ by {found.difference_without:.0e} at most.")
 
 
-def drawn_beside_encoder() -> None:
+def bank_looks_at(encoder: Encoder) -> str:
+    """Of the three drawn words, the one that "bank" looks at most, averaged over all heads: "deposit", "the", "check"."""
+    drawn = drawn_numbers.DRAWN[0]
+    between = _between(drawn, cached_encode(encoder, drawn.sentence))
+    return BANK_OPTIONS[int(between.mean((0, 1, 2)).argmax())]
+
+
+def drawn_beside_encoder(encoder: Encoder) -> None:
     """One set of drawn numbers beside the heads that come nearest."""
     titles = [drawn.title for drawn in drawn_numbers.DRAWN]
     chosen = st.radio("Made-up numbers for", titles, key="drawn-numbers.which", horizontal=True)
     drawn = drawn_numbers.DRAWN[titles.index(chosen)]
-    encoder = current_encoder()
     encoding = encode_or_stop(encoder, drawn.sentence, "Sentence")
     asking, asked = ([encoding.words[place] for place in places] for places in (drawn.asking, drawn.asked))
-    weights = torch.stack([encoding.weights(layer) for layer in range(encoder.n_layers)])
-    between = drawn_numbers.between_words(weights, [w.positions for w in asking], [w.positions for w in asked])
     st.text(f"{drawn.sentence}\n{drawn.note}")
-    _three_maps(drawn, between, [w.text for w in asking], [w.text for w in asked])
+    _three_maps(drawn, _between(drawn, encoding), [w.text for w in asking], [w.text for w in asked])
+
+
+def _between(drawn: drawn_numbers.Drawn, encoding: Encoding) -> torch.Tensor:
+    """(n_layers, n_heads, n_asking, n_asked): the encoder's weights between the drawn words."""
+    asking, asked = ([encoding.words[place].positions for place in places] for places in (drawn.asking, drawn.asked))
+    weights = torch.stack([encoding.weights(layer) for layer in range(encoding.n_layers)])
+    return drawn_numbers.between_words(weights, asking, asked)
 
 
 def _three_maps(drawn: drawn_numbers.Drawn, between: torch.Tensor, asking: list[str], asked: list[str]) -> None:

@@ -97,7 +97,7 @@ def test_bad_numbers_get_a_message_and_no_traceback(typed):
     assert n_charts(at) == 0
 
 
-@pytest.mark.parametrize("slug", ["magnitude", "scaling", "causal-mask", "twelve-tokens", "order"])
+@pytest.mark.parametrize("slug", ["magnitude", "scaling", "causal-mask", "twelve-tokens", "order", "drawn-numbers"])
 def test_a_question_stands_before_its_answer(slug):
     at = stop(slug, reveal=False)
     assert n_charts(at) == 0

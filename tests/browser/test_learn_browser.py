@@ -1,0 +1,98 @@
+"""The guided path walked once in a real browser, with Back, a typed number, a question, and training that is stopped."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pages.learn.stops import STOPS
+from tests.browser.conftest import open_page, wait_until_idle
+
+pytestmark = pytest.mark.browser
+SLUGS = list(STOPS)
+
+
+def painted(page: Page) -> int:
+    """How many charts on the page have been drawn, as SVG marks or on a canvas."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].filter(chart =>
+            chart.querySelector('svg path, svg rect, svg text')
+            || [...chart.querySelectorAll('canvas')].some(c => c.width > 0 && c.getContext('2d')
+                .getImageData(0, 0, c.width, c.height).data.some((v, i) => i % 4 === 3 && v > 0))
+        ).length"""
+    )
+
+
+def heading(page: Page, slug: str) -> None:
+    expect(page.get_by_role("heading", name=STOPS[slug].TITLE, exact=True)).to_be_visible()
+
+
+def test_the_guided_path_from_first_to_last(server, page):
+    open_page(page, server)
+    page.get_by_role("link", name="From scratch").click()
+    wait_until_idle(page)
+    for slug in SLUGS:
+        heading(page, slug)
+        reveal = page.get_by_role("button", name="Just show me")
+        if reveal.count():
+            assert painted(page) == 0
+            reveal.click()
+            wait_until_idle(page)
+        assert painted(page) > 0 or slug == "kernel"
+        overflow = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow <= 0
+        if slug != SLUGS[-1]:
+            page.get_by_role("button", name="Next").click()
+            wait_until_idle(page)
+            assert f"stop={SLUGS[SLUGS.index(slug) + 1]}" in page.url
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
+
+
+def test_back_returns_to_the_stop_before(server, page):
+    open_page(page, f"{server}/from-scratch?stop=three-words")
+    page.get_by_role("button", name="Previous").click()
+    wait_until_idle(page)
+    heading(page, "scaling")
+    page.go_back()
+    wait_until_idle(page)
+    heading(page, "three-words")
+
+
+def test_a_typed_number_changes_every_step_and_reset_brings_it_back(server, page):
+    open_page(page, f"{server}/from-scratch?stop=worked-example")
+    expect(page.get_by_text("=  [1.79, 1.44]")).to_be_visible()
+    box = page.get_by_label('query of "it"')
+    box.fill("1, 4")
+    box.press("Enter")
+    wait_until_idle(page)
+    expect(page.get_by_text('"street" gets 100%.')).to_be_visible()
+    page.get_by_role("button", name="Reset to the published numbers").click()
+    wait_until_idle(page)
+    expect(page.get_by_text("=  [1.79, 1.44]")).to_be_visible()
+
+
+def test_a_class_link_opens_unrevealed_and_a_choice_reveals(server, page):
+    open_page(page, f"{server}/from-scratch?stop=magnitude")
+    assert painted(page) == 0
+    page.get_by_text("the long key that points elsewhere").click()
+    wait_until_idle(page)
+    assert painted(page) == 3
+    page.get_by_role("button", name="For class").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Answer sheet").click()
+    assert download.value.suggested_filename == "self-attention-answer-sheet.html"
+
+
+def test_training_shows_its_progress_and_can_be_stopped(server, page):
+    open_page(page, f"{server}/train-a-tiny-one")
+    epochs = page.get_by_label("Epochs")
+    epochs.fill("30")
+    epochs.press("Enter")
+    wait_until_idle(page)
+    page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.get_by_text(re.compile(r"Epoch [2-9] of 30"))).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Stop", exact=True).last.click()
+    expect(page.get_by_text("Sentences it never saw")).to_be_visible(timeout=30_000)
+    wait_until_idle(page)
+    expect(page.get_by_text("Epoch 30 of 30")).to_have_count(0)
+    assert painted(page) == 4
