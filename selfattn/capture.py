@@ -56,15 +56,19 @@ class LayerRecording:
             self.module, query, key, value, own(self.mask), own(self.position_bias), self.scale, context
         )
 
-    def additive_mask(self) -> Tensor | None:
-        """Position bias and mask as the one mask that the kernel takes: (n_heads or 1, n, n), bool or CPU float32."""
-        mask = None if self.mask is None else self.mask[0].cpu()
+    def additive_mask(self, rows: slice = slice(None)) -> Tensor | None:
+        """Position bias and mask as the one mask that the kernel takes, for all or some of the queries.
+
+        (n_heads or 1, n_rows or 1, n), bool or CPU float32.
+        """
+        mask = _rows(self.mask, rows)
         if mask is not None and mask.dtype != torch.bool:
             # Families that add the dtype's lowest number mean "may not attend".
             mask = mask > torch.finfo(mask.dtype).min if _only_hides(mask) else mask.float()
-        if self.position_bias is None:
+        bias = _rows(self.position_bias, rows)
+        if bias is None:
             return mask
-        bias = self.position_bias[0].float().cpu()
+        bias = bias.float()
         if mask is None:
             return bias
         return bias.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else bias + mask
@@ -72,10 +76,9 @@ class LayerRecording:
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
         """The kernel's computation from what was recorded, for one head or several, for all or some of the queries."""
         query, key, value = (t[0, heads].float().cpu() for t in (self.query, self.key, self.value))
-        mask = self.additive_mask()
+        mask = self.additive_mask(rows)
         if mask is not None:
             mask = mask.expand(self.query.shape[1], -1, -1)[heads]
-            mask = mask[..., rows, :] if mask.shape[-2] > 1 else mask
         return attend(query[..., rows, :], key, value, mask, self.scale)
 
     def own_weights(self) -> Tensor:
@@ -141,6 +144,13 @@ def recorded_attention(module, query, key, value, attention_mask, recorder: Reco
     groups = query.shape[1] // key.shape[1]  # grouped-query attention shares keys and values between heads
     key, value = repeat_kv(key, groups), repeat_kv(value, groups)
     return recorder.receive(module, query, key, value, attention_mask, context, options), None
+
+
+def _rows(mask: Tensor | None, rows: slice) -> Tensor | None:
+    """One sentence's mask, cut to some queries before anything is computed on it: (n_heads or 1, n_rows or 1, n)."""
+    if mask is None:
+        return None
+    return (mask[0, :, rows] if mask.shape[-2] > 1 else mask[0]).cpu()
 
 
 def _only_hides(mask: Tensor) -> bool:

@@ -105,6 +105,25 @@ def test_padding_gets_no_weight(encoder_of, name):
         torch.testing.assert_close(weights, own, atol=1e-5, rtol=0)
 
 
+@pytest.mark.parametrize("name", RECOMPUTED)
+def test_one_tokens_row_alone_is_that_row_of_the_whole(encoder_of, name):
+    encoder = encoder_of(name)
+    for encoding in (encoder.encode(TEXTS[2]), encoder.encode(TEXTS[1], pad_to=20)):
+        whole = torch.stack([encoding.weights(layer)[:, 3] for layer in range(encoder.n_layers)])
+        torch.testing.assert_close(encoding.rows(3), whole, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["BERT", "RoBERTa", "XLM-R", "DeBERTa"])
+def test_sentence_pairs(encoder_of, name):
+    encoding = encoder_of(name).encode("The river bank.", "She sat by it.")
+    assert [word.text for word in encoding.words] == ["The", "river", "bank", ".", "She", "sat", "by", "it", "."]
+    assert {0, 1, None} == set(encoding.segments)
+    for word in encoding.words:
+        assert {encoding.segments[position] for position in word.positions} == {0 if word.start < 6 else 1}
+    for layer in range(encoding.n_layers):
+        torch.testing.assert_close(encoding.weights(layer), encoding.own_weights(layer), atol=1e-5, rtol=0)
+
+
 @pytest.mark.parametrize("name", ["BERT", "ModernBERT", "DeBERTa"])
 def test_threads_do_not_disturb_one_another(encoder_of, name):
     encoder = encoder_of(name)
