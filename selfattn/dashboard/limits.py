@@ -28,7 +28,8 @@ LIMITS = (
     Limit("SELFATTN_MAX_CHARACTERS", 40_000, "characters of one text"),
     Limit("SELFATTN_MAX_ROWS", 5_000, "rows of an uploaded table"),
     Limit("SELFATTN_MAX_MODELS", 2, "encoders kept in memory; the least recently used goes first"),
-    Limit("SELFATTN_CACHED_TEXTS", 64, "texts kept as the encoder left them"),
+    Limit("SELFATTN_CACHED_TEXTS", 64, "results kept in each cache that counts them"),
+    Limit("SELFATTN_CACHED_TEXT_MEGABYTES", 512, "megabytes of texts as the encoder left them; the oldest go first"),
     Limit("SELFATTN_CACHED_MEGABYTES", 64, "megabytes of each cache of results; the least recently used go first"),
     Limit("SELFATTN_MAX_RUNS", 2, "passes through an encoder at the same time; the others wait in turn"),
     Limit("SELFATTN_DEVICES", "all", "devices to offer, separated by commas: cpu, cuda, mps"),
@@ -62,6 +63,7 @@ CHARACTERS = _number("SELFATTN_MAX_CHARACTERS")
 ROWS = _number("SELFATTN_MAX_ROWS")
 MODELS = _number("SELFATTN_MAX_MODELS")
 CACHED_TEXTS = _number("SELFATTN_CACHED_TEXTS")
+CACHED_TEXT_BYTES = _number("SELFATTN_CACHED_TEXT_MEGABYTES") * 2**20
 CACHED_BYTES = _number("SELFATTN_CACHED_MEGABYTES") * 2**20
 RUNS = _number("SELFATTN_MAX_RUNS")
 

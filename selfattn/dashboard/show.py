@@ -1,5 +1,6 @@
 """How a chart reaches the page: as a plain Vega-Lite dict, in the visitor's theme, with its reading beneath it."""
 
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -34,3 +35,13 @@ def show_chart(
         # A reading may hold words from the visitor's text, so it is never interpreted as Markdown.
         st.text(reading, width="stretch")
     return event
+
+
+def show_error(message: object) -> None:
+    """A message in the page's error box. It may hold what a visitor typed, so no character of it is Markdown."""
+    st.error(literal(str(message)), icon=":material/error:")
+
+
+def literal(text: str) -> str:
+    """The text so that Markdown shows each of its characters: every ASCII punctuation mark is escaped."""
+    return "".join(f"\\{character}" if character in string.punctuation else character for character in text)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from selfattn.dashboard import limits
 from selfattn.dashboard.bounded import BoundedCache
+from selfattn.dashboard.show import show_error
 from selfattn.encoder import Encoder, TextError
 from selfattn.encoding import Encoding
 from selfattn.loading import available_devices, load_encoder
@@ -46,11 +47,11 @@ def current_encoder() -> Encoder:
     try:
         encoder = _load(name, revision or None, device, dtype)
     except LoadError as error:
-        st.error(error, icon=":material/error:")
+        show_error(error)
         try:
             encoder = _load(BUNDLED_NAME, None, "auto", "float32")
         except LoadError as fallback_error:
-            st.error(fallback_error, icon=":material/error:")
+            show_error(fallback_error)
             st.stop()
         st.text(f"Meanwhile this page stays on {encoder.name}.")
     return encoder
@@ -72,7 +73,12 @@ def show_encoder(encoder: Encoder) -> None:
 def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
     """The text's Encoding, from the cache where it was run before. Raises TextError."""
     limits.check_characters(text)
-    return _encode(encoder, text, pair)
+
+    def run() -> Encoding:
+        with limits.run_slot():
+            return encoder.encode(text, pair)
+
+    return _encodings().get((encoder_key(encoder), text, pair), run)
 
 
 def encode_or_stop(encoder: Encoder, text: str, label: str) -> Encoding:
@@ -80,22 +86,28 @@ def encode_or_stop(encoder: Encoder, text: str, label: str) -> Encoding:
     try:
         return cached_encode(encoder, text)
     except TextError as error:
-        st.error(f"{label}: {error}", icon=":material/error:")
+        show_error(f"{label}: {error}")
         st.stop()
 
 
-@st.cache_resource(max_entries=limits.MODELS, show_spinner="Loading the encoder ...", on_release=lambda _: gc.collect())
+@st.cache_resource(max_entries=limits.MODELS, show_spinner="Loading the encoder ...", on_release=lambda _: _forget())
 def _load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
     encoder = load_encoder(name, revision=revision, device=device, dtype=dtype)
-    gc.collect()
-    gc.freeze()  # the modules just imported live as long as the server: no later collection should walk them
+    _settle()
     return encoder
 
 
-@st.cache_resource(max_entries=limits.CACHED_TEXTS, show_spinner=False, hash_funcs=HASHED)
-def _encode(encoder: Encoder, text: str, pair: str | None) -> Encoding:
-    with limits.run_slot():
-        return encoder.encode(text, pair)
+def _forget() -> None:
+    """Give an evicted encoder's memory back: encodings keep hold of their attention modules."""
+    _encodings.clear()
+    _settle()
+
+
+def _settle() -> None:
+    """Collect what is gone, then keep later collections from walking what stays: modules and models, for 178 ms each."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def cached_effect(
@@ -131,6 +143,11 @@ def cached_knock_out(
             return encoder.knock_out(text, positions, how, progress)
 
     return _knock_outs().get((encoder_key(encoder), text, positions, how), run)
+
+
+@st.cache_resource(show_spinner=False)
+def _encodings() -> BoundedCache:
+    return BoundedCache(limits.CACHED_TEXT_BYTES)
 
 
 @st.cache_resource(show_spinner=False)

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from urllib.parse import urlencode
 
 import pandas as pd
 import pytest
@@ -140,6 +141,15 @@ def test_wrong_links_open_a_sound_page(page, server, query):
     open_page(page, f"{server}/?{query}")
     assert page.locator("[data-testid=stException]").count() == 0
     assert any("bank" in text for text in readings(page))
+
+
+def test_a_name_with_markup_is_shown_as_it_was_typed(page, server):
+    name = ":red[x] **b** $$y$$ `c` <b>d</b> [e](http://f) :smile:"
+    open_page(page, f"{server}/?" + urlencode({"model": "another ...", "other": name}))
+    alert = page.locator("[data-testid=stAlert]").first
+    assert name in alert.inner_text()
+    assert alert.locator("strong, code, a, b, .katex").count() == 0
+    assert any("bank" in text for text in readings(page)), "the page stays on the bundled encoder"
 
 
 def test_five_hundred_words_paint(page, server):
