@@ -1,0 +1,93 @@
+"""Inputs nobody types by accident: every Unicode plane, controls, lone surrogates, bidi marks, giant words, markup."""
+
+from urllib.parse import quote, urlencode
+
+from hypothesis import strategies as st
+
+MARKUP = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg/onload=alert(1)>",
+    "</svg></style></title>",
+    "<iframe src='javascript:alert(1)'>",
+    "&lt;b&gt;&#x3c;b&#x3e;",
+    "**bold** _it_ ~~no~~",
+    "# Heading",
+    "[link](javascript:alert(1))",
+    "![picture](http://127.0.0.1:9/x.png)",
+    ":red[red] :material/home: :smile:",
+    "$$\\frac{1}{0}$$ \\(x\\)",
+    "`code` ```fence",
+    "| a | b |\n|---|---|",
+    "datum.value + alert(1)",
+    '"]; alert(1); //',
+    "'+datum+'",
+    "\\u0000\\x00\\",
+    "{{7*7}} ${7*7} #{7*7} %s %d",
+    "' OR 1=1 --",
+    "=HYPERLINK(1)",
+    "../../../../etc/passwd",
+    "\x1b[31mred\x1b[0m",
+)
+
+BIDI = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c"
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u034f\u180e\ufe0f\U000e0041\U000e007f"
+CONTROLS = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0xFFFE, 0xFFFF]))
+WORDS = ("bank", "The", "river", "loan", "##ing", "[CLS]", "[SEP]", "<s>", "</s>", "▁", "Ġ", "[MASK]", "[PAD]")
+
+
+def _plane(plane: int) -> st.SearchStrategy[str]:
+    first = plane * 0x10000
+    return st.text(st.characters(min_codepoint=max(first, 0x20), max_codepoint=first + 0xFFFF), max_size=40)
+
+
+def texts() -> st.SearchStrategy[str]:
+    """Any of them, alone or in a row."""
+    plain = st.sampled_from(WORDS)
+    pieces = st.one_of(
+        plain,
+        st.sampled_from(MARKUP),
+        st.integers(0, 16).flatmap(_plane),
+        st.text(st.characters(), max_size=40),
+        st.text(st.sampled_from(CONTROLS), max_size=10),
+        st.text(st.characters(categories=["Cs"]), min_size=1, max_size=3),
+        st.text(st.sampled_from(BIDI + INVISIBLE + "abאבج"), max_size=20),
+        st.builds(lambda letter, n: letter * n, st.characters(), st.integers(1, 3000)),
+    )
+    joined = st.lists(pieces, min_size=1, max_size=6).flatmap(
+        lambda parts: st.sampled_from([" ", "", "\n", "\t"]).map(lambda between: between.join(parts))
+    )
+    return st.one_of(joined, pieces)
+
+
+def sentences() -> st.SearchStrategy[str]:
+    """Short ones around words that every sentence on a page shares, so that the page gets past its first check."""
+    return texts().map(lambda text: f"The bank {text[:120]} bank.")
+
+
+ODD_VALUES = (
+    "",
+    "-1",
+    "0",
+    "1e309",
+    "NaN",
+    "null",
+    "[]",
+    "{}",
+    "true",
+    "L99 H99",
+    "L0 H-1",
+    "another ...",
+    "/etc",
+    "~root",
+)
+
+
+def queries(keys: list[str]) -> st.SearchStrategy[str]:
+    """The part of a link after "?": known and unknown keys, hostile values, repeated and broken pairs."""
+    values = st.one_of(st.sampled_from(ODD_VALUES), st.sampled_from(MARKUP), texts().map(lambda text: text[:200]))
+    names = st.one_of(st.sampled_from(keys), st.text(st.characters(codec="utf-8"), max_size=8))
+    pairs = st.lists(st.tuples(names, values), max_size=6).map(lambda held: urlencode(held, errors="surrogatepass"))
+    broken = st.sampled_from(["%", "%zz", "&&&===", "a=%ff%fe", "a=%00", "=", "?" * 20, quote("ä", encoding="latin-1")])
+    encoders = values.map(lambda value: urlencode({"model": "another ...", "other": value}, errors="surrogatepass"))
+    return st.one_of(pairs, pairs, pairs, encoders, broken)

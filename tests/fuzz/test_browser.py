@@ -1,0 +1,58 @@
+"""Markup in a real Chromium: on the main view and in the report it stays text."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from selfattn import charts, report
+from selfattn.export import Provenance, View
+from selfattn.theme import LIGHT
+from tests.browser.conftest import browser, open_page, page, server  # noqa: F401  (fixtures)
+from tests.fuzz.hostile import MARKUP
+
+pytestmark = pytest.mark.browser
+
+INJECTED = (
+    "img[src='x'], img[src*='127.0.0.1:9'], iframe, object, embed, [onerror], [onload],"
+    " a[href^='javascript'], [data-testid=stMain] script"
+)
+
+
+def harmless(text: str) -> str:
+    """What a text input takes: one line, and no bytes that a link can't carry."""
+    return " ".join("".join(c for c in text if c.isprintable()).split())
+
+
+@pytest.mark.parametrize("markup", [" ".join(MARKUP[:8]), " ".join(MARKUP[8:14]), " ".join(MARKUP[14:])])
+def test_markup_stays_text_on_the_main_view(server, page, markup):  # noqa: F811
+    page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
+    open_page(page, server)
+    for label, before in (("Sentence A", "The bank "), ("Sentence B", "A bank ")):
+        field = page.get_by_role("textbox", name=label, exact=True)
+        field.fill(before + harmless(markup))
+        field.press("Enter")
+        page.wait_for_timeout(300)
+    open_page(page, page.url)  # and by the link
+    assert "bank" in page.get_by_role("textbox", name="Sentence A", exact=True).input_value()
+    assert page.get_by_test_id("stException").count() == 0
+    assert page.locator(INJECTED).count() == 0
+    assert page.get_by_test_id("stMain").locator("a[href]").count() == 0
+
+
+def test_markup_stays_text_in_the_report(page, tmp_path, encoder):  # noqa: F811
+    text = " ".join(MARKUP)
+    origin = Provenance.of(encoder, text, {"A": encoder.encode(text)}, layer=0, head=0, link="javascript:alert(1)")
+    spec = charts.finish(charts.heatmap(np.eye(len(MARKUP)), MARKUP, LIGHT, title=text), LIGHT)
+    table = pd.DataFrame({"token": MARKUP})
+    file = tmp_path / "report.html"
+    view = View("x", origin, {"map": lambda: spec}, {"tokens": lambda: table}, readings={"map": text})
+    file.write_text(report.html(view), "utf-8")
+    page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(file.as_uri())
+    assert page.locator(INJECTED).count() == 0
+    assert page.locator("script").count() == 0
+    assert page.locator("img").evaluate("image => image.complete && image.naturalWidth > 300")
+    assert [url for url in requests if not url.startswith("data:")] == [file.as_uri()]
+    assert MARKUP[0] in page.locator("h1").inner_text()

@@ -1,0 +1,77 @@
+"""Generated texts at the library: a right answer or a message, never anything else."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import torch
+
+from selfattn import TextError, charts, export, fonts, load_encoder, readings, report
+from selfattn.frames import strip_frame, weights_frame
+from selfattn.theme import LIGHT
+from selfattn.tiny import FAMILIES, save_tiny
+from tests.fuzz.hostile import texts
+from tests.test_report import Elements
+
+# The elements that our drawings consist of; text that took effect as markup would add others.
+DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "defs", "clipPath", "linearGradient", "stop"}
+
+
+@pytest.fixture(scope="module", params=["BERT", "RoBERTa", "XLM-R"])
+def tiny(request, tmp_path_factory):
+    """A tiny encoder for each kind of tokeniser: word pieces, bytes, unigrams."""
+    family = FAMILIES[request.param]
+    return load_encoder(str(save_tiny(family, tmp_path_factory.mktemp(family.model_type))), device="cpu")
+
+
+def test_a_text_is_encoded_or_refused_with_a_message(tiny, generated):
+    generated(180, texts(), lambda text: _encoded_or_refused(tiny, text))
+
+
+def test_the_bundled_encoder_too(encoder, generated):
+    generated(60, texts(), lambda text: _encoded_or_refused(encoder, text))
+
+
+def _encoded_or_refused(encoder, text):
+    try:
+        encoding = encoder.encode(text)
+    except TextError as error:
+        assert str(error).encode("utf-8")  # a message that can be shown
+        return None
+    n = len(encoding.tokens)
+    assert n <= encoder.max_tokens
+    assert all(0 <= word.start < word.stop <= n and word.text in text for word in encoding.words)
+    weights = encoding.weights(0)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(encoder.n_heads, n))
+    for word in encoding.words[:1]:
+        frame = strip_frame(encoding, weights[0, word.start], word, "A")
+        assert frame["weight"].sum() == pytest.approx(1, abs=1e-4)
+        assert readings.attention(frame, word.text, "L0 H0")
+    return encoding
+
+
+def test_whatever_was_encoded_can_be_drawn_and_taken_away(tiny, generated):
+    """Some characters would end the whole process in the renderer: that this test ends at all is its first point."""
+
+    def drawn(text):
+        encoding = _encoded_or_refused(tiny, text)
+        if encoding is None or not encoding.words:
+            return
+        weights, word = encoding.weights(0)[0], encoding.words[0]
+        chart = charts.heatmap(weights.numpy(), encoding.tokens, LIGHT, marked=word.positions, title=text[:50])
+        strip = charts.strip(strip_frame(encoding, weights[word.start], word, "A"), LIGHT)
+        origin = export.Provenance.of(tiny, text, {"A": encoding}, layer=0, head=0, link=text)
+        tables = {"weights": lambda: weights_frame(weights, encoding.tokens)}
+        specs = {"map": charts.finish(chart, LIGHT), "strip": charts.finish(strip, LIGHT)}
+        for spec in specs.values():
+            json.dumps(spec)
+            root = ElementTree.fromstring(export.svg(spec, origin))
+            assert {element.tag.rsplit("}")[-1] for element in root.iter()} <= DRAWN
+        assert export.png(specs["strip"], origin, scale=0.5)[:4] == b"\x89PNG"
+        assert fonts.notice(encoding.tokens) is not None
+        view = export.View("x", origin, {"map": lambda: specs["map"]}, tables, readings={"map": text})
+        elements = Elements(report.html(view))
+        assert "script" not in [name for name, _ in elements.found]
+        assert not [key for _, attributes in elements.found for key in attributes if key.startswith("on")]
+
+    generated(34, texts(), drawn)

@@ -1,0 +1,47 @@
+"""Generated links at a real server, each in a session of its own: the page answers, and nothing is read that mayn't be."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import start_server
+from tests.fuzz.hostile import MARKUP, queries
+from tests.fuzz.test_pages import ROOT, listed_pages
+from tests.soak.session import Session
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server that is offline and confines encoders to an empty folder; its address."""
+    folder = tmp_path_factory.mktemp("encoders")
+    process, address = start_server(SELFATTN_MODEL_DIR=str(folder), SELFATTN_OFFLINE="1")
+    yield address
+    process.terminate()
+    process.wait(10)
+
+
+def addresses() -> list[str]:
+    """The pages' addresses; "" is the default page."""
+    code = (ROOT / "app.py").read_text("utf-8")
+    return [
+        found[1] or "" for p in listed_pages() if (found := re.search(rf'"{p[6:]}", "[^"]*", (?:"(.*?)"|None)', code))
+    ]
+
+
+@pytest.mark.parametrize("page", addresses(), ids=lambda page: page or "default")
+def test_links_open_a_page_or_say_why_not(server, page, generated):
+    with Session(server) as session:
+        first = session.open(page)
+        assert not first.exceptions
+        assert not first.not_found
+        keys = session.keys()
+
+    def opened(query):
+        with Session(server) as session:
+            run = session.open(page, query)
+        assert not run.exceptions, run.exceptions
+        for body in run.alerts:
+            assert "root:" not in body
+            assert not [markup for markup in MARKUP if markup in body], body
+
+    generated(10, queries(keys), opened)

@@ -1,0 +1,154 @@
+"""A real visitor without a browser: one websocket session that speaks to the server as the page does."""
+
+import time
+import urllib.request
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from urllib.parse import urlparse
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import connect
+
+UNFINISHED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
+WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button_group", "number_input")
+
+
+@dataclass
+class Run:
+    """What one run of the page's script sent."""
+
+    seconds: float = 0.0
+    bytes: int = 0
+    first_chart: float | None = None  # seconds until the first picture's data were there
+    charts: int = 0
+    exceptions: list[str] = field(default_factory=list)
+    alerts: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    not_found: bool = False
+
+
+class Session:
+    """One open connection. Widgets keep what was set, as they do in a browser."""
+
+    def __init__(self, address: str, headers: Mapping[str, str] | None = None):
+        self._address = address.rstrip("/")
+        socket = f"ws://{urlparse(address).netloc}/_stcore/stream"
+        self._closing = ExitStack()
+        options = {"subprotocols": ["streamlit"], "max_size": None, "additional_headers": headers or {}}
+        self._socket = self._closing.enter_context(connect(socket, **options))
+        self._widgets: dict[str, str] = {}  # key: id
+        self._downloads: dict[str, str] = {}  # label: deferred file id
+        self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
+        self._query, self._page, self._id = "", "", ""
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._closing.close()
+
+    def keys(self) -> list[str]:
+        """The keys of the widgets on the page."""
+        return list(self._widgets)
+
+    def open(self, page: str = "", query: str = "", timeout: float = 120) -> Run:
+        """Open a page by its address ("" is the default page) and wait until its script has finished."""
+        self._page, self._query = page, query
+        self._values.clear()
+        self._widgets.clear()
+        return self._rerun(timeout)
+
+    def set(self, timeout: float = 120, **values: object) -> Run:
+        """Set widgets by their keys and wait until the page has run: text, a head's name, True, a number."""
+        self.send(**values)
+        return self._read(timeout)
+
+    def send(self, **values: object) -> None:
+        """Set widgets by their keys and don't wait."""
+        for key, value in values.items():
+            self._values[key] = _state(value, key)
+        self._ask()
+
+    def download(self, label: str, timeout: float = 120) -> bytes:
+        """Click a download button of the page, by its label, and fetch the file."""
+        message = BackMsg()
+        message.backend_operation_request.request_id = label
+        message.backend_operation_request.session_id = self._id
+        message.backend_operation_request.deferred_file.file_id = self._downloads[label]
+        self._socket.send(message.SerializeToString())
+        while True:
+            answer = _parsed(self._socket.recv(timeout))
+            if answer.WhichOneof("type") == "backend_operation_response":
+                break
+        if error := answer.backend_operation_response.error_msg:
+            raise RuntimeError(error)
+        url = self._address + answer.backend_operation_response.deferred_file.url
+        with urllib.request.urlopen(url, timeout=timeout) as response:
+            return response.read()
+
+    def _rerun(self, timeout: float) -> Run:
+        self._ask()
+        return self._read(timeout)
+
+    def _ask(self) -> None:
+        message = BackMsg()
+        message.rerun_script.query_string = self._query
+        message.rerun_script.page_name = self._page
+        for key, (kind, value) in self._values.items():
+            if key not in self._widgets:
+                raise KeyError(f"The page has no widget {key!r}; it has {', '.join(sorted(self._widgets))}.")
+            state = message.rerun_script.widget_states.widgets.add(id=self._widgets[key])
+            if kind == "string_array_value":
+                state.string_array_value.data.append(value)
+            else:
+                setattr(state, kind, value)
+        self._socket.send(message.SerializeToString())
+
+    def _read(self, timeout: float) -> Run:
+        run, started = Run(), time.monotonic()
+        while True:
+            raw = self._socket.recv(max(0.01, started + timeout - time.monotonic()))
+            message = _parsed(raw)
+            run.bytes += len(raw)
+            kind = message.WhichOneof("type")
+            if kind == "new_session":
+                self._id = message.new_session.initialize.session_id
+            run.not_found |= kind == "page_not_found"
+            if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+                self._take(message.delta.new_element, run, time.monotonic() - started)
+            if kind == "script_finished" and message.script_finished != UNFINISHED:
+                run.seconds = time.monotonic() - started
+                return run
+
+    def _take(self, element, run: Run, seconds: float) -> None:
+        kind = element.WhichOneof("type")
+        if kind in WIDGETS:
+            held = getattr(element, kind).id
+            self._widgets[held.rsplit("-", 1)[-1]] = held
+        elif kind == "download_button":
+            self._downloads[element.download_button.label] = element.download_button.deferred_file_id
+        elif kind == "exception":
+            run.exceptions.append(f"{element.exception.type}: {element.exception.message}")
+        elif kind == "alert":
+            run.alerts.append(element.alert.body)
+        elif kind == "text":
+            run.texts.append(element.text.body)
+        elif kind == "vega_lite_chart":
+            run.charts += 1
+            run.first_chart = run.first_chart or seconds
+
+
+def _state(value: object, key: str) -> tuple[str, object]:
+    if isinstance(value, bool):
+        return "bool_value", value
+    if isinstance(value, int | float):
+        return "double_value", float(value)
+    return ("string_array_value" if key in ("head", "view", "map") else "string_value"), value
+
+
+def _parsed(raw: bytes) -> ForwardMsg:
+    message = ForwardMsg()
+    message.ParseFromString(raw)
+    return message
