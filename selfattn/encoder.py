@@ -2,7 +2,8 @@
 
 import copy
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -191,7 +192,7 @@ class Encoder:
     def _run(self, batch: list[Tokens], length: int, keep_padding: bool) -> list[Encoding]:
         inputs = self._inputs(batch, length)
         recorder = Recorder()
-        with torch.no_grad():
+        with torch.no_grad(), self._memory_guard(inputs):
             if self.recomputable:
                 output = self.model(**inputs, recorder=recorder, output_hidden_states=True)
             else:
@@ -259,6 +260,19 @@ class Encoder:
         """n_layers + 1 of (batch, n, d_model), the last being the model's last_hidden_state (after a final norm)."""
         return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
+    @contextmanager
+    def _memory_guard(self, inputs: dict[str, Tensor]) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            rows, n = inputs["input_ids"].shape
+            raise TextError(
+                f"{rows} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or choose "
+                "another device, a lower precision or a smaller encoder."
+            ) from None
+
     def _check_recomputable(self) -> None:
         if not self.recomputable:
             raise NotRecomputable(f"{self.name}'s attention is shown, not recomputed: {self.reason}")
@@ -290,6 +304,11 @@ class EagerTwin:
                 twin.set_attn_implementation("eager")
                 self._twin = twin
         return self._twin(**inputs, output_attentions=True, output_hidden_states=True)
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error means that memory ran out: on the CPU torch raises a plain RuntimeError, known by its words."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:

@@ -17,7 +17,7 @@ from transformers.models.auto.modeling_auto import (
 from transformers.utils import logging as transformers_logging
 
 from selfattn.capture import IMPLEMENTATION, Recorder
-from selfattn.encoder import EagerTwin, Encoder, TextError
+from selfattn.encoder import EagerTwin, Encoder, TextError, is_out_of_memory
 from selfattn.sources import LoadError, Source, count_numbers, resolve
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -125,7 +125,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
                 output_loading_info=True,
             )
     except Exception as error:  # mismatched shapes, truncated files, unknown classes: all mean the weights don't fit
-        if _is_out_of_memory(error):
+        if is_out_of_memory(error):
             raise
         raise LoadError(
             "weights",
@@ -162,18 +162,13 @@ def _memory_guard(source: Source, device: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not _is_out_of_memory(error):
+        if not is_out_of_memory(error):
             raise
         raise LoadError(
             "memory",
             f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or "
             "precision.",
         ) from None
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    # On the CPU torch raises a plain RuntimeError, known by its words only.
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from selfattn import LoadError, load_encoder, loading, sources
+from selfattn import LoadError, TextError, load_encoder, loading, sources
 from selfattn.tiny import FAMILIES, save_tiny
 
 
@@ -215,7 +215,7 @@ def test_precision_and_device_that_do_not_exist(folder):
     assert "it has" in str(error)
 
 
-@pytest.mark.parametrize(
+OUT_OF_MEMORY = pytest.mark.parametrize(
     "error",
     [
         torch.OutOfMemoryError("CUDA out of memory"),
@@ -223,6 +223,9 @@ def test_precision_and_device_that_do_not_exist(folder):
         MemoryError(),
     ],
 )
+
+
+@OUT_OF_MEMORY
 def test_out_of_memory(folder, monkeypatch, error):
     def fail(*arguments, **options):
         raise error
@@ -231,6 +234,17 @@ def test_out_of_memory(folder, monkeypatch, error):
     caught = refused(folder)
     assert caught.kind == "memory"
     assert "smaller encoder" in str(caught)
+
+
+@OUT_OF_MEMORY
+def test_out_of_memory_for_a_text(folder, monkeypatch, error):
+    def fail(*arguments, **options):
+        raise error
+
+    encoder = load_encoder(str(folder))
+    monkeypatch.setattr(encoder.model, "forward", fail)
+    with pytest.raises(TextError, match="4 tokens need more memory than cpu has left"):
+        encoder.encode("the bank")
 
 
 def test_a_bundled_file_that_was_changed(monkeypatch):
