@@ -5,7 +5,7 @@ The stop stands in the address (?stop=worked-example), so any stop can be linked
 
 import streamlit as st
 
-from pages.learn import class_materials
+from pages.learn import class_materials, parts
 from pages.learn.stops import STEPS, STOPS
 
 SLUGS = list(STOPS)
@@ -31,7 +31,7 @@ here = current()
 place = SLUGS.index(here)
 st.session_state["choice of stop"] = here
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with st.container(horizontal=True, vertical_alignment="bottom", width=parts.TEXT_WIDTH):
     st.button(
         "Previous", icon=":material/arrow_back:", on_click=go, args=(SLUGS[max(place - 1, 0)],), disabled=not place
     )
@@ -42,7 +42,6 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         key="choice of stop",
         on_change=lambda: go(st.session_state["choice of stop"]),
         label_visibility="collapsed",
-        width=420,
     )
     last = len(SLUGS) - 1
     st.button(

@@ -55,7 +55,7 @@ def score_spread(key: str) -> None:
          for layer in range(encoder.n_layers)]
     )  # fmt: skip
     rows, columns = [f"L{n}" for n in range(encoder.n_layers)], [f"H{n}" for n in range(encoder.n_heads)]
-    chart = charts.heatmap(spread, rows, columns, current_theme(), names=("layer", "head"), cell=40)
+    chart = charts.heatmap(spread, rows, columns, current_theme(), names=("layer", "head"), cell=36)
     layer, head = divmod(int(spread.argmax()), encoder.n_heads)
     reading = (
         f"Median {float(spread.median()):.2f}, largest {float(spread.max()):.2f} in L{layer} H{head}. "

@@ -109,7 +109,7 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
         turn=[math.degrees(math.atan2(x, y)) for x, y in zip(frame["x"], frame["y"])],
         strong=frame["kind"] == strong,
         label=_shared_tips(frame),
-    )
+    ).sort_values("strong")  # drawn last, the strong arrow stays in sight on top of one that it equals
     domain = _square(frame)
     x = alt.X("x0:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(tickCount=5))
     y = alt.Y("y0:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(tickCount=5))
@@ -122,13 +122,11 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
     head = base.mark_point(shape="triangle", filled=True, opacity=1, size=110).encode(
         x=alt.X("x:Q"), y=alt.Y("y:Q"), color=colour, angle=alt.Angle("turn:Q", scale=None)
     )
-    label = base.mark_text(align="left", dx=9, dy=-9, fontWeight=600).encode(
-        x="x:Q", y="y:Q", text="label:N", color=colour
-    )
+    labels = [_tip_label(base, theme, strong=False), _tip_label(base, theme, strong=True)]
     hover = base.mark_point(size=400, opacity=0).encode(
         x="x:Q", y="y:Q", tooltip=["label:N", "x:Q", "y:Q", alt.Tooltip(f"{thickness}:Q", format=".2f")]
     )
-    return _styled(shaft + head + label + hover, theme)
+    return _styled(alt.layer(shaft, head, *labels, hover), theme)
 
 
 def lines(
@@ -191,7 +189,7 @@ def at_value(
 
 
 def moves(
-    frame: pd.DataFrame, theme: Theme, within: Tensor | None = None, size: tuple[int, int] = (540, 380)
+    frame: pd.DataFrame, theme: Theme, within: Tensor | None = None, size: tuple[int, int] = (450, 360)
 ) -> alt.Chart:
     """Arrows from (x0, y0) to (x, y) with a label at the tip: columns x0, y0, x, y, label, colour, detail.
 
@@ -240,7 +238,8 @@ def _colours(ramp: Sequence[str], low: float, high: float) -> alt.Scale:
 
 
 def _ramp(number: str) -> alt.Legend:
-    return alt.Legend(title=None, gradientLength=120, gradientThickness=8, format=number, tickCount=3)
+    # Beneath the cells: beside them it would push a wide map out of a narrow window.
+    return alt.Legend(title=None, orient="bottom", gradientLength=120, gradientThickness=8, format=number, tickCount=3)
 
 
 def _ticks(values: pd.Series, log: bool) -> alt.Axis:
@@ -248,7 +247,10 @@ def _ticks(values: pd.Series, log: bool) -> alt.Axis:
     if not log:
         return alt.Axis(tickCount=5)
     low, high = (math.log10(bound) for bound in (values.min(), values.max()))
-    return alt.Axis(values=[10.0**power for power in range(math.floor(low), math.ceil(high) + 1)], format="~s")
+    return alt.Axis(
+        values=[10.0**power for power in range(math.floor(low), math.ceil(high) + 1)],
+        format="~s" if values.max() >= 1e4 else "~g",
+    )
 
 
 def _roomy(values: pd.Series) -> tuple[float, float]:
@@ -263,6 +265,16 @@ def _square(frame: pd.DataFrame) -> list[float]:
     values = [0.0, *frame["x"], *frame["y"]]
     room = 0.18 * ((max(values) - min(values)) or 1.0)
     return [min(values) - room if min(values) < 0 else -0.5 * room, max(values) + room]
+
+
+def _tip_label(base: alt.Chart, theme: Theme, strong: bool) -> alt.LayerChart:
+    """Names at the tips, above them or, for the strong arrow, below, so that neighbours stay apart; in a pale halo."""
+    chosen = base.transform_filter(f"datum.strong === {str(strong).lower()}")
+    text = chosen.mark_text(align="left", dx=9, dy=15 if strong else -9, fontWeight=600)
+    halo = text.encode(x="x:Q", y="y:Q", text="label:N", stroke=alt.value(theme.background), strokeWidth=alt.value(4))
+    return halo + text.encode(
+        x="x:Q", y="y:Q", text="label:N", color=alt.value(theme.ink if strong else theme.weights[3])
+    )
 
 
 def _shared_tips(frame: pd.DataFrame) -> list[str]:

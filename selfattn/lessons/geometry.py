@@ -18,13 +18,13 @@ def query_key_arrows(trace: AttentionTrace, asking: str, tokens: Sequence[str]) 
     return pd.DataFrame(rows, columns=["kind", "label", "x", "y", "score"])
 
 
-def value_arrows(trace: AttentionTrace, asking: str, tokens: Sequence[str]) -> pd.DataFrame:
+def value_arrows(trace: AttentionTrace, tokens: Sequence[str]) -> pd.DataFrame:
     """Arrows from the origin: each value and the context. Columns kind, label, x, y, weight (1 for the context)."""
     rows = [
         ("value", token, *_plane(value), float(weight))
         for token, value, weight in zip(tokens, trace.value, trace.weights[0])
     ]
-    rows.append(("context", asking, *_plane(trace.context[0]), 1.0))
+    rows.append(("context", "context", *_plane(trace.context[0]), 1.0))
     return pd.DataFrame(rows, columns=["kind", "label", "x", "y", "weight"])
 
 

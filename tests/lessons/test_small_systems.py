@@ -73,7 +73,7 @@ def test_geometry_frames_hold_every_arrow():
     arrows = geometry.query_key_arrows(trace, "it", worked_example.TOKENS)
     assert arrows["label"].tolist() == ["it", "animal", "street", "because"]
     assert arrows["score"].tolist()[1:] == [10, 7, 5]
-    values = geometry.value_arrows(trace, "it", worked_example.TOKENS)
+    values = geometry.value_arrows(trace, worked_example.TOKENS)
     assert values["kind"].tolist() == ["value"] * 3 + ["context"]
 
 

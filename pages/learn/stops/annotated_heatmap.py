@@ -24,7 +24,7 @@ def show() -> None:
         typed = parts.vectors("annotated-heatmap", both, width=150)
         causal = st.toggle("Causal mask", value=True, key="annotated-heatmap.causal")
         found = annotated_heatmap.compute(dict(zip(PLACES.values(), typed.values())), causal=causal)
-    chart = charts.heatmap(found.weights, TOKENS, TOKENS, current_theme(), cell=44)
+    chart = charts.heatmap(found.weights, TOKENS, TOKENS, current_theme(), cell=34)
     show_chart(chart, _reading(found), width="content")
     parts.prose(
         "Look at the first rows: a row whose scores are all alike spreads evenly over what it may see. "

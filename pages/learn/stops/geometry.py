@@ -22,7 +22,7 @@ def show() -> None:
         query, *rest = parts.vectors("geometry", published, width=130).values()
         found = worked_example.compute(query, rest[:3], rest[3:])
         keys = geometry.query_key_arrows(found, asking, tokens)
-        values = geometry.value_arrows(found, asking, tokens)
+        values = geometry.value_arrows(found, tokens)
     _figures(found, keys, values)
 
 

@@ -1,1 +1,1 @@
-"""The three views of the page on pronouns and negation."""
+"""What the lesson pages show, one idea a file, so that each page stays a frame."""

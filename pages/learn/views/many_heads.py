@@ -30,10 +30,11 @@ def show(encoder: Encoder) -> None:
     found = many_heads.favourites(encoding.rows(position), position, encoding.tokens, encoding.special)
     weights = torch.tensor(found["weight"].tolist()).reshape(encoding.n_layers, encoding.n_heads)
     rows, columns = [f"L{n}" for n in range(encoding.n_layers)], [f"H{n}" for n in range(encoding.n_heads)]
-    labels = [str(token)[:9] for token in found["token"]]
+    # Heads down and layers across, so that a token's width fits into a narrow window.
+    labels = [_short(token) for token in found.sort_values(["head", "layer"])["token"]]
     counted = ", ".join(f"{kind} {n}" for kind, n in many_heads.count_kinds(found).items() if n)
     chart = charts.heatmap(
-        weights, rows, columns, current_theme(), highest=1.0, names=("layer", "head"), cell=(76, 34), labels=labels
+        weights.T, columns, rows, current_theme(), highest=1.0, names=("head", "layer"), cell=(74, 30), labels=labels
     )
     show_chart(chart, f"Heads that look most at: {counted}.", width="content")
     special = many_heads.count_kinds(found)["a special token"]
@@ -41,3 +42,8 @@ def show(encoder: Encoder) -> None:
         f"In **{special} of {len(found)}** heads the favourite is a special token: a place to rest when there is nothing to "
         "fetch. Several heads share one habit, and few of them deserve the name of a relation."
     )
+
+
+def _short(token: str) -> str:
+    """A token that fits a cell; what is cut is marked."""
+    return token if len(token) <= 9 else f"{token[:8]}…"

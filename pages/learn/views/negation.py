@@ -45,7 +45,7 @@ def show(encoder: Encoder) -> None:
         f"{float(found.instead[layer, head]):.2f} on that place without one. "
         f"{int((found.gain > 0.1).sum())} of {found.gain.numel()} heads gain more than .10."
     )
-    chart = charts.heatmap(found.gain, rows, columns, current_theme(), signed=True, names=("layer", "head"), cell=40)
+    chart = charts.heatmap(found.gain, rows, columns, current_theme(), signed=True, names=("layer", "head"), cell=36)
     show_chart(chart, reading, width="content")
     parts.prose(
         "Looking at *not* is not yet understanding it: what the head does with the value it fetches is another matter. "

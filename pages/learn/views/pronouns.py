@@ -70,7 +70,7 @@ def _map(seen: list[pronouns.Looks]) -> None:
     layer, head = divmod(int(right.argmax()), right.shape[1])
     above = int((right > 0.5).sum())
     chart = charts.heatmap(
-        right - 0.5, rows, columns, current_theme(), signed=True, highest=0.5, names=("layer", "head"), cell=40
+        right - 0.5, rows, columns, current_theme(), signed=True, highest=0.5, names=("layer", "head"), cell=36
     )
     reading = (
         f"Share right minus .50, over all sentences. L{layer} H{head} is right in {float(right.max()):.0%}; "
@@ -114,7 +114,7 @@ def _removal(encoder: Encoder, pair: list[PronounSentence], looks: list[pronouns
         f"({float(effect[top]):+.3f}); the head that looks best, L{best[0]} H{best[1]}, comes {rank}. of {len(order)}."
     )
     chart = charts.heatmap(
-        effect, rows, columns, current_theme(), effect=True, names=("layer", "head"), cell=46, number="+.3f"
+        effect, rows, columns, current_theme(), effect=True, names=("layer", "head"), cell=36, number="+.2f"
     )
     show_chart(chart, reading, width="content")
     parts.prose("Where a head looks and what it does are two different questions. Attention is not explanation.")
