@@ -13,7 +13,7 @@ from selfattn.encoder import Encoder
 from selfattn.examples import PAIRS
 from selfattn.frames import head_name, heads_frame
 
-MAP = 400
+MAP = 270  # three of them side by side at 1440
 
 
 def largest(matrix: Tensor, words: tuple[str, ...]) -> str:
@@ -31,7 +31,7 @@ def show_meeting(meeting: Meeting, titles: tuple[str, str]) -> None:
         chart = charts.heatmap(
             matrix.numpy(), meeting.words, theme, maximum=top, title=title, color=color, size=MAP
         )  # fmt: skip
-        with places.container(width=MAP + 130):
+        with places.container(width=MAP + 90):
             reading = f"Largest weight: {largest(matrix, meeting.words)[1:]}."
             show_chart(charts.finish(chart, theme), reading, width="content")
     chart = charts.heatmap(
@@ -39,7 +39,7 @@ def show_meeting(meeting: Meeting, titles: tuple[str, str]) -> None:
         legend="second minus first",
     )  # fmt: skip
     reading = f"Largest difference: {largest(meeting.difference, meeting.words)}."
-    with places.container(width=MAP + 130):
+    with places.container(width=MAP + 90):
         show_chart(charts.finish(chart, theme), reading, width="content")
     if meeting.left_out:
         st.text("Left out, because one of the two can't read it: " + ", ".join(meeting.left_out), width="stretch")
