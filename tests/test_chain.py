@@ -48,6 +48,7 @@ def test_an_error_is_seen(encoder, encoding):
     elsewhere = step.own.clone()
     elsewhere[0, 0] = -math.inf
     assert type(step)(**{**vars(step), "own": elsewhere}).error == math.inf
+    assert type(step)(**{**vars(step), "values": elsewhere}).error == math.inf
     shifted = step.own.clone()
     shifted[2, 3] += 0.25
     assert type(step)(**{**vars(step), "own": shifted}).error == pytest.approx(0.25, abs=1e-4)
@@ -90,7 +91,7 @@ def test_the_lines_shown_are_lines_of_the_source(encoder, encoding):
         for line in step.code.splitlines():
             assert line.strip() in source, (step.name, line)
     assert lines_of(attend, "scores") == "scores = query @ key.transpose(-2, -1)"
-    with pytest.raises(LookupError, match="nonsense"):
+    with pytest.raises(LookupError, match="assigns to"):
         lines_of(attend, "nonsense")
 
 

@@ -1,0 +1,39 @@
+"""Every layer and head of a sentence at a glance, lines from one word through several heads, and second opinions."""
+
+import streamlit as st
+
+from selfattn.dashboard.all_heads import COLUMN, show_card, show_grid, show_lines
+from selfattn.dashboard.pickers import pick_head, pick_pair
+from selfattn.dashboard.second_opinions import show_opinions
+from selfattn.dashboard.state import current_encoder, show_encoder
+
+with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    st.subheader("All heads", anchor=False, width="stretch")
+    st.page_link("pages/explore/two_sentences.py", label="The word in two sentences", icon=":material/compare_arrows:")
+    st.page_link("pages/explore/inside_a_head.py", label="Inside a head", icon=":material/search:")
+encoder = current_encoder()
+show_encoder(encoder)
+pair = pick_pair(encoder)
+
+with st.container(horizontal=True, gap="medium"):
+    with st.container(width=552):
+        layer, head = pick_head(encoder)
+    with st.container(width=300):
+        name = st.segmented_control(
+            "Sentence", ["A", "B"], default="A", required=True, key="sentence", bind="query-params"
+        )
+side = dict(pair.sides)[name]
+
+maps, lines, opinions = st.tabs(["Maps", "Lines from the word", "Second opinions"], key="tab", bind="query-params")
+if maps.open:
+    with maps, st.container(horizontal=True, gap="medium"):
+        with st.container(width=COLUMN, gap="small"):
+            show_grid(encoder, pair, side, layer, head)
+        with st.container(width=COLUMN, gap="small"):
+            show_card(encoder, side, layer, head)
+if lines.open:
+    with lines:
+        show_lines(encoder, pair, layer, head)
+if opinions.open:
+    with opinions:
+        show_opinions(encoder, pair, layer, head)
