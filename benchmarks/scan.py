@@ -1,0 +1,118 @@
+"""The corpus job against the bare forward pass over the same batches, paired in one run, and its memory.
+
+    python benchmarks/scan.py [--rows 3000] [--rounds 7] [--memory 1000,10000,100000]
+
+Both sides tokenise the same rows and run the same length-bucketed batches; the job also reads the table, finds the word,
+computes its rows in all heads and writes Parquet, the bare side does nothing else. The rounds alternate, and the median of
+the rounds' ratios counts. Memory is each job's peak, in a process of its own.
+"""
+
+import argparse
+import csv
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+from selfattn import load_encoder
+from selfattn.examples import labelled_sentences
+from selfattn.scan.folder import ScanFolder, describe
+from selfattn.scan.job import PART_ROWS, Job, one_process
+from selfattn.scan.measure import BATCH_TOKENS, length_batches
+from selfattn.scan.reading import input_files, plan
+
+
+def write_table(path: Path, rows: int) -> None:
+    """The labelled sentences over and over, each numbered so that no two rows are the same."""
+    sentences = labelled_sentences()
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["sentence", "word", "sense"])
+        for number in range(rows):
+            row = sentences.iloc[number % len(sentences)]
+            writer.writerow([f"{row.sentence} {number}", row.word, row.sense])
+
+
+def bare(encoder, path: Path) -> float:
+    """Seconds for tokenising and the bare forward pass over the batches that the job makes."""
+    start = time.perf_counter()
+    with open(path, encoding="utf-8", newline="") as stream:
+        texts = [row["sentence"] for row in csv.DictReader(stream)]
+    for first in range(0, len(texts), PART_ROWS):
+        tokens = [encoder.tokenize(text) for text in texts[first : first + PART_ROWS]]
+        for batch in length_batches(tokens, lambda one: len(one.ids), BATCH_TOKENS["cpu"]):
+            with torch.no_grad():
+                encoder.model(**encoder._inputs(batch, None))
+    return time.perf_counter() - start
+
+
+def scanned(encoder, path: Path) -> float:
+    """Seconds for the whole job on the same rows, the plan and the writing included; loading the encoder is not."""
+    with tempfile.TemporaryDirectory() as folder:
+        job = Job(str(path), f"{folder}/scan")
+        start = time.perf_counter()
+        chunks = plan(input_files(path), PART_ROWS)
+        out = ScanFolder(Path(job.output))
+        out.prepare(describe([path], encoder, chunks, PART_ROWS, False))
+        one_process(job, encoder, chunks, lambda n: None)
+        out.finish(chunks)
+        return time.perf_counter() - start
+
+
+def throughput(rows: int, rounds: int) -> None:
+    """Print the rates and the ratio."""
+    encoder = load_encoder(device="cpu")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "table.csv")
+        write_table(path, rows)
+        bare(encoder, path)  # warms up
+        pairs = []
+        for number in range(rounds):
+            first, second = (bare, scanned) if number % 2 else (scanned, bare)
+            seconds = {first: first(encoder, path), second: second(encoder, path)}
+            pairs.append((rows / seconds[scanned], rows / seconds[bare]))
+            print(f"round {number + 1}: {pairs[-1][0]:7.1f} rows/s, bare {pairs[-1][1]:7.1f}", flush=True)
+    ratio = statistics.median(ours / theirs for ours, theirs in pairs)
+    rate = statistics.median(ours for ours, _ in pairs)
+    print(f"{torch.get_num_threads()} threads: {rate:.0f} rows/s, {ratio:.2f} of the bare forward pass")
+
+
+def memory(sizes: list[int]) -> None:
+    """Print the peak memory of a job of each size."""
+    for rows in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "table.csv")
+            write_table(path, rows)
+            command = [
+                sys.executable,
+                "-m",
+                "selfattn.scan",
+                str(path),
+                "--output",
+                f"{folder}/scan",
+                "--device",
+                "cpu",
+            ]
+            start = time.perf_counter()
+            with subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": "."}) as process:
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode:
+                raise SystemExit(f"The job ended with {process.returncode}.")
+            seconds = time.perf_counter() - start
+            print(f"{rows:>8,} rows: peak {usage.ru_maxrss / 1024:.0f} MB, {seconds:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=3000)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--memory", default="1000,10000,100000", help="sizes of the memory test; empty for none")
+    options = parser.parse_args()
+    throughput(options.rows, options.rounds)
+    memory([int(size) for size in options.memory.split(",") if size])

@@ -1,0 +1,103 @@
+"""The corpus job's command line: `python -m selfattn.scan INPUT --output DIR`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from tqdm import tqdm
+
+from selfattn.loading import DTYPES
+from selfattn.scan.folder import ScanError
+from selfattn.scan.job import PART_ROWS, Job, run
+from selfattn.scan.reading import InputError
+from selfattn.sources import LoadError
+
+DESCRIPTION = """\
+What a word attends to, in every head of an encoder, over a table of any size.
+
+INPUT is a CSV, JSON Lines or Parquet file, or a folder of them, with the columns sentence, word and (if known) sense.
+DIR gets parts/part-*.parquet, one row for each time the word stands in the sentence, and rejects.csv, the rows
+that can't be used, each with its line and the reason.
+"""
+
+EPILOG = """\
+examples:
+  python -m selfattn.scan sentences.csv --output scan
+  python -m selfattn.scan corpus/ --output scan --model bert-base-uncased --device cuda --dtype bfloat16
+  python -m selfattn.scan corpus/ --output /shared/scan --engine ray --address auto
+
+Stopped at any moment, even killed, the same command goes on where it was. Read the result with
+selfattn.scan.read_scan("scan"), with any Parquet reader, or on the dashboard's page Senses.
+
+exit status: 0 done; 1 done, but rows were rejected and --strict was given; 2 wrong use or unreadable input; 130 stopped
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit status."""
+    options = vars(_parser().parse_args(arguments))
+    strict, engine, address, workers = (options.pop(name) for name in ("strict", "engine", "address", "workers"))
+    if engine != "ray" and (address or workers):
+        return _fail("--address and --workers need --engine ray.")
+    try:
+        outcome = run(Job(**options), _engine(engine, address, workers), _bar)
+    except (InputError, ScanError, LoadError, OSError) as error:
+        return _fail(str(error))
+    except KeyboardInterrupt:
+        print("\nStopped. The same command goes on where it was.", file=sys.stderr)
+        return 130
+    rejected = f"{outcome.n_rejected:,} rejected (see rejects.csv)" if outcome.n_rejected else "none rejected"
+    print(f"{outcome.n_rows:,} rows, {rejected}: {options['output']}", file=sys.stderr)
+    return int(strict and outcome.n_rejected > 0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m selfattn.scan",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("source", metavar="INPUT", help="a .csv, .jsonl or .parquet file, or a folder of them")
+    add("--output", metavar="DIR", required=True, help="a new folder, or one with a part of this very scan")
+    add("--model", help="a Hub id or folder (default: the bundled encoder)")
+    add("--revision", help="the Hub revision")
+    add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
+    add("--dtype", default="float32", choices=DTYPES, help="default: float32")
+    add("--vectors", action="store_true", help="also keep the word's vector after the embedding and each layer")
+    add("--strict", action="store_true", help="exit with 1 where any row was rejected")
+    add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows of the input a part (default: {PART_ROWS:,})")
+    add("--batch-tokens", type=_positive, help="padded tokens a pass (default: by device)")
+    add("--engine", default="local", choices=("local", "ray"), help="one process, or Ray Data (requirements-ray.txt)")
+    add("--address", help='a Ray cluster, "auto" on one of its machines (default: a Ray of its own on this machine)')
+    add("--workers", type=_positive, help="Ray workers (default: one for each GPU, on CPUs one for each core)")
+    return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    return int(text)
+
+
+def _engine(name: str, address: str | None, workers: int | None):
+    if name == "local":
+        return None
+    from selfattn.scan.cluster import ray_engine
+
+    return ray_engine(address, workers)
+
+
+def _bar(done: int, total: int):
+    """A progress bar with rate and time left on the terminal; its counter."""
+    return tqdm(initial=done, total=total, unit="row", unit_scale=False, mininterval=0.5, smoothing=0.1).update
+
+
+def _fail(message: str) -> int:
+    print(f"python -m selfattn.scan: {message}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""A scan from start to end: plan, go on where an earlier run stopped, chunk after chunk, one engine or the other."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from selfattn.encoder import Encoder
+from selfattn.loading import load_encoder
+from selfattn.scan.folder import ScanError, ScanFolder, describe
+from selfattn.scan.measure import measure
+from selfattn.scan.reading import Chunk, InputError, input_files, plan, read_chunk
+
+PART_ROWS = 4096
+
+Progress = Callable[[int], None]  # so many more rows are done
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to scan, with which encoder, and where to. Plain values only, so that it travels to other machines."""
+
+    source: str
+    output: str
+    model: str | None = None
+    revision: str | None = None
+    device: str = "auto"
+    dtype: str = "float32"
+    part_rows: int = PART_ROWS
+    vectors: bool = False
+    batch_tokens: int | None = None
+
+    def load(self) -> Encoder:
+        """The job's encoder. Raises LoadError."""
+        return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a finished scan came to."""
+
+    n_rows: int  # of the input
+    n_rejected: int
+
+
+Engine = Callable[[Job, Encoder, list[Chunk], Progress], None]
+
+
+def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], Progress] | None = None) -> Outcome:
+    """Run the job, or what an earlier run of the same job has left. progress(done, total) gives the counter of rows.
+
+    Raises InputError, ScanError or LoadError before anything is written.
+    """
+    source, output = Path(job.source), Path(job.output)
+    files = input_files(source)
+    if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
+        raise InputError(f"The output {output} lies inside the input {source} and would be read as input. Move it.")
+    if output.exists() and not output.is_dir():
+        raise ScanError(f"{output} is a file; --output takes a folder.")
+    encoder = job.load()
+    chunks = plan(files, job.part_rows)
+    folder = ScanFolder(output)
+    folder.prepare(describe(files, encoder, chunks, job.part_rows, job.vectors))
+    left = [chunk for chunk in chunks if not folder.is_done(chunk)]
+    total = sum(chunk.n_rows for chunk in chunks)
+    count = progress(total - sum(chunk.n_rows for chunk in left), total) if progress else lambda n: None
+    if left:
+        (engine or one_process)(job, encoder, left, count)
+    return Outcome(total, folder.finish(chunks))
+
+
+def one_process(job: Job, encoder: Encoder, chunks: list[Chunk], progress: Progress) -> None:
+    """The local engine: this process, chunk after chunk."""
+    for chunk in chunks:
+        scan_chunk(job, encoder, chunk, progress)
+
+
+def scan_chunk(job: Job, encoder: Encoder, chunk: Chunk, progress: Progress = lambda n: None) -> None:
+    """Read, measure and write one chunk. Doing it again does no harm: the same part takes the same place."""
+    table, rejects = measure(encoder, read_chunk(chunk), job.vectors, job.batch_tokens, progress)
+    ScanFolder(Path(job.output)).write(chunk, table, rejects)

@@ -1,0 +1,214 @@
+"""One chunk of rows to one table: what each occurrence of the word attends to, in every head.
+
+Only the word's own rows are computed, O(n) a head, batched over sentences of like length and on the model's device.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from selfattn.capture import LayerRecording, Recorder
+from selfattn.encoder import Encoder, TextError
+from selfattn.kernel import attend
+from selfattn.measures import entropy
+from selfattn.occurrences import Located, locate
+from selfattn.scan.reading import Row
+
+BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens a pass
+
+
+@dataclass(frozen=True)
+class Reject:
+    """A row that can't be used, and why."""
+
+    row: Row
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Found:
+    row: Row
+    located: Located
+
+
+def measure(
+    encoder: Encoder,
+    rows: Iterable[Row],
+    vectors: bool = False,
+    batch_tokens: int | None = None,
+    progress: Callable[[int], None] = lambda n: None,
+) -> tuple[pa.Table, list[Reject]]:
+    """The rows' occurrences as a table (see `schema`), in the input's order, and the rows that can't be used.
+
+    vectors: keep the word's vector after the embedding and after each layer. progress(n) is called as n more rows are
+    done.
+    """
+    found, rejects = _locate(encoder, rows)
+    progress(len(rejects))
+    limit = batch_tokens or BATCH_TOKENS.get(encoder.device.split(":")[0], BATCH_TOKENS["cpu"])
+    wanted = schema(encoder, vectors)
+    batches = []
+    for batch in length_batches(found, lambda one: len(one.located.tokens.ids), limit):
+        batches.append(_table(encoder, batch, vectors, wanted))
+        progress(len(batch))
+    table = pa.concat_tables(batches) if batches else wanted.empty_table()
+    return table.sort_by([("row", "ascending"), ("start", "ascending")]).combine_chunks(), rejects
+
+
+def schema(encoder: Encoder, vectors: bool) -> pa.Schema:
+    """The columns of a part. The lists run over heads, layer by layer: [layer * n_heads + head]."""
+    n_heads = encoder.n_layers * encoder.n_heads
+    fields = [
+        pa.field("row", pa.int64()),  # of the input, from 0
+        pa.field("sentence", pa.string()),
+        pa.field("word", pa.string()),  # as it stands in the sentence
+        pa.field("start", pa.int32()),  # its first character in the sentence
+        pa.field("sense", pa.string()),  # null where none was given
+        pa.field("top_word", pa.list_(pa.string(), n_heads)),  # the word that gets most; special tokens don't count
+        pa.field("top_weight", pa.list_(pa.float32(), n_heads)),  # what it gets, over all its pieces
+        pa.field("entropy", pa.list_(pa.float32(), n_heads)),  # bits, over all tokens
+        pa.field("special_share", pa.list_(pa.float32(), n_heads)),  # what special tokens get, 0 to 1
+    ]
+    if vectors:  # [layer * d_model + i], layer 0 being the embedding output
+        fields.append(pa.field("vectors", pa.list_(pa.float32(), (encoder.n_layers + 1) * encoder.d_model)))
+    shape = {"n_layers": str(encoder.n_layers), "n_heads": str(encoder.n_heads), "d_model": str(encoder.d_model)}
+    return pa.schema(fields, metadata=shape)
+
+
+def length_batches(items: Sequence, length: Callable, limit: int) -> Iterable[list]:
+    """Items of like length together, as many as make about `limit` padded tokens."""
+    batch: list = []
+    for item in sorted(items, key=length):
+        if batch and (len(batch) + 1) * length(item) > limit:
+            yield batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield batch
+
+
+def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Found], list[Reject]]:
+    found, rejects = [], []
+    for row in rows:
+        try:
+            if row.problem:
+                raise TextError(row.problem)
+            found.append(_Found(row, locate(encoder, row.sentence, row.word)))
+        except TextError as error:
+            rejects.append(Reject(row, str(error)))
+    return found, rejects
+
+
+def _table(encoder: Encoder, batch: list[_Found], vectors: bool, wanted: pa.Schema) -> pa.Table:
+    """One pass of the encoder, and the rows it yields."""
+    inputs = encoder._inputs([one.located.tokens for one in batch], None)
+    occurrences = [(b, one, place) for b, one in enumerate(batch) for place in one.located.places]
+    pieces = [
+        (o, b, position)
+        for o, (b, one, place) in enumerate(occurrences)
+        for position in one.located.words[place].positions
+    ]
+    owner, sentence, position = torch.tensor(pieces, device=encoder.device).T
+    weights, states = _run(encoder, inputs, sentence, position, vectors)
+    weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, n_layers, n_heads, n)
+    numbers = _numbers(weights, [one.located for _, one, _ in occurrences])
+    names = [[word.text for word in one.located.words] for _, one, _ in occurrences]
+    heads = encoder.n_layers * encoder.n_heads
+    top = numbers.pop("top").reshape(-1, heads).tolist()
+    columns = {
+        "row": [one.row.row for _, one, _ in occurrences],
+        "sentence": [one.row.sentence for _, one, _ in occurrences],
+        "word": [one.located.words[place].text for _, one, place in occurrences],
+        "start": [one.located.start(place) for _, one, place in occurrences],
+        "sense": [_sense(one.row.sense) for _, one, _ in occurrences],
+        "top_word": _lists(pa.array([own[i] for own, line in zip(names, top) for i in line], pa.string()), heads),
+        **{name: _lists(pa.array(values.ravel()), heads) for name, values in numbers.items()},
+    }
+    if vectors:
+        own = _mean_of_pieces(states, owner, len(occurrences)).cpu().numpy()
+        columns["vectors"] = _lists(pa.array(own.ravel()), own[0].size)
+    return pa.table(columns, schema=wanted)
+
+
+def _run(
+    encoder: Encoder, inputs: dict[str, Tensor], sentence: Tensor, position: Tensor, vectors: bool
+) -> tuple[Tensor, Tensor | None]:
+    """Weights (n_pieces, n_layers, n_heads, n) and, if wanted, states (n_pieces, n_layers + 1, d_model), float32."""
+    with torch.no_grad():
+        if encoder.recomputable:
+            recorder = Recorder()
+            output = encoder.model(**inputs, recorder=recorder, output_hidden_states=vectors)
+            weights = [word_rows(recording, sentence, position) for recording in recorder.layers]
+        else:  # such a model computes all of its weights anyway
+            output = encoder._eager.run(inputs)
+            weights = [layer[sentence, :, position].float() for layer in output.attentions]
+        if not vectors:
+            return torch.stack(weights, dim=1), None
+        states = [state[sentence, position].float() for state in encoder._states(output)]
+    return torch.stack(weights, dim=1), torch.stack(states, dim=1)
+
+
+def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> Tensor:
+    """One layer's weights for chosen tokens of a batch, by the kernel: (n_pieces, n_heads, n), float32, on the device.
+
+    sentence, position: (n_pieces,) each, the row in the batch and the token in it.
+    """
+    query = recording.query[sentence, :, position][:, :, None].float()  # (n_pieces, n_heads, 1, d_head)
+    key = recording.key[sentence].float()  # (n_pieces, n_heads, n, d_head)
+    mask = _rows_of(recording.mask, sentence, position)
+    bias = _rows_of(recording.position_bias, torch.zeros_like(sentence), position)
+    if bias is not None:
+        hides = mask is not None and mask.dtype == torch.bool
+        mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf) if hides else bias + mask
+    # The context isn't wanted, so the keys stand in for the values.
+    return attend(query, key, key, mask, recording.scale).weights[:, :, 0]
+
+
+def _rows_of(mask: Tensor | None, sentence: Tensor, position: Tensor) -> Tensor | None:
+    """The rows (n_pieces, n_heads or 1, 1, n) of a mask that may have one row, or one sentence, for all."""
+    if mask is None:
+        return None
+    sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
+    position = position if mask.shape[2] > 1 else torch.zeros_like(position)
+    rows = mask[sentence, :, position][:, :, None]
+    return rows if rows.dtype == torch.bool else rows.float()
+
+
+def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
+    """Average the pieces (n_pieces, ...) of each occurrence: (n, ...)."""
+    if len(pieces) == n:
+        return pieces
+    total = pieces.new_zeros(n, *pieces.shape[1:]).index_add_(0, owner, pieces)
+    count = torch.bincount(owner, minlength=n).to(pieces.dtype)
+    return total / count.reshape(-1, *[1] * (pieces.dim() - 1))
+
+
+def _numbers(weights: Tensor, located: Sequence[Located]) -> dict[str, np.ndarray]:
+    """top (the index of a word), top_weight, entropy and special_share, each (n_occurrences, n_layers, n_heads)."""
+    n = weights.shape[-1]
+    n_words = max(len(one.words) for one in located)
+    # Every token's word; special tokens, padding and tokens in no word go to a word of their own, the last.
+    groups = np.full((len(located), n), n_words)
+    special = np.ones((len(located), n), dtype=np.float32)
+    for line, one in enumerate(located):
+        special[line, : len(one.tokens.special)] = one.tokens.special
+        for index, word in enumerate(one.words):
+            groups[line, word.start : word.stop] = index
+    place = torch.from_numpy(groups).to(weights.device)[:, None, None].expand_as(weights)
+    to_words = weights.new_zeros(*weights.shape[:-1], n_words + 1).scatter_add_(-1, place, weights)
+    top_weight, top = to_words[..., :n_words].max(dim=-1)
+    on_special = torch.einsum("olhn,on->olh", weights, torch.from_numpy(special).to(weights.device))
+    found = {"top": top, "top_weight": top_weight, "entropy": entropy(weights), "special_share": on_special}
+    return {name: tensor.cpu().numpy() for name, tensor in found.items()}
+
+
+def _lists(values: pa.Array, size: int) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(values, size)
+
+
+def _sense(value: object) -> str | None:
+    return None if value is None or not str(value).strip() else str(value).strip()

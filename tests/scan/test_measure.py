@@ -1,0 +1,103 @@
+"""The rows of a part against the encoder's own answers, sentence by sentence, in every family."""
+
+from itertools import chain
+
+import numpy as np
+import pytest
+import torch
+
+from selfattn import load_encoder, words
+from selfattn.measures import entropy, special_share
+from selfattn.scan.measure import length_batches, measure
+from selfattn.scan.reading import Row
+from selfattn.tiny import FAMILIES, save_tiny
+
+SENTENCES = [
+    ("The bank of the river was muddy after the rain.", "bank"),
+    ("A bank beside a bank.", "bank"),
+    ("A swashbuckler leapt.", "swashbuckler"),
+    ("bank", "bank"),
+    ("Bank!", "bank"),
+]
+
+
+def rows_of(pairs):
+    return [Row(number, "table.csv", number + 2, *pair, None) for number, pair in enumerate(pairs)]
+
+
+def expected(encoder, text, word):
+    """One answer for each time the word stands there: plain loops over single, unpadded sentences."""
+    encoding = encoder.encode(text)
+    for index in words.find(encoding.words, word):
+        rows = torch.stack([encoding.rows(position) for position in encoding.words[index].positions]).mean(0)
+        to_words = torch.stack([rows[..., w.start : w.stop].sum(-1) for w in encoding.words], dim=-1)
+        yield to_words, entropy(rows), special_share(rows, encoding.special), encoding, encoding.words[index]
+
+
+def check(encoder, pairs, tolerance=2e-5):
+    table, rejects = measure(encoder, rows_of(pairs), vectors=True, batch_tokens=40)
+    assert not rejects
+    lines = iter(table.to_pylist())
+    for number, (text, word) in enumerate(pairs):
+        for to_words, bits, special, encoding, place in expected(encoder, text, word):
+            line = next(lines)
+            assert (line["row"], line["sentence"], line["word"]) == (number, text, place.text)
+            assert text[line["start"] :].startswith(place.text)
+            assert line["entropy"] == pytest.approx(bits.flatten().tolist(), abs=10 * tolerance)
+            assert line["special_share"] == pytest.approx(special.flatten().tolist(), abs=tolerance)
+            assert line["top_weight"] == pytest.approx(to_words.amax(-1).flatten().tolist(), abs=tolerance)
+            spelled = np.array([w.text for w in encoding.words])
+            for name, weights in zip(line["top_word"], to_words.flatten(0, 1)):
+                assert name in spelled[(weights > weights.max() - tolerance).numpy()]
+            vectors = encoding.hidden[:, list(place.positions)].mean(1).flatten().tolist()
+            assert line["vectors"] == pytest.approx(vectors, abs=1e-4)
+    assert next(lines, None) is None
+
+
+def test_every_number_equals_the_encoders_own_answer(encoder):
+    check(encoder, SENTENCES)
+
+
+@pytest.mark.parametrize("name", ["ModernBERT", "T5 (encoder half)", "ALBERT", "RoBERTa", "MPNet"])
+def test_other_families_too(tmp_path, name):
+    """Windows (ModernBERT), added position terms (T5), byte tokens (RoBERTa), and shown only (MPNet)."""
+    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
+    long = "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank."
+    check(encoder, [("The bank of the river.", "bank"), (long, "bank")], tolerance=1e-4)
+
+
+def test_senses_and_bad_rows(encoder):
+    good = Row(0, "t", 2, "The bank opened.", "bank", " money ")
+    number = Row(1, "t", 3, "The bank opened.", "bank", 7)
+    bad = [
+        Row(2, "t", 4, None, "bank", None),
+        Row(3, "t", 5, "The bank opened.", "", None),
+        Row(4, "t", 6, "The river.", "bank", None),
+        Row(5, "t", 7, "bank " * 600, "bank", None),
+        Row(6, "t", 8, "half \ud83d of a pair", "half", None),
+        Row(7, "t", 9, "The bank opened.", "bank", None, "broken line"),
+        Row(8, "t", 10, float("nan"), "bank", None),
+    ]
+    table, rejects = measure(encoder, [good, *bad, number])
+    assert table["sense"].to_pylist() == ["money", "7"]
+    assert [reject.row.row for reject in rejects] == [2, 3, 4, 5, 6, 7, 8]
+    parts = ["missing", "missing", "not a word", "512", "Unicode", "broken line", "missing"]
+    assert all(part in reject.reason for part, reject in zip(parts, rejects)), [r.reason for r in rejects]
+    table, rejects = measure(encoder, bad)
+    assert len(table) == 0
+    assert "vectors" not in table.column_names
+
+
+def test_progress_counts_every_row(encoder):
+    counted = []
+    measure(encoder, [*rows_of(SENTENCES), Row(9, "t", 2, "", "bank", None)], batch_tokens=16, progress=counted.append)
+    assert sum(counted) == 6
+    assert len(counted) > 2
+
+
+def test_batches_hold_items_of_like_length_up_to_the_limit():
+    lengths = [5, 1, 9, 2, 2, 9, 40, 3]
+    batches = list(length_batches(lengths, lambda n: n, 20))
+    assert list(chain(*batches)) == sorted(lengths)
+    assert all(len(batch) * max(batch) <= 20 or len(batch) == 1 for batch in batches)
+    assert len(batches) == 4

@@ -1,0 +1,154 @@
+"""Reading tables a chunk at a time: the three formats, the odd rows, and that every cut gives the same rows."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from selfattn.scan.reading import InputError, input_files, plan, read_chunk
+
+ROWS = [
+    ("The bank of the river.", "bank", "water"),
+    ('A "bank", they said,\nis a bank.', "bank", ""),
+    ("Ein Ufer, 河岸, a bank 🏞️.", "bank", "water"),
+    ("The bank opened.", "bank", "money"),
+    ("My bank charges fees.", "bank", "money"),
+]
+
+
+def write_csv(path, rows=ROWS, header="sentence,word,sense", newline="\n"):
+    quote = '"{}"'.format
+    lines = [header, *(",".join(quote(value.replace('"', '""')) for value in row) for row in rows)]
+    path.write_bytes(newline.join(lines).encode())
+    return path
+
+
+def write_jsonl(path, rows=ROWS):
+    lines = [json.dumps(dict(zip(("sentence", "word", "sense"), row))) for row in rows]
+    path.write_text("\n".join(lines) + "\n\n", encoding="utf-8")
+    return path
+
+
+def write_parquet(path, rows=ROWS):
+    table = pa.table({name: [row[i] for row in rows] for i, name in enumerate(("sentence", "word", "sense"))})
+    pq.write_table(table, path, row_group_size=2)
+    return path
+
+
+WRITERS = {"csv": write_csv, "jsonl": write_jsonl, "parquet": write_parquet}
+
+
+def read(path, part_rows=2):
+    return [row for chunk in plan(input_files(path), part_rows) for row in read_chunk(chunk)]
+
+
+@pytest.mark.parametrize("part_rows", [1, 2, 3, 100])
+@pytest.mark.parametrize("kind", WRITERS)
+def test_every_format_and_every_cut_gives_the_same_rows(tmp_path, kind, part_rows):
+    path = WRITERS[kind](tmp_path / f"table.{kind}")
+    chunks = plan(input_files(path), part_rows)
+    assert max(chunk.n_rows for chunk in chunks) <= part_rows
+    rows = [row for chunk in reversed(chunks) for row in read_chunk(chunk)]  # chunks don't lean on one another
+    rows.sort(key=lambda row: row.row)
+    assert [(row.sentence, row.word, row.sense) for row in rows] == ROWS
+    assert [row.row for row in rows] == list(range(5))
+    assert all(row.problem is None for row in rows)
+    # A line is where the row ends, so that an editor finds it: the second row has a line break in its sentence.
+    assert [row.line for row in rows] == ([2, 4, 5, 6, 7] if kind == "csv" else [1, 2, 3, 4, 5])
+
+
+def test_a_folder_is_read_by_name_and_counted_through(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / ".hidden").mkdir()
+    write_jsonl(tmp_path / "b" / "two.jsonl", ROWS[2:])
+    write_csv(tmp_path / "a.csv", ROWS[:2])
+    write_csv(tmp_path / ".hidden" / "x.csv")
+    (tmp_path / "notes.txt").write_text("no table")
+    rows = read(tmp_path)
+    assert [row.sentence for row in rows] == [row[0] for row in ROWS]
+    assert [row.row for row in rows] == list(range(5))
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_no_part_of_the_table(tmp_path):
+    path = write_csv(tmp_path / "table.csv", ROWS[3:], newline="\r\n")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert [tuple(row[3:6]) for row in read(path, 1)] == ROWS[3:]
+
+
+def test_odd_rows_are_named_and_the_others_still_read(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes(
+        b"sentence,word\n"
+        b"Well, the bank opened.,bank\n"  # a comma without quotation marks
+        b"\n"
+        b"The b\xe4nk.,bank\n"  # Latin-1
+        b"only one column\n"
+        b"The bank opened.,bank\n"
+    )
+    rows = read(path)
+    assert "3 columns, the header 2" in rows[0].problem
+    assert "UTF-8" in rows[1].problem
+    assert rows[1].sentence == "The b\\xe4nk."
+    assert "1 columns" in rows[2].problem
+    assert rows[3][3:] == ("The bank opened.", "bank", None, None)
+    assert [row.line for row in rows] == [2, 4, 5, 6]
+
+
+def test_a_quotation_mark_that_is_never_closed_costs_its_own_rows_only(tmp_path):
+    path = tmp_path / "table.csv"
+    lines = ["The bank opened.,bank"] * 10_000
+    lines[10] = '"The bank opened.,bank'
+    path.write_text("sentence,word\n" + "\n".join(lines), encoding="utf-8")
+    rows = read(path, 1000)
+    bad = [row for row in rows if row.problem]
+    assert len(bad) == 1
+    assert "quotation mark" in bad[0].problem
+    assert rows[-1].problem is None
+    assert rows[-1].line == 10_001
+
+
+def test_odd_lines_of_json(tmp_path):
+    path = tmp_path / "table.jsonl"
+    path.write_bytes(b'{"sentence": "The bank.", "word": "bank"}\nnot json\n[1]\n{"word": 3}\n{"sentence": "\xe4"}\n')
+    rows = read(path)
+    assert rows[0][3:] == ("The bank.", "bank", None, None)
+    assert "JSON" in rows[1].problem
+    assert "object" in rows[2].problem
+    assert rows[3].word == 3
+    assert "UTF-8" in rows[4].problem
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("table.csv", b"text,token\na,b\n", "expected the columns sentence, word"),
+        ("table.csv", b"", "got nothing"),
+        ("table.txt", b"sentence,word\n", "Expected a file ending in"),
+        ("table.parquet", b"no parquet", "can't be read"),
+        ("table.jsonl", b"x" * (2**24 + 1), "longer than"),
+    ],
+)
+def test_what_is_no_such_table_is_refused_by_name(tmp_path, name, data, message):
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=message) as caught:
+        plan(input_files(path), 10)
+    assert str(path) in str(caught.value)
+
+
+def test_nothing_there_and_nothing_in_it(tmp_path):
+    with pytest.raises(InputError, match="no file or folder"):
+        input_files(tmp_path / "absent")
+    with pytest.raises(InputError, match="folder with such files"):
+        input_files(tmp_path)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=300), st.integers(1, 4))
+def test_any_bytes_under_a_header_read_the_same_whole_and_in_pieces(tmp_path_factory, data, part_rows):
+    path = tmp_path_factory.mktemp("fuzz") / "table.csv"
+    path.write_bytes(b"sentence,word\n" + data)
+    assert [row[3:] for row in read(path, part_rows)] == [row[3:] for row in read(path, 1000)]
