@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 import numpy as np
+import pandas as pd
 from torch import Tensor
 
 from selfattn.encoding import Encoding
@@ -28,6 +29,22 @@ class Difference:
     matrix: np.ndarray  # (m, m) first minus second; NaN where a row or a column has no match
     chosen: int  # the place of the compared word
     matched_weight: tuple[float, float]  # the share of all weight that lies in matched cells, for A and for B
+
+    def frame(self) -> pd.DataFrame:
+        """A row a cell: query_pos, key_pos, query, key, query_in and key_in ("both", "A", "B"), difference (NaN in gaps)."""
+        m = len(self.labels)
+        rows, columns = np.indices((m, m)).reshape(2, -1)
+        return pd.DataFrame(
+            {
+                "query_pos": rows,
+                "key_pos": columns,
+                "query": [self.labels[i] for i in rows],
+                "key": [self.labels[j] for j in columns],
+                "query_in": [self.side[i] for i in rows],
+                "key_in": [self.side[j] for j in columns],
+                "difference": self.matrix.ravel(),
+            }
+        )
 
 
 def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, int] | None = None) -> list[Match]:

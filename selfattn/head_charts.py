@@ -270,7 +270,7 @@ def ranks(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme, *, widt
     return alt.layer(spans, marks).properties(width=width, height=min(24, 900 / max(n, 1)) * max(n, 2))
 
 
-def aligned_map(found: Difference, theme: Theme, *, title: str = "", size: int = 460) -> alt.LayerChart:
+def aligned_map(found: Difference, theme: Theme, *, title: str = "", size: int = 400) -> alt.LayerChart:
     """The signed difference of one head in two sentences; words without a match are grey bands, named in their colour."""
     n = len(found.labels)
     known = found.matrix[np.isfinite(found.matrix)]

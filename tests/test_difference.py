@@ -61,6 +61,14 @@ def test_the_map_of_a_hand_made_head():
     np.testing.assert_allclose(found.matrix, expected, atol=1e-6)
     assert found.matched_weight == pytest.approx(((0.6 + 0.75 + 1.0) / 4, 1.0))
 
+    frame = found.frame()
+    assert len(frame) == 16
+    cell = frame[(frame["query"] == "The") & (frame["key"] == "bank")].iloc[0]
+    assert (cell["query_pos"], cell["key_pos"], cell["query_in"]) == (1, 2, "both")
+    assert cell["difference"] == pytest.approx(-0.75)
+    gaps = frame[frame["difference"].isna()]
+    assert len(gaps) == 7 and ((gaps["query_in"] == "A") | (gaps["key_in"] == "A")).all()
+
 
 def test_with_special_tokens_hidden_the_rows_are_scaled_up():
     a = [[0.5, 0.25, 0.25], [0.5, 0.5, 0.0], [0.2, 0.4, 0.4]]

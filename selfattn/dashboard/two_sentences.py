@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 import torch
 
-from selfattn import charts, readings
+from selfattn import charts, head_charts, head_readings, readings
 from selfattn.dashboard.pickers import Occurrence, Pair
 from selfattn.dashboard.show import current_theme, show_chart
 from selfattn.dashboard.state import (
@@ -19,12 +19,14 @@ from selfattn.dashboard.state import (
     cached_without_attention,
 )
 from selfattn.dashboard.take_away import show_take_away, view_link
+from selfattn.difference import Difference, difference
 from selfattn.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES
 from selfattn.export import Provenance
 from selfattn.frames import STEPS, context_frame, drift_frame, head_name, steps_frame, strip_frame, weights_frame
 from selfattn.measures import drift, hide_special, similarity, special_share
 
+AGAINST = "A against B"
 COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
 
 STEP_TEXT = {
@@ -107,6 +109,7 @@ def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
     """The whole head side by side, on one colour scale: from scratch, the model's own, or their difference."""
     st.markdown("**The whole head, side by side**", help="Row: the token that looks. Column: the token it looks at.")
     options = ["from scratch", "model's own", "difference"] if encoder.recomputable else ["model's own"]
+    options.append(AGAINST)
     controls = st.container(horizontal=True, vertical_alignment="center")
     with controls:
         source = st.segmented_control(
@@ -114,6 +117,9 @@ def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
             label_visibility="collapsed",
         )  # fmt: skip
     hidden = controls.toggle("Hide special tokens (rows are scaled up to 1)", key="hide", bind="query-params")
+    if source == AGAINST:
+        _show_against(pair, layer, head, hidden)
+        return
     shown = [_matrix(side, layer, head, source, hidden) for _, side in pair.sides]
     maximum = max(float(np.abs(matrix).max()) for matrix, _, _ in shown) or 1e-12
     kind, legend = ("signed", "from scratch minus own") if source == "difference" else ("weights", "weight")
@@ -136,6 +142,28 @@ def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
             show_chart(charts.finish(chart, theme), reading, width="content")
     if hidden:
         st.text(readings.hidden({name: s for (name, _), (_, _, s) in zip(pair.sides, shown)}), width="stretch")
+
+
+def _show_against(pair: Pair, layer: int, head: int, hidden: bool) -> None:
+    theme = current_theme()
+    found = against(pair, layer, head, hidden)
+    chart = head_charts.aligned_map(found, theme, title=f"A minus B   {head_name(layer, head)}")
+    reading = head_readings.difference(found)
+    places = st.container(horizontal=True, gap="medium")
+    with places.container(width=COLUMN):
+        show_chart(charts.finish(chart, theme), reading, width="content", caption=False)
+    with places.container(width=COLUMN, gap="small"):
+        st.text(reading, width="stretch")
+        if hidden:
+            # For an encoder that is shown only, "model's own" is all there is.
+            gone = {name: _matrix(side, layer, head, "model's own", True)[2] for name, side in pair.sides}
+            st.text(readings.hidden(gone), width="stretch")
+
+
+def against(pair: Pair, layer: int, head: int, hidden: bool) -> Difference:
+    """One head's weights in A minus its weights in B, word by word."""
+    first, second = ((side.encoding, side.word) for _, side in pair.sides)
+    return difference(first, second, layer, head, hidden)
 
 
 def _matrix(side: Occurrence, layer: int, head: int, source: str, hidden: bool) -> tuple[np.ndarray, list[int], float]:
@@ -247,7 +275,11 @@ def take_away(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         link=view_link(encoder, **parameters),
     )
     file = f"selfattn-{head_name(layer, head).replace(' ', '')}"
-    show_take_away(file, lambda: figure(pair, layer, head), lambda: _weights(pair, layer, head), provenance)
+    if st.session_state.get("view") == AGAINST:
+        found = against(pair, layer, head, bool(st.session_state.get("hide")))
+        show_take_away(f"{file}-difference", lambda: against_figure(pair, found, layer, head), found.frame, provenance)
+    else:
+        show_take_away(file, lambda: figure(pair, layer, head), lambda: _weights(pair, layer, head), provenance)
 
 
 def figure(pair: Pair, layer: int, head: int) -> dict:
@@ -268,6 +300,16 @@ def figure(pair: Pair, layer: int, head: int) -> dict:
         for matrix, (name, side) in zip(maps, pair.sides)
     ]
     both = alt.vconcat(charts.strip(strip(pair, layer, head), theme, width=900), alt.hconcat(*drawn))
+    return charts.finish(both.resolve_scale(color="independent"), theme)
+
+
+def against_figure(pair: Pair, found: Difference, layer: int, head: int) -> dict:
+    """Both strips above the word-aligned difference, as a Vega-Lite dict."""
+    theme = current_theme()
+    both = alt.vconcat(
+        charts.strip(strip(pair, layer, head), theme, width=900),
+        head_charts.aligned_map(found, theme, title=f"A minus B   {head_name(layer, head)}"),
+    )
     return charts.finish(both.resolve_scale(color="independent"), theme)
 
 

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
+from vl_convert import vegalite_to_svg
 
 from selfattn.chain import follow
 from selfattn.dashboard.all_heads import MEASURES
@@ -206,8 +207,6 @@ def test_hostile_words_stay_text(page, words):
     assert not at.exception and not at.error
     for element in [*at.markdown, *at.caption]:
         assert "script" not in element.value and "construct" not in element.value
-    from vl_convert import vegalite_to_svg
-
     assert all("<svg" in vegalite_to_svg(spec) for spec in specs(at))
 
 
@@ -296,6 +295,32 @@ def test_second_opinions_on_the_same_sentence_twice():
     at = start(ALL, tab="Second opinions", b="The bank of the river.")
     assert not at.exception
     assert any("no difference to explain" in text for text in texts(at))
+
+
+# A against B, on the main view
+
+
+def test_the_aligned_difference_on_the_main_view():
+    at = AppTest.from_file(str(APP), default_timeout=120).run()
+    at = at.button_group(key="view").set_value("A against B").run()
+    assert not at.exception
+    assert any("Words in both sentences hold 60% of the weight in A and 68% in B" in text for text in texts(at))
+    assert any('"bank" itself differs most in what it gives "[CLS]" (-0.19)' in text for text in texts(at))
+    at = at.toggle(key="hide").set_value(True).run()
+    assert not at.exception
+    assert any("Special tokens hidden" in text for text in texts(at))
+    assert any('"bank" itself differs most in what it gives' in text and "[CLS]" not in text for text in texts(at))
+
+
+def test_the_aligned_difference_can_be_taken_away(encoder):
+    from selfattn.dashboard.pickers import Occurrence, Pair
+    from selfattn.dashboard.two_sentences import against, against_figure
+
+    a, b = encoder.encode("The bank of the river."), encoder.encode("The bank approved the loan.")
+    pair = Pair(Occurrence(a, a.words[1]), Occurrence(b, b.words[1]), None)
+    found = against(pair, 0, 10, False)
+    svg = vegalite_to_svg(against_figure(pair, found, 0, 10))
+    assert svg.count(">river<") == 3 and ">approved<" in svg  # in the strip, and on both axes
 
 
 # The pictures
