@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from selfattn import load_encoder, words
+from selfattn import Word, load_encoder, words
+from selfattn.encoder import Tokens
 from selfattn.measures import entropy, special_share
+from selfattn.occurrences import Located
 from selfattn.scan.measure import length_batches, measure
 from selfattn.scan.reading import Row
 from selfattn.tiny import FAMILIES, save_tiny
@@ -34,8 +36,8 @@ def expected(encoder, text, word):
         yield to_words, entropy(rows), special_share(rows, encoding.special), encoding, encoding.words[index]
 
 
-def check(encoder, pairs, tolerance=2e-5):
-    table, rejects = measure(encoder, rows_of(pairs), vectors=True, batch_tokens=40)
+def check(encoder, pairs, tolerance=2e-5, batch_tokens=40):
+    table, rejects = measure(encoder, rows_of(pairs), vectors=True, batch_tokens=batch_tokens)
     assert not rejects
     lines = iter(table.to_pylist())
     for number, (text, word) in enumerate(pairs):
@@ -63,7 +65,17 @@ def test_other_families_too(tmp_path, name):
     """Windows (ModernBERT), added position terms (T5), byte tokens (RoBERTa), and shown only (MPNet)."""
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
     long = "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank."
-    check(encoder, [("The bank of the river.", "bank"), (long, "bank")], tolerance=1e-4)
+    check(encoder, [("The bank of the river.", "bank"), (long, "bank")], tolerance=1e-4, batch_tokens=1000)
+
+
+def test_the_start_is_the_words_own_even_where_its_token_begins_with_the_space_before_it():
+    text = "The bank."
+    tokens = Tokens(
+        text, None, ("The", " bank", "."), (1, 2, 3), (0,) * 3, (False,) * 3, ((0, 3), (3, 8), (8, 9)), (0,) * 3
+    )
+    located = Located(tokens, (Word("The", 0, 1), Word("bank", 1, 2), Word(".", 2, 3)), (1,))
+    assert located.start(1) == 4
+    assert located.start(0) == 0
 
 
 def test_senses_and_bad_rows(encoder):
