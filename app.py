@@ -1,15 +1,15 @@
-"""The frame: page configuration and navigation in three sections. No data, no model."""
+"""The frame: page configuration and navigation in three sections. No data, no model.
 
-from pathlib import Path
+`streamlit run app.py` finds `app` below and serves it; each visitor's run of this file then shows the pages.
+"""
+
+import importlib
+import threading
+from contextlib import asynccontextmanager
 
 import streamlit as st
-
-st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
-
-# Streamlit leaves six rem of air above the first line; the main view needs it for its second row. Readings are st.text.
-st.html(
-    "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}</style>"
-)
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 PAGES = {
     "Explore": [
@@ -33,13 +33,39 @@ PAGES = {
     ],
 }
 
-st.navigation(
-    {
-        section: [
-            st.Page(f"pages/{path}", title=title, url_path=address, default=address is None)
-            for path, title, address in entries
-            if Path("pages", path).exists()
-        ]
-        for section, entries in PAGES.items()
-    }
-).run()
+
+def show() -> None:
+    """One visitor's run: the frame, then the page that the address names."""
+    st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
+    # Streamlit leaves six rem of air above the first line; the main view needs it for its second row. Readings are st.text.
+    st.html(
+        "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}</style>"
+    )
+    st.navigation(
+        {
+            section: [
+                st.Page(f"pages/{path}", title=title, url_path=address, default=address is None)
+                for path, title, address in entries
+            ]
+            for section, entries in PAGES.items()
+        },
+        expanded=True,
+    ).run()
+
+
+@asynccontextmanager
+async def started(_: st.App):
+    """When the server starts, before its first visitor.
+
+    Finding a folder called pages/, Streamlit would tell the first visitor of a deep link "page not found" before the
+    navigation above can say otherwise. And torch takes seconds to import: begin while the visitor's browser opens.
+    """
+    PagesManager.uses_pages_directory = False
+    threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.state",), daemon=True).start()
+    yield
+
+
+if get_script_run_ctx(suppress_warning=True) is None:
+    app = st.App(__file__, lifespan=started)
+else:
+    show()

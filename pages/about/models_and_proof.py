@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.dashboard import limits
+from selfattn.dashboard.show import show_error
 from selfattn.dashboard.state import current_encoder, encoder_key, show_encoder
 from selfattn.encoder import Encoder, TextError
 from selfattn.proof import prove, support_table
@@ -87,7 +88,7 @@ else:
         try:
             st.session_state.proof = (asked, run_proof(encoder, text))
         except TextError as error:
-            st.error(error, icon=":material/error:")
+            show_error(error)
     if st.session_state.get("proof", (None,))[0] == asked:
         show_proof(st.session_state.proof[1], encoder.dtype)
 

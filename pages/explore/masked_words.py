@@ -8,7 +8,7 @@ import streamlit as st
 from selfattn import charts
 from selfattn.dashboard import limits
 from selfattn.dashboard.pickers import choose_head, pick_head
-from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.show import current_theme, show_chart, show_error
 from selfattn.dashboard.state import HASHED, cached_knock_out, current_encoder, encode_or_stop, show_encoder
 from selfattn.encoder import Encoder, TextError
 from selfattn.encoding import Encoding
@@ -125,7 +125,7 @@ encoding = encode_or_stop(encoder, masked_text, "The sentence")
 try:
     table = found.predictions(encoding, TOP)
 except TextError as error:  # the sentence was typed with a mask token of its own
-    st.error(error, icon=":material/error:")
+    show_error(error)
     st.stop()
 left, right = st.columns(2, gap="medium")
 with left:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from selfattn.dashboard import state
+from selfattn.dashboard.show import show_error
 from selfattn.encoder import Encoder
 from selfattn.sources import BUNDLED_NAME, CURATED, LoadError, allowed_names
 
@@ -34,7 +35,7 @@ def pick(first: Encoder) -> Encoder | None:
     if name in (NONE, ""):
         return None
     try:
-        return state._load(name, revision.strip() or None, first.device, first.dtype)
+        return state.load(name, revision.strip() or None, first.device, first.dtype)
     except LoadError as error:
-        st.error(error, icon=":material/error:")
+        show_error(error)
         return None

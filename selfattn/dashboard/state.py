@@ -5,7 +5,6 @@ sample. Each has a bound.
 """
 
 import argparse
-import gc
 import sys
 from collections.abc import Callable
 
@@ -14,6 +13,7 @@ from torch import Tensor
 
 from selfattn.dashboard import limits
 from selfattn.dashboard.bounded import BoundedCache
+from selfattn.dashboard.shelf import Shelf
 from selfattn.dashboard.show import show_error
 from selfattn.encoder import Encoder, TextError
 from selfattn.encoding import Encoding
@@ -45,11 +45,11 @@ def current_encoder() -> Encoder:
     """The encoder chosen in the sidebar, loaded once for all visitors; stays on the start encoder where it can't load."""
     name, revision, device, dtype = _choice()
     try:
-        encoder = _load(name, revision or None, device, dtype)
+        encoder = load(name, revision or None, device, dtype)
     except LoadError as error:
         show_error(error)
         try:
-            encoder = _load(BUNDLED_NAME, None, "auto", "float32")
+            encoder = load(BUNDLED_NAME, None, "auto", "float32")
         except LoadError as fallback_error:
             show_error(fallback_error)
             st.stop()
@@ -90,24 +90,26 @@ def encode_or_stop(encoder: Encoder, text: str, label: str) -> Encoding:
         st.stop()
 
 
-@st.cache_resource(max_entries=limits.MODELS, show_spinner="Loading the encoder ...", on_release=lambda _: _forget())
-def _load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
-    encoder = load_encoder(name, revision=revision, device=device, dtype=dtype)
-    _settle()
-    return encoder
+def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
+    """An encoder from the shelf, loaded where it isn't there; the page says what is being done. Raises LoadError."""
+    place = st.empty()
+
+    def report(stage: str) -> None:
+        place.text(f"{stage} ...")  # it may hold a name that a visitor typed: plain text
+
+    try:
+        return _shelf().get(
+            (name, revision, device, dtype),
+            lambda: load_encoder(name, revision=revision, device=device, dtype=dtype, report=report),
+        )
+    finally:
+        place.empty()
 
 
-def _forget() -> None:
-    """Give an evicted encoder's memory back: encodings keep hold of their attention modules."""
-    _encodings.clear()
-    _settle()
-
-
-def _settle() -> None:
-    """Collect what is gone, then keep later collections from walking what stays: modules and models, for 178 ms each."""
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
+@st.cache_resource(show_spinner=False)
+def _shelf() -> Shelf:
+    # Encodings keep hold of their encoder's attention modules: they go with it.
+    return Shelf(limits.MODELS, on_evict=lambda: _encodings.clear())
 
 
 def cached_effect(
