@@ -22,10 +22,10 @@ def error(steps: Mapping[str, Step]) -> str:
     return f"Largest difference to {step.own_from}: {worst:.0e}; the largest number of the step is {size:.3g}, by absolute value."
 
 
-def vector(rows: Mapping[str, Tensor]) -> str:
+def vector(rows: Mapping[str, Tensor], what: str) -> str:
     """A vector of the word in one or two sentences: its length, and how alike the two are."""
     lengths = " and ".join(f"{float(row.norm()):.2f} in {name}" for name, row in rows.items())
-    return f"Its length is {lengths}" + (
+    return f"The word's own {what} has length {lengths}" + (
         f"; the two are {_cosine(*rows.values()):.2f} alike." if len(rows) > 1 else "."
     )
 

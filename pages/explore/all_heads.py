@@ -3,6 +3,7 @@
 import streamlit as st
 
 from selfattn.dashboard.all_heads import COLUMN, show_card, show_grid, show_lines
+from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.pickers import pick_head, pick_pair
 from selfattn.dashboard.second_opinions import show_opinions
 from selfattn.dashboard.state import current_encoder, show_encoder
@@ -13,6 +14,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     st.page_link("pages/explore/inside_a_head.py", label="Inside a head", icon=":material/search:")
 encoder = current_encoder()
 show_encoder(encoder)
+carry_choice("all_heads")
 pair = pick_pair(encoder)
 
 with st.container(horizontal=True, gap="medium"):

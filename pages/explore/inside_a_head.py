@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.inside_a_head import pick_sides, show_chain
 from selfattn.dashboard.pickers import pick_head, pick_pair
 from selfattn.dashboard.state import current_encoder, show_encoder
@@ -16,6 +17,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     st.page_link("pages/explore/all_heads.py", label="All heads", icon=":material/grid_view:")
 encoder = current_encoder()
 show_encoder(encoder)
+carry_choice("inside_a_head")
 pair = pick_pair(encoder)
 
 with st.container(horizontal=True, gap="medium"):

@@ -213,6 +213,7 @@ def show_lines(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         [*names, *extra],
         [head_name(layer, head), f"average of L{layer}", "rollout"],
         key="overlaid",
+        bind="query-params",
         max_selections=MOST_LINES,
     )
     if not chosen:

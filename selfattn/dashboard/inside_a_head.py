@@ -148,7 +148,7 @@ def _show(spec: chain_charts.Spec, reading: str) -> None:
 def _vector_strip(name: str, sides: Sequence[Side], theme: Theme) -> None:
     rows = {side.name: side.row(name) for side in sides}
     drawn = [_vector(side, rows[side.name]) for side in sides]
-    reading = head_readings.vector(rows)
+    reading = head_readings.vector(rows, "input vector")
     if name == "output":
         reading = head_readings.output(rows, {side.name: side.row("input") for side in sides})
     _show(chain_charts.strip(drawn, theme), reading)
@@ -156,7 +156,9 @@ def _vector_strip(name: str, sides: Sequence[Side], theme: Theme) -> None:
 
 def _vector_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:
     rows = {side.name: side.row(name) for side in sides}
-    _show(chain_charts.bars([_vector(side, rows[side.name]) for side in sides], theme), head_readings.vector(rows))
+    _show(
+        chain_charts.bars([_vector(side, rows[side.name]) for side in sides], theme), head_readings.vector(rows, name)
+    )
 
 
 def _vector(side: Side, values: Tensor) -> Row:

@@ -133,7 +133,9 @@ def show_padding(encoder: Encoder, sides: Sequence[Side]) -> None:
     if room < 1:
         st.text(f"The sentence fills the encoder's {encoder.max_tokens} tokens: there is no room for padding.")
         return
-    extra = st.slider("Tokens of padding", 1, min(16, room), min(4, room), key="padding", width=300)
+    extra = st.slider(
+        "Tokens of padding", 1, min(16, room), min(4, room), key="padding", bind="query-params", width=300
+    )
     st.caption(
         "Sentences of different lengths share a batch by padding the short ones. The mask gives the padding's columns "
         "minus infinity, so that they weigh nothing. The rows of the padding itself mean nothing and are thrown away."

@@ -1,0 +1,192 @@
+"""Inside a head and All heads in a real Chromium: the controls, the links between views, and 512 tokens under 1 MB."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import open_page, wait_until_idle
+
+pytestmark = pytest.mark.browser
+
+CHARTS = "[data-testid=stVegaLiteChart] :is(svg, canvas)"
+
+
+def readings(page):
+    return page.locator("[data-testid=stText]").all_inner_texts()
+
+
+def tab(page, name):
+    page.get_by_role("tab", name=name).click()
+    wait_until_idle(page)
+
+
+def long_sentence():
+    """As many words as the bundled encoder reads, one token each: 510 and two special tokens."""
+    sentence = "the bank of the river was muddy after the rain and we sat there for a long while in the warm sun"
+    return " ".join((sentence.split() * 30)[:510])
+
+
+def type_sentence(page, label, text):
+    box = page.get_by_label(label, exact=True)
+    box.fill(text)
+    box.press("Enter")
+    wait_until_idle(page)
+
+
+def painted_images(page):
+    """The composed pictures that the browser has decoded: their natural sizes, or the canvases that are not empty."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll('[data-testid=stVegaLiteChart] svg image, [data-testid=stVegaLiteChart] canvas')]
+            .filter(e => e.tagName === 'image' ? (e.getAttribute('href') || e.getAttribute('xlink:href') || '').length > 500
+                : e.getContext('2d').getImageData(0, 0, e.width, e.height).data.some((v, i) => i % 4 < 3 && v > 0 && v < 250))
+            .length"""
+    )
+
+
+def test_every_step_is_painted_and_the_choice_is_carried_over(page, server):
+    open_page(page, f"{server}/?head=L3+H7")
+    page.get_by_role("link", name="Inside a head").first.click()
+    wait_until_idle(page)
+    expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L3 H7")
+    expect(page.locator(CHARTS)).to_have_count(13)
+    assert page.get_by_text("Largest difference to").count() == 13
+    assert page.get_by_text("scores = query @ key.transpose(-2, -1)").is_visible()
+
+    page.get_by_role("link", name="All heads").first.click()
+    wait_until_idle(page)
+    assert any("L3 H7 has" in text for text in readings(page))
+    for _ in range(2):  # Streamlit makes two entries of one link: the page, and the page with its choice
+        page.go_back()
+        wait_until_idle(page)
+    assert "inside-a-head" in page.url
+    expect(page.locator(CHARTS)).to_have_count(13)
+
+
+def test_a_link_opens_the_very_view(page, server):
+    open_page(page, f"{server}/inside-a-head?head=L4+H2&follow=A&part=What+if&causal=true&temperature=2.0")
+    expect(page.locator(CHARTS)).to_have_count(1)
+    first = readings(page)
+    assert any(text.startswith("A: entropy") and "1.000" not in text for text in first)
+    page.reload()
+    wait_until_idle(page)
+    assert readings(page) == first
+
+
+def test_switches_change_the_bars(page, server):
+    open_page(page, f"{server}/inside-a-head?head=L1+H3")
+    tab(page, "What if")
+    assert "part=What+if" in page.url
+    for name in ("Causal mask", "No scaling", "No other heads", "Even weights"):
+        before = readings(page)
+        page.get_by_text(name, exact=True).click()
+        wait_until_idle(page)
+        assert readings(page) != before, name
+    assert any("as the only attention" in text for text in readings(page))
+    tab(page, "Four ways to mask")
+    expect(page.locator(CHARTS)).to_have_count(4)
+    page.get_by_role("radio", name="itself").click()
+    wait_until_idle(page)
+    assert "hidden_tokens=itself" in page.url
+    tab(page, "The padding mask")
+    expect(page.get_by_text("−∞", exact=True)).to_have_count(8)
+
+
+def test_numbers_open_on_demand(page, server):
+    open_page(page, f"{server}/inside-a-head?follow=A")
+    assert page.locator("[data-testid=stDataFrame]").count() == 0
+    page.get_by_role("button", name="Numbers").nth(4).click()
+    wait_until_idle(page)
+    expect(page.locator("[data-testid=stDataFrame]")).to_have_count(1)
+
+
+def test_a_click_in_the_grid_opens_the_head(page, server):
+    open_page(page, f"{server}/all-heads")
+    expect(page.locator(CHARTS)).to_have_count(2)
+    assert painted_images(page) >= 1
+    click_head(page, "L2 H5")
+    assert "head=L2+H5" in page.url
+    assert any(text.startswith("L2 H5") for text in readings(page))
+    click_head(page, "L5 H0")
+    assert any(text.startswith("L5 H0") for text in readings(page))
+    page.go_back()
+    wait_until_idle(page)
+    assert "head=L2+H5" in page.url
+    page.get_by_role("link", name="Inside L2 H5").click()
+    wait_until_idle(page)
+    assert "inside-a-head" in page.url
+    expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L2 H5")
+
+
+def click_head(page, name):
+    page.locator(f'path[aria-label*="head: {name}"]').first.click()
+    wait_until_idle(page)
+
+
+def test_sorting_average_and_rollout(page, server):
+    open_page(page, f"{server}/all-heads")
+    page.get_by_text("Sort the heads by it").click()
+    wait_until_idle(page)
+    assert "sorted=true" in page.url
+    for name, formula in (("average", "the mean of the layer"), ("rollout", "multiplied up through the layers")):
+        page.get_by_role("radio", name=name).click()
+        wait_until_idle(page)
+        assert page.get_by_text(formula).is_visible()
+        assert f"map_of={name}" in page.url
+
+
+def test_lines_and_second_opinions(page, server):
+    open_page(page, f"{server}/all-heads?tab=Lines+from+the+word")
+    expect(page.locator(CHARTS)).to_have_count(2)
+    tab(page, "Second opinions")
+    expect(page.locator(CHARTS)).to_have_count(4)
+    assert any("Rank correlation over 5 words" in text for text in readings(page))
+
+
+def test_words_that_vega_takes_for_names_are_painted(page, server):
+    open_page(page, f"{server}/inside-a-head?a=Ask+if+the+bank+constructor+came.&b=The+bank+paid.")
+    for word in ("if", "construct"):
+        drawn = page.locator("[data-testid=stVegaLiteChart] svg text", has_text=re.compile(f"^{word}$"))
+        expect(drawn.first).to_be_visible()
+
+
+@pytest.mark.parametrize("view", ["inside-a-head", "all-heads"])
+def test_512_tokens_paint_and_stay_under_a_megabyte(page, server, view):
+    open_page(page, f"{server}/{view}?word=bank")
+    received = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
+    page.reload()
+    wait_until_idle(page)
+    received.clear()
+    type_sentence(page, "Sentence A", long_sentence())
+    wait_until_idle(page, 120)
+    assert not page.get_by_text("tokens and").count()  # no message that it is too long
+    expect(page.locator(CHARTS).nth(1)).to_be_visible(timeout=30_000)
+    page.wait_for_timeout(2_000)
+    if view == "all-heads":
+        assert painted_images(page) >= 2  # the grid and the chosen head's map
+    else:
+        assert page.get_by_text("512 tokens").count() >= 1
+    assert 20_000 < sum(received) < 1_000_000, sum(received)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "inside-a-head",
+        "all-heads",
+        "all-heads?tab=Lines+from+the+word",
+        "all-heads?tab=Second+opinions",
+        "?view=A+against+B",
+    ],
+)
+def test_a_narrow_window_holds_the_pictures(page, server, address):
+    page.set_viewport_size({"width": 800, "height": 900})
+    open_page(page, f"{server}/{address}")
+    right = page.evaluate(
+        "() => document.querySelector('[data-testid=stMainBlockContainer]').getBoundingClientRect().right"
+    )
+    expect(page.locator(CHARTS).first).to_be_visible()
+    for chart in page.locator(CHARTS).all():
+        box = chart.bounding_box()
+        assert box["x"] + box["width"] <= right + 1
