@@ -7,7 +7,6 @@ other cases are what learners ask about.
 from dataclasses import dataclass
 
 import pandas as pd
-import torch
 from torch import Tensor
 
 from selfattn.kernel import attend, softmax
@@ -58,13 +57,6 @@ def summary(cases: tuple[MaskCase, ...]) -> pd.DataFrame:
             "difference": [float((case.weights - cases[0].weights).abs().max()) for case in cases],
         }
     )
-
-
-def random_head(n: int, d_head: int = 8, seed: int = 0) -> tuple[Tensor, Tensor]:
-    """Query and key (n, d_head) with nothing in them but noise, for a sentence that no encoder has read."""
-    draw = torch.Generator().manual_seed(seed)
-    query, key = (torch.randn(n, d_head, generator=draw, dtype=torch.float64) for _ in range(2))
-    return query, key
 
 
 def _case(name: str, weights: Tensor) -> MaskCase:

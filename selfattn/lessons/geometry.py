@@ -28,16 +28,6 @@ def value_arrows(trace: AttentionTrace, tokens: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["kind", "label", "x", "y", "weight"])
 
 
-def chain(trace: AttentionTrace, tokens: Sequence[str]) -> pd.DataFrame:
-    """The weighted values laid tip to tail: from the origin to the context. Columns label, x, y, x2, y2, weight."""
-    rows, x, y = [], 0.0, 0.0
-    for token, value, weight in zip(tokens, trace.value, trace.weights[0]):
-        step_x, step_y = _plane(value * weight)
-        rows.append((token, x, y, x + step_x, y + step_y, float(weight)))
-        x, y = x + step_x, y + step_y
-    return pd.DataFrame(rows, columns=["label", "x", "y", "x2", "y2", "weight"])
-
-
 def _plane(vector) -> tuple[float, float]:
     if vector.shape != (2,):
         raise ValueError(f"Expected vectors of two numbers to draw in the plane, got {vector.numel()}. Use two.")

@@ -65,12 +65,6 @@ def test_a_learned_projection_can_absorb_the_scale():
     assert scaling.absorbed() < 1e-12
 
 
-def test_the_weighted_values_laid_tip_to_tail_end_at_the_context():
-    trace = worked_example.compute()
-    last = geometry.chain(trace, worked_example.TOKENS).iloc[-1]
-    assert [last["x2"], last["y2"]] == pytest.approx(trace.context[0].tolist())
-
-
 def test_geometry_frames_hold_every_arrow():
     trace = worked_example.compute()
     arrows = geometry.query_key_arrows(trace, "it", worked_example.TOKENS)
@@ -89,7 +83,7 @@ def test_only_minus_infinity_and_renormalised_weights_are_a_mask():
 
 
 def test_masked_row_i_spreads_over_i_plus_1_tokens():
-    weights = causal_mask.four_cases(*causal_mask.random_head(5))[0].weights
+    weights = causal_mask.four_cases(*torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(0)))[0].weights
     assert (weights > 0).sum(-1).tolist() == [1, 2, 3, 4, 5]
 
 

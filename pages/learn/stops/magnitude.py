@@ -22,9 +22,11 @@ def show() -> None:
         typed = parts.vectors("magnitude", {"query": magnitude.QUERY, **dict(zip(magnitude.NAMES, magnitude.KEYS))})
         found = magnitude.compare(typed["query"], [typed[name] for name in magnitude.NAMES])
     _figures(found)
+    once, twice = (magnitude.score_when_longer(magnitude.QUERY, magnitude.KEYS[1], times) for times in (1, 2))
     parts.prose(
-        "**Does dividing by √d cure it?** No. It divides *every* key's score by the same number, so the order stays "
-        "and a key twice as long still scores twice as much. What it does cure comes at the next stop. "
+        f"**Does dividing by √d cure it?** No: the scaled score of the key [1, 4] is {once:.2f}, of [2, 8] {twice:.2f}. "
+        "It divides *every* key's score by the same number: the order stays, and a key twice as long still scores twice "
+        "as much. What it does cure comes at the next stop. "
         "Comparing *cosines*, the scores of vectors cut to length 1, would remove length altogether; attention doesn't "
         'do that, and a model may use a key\'s length to say "look at me".'
     )

@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.learn import parts
 from selfattn.dashboard.show import current_theme, show_chart
-from selfattn.lessons import charts, forgetting, recurrence, timing
+from selfattn.lessons import charts, forgetting, recurrence, timing, worked_example
 
 WAYS = ("one matrix product", "attention, word by word")
 
@@ -49,3 +49,5 @@ def show_forgetting() -> None:
         st.text(f"{name}: {text}")
     context = ", ".join(f"{number:.2f}" for number in found.context_after.tolist())
     st.text(f"Same weights, same context: [{context}]; the two differ by {found.difference:.0e}.")
+    order = forgetting.forgets_order(worked_example.compute())
+    st.text(f"Read in reverse order, keys and values give a context that differs by {order:.0e}: order is lost, too.")
