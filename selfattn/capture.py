@@ -81,19 +81,25 @@ class LayerRecording:
             mask = mask.expand(self.query.shape[1], -1, -1)[heads]
         return attend(query[..., rows, :], key, value, mask, self.scale)
 
-    def own_weights(self) -> Tensor:
-        """The weights (n_heads, n, n) by the model's own `eager` function, on the recorded inputs; CPU float32."""
+    def own_weights(self, head: int | None = None) -> Tensor:
+        """The weights by the model's own `eager` function, on the recorded inputs; CPU float32.
+
+        (n_heads, n, n), or (n, n) of one head: for a long text all heads at once may not fit into the memory.
+        """
         eager = sys.modules[type(self.module).__module__].eager_attention_forward
         mask = self.mask
         if mask is not None and mask.dtype == torch.bool:
             lowest = torch.finfo(self.query.dtype).min
             mask = torch.zeros_like(mask, dtype=self.query.dtype).masked_fill(~mask, lowest)
-        extra = {} if self.position_bias is None else {"position_bias": self.position_bias}
         groups = getattr(self.module, "num_key_value_groups", 1)  # the family's function repeats them by itself
-        key, value = self.key[:, ::groups], self.value[:, ::groups]
+        some = slice(None) if head is None or groups > 1 else slice(head, head + 1)
+        query, key, value = self.query[:, some], self.key[:, some][:, ::groups], self.value[:, some][:, ::groups]
+        extra = {} if self.position_bias is None else {"position_bias": self.position_bias[:, some]}
         with torch.no_grad():
-            _, weights = eager(self.module, self.query, key, value, mask, scaling=self.scale, dropout=0.0, **extra)
-        return weights[0].float().cpu()
+            _, weights = eager(self.module, query, key, value, mask, scaling=self.scale, dropout=0.0, **extra)
+        if head is None:
+            return weights[0].float().cpu()
+        return weights[0, head if groups > 1 else 0].float().cpu()
 
 
 class Recorder:

@@ -10,6 +10,8 @@ from selfattn.capture import LayerRecording
 from selfattn.kernel import AttentionTrace
 from selfattn.words import Word
 
+BLOCK = 1024  # rows of a map that are computed at a time
+
 
 class NotRecomputable(RuntimeError):
     """The encoder's attention is shown as the model reports it; the kernel can't recompute it. The message says why."""
@@ -71,6 +73,23 @@ class Encoding:
         """The weights (n_heads, n, n) by the model's own eager function on the very inputs that the kernel gets."""
         layer = self._layer(layer)
         return self.shown[layer] if self.shown is not None else self.recordings[layer].own_weights()
+
+    def head_weights(self, layer: int, head: int, rows: slice = slice(None)) -> Tensor:
+        """One head's weights, all rows or some: (n, n) or fewer rows; by the kernel, or the model's own if shown only.
+
+        Rows are computed a block at a time, so that a text of thousands of tokens needs one map and not four.
+        """
+        layer, head = self._layer(layer), self._head(head)
+        if self.shown is not None:
+            return self.shown[layer, head, rows]
+        start, stop, _ = rows.indices(len(self.tokens))
+        blocks = [slice(first, min(first + BLOCK, stop)) for first in range(start, stop, BLOCK)]
+        return torch.cat([self.recordings[layer].trace(head, block).weights for block in blocks])
+
+    def own_head_weights(self, layer: int, head: int) -> Tensor:
+        """One head's weights (n, n) by the model's own eager function on the very inputs that the kernel gets."""
+        layer, head = self._layer(layer), self._head(head)
+        return self.shown[layer, head] if self.shown is not None else self.recordings[layer].own_weights(head)
 
     def own_context(self, layer: int) -> Tensor:
         """The context (n_heads, n, d_head) that the model's fast attention call returned in this pass."""

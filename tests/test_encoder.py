@@ -70,6 +70,14 @@ def test_own_weights_are_not_the_kernels(encoder):
     assert any(not torch.equal(encoding.weights(layer), encoding.own_weights(layer)) for layer in range(6))
 
 
+def test_one_heads_weights_are_the_layers(encoder, monkeypatch):
+    monkeypatch.setattr("selfattn.encoding.BLOCK", 5)
+    encoding = encoder.encode(MUDDY)
+    assert torch.allclose(encoding.head_weights(2, 7), encoding.weights(2)[7], atol=2e-6)
+    assert torch.allclose(encoding.head_weights(2, 7, slice(3, 5)), encoding.weights(2)[7, 3:5], atol=2e-6)
+    assert torch.allclose(encoding.own_head_weights(2, 7), encoding.own_weights(2)[7], atol=2e-6)
+
+
 def test_rows_are_the_maps_rows(encoder):
     encoding = encoder.encode(MUDDY)
     rows = encoding.rows(2)

@@ -158,21 +158,23 @@ def _knock_outs() -> BoundedCache:
 
 
 @st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
-def cached_error(encoder: Encoder, text: str, layer: int) -> float:
-    """The largest difference between the kernel's weights and the model's own, on one layer's own inputs."""
+def cached_error(encoder: Encoder, text: str, layer: int, head: int | None = None) -> float:
+    """The largest difference between the kernel's weights and the model's own, on the same inputs; None: all heads."""
     encoding = cached_encode(encoder, text)
-    return float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max())
+    if head is None:
+        return float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max())
+    return float((encoding.head_weights(layer, head) - encoding.own_head_weights(layer, head)).abs().max())
 
 
 @st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
-def cached_separate_error(encoder: Encoder, text: str, layer: int) -> float | None:
+def cached_separate_error(encoder: Encoder, text: str, layer: int, head: int) -> float | None:
     """The same against a whole separate eager pass; None for a text too long to hold all its maps for it."""
     encoding = cached_encode(encoder, text)
     if encoder.n_layers * encoder.n_heads * len(encoding.tokens) ** 2 > SEPARATE_PASS_CELLS:
         return None
     with limits.run_slot():
-        reference = encoder.reference_weights(text)[layer]
-    return float((encoding.weights(layer) - reference).abs().max())
+        reference = encoder.reference_weights(text)[layer, head]
+    return float((encoding.head_weights(layer, head) - reference).abs().max())
 
 
 @st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)

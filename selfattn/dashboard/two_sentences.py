@@ -1,7 +1,5 @@
 """The parts of the main view: the word's strip, the kernel's steps, the whole maps, the parting curve, the figure."""
 
-from collections.abc import Sequence
-
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -9,6 +7,7 @@ import streamlit as st
 import torch
 
 from selfattn import charts, head_charts, head_readings, readings
+from selfattn.dashboard.maps import MapOptions, binning, chosen_options, pick_map_options, whole, zoomed
 from selfattn.dashboard.pickers import Occurrence, Pair
 from selfattn.dashboard.show import current_theme, show_chart
 from selfattn.dashboard.state import (
@@ -24,10 +23,13 @@ from selfattn.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES
 from selfattn.export import Provenance
 from selfattn.frames import STEPS, context_frame, drift_frame, head_name, steps_frame, strip_frame, weights_frame
-from selfattn.measures import drift, hide_special, similarity, special_share
+from selfattn.map_view import MapView, binned, map_view
+from selfattn.measures import drift, similarity, special_share
 
 AGAINST = "A against B"
 COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
+
+LINKED = ("a", "b", "c", "word", "at_a", "at_b", "head", "map", "view", "words", "hide", "attention", "dtype")
 
 STEP_TEXT = {
     "scores": (r"$QK^{\top}$", "The word's query times each token's key: one number a token, larger where they match."),
@@ -52,7 +54,7 @@ STEP_TEXT = {
 
 def row(side: Occurrence, layer: int, head: int) -> torch.Tensor:
     """The word's row of weights in one head, (n,): the mean over a split word's pieces."""
-    return side.encoding.weights(layer)[head][list(side.positions)].mean(0)
+    return side.encoding.head_weights(layer, head, slice(side.word.start, side.word.stop)).mean(0)
 
 
 def strip(pair: Pair, layer: int, head: int) -> pd.DataFrame:
@@ -65,11 +67,11 @@ def special_shares(pair: Pair, layer: int, head: int) -> dict[str, float]:
     return {name: float(special_share(row(side, layer, head), side.encoding.special)) for name, side in pair.sides}
 
 
-def error(encoder: Encoder, pair: Pair, layer: int) -> float | None:
-    """The largest difference between the kernel's weights and the model's own in this layer, over both sentences."""
+def error(encoder: Encoder, pair: Pair, layer: int, head: int) -> float | None:
+    """The largest difference between the kernel's weights and the model's own in this head, over both sentences."""
     if not encoder.recomputable:
         return None
-    return max(cached_error(encoder, side.encoding.text, layer) for _, side in pair.sides)
+    return max(cached_error(encoder, side.encoding.text, layer, head) for _, side in pair.sides)
 
 
 def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
@@ -80,11 +82,16 @@ def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         st.text(encoder.reason, width="stretch")
         return
     theme = current_theme()
-    traces = {name: (side, side.encoding.trace(layer, head)) for name, side in pair.sides}
+    # Only the word's own rows are computed: they cost the same at any length.
+    traces = {
+        name: (side, side.encoding.recordings[layer].trace(head, slice(side.word.start, side.word.stop)))
+        for name, side in pair.sides
+    }
+    pieces = {name: range(side.word.stop - side.word.start) for name, side in pair.sides}
     steps = pd.concat(
-        [steps_frame(trace, side.positions, side.encoding.tokens, name) for name, (side, trace) in traces.items()]
+        [steps_frame(trace, pieces[name], side.encoding.tokens, name) for name, (side, trace) in traces.items()]
     )
-    context = pd.concat([context_frame(trace, side.positions, name) for name, (side, trace) in traces.items()])
+    context = pd.concat([context_frame(trace, pieces[name], name) for name, (_, trace) in traces.items()])
     places = st.container(horizontal=True, gap="small")
     for step in STEPS:
         formula, meaning = STEP_TEXT[step]
@@ -100,9 +107,9 @@ def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         )
         chart = charts.step_bars(context, theme, axis="dimension")
         show_chart(charts.finish(chart, theme), "the context vector of the word", caption=False, width="content")
-    separate = [cached_separate_error(encoder, side.encoding.text, layer) for _, side in pair.sides]
+    separate = [cached_separate_error(encoder, side.encoding.text, layer, head) for _, side in pair.sides]
     known = None if None in separate else max(separate)
-    st.text(readings.error(error(encoder, pair, layer), known), width="stretch")
+    st.text(readings.error(error(encoder, pair, layer, head), known), width="stretch")
 
 
 def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
@@ -116,32 +123,36 @@ def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
             "Whose weights", options, default=options[0], required=True, key="view", bind="query-params",
             label_visibility="collapsed",
         )  # fmt: skip
-    hidden = controls.toggle("Hide special tokens (rows are scaled up to 1)", key="hide", bind="query-params")
+    options = pick_map_options(controls)
     if source == AGAINST:
-        _show_against(pair, layer, head, hidden)
+        _show_against(pair, layer, head, not options.special)
         return
-    shown = [_matrix(side, layer, head, source, hidden) for _, side in pair.sides]
-    maximum = max(float(np.abs(matrix).max()) for matrix, _, _ in shown) or 1e-12
-    kind, legend = ("signed", "from scratch minus own") if source == "difference" else ("weights", "weight")
     theme = current_theme()
     places = st.container(horizontal=True, gap="medium")
-    for (name, side), (matrix, kept, _) in zip(pair.sides, shown):
-        with places.container(width=COLUMN, gap="small"):
+    columns = {name: places.container(width=COLUMN, gap="small") for name, _ in pair.sides}
+    views = {}
+    for name, side in pair.sides:
+        with columns[name]:
+            views[name] = zoomed(_view(side, layer, head, source, options), name)
+    maximum = max(float(view.matrix.abs().max()) for view in views.values()) or 1e-12
+    kind, legend = ("signed", "from scratch minus own") if source == "difference" else ("weights", "weight")
+    for name, side in pair.sides:
+        with columns[name]:
+            view = views[name]
             chart = charts.heatmap(
-                matrix,
-                [side.encoding.tokens[i] for i in kept],
+                view.matrix.numpy(),
+                view.labels,
                 theme,
                 kind=kind,
                 maximum=maximum,
-                marked=[kept.index(p) for p in side.positions if p in kept],
+                marked=view.rows_of(side.positions),
                 title=f"{name}   {head_name(layer, head)}",
                 color=theme.sentence_a if name == "A" else theme.sentence_b,
                 legend=legend,
             )
-            reading = _map_reading(matrix, [side.encoding.tokens[i] for i in kept], source)
-            show_chart(charts.finish(chart, theme), reading, width="content")
-    if hidden:
-        st.text(readings.hidden({name: s for (name, _), (_, _, s) in zip(pair.sides, shown)}), width="stretch")
+            show_chart(charts.finish(chart, theme), _map_reading(view, source) + binning(view), width="content")
+    if not options.special:
+        st.text(readings.hidden({name: view.hidden for name, view in views.items()}), width="stretch")
 
 
 def _show_against(pair: Pair, layer: int, head: int, hidden: bool) -> None:
@@ -155,8 +166,10 @@ def _show_against(pair: Pair, layer: int, head: int, hidden: bool) -> None:
     with places.container(width=COLUMN, gap="small"):
         st.text(reading, width="stretch")
         if hidden:
-            # For an encoder that is shown only, "model's own" is all there is.
-            gone = {name: _matrix(side, layer, head, "model's own", True)[2] for name, side in pair.sides}
+            gone = {
+                name: map_view(side.encoding.head_weights(layer, head), side.encoding, special=False).hidden
+                for name, side in pair.sides
+            }
             st.text(readings.hidden(gone), width="stretch")
 
 
@@ -166,27 +179,20 @@ def against(pair: Pair, layer: int, head: int, hidden: bool) -> Difference:
     return difference(first, second, layer, head, hidden)
 
 
-def _matrix(side: Occurrence, layer: int, head: int, source: str, hidden: bool) -> tuple[np.ndarray, list[int], float]:
-    """The map to draw, the positions it keeps, and the mean weight that hiding special tokens hid."""
+def _view(side: Occurrence, layer: int, head: int, source: str, options: MapOptions) -> MapView:
+    """The map from the source that the switch names."""
     encoding = side.encoding
-    own = encoding.own_weights(layer)[head] if source != "from scratch" else None
-    weights = own if source == "model's own" else encoding.weights(layer)[head]
-    kept, share = list(range(len(encoding.tokens))), 0.0
-    if hidden and not all(encoding.special):
-        kept = [i for i, special in enumerate(encoding.special) if not special]
-        weights, gone = hide_special(weights, encoding.special)
-        share = float(gone.mean())
-        own = None if own is None else hide_special(own, encoding.special)[0]
-    if source == "difference":
-        weights = weights - own
-    return weights.numpy(), kept, share
+    own = encoding.own_head_weights(layer, head) if source != "from scratch" else None
+    if source == "model's own":
+        return whole(own, encoding, options)
+    return whole(encoding.head_weights(layer, head), encoding, options, own)
 
 
-def _map_reading(matrix: np.ndarray, tokens: Sequence[str], source: str) -> str:
-    i, j = np.unravel_index(int(np.abs(matrix).argmax()), matrix.shape)
+def _map_reading(view: MapView, source: str) -> str:
+    i, j = np.unravel_index(int(view.matrix.abs().argmax()), view.matrix.shape)
     if source == "difference":
-        return f"Largest difference: {matrix[i, j]:+.1e}, from {tokens[i]} to {tokens[j]}."
-    return f"Largest weight: {matrix[i, j]:.2f}, from {tokens[i]} to {tokens[j]}."
+        return f"Largest difference: {view.matrix[i, j]:+.1e}, from {view.labels[i]} to {view.labels[j]}."
+    return f"Largest weight: {view.matrix[i, j]:.2f}, from {view.labels[i]} to {view.labels[j]}."
 
 
 def show_parting(encoder: Encoder, pair: Pair) -> None:
@@ -257,9 +263,7 @@ def random_words(encoder: Encoder) -> torch.Tensor:
 
 def take_away(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
     """The figure (both strips above both maps), the weights, and the link."""
-    parameters = {
-        key: st.session_state.get(key) for key in ("a", "b", "c", "word", "head", "map", "view", "hide", "attention")
-    }
+    parameters = {key: st.session_state.get(key) for key in LINKED}
     provenance = Provenance(
         title=f'What "{pair.word}" looks at in two sentences, {head_name(layer, head)}',
         model=encoder.name,
@@ -271,7 +275,7 @@ def take_away(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         tokens={name: list(side.encoding.tokens) for name, side in pair.sides},
         layer=layer,
         head=head,
-        error=error(encoder, pair, layer),
+        error=error(encoder, pair, layer, head),
         link=view_link(encoder, **parameters),
     )
     file = f"selfattn-{head_name(layer, head).replace(' ', '')}"
@@ -279,27 +283,30 @@ def take_away(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         found = against(pair, layer, head, bool(st.session_state.get("hide")))
         show_take_away(f"{file}-difference", lambda: against_figure(pair, found, layer, head), found.frame, provenance)
     else:
-        show_take_away(file, lambda: figure(pair, layer, head), lambda: _weights(pair, layer, head), provenance)
+        source = st.session_state.get("view") or "from scratch"
+        show_take_away(file, lambda: figure(pair, layer, head, source), lambda: _weights(pair, layer, head), provenance)
 
 
-def figure(pair: Pair, layer: int, head: int) -> dict:
-    """The figure to take away, as a Vega-Lite dict."""
-    theme = current_theme()
-    maps = [side.encoding.weights(layer)[head].numpy() for _, side in pair.sides]
-    maximum = max(float(matrix.max()) for matrix in maps)
-    drawn = [
+def figure(pair: Pair, layer: int, head: int, source: str) -> dict:
+    """The figure to take away, as a Vega-Lite dict: what the page shows, without its zoom."""
+    theme, options = current_theme(), chosen_options()
+    views = [binned(_view(side, layer, head, source, options)) for _, side in pair.sides]
+    maximum = max(float(view.matrix.abs().max()) for view in views) or 1e-12
+    maps = [
         charts.heatmap(
-            matrix,
-            side.encoding.tokens,
+            view.matrix.numpy(),
+            view.labels,
             theme,
+            kind="signed" if source == "difference" else "weights",
             maximum=maximum,
-            marked=side.positions,
-            title=f"{name}   {head_name(layer, head)}",
+            marked=view.rows_of(side.positions),
+            title=f"{name}   {head_name(layer, head)}, {source}",
             color=theme.sentence_a if name == "A" else theme.sentence_b,
+            legend="from scratch minus own" if source == "difference" else "weight",
         )
-        for matrix, (name, side) in zip(maps, pair.sides)
+        for view, (name, side) in zip(views, pair.sides)
     ]
-    both = alt.vconcat(charts.strip(strip(pair, layer, head), theme, width=900), alt.hconcat(*drawn))
+    both = alt.vconcat(charts.strip(strip(pair, layer, head), theme, width=900), alt.hconcat(*maps))
     return charts.finish(both.resolve_scale(color="independent"), theme)
 
 
@@ -316,7 +323,7 @@ def against_figure(pair: Pair, found: Difference, layer: int, head: int) -> dict
 def _weights(pair: Pair, layer: int, head: int) -> pd.DataFrame:
     return pd.concat(
         [
-            weights_frame(side.encoding.weights(layer)[head], side.encoding.tokens).assign(sentence=name)
+            weights_frame(side.encoding.head_weights(layer, head), side.encoding.tokens).assign(sentence=name)
             for name, side in pair.sides
         ]
     )
