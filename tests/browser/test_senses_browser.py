@@ -1,0 +1,85 @@
+"""The senses page in a real Chromium: upload, click a head, open a sentence in another view, stop a long computation."""
+
+import csv
+import io
+import re
+
+import pandas as pd
+import pytest
+
+from selfattn.examples import labelled_sentences
+from tests.browser.conftest import open_page, wait_until_idle
+
+pytestmark = pytest.mark.browser
+
+
+def readings(page):
+    return "\n".join(page.locator("[data-testid=stText]").all_inner_texts())
+
+
+def upload(page, rows, name="mine.csv"):
+    text = io.StringIO()
+    csv.writer(text).writerows([("sentence", "word", "sense"), *rows])
+    page.locator("input[type=file]").set_input_files(
+        {"name": name, "mimeType": "text/csv", "buffer": text.getvalue().encode()}
+    )
+
+
+def labelled_rows(*words):
+    frame = labelled_sentences()
+    return list(frame[frame["word"].isin(words)].itertuples(index=False, name=None))
+
+
+def test_an_upload_from_table_to_two_sentences(page, server):
+    open_page(page, f"{server}/senses?source=your+own+table")
+    rows = [
+        *labelled_rows("bank", "bat"),
+        ("Nothing here.", "bank", "money"),
+        ("A `$x$` :red[bank] <b>.", "bank", "money house"),
+    ]
+    upload(page, rows)
+    page.get_by_text("Over 2 words and").wait_for(timeout=120_000)
+    wait_until_idle(page)
+    assert "33 sentences" in readings(page)
+    assert page.get_by_text("1 rows can't be used").is_visible()
+
+    page.locator('path[aria-label="L3 H7"]').first.click()
+    page.get_by_text("L3 H7 tells").wait_for()
+    assert "head=L3+H7" in page.url
+
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Parquet").first.click()
+    table = pd.read_parquet(download.value.path())
+    assert len(table) == 72
+    assert {"adds", "uniform", "own_value", "p_value", "floor"} <= set(table.columns)
+
+    page.get_by_text("all", exact=True).last.click()
+    wait_until_idle(page)
+    grid = page.locator("[data-testid=stDataFrame]").last
+    grid.scroll_into_view_if_needed()
+    grid.click(position={"x": 18, "y": 55})  # the first row's box
+    page.get_by_text(re.compile("^A: ")).wait_for()
+    first = re.search(r"A: (.*)", readings(page)).group(1)
+    wait_until_idle(page)
+    page.get_by_role("link", name="A word in two sentences").last.click()
+    page.get_by_label("Sentence A").wait_for()
+    wait_until_idle(page)
+    assert page.get_by_label("Sentence A").input_value() == first
+
+
+def test_a_long_computation_shows_its_progress_and_stops(page, server):
+    open_page(page, f"{server}/senses?source=your+own+table")
+    # Other sentences than in the labelled set, so that no cache has the answer.
+    upload(
+        page,
+        [(f"{sentence} {word}less", word, sense) for sentence, word, sense in labelled_rows("bank", "bat", "ring")],
+    )
+    page.get_by_text("Over 3 words").wait_for(timeout=120_000)
+    wait_until_idle(page)
+    page.get_by_text("Measure it").click()
+    page.get_by_text(re.compile(r"Removing each head, sentence \d+ of 12")).wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped.").wait_for()
+    wait_until_idle(page)
+    page.get_by_role("button", name="Run it again").click()
+    page.get_by_text(re.compile("UNRELIABLE|reliability")).wait_for(timeout=60_000)
