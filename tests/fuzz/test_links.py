@@ -34,7 +34,7 @@ def test_links_open_a_page_or_say_why_not(server, page, generated):
         first = session.open(page)
         assert not first.exceptions
         assert not first.not_found
-        keys = session.keys()
+        keys = session.widgets
 
     def opened(query):
         with Session(server) as session:

@@ -49,15 +49,21 @@ class Session:
     def __exit__(self, *_) -> None:
         self._closing.close()
 
-    def keys(self) -> list[str]:
+    @property
+    def widgets(self) -> list[str]:
         """The keys of the widgets on the page."""
         return list(self._widgets)
+
+    def has_download(self, label: str) -> bool:
+        """Whether the page has a download button of this label."""
+        return label in self._downloads
 
     def open(self, page: str = "", query: str = "", timeout: float = 120) -> Run:
         """Open a page by its address ("" is the default page) and wait until its script has finished."""
         self._page, self._query = page, query
         self._values.clear()
         self._widgets.clear()
+        self._downloads.clear()
         return self._rerun(timeout)
 
     def set(self, timeout: float = 120, **values: object) -> Run:

@@ -1,0 +1,38 @@
+"""The models and texts that several benchmarks use."""
+
+from functools import cache
+
+import torch
+from torch import nn
+from transformers import AutoModel, BertConfig
+
+from selfattn import Encoder, load_encoder
+from selfattn.capture import IMPLEMENTATION
+
+LENGTHS = (16, 64, 128, 512)
+SENTENCE = "the bank of the river was muddy after the rain and the loan from the other bank was late"
+
+
+@cache
+def bundled() -> Encoder:
+    """The bundled encoder, 6 layers of 12 heads."""
+    return load_encoder(device="cpu")
+
+
+def base_size(implementation: str = IMPLEMENTATION) -> nn.Module:
+    """BERT-base's shape, 12 layers of 12 heads, d_model 768, with random weights."""
+    torch.manual_seed(0)
+    return AutoModel.from_config(BertConfig(), attn_implementation=implementation).eval()
+
+
+def ids(n: int) -> dict[str, torch.Tensor]:
+    """The model's input for n tokens, unpadded."""
+    generator = torch.Generator().manual_seed(n)
+    numbers = torch.randint(1000, 20_000, (1, n), generator=generator)
+    return {"input_ids": numbers, "attention_mask": torch.ones_like(numbers)}
+
+
+def text(n: int) -> str:
+    """A text of n tokens for the bundled encoder, special tokens included."""
+    words = SENTENCE.split()
+    return " ".join(words[i % len(words)] for i in range(n - 2))

@@ -1,0 +1,56 @@
+"""Fifty real sessions at one server for ten minutes: seconds of each action, memory over time, and what went wrong.
+
+    python -m benchmarks.soak [--visitors 50] [--minutes 10] [--thought 4]
+
+Its table goes to RESULTS.md. The server and its visitors share the machine.
+"""
+
+import argparse
+
+from benchmarks.table import keep, made_by
+from tests.browser.conftest import start_server
+from tests.soak.session import Session
+from tests.soak.visitors import Soak, soak
+
+
+def main() -> None:
+    """Run the soak that the command line describes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--visitors", type=int, default=50)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument(
+        "--thought", type=float, default=4.0, help="seconds between two actions of a visitor, on average"
+    )
+    options = parser.parse_args()
+    process, address = start_server()
+    try:
+        with Session(address) as session:
+            session.open()
+        found = soak(address, process.pid, options.visitors, options.minutes * 60, options.thought)
+    finally:
+        process.terminate()
+        process.wait(10)
+    section = _section(found, options.visitors, options.minutes, options.thought)
+    print(section)
+    keep(section)
+
+
+def _section(found: Soak, visitors: int, minutes: float, thought: float) -> str:
+    command = f"python -m benchmarks.soak --visitors {visitors} --minutes {minutes:g} --thought {thought:g}"
+    end = minutes * 60
+    memory = ", ".join(f"{_memory(found, part * end / 5, (part + 1) * end / 5):.0f}" for part in range(5))
+    trouble = "none" if not found.trouble else f"{len(found.trouble)}, the first: {found.trouble[0]}"
+    return (
+        f"## soak\n\n{made_by(command)}\n\n{visitors} visitors, {thought:g} s of thought, the server and all visitors on "
+        f"this machine. Errors: {trouble}. Resident memory, mean of each fifth of the time: {memory} MB; "
+        f"after the first half it changes by {found.growth(end / 2):+.0f} MB an hour.\n\n{found.table()}\n"
+    )
+
+
+def _memory(found: Soak, start: float, stop: float) -> float:
+    held = [mb for seconds, mb in found.memory if start <= seconds < stop]
+    return sum(held) / max(1, len(held))
+
+
+if __name__ == "__main__":
+    main()

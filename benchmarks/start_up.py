@@ -1,0 +1,47 @@
+"""From the command to the first picture: the dashboard, beside the bare imports and the load of its encoder alone."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from benchmarks.table import Row, duration, paired, timed
+from tests.browser.conftest import start_server
+from tests.soak.session import Session
+
+TITLE = "Start-up"
+COLUMNS = ("selfattn", "beside it")
+ROUNDS = 3
+BARE = "import streamlit, torch, transformers"
+LOADED = "from selfattn import load_encoder; load_encoder()"
+
+
+def main() -> Iterator[Row]:
+    """The server's answer, the first chart's data, and the whole first page, from a cold process."""
+    bare = [timed(lambda: _python(BARE)) for _ in range(ROUNDS)]
+    loaded = [timed(lambda: _python(LOADED)) for _ in range(ROUNDS)]
+    starts = [_started() for _ in range(ROUNDS)]
+    answers, charts, pages = zip(*starts)
+    imports = "importing streamlit, torch and transformers"
+    yield paired(f"until the server answers, beside {imports}", list(zip(answers, bare)), duration)
+    yield paired(
+        "until the first chart is sent, beside loading the encoder in Python", list(zip(charts, loaded)), duration
+    )
+    yield paired("until the whole first page is sent, beside the same", list(zip(pages, loaded)), duration)
+
+
+def _python(code: str) -> None:
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+def _started() -> tuple[float, float, float]:
+    """Seconds from the command until the server answers, the first chart is there, and the page is whole."""
+    found = []
+    seconds = timed(lambda: found.append(start_server()))
+    process, address = found[0]
+    try:
+        with Session(address) as session:
+            run = session.open()
+    finally:
+        process.terminate()
+        process.wait(10)
+    return seconds, seconds + run.first_chart, seconds + run.seconds

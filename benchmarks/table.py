@@ -1,0 +1,122 @@
+"""One row a comparison, how it is measured, and RESULTS.md, which keeps the latest table of each benchmark."""
+
+import platform
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python", "bertviz", "matplotlib")
+HEAD = """# Results
+
+Each row is a ratio of two things measured alternately in one run on one machine: times and sizes differ elsewhere, the
+ratios hardly. `make bench` writes this file; a benchmark that is run alone replaces only its own table.
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Ours beside theirs: `ratio` is ours / theirs, below 1 where ours takes less."""
+
+    what: str
+    ours: str
+    theirs: str
+    ratio: float | None  # None where theirs has no figure
+    rounds: int
+    bound: float | None = None  # what the ratio must not exceed
+
+    def line(self) -> str:
+        """The row in Markdown."""
+        shown = "" if self.ratio is None else f"{self.ratio:.3g}"
+        kept = "" if self.bound is None or self.ratio is None else f"{'yes' if self.ratio <= self.bound else 'NO'}"
+        bound = "" if self.bound is None else f"at most {self.bound:g}: {kept}"
+        return f"| {self.what} | {self.ours} | {self.theirs} | {shown} | {bound} | {self.rounds} |"
+
+
+def compare(
+    what: str,
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    rounds: int,
+    bound: float | None = None,
+) -> Row:
+    """Time both alternately, the order changing each round, after one warm-up; the median of the rounds' ratios."""
+    ours(), theirs()
+    pairs = []
+    for number in range(rounds):
+        order = (ours, theirs) if number % 2 else (theirs, ours)
+        seconds = {function: timed(function) for function in order}
+        pairs.append((seconds[ours], seconds[theirs]))
+    return paired(what, pairs, duration, bound)
+
+
+def paired(
+    what: str, pairs: Sequence[tuple[float, float]], shown: Callable[[float], str], bound: float | None = None
+) -> Row:
+    """A row from pairs (ours, theirs): the median of the ratios, and the medians of both."""
+    ours, theirs = (statistics.median(side) for side in zip(*pairs))
+    ratio = statistics.median(first / second for first, second in pairs)
+    return Row(what, shown(ours), shown(theirs), ratio, len(pairs), bound)
+
+
+def timed(function: Callable[[], object]) -> float:
+    """Seconds that a call takes."""
+    started = time.perf_counter()
+    function()
+    return time.perf_counter() - started
+
+
+def duration(seconds: float) -> str:
+    """Seconds or milliseconds, three digits."""
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
+
+
+def size(count: float) -> str:
+    """Bytes in kB or MB, three digits."""
+    return f"{count / 1e6:.3g} MB" if count >= 1e6 else f"{count / 1e3:.3g} kB"
+
+
+def show(name: str, title: str, columns: tuple[str, str], rows: Iterable[Row], command: str) -> str:
+    """Print the rows as they come, and return the benchmark's section for RESULTS.md."""
+    ours, theirs = columns
+    lines = [f"| {title} | {ours} | {theirs} | ratio | bound | rounds |", "|---|---|---|---|---|---|"]
+    print("\n".join(lines), flush=True)
+    for row in rows:
+        lines.append(row.line())
+        print(lines[-1], flush=True)
+    return f"## {name}\n\n{made_by(command)}\n\n" + "\n".join(lines) + "\n"
+
+
+def made_by(command: str) -> str:
+    """The command, the date and the versions that a section was made with."""
+    today = datetime.now(UTC).date().isoformat()
+    return f"`{command}`, {today}, {_processor()}; {', '.join(_versions())}."
+
+
+def _versions() -> list[str]:
+    found = [f"Python {platform.python_version()}"]
+    for package in PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _processor() -> str:
+    import torch
+
+    return f"{torch.get_num_threads()} threads on {platform.system()} {platform.machine()}"
+
+
+def keep(section: str, file: Path = RESULTS) -> None:
+    """Put a section into RESULTS.md in place of the older one of its name; sections stay in alphabetical order."""
+    text = file.read_text("utf-8") if file.exists() else HEAD
+    parts = re.split(r"(?m)^(?=## )", text)[1:]
+    held = {part.split("\n", 1)[0]: part.strip() + "\n" for part in [*parts, section]}
+    file.write_text("\n".join([HEAD, *(held[name] for name in sorted(held))]), "utf-8")

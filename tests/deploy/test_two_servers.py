@@ -1,0 +1,128 @@
+"""deploy/nginx.conf with a real nginx and two real servers, one of which is killed on the way."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import start_server
+from tests.soak.session import Session
+
+pytestmark = pytest.mark.long
+RECIPE = Path(__file__).parents[2] / "deploy" / "nginx.conf"
+LINK = "a=The+bank+of+snow+was+high.&b=The+bank+approved+the+loan.&word=bank&head=L3+H7"
+
+
+def find_nginx() -> str | None:
+    """nginx on this machine, installed where root may."""
+    if shutil.which("nginx") is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "nginx-light"], check=False)
+    return shutil.which("nginx")
+
+
+@pytest.fixture
+def proxied(tmp_path):
+    """The proxy's address, and the two servers by "host:port"."""
+    nginx = find_nginx()
+    if nginx is None:
+        pytest.skip("no nginx on this machine, and none could be installed")
+    servers = {address.removeprefix("http://").replace("localhost", "127.0.0.1"): process
+               for process, address in (start_server(), start_server())}  # fmt: skip
+    port = _free_port()
+    recipe = RECIPE.read_text("utf-8").replace("127.0.0.1:8080", f"127.0.0.1:{port}")
+    for old, new in zip(("127.0.0.1:8501", "127.0.0.1:8502"), servers):
+        recipe = recipe.replace(old, new)
+    recipe = recipe.replace(
+        "add_header Set-Cookie", "add_header X-Served-By $upstream_addr always; add_header Set-Cookie"
+    )
+    folders = "".join(f"{kind}_temp_path {tmp_path};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    recipe = recipe.replace("http {", f"http {{ access_log off; {folders}", 1)
+    (tmp_path / "nginx.conf").write_text(
+        f"pid {tmp_path}/pid; daemon off; error_log {tmp_path}/log;\n{recipe}", "utf-8"
+    )
+    proxy = subprocess.Popen([nginx, "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")])
+    address = f"http://127.0.0.1:{port}"
+    _until(lambda: _get(f"{address}/_stcore/health")[0] == "ok")
+    yield address, servers
+    for process in (proxy, *servers.values()):
+        process.terminate()
+        process.wait(10)
+
+
+def test_visitors_stay_with_their_server_and_move_when_it_dies(proxied):
+    address, servers = proxied
+    visitors = [_new_visitor(address) for _ in range(12)]
+    homes = [home for _, home in visitors]
+    assert set(homes) == set(servers)  # both have some
+    for cookie, home in visitors:
+        assert {_get(f"{address}/", cookie)[1] for _ in range(3)} == {home}
+
+    texts = []
+    for server in servers:
+        cookie = next(cookie for cookie, home in visitors if home == server)
+        with Session(address, {"Cookie": cookie}) as session:
+            run = session.open("", LINK)
+            assert not run.exceptions
+            texts.append(_readings(run.texts))
+            assert session.download("PNG").startswith(b"\x89PNG")
+    assert texts[0] == texts[1]  # a link opens the same view on either
+    assert len(texts[0]) >= 4
+
+    dead, alive = servers
+    servers[dead].kill()
+    servers[dead].wait(10)
+    for cookie, _ in visitors:
+        body, home = _get(f"{address}/_stcore/health", cookie)
+        assert (body, home.split(", ")[-1]) == ("ok", alive)
+    cookie = next(cookie for cookie, home in visitors if home == dead)
+    with Session(address, {"Cookie": cookie}) as session:
+        run = session.open("", LINK)
+    assert not run.exceptions
+    assert _readings(run.texts) == texts[0]
+
+
+def _readings(texts: list[str]) -> list[str]:
+    """What the page says about the pictures: not how it was loaded, which the first visitor of a server sees."""
+    return [text for text in texts if re.search(r"L3 H7|Special tokens|Largest|alike", text)]
+
+
+def _new_visitor(address: str) -> tuple[str, str]:
+    with urllib.request.urlopen(f"{address}/", timeout=10) as response:
+        return response.headers["Set-Cookie"].split(";")[0], response.headers["X-Served-By"]
+
+
+def _get(address: str, cookie: str = "") -> tuple[str, str]:
+    try:
+        request = urllib.request.Request(address, headers={"Cookie": cookie})
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return response.read().decode("utf-8", "replace"), response.headers.get("X-Served-By", "")
+    except OSError:
+        return "", ""
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _until(condition) -> None:
+    deadline = time.time() + 30
+    while not condition():
+        assert time.time() < deadline
+        time.sleep(0.2)
+
+
+def test_the_recipe_asks_for_no_more_than_the_servers_give():
+    """The upload limit of the proxy is the servers' own."""
+    config = (RECIPE.parents[1] / ".streamlit" / "config.toml").read_text("utf-8")
+    assert (
+        re.search(r"client_max_body_size (\d+)m", RECIPE.read_text("utf-8"))[1]
+        == (re.search(r"maxUploadSize = (\d+)", config)[1])
+    )

@@ -1,0 +1,115 @@
+"""Many visitors at once, each in a real session of its own, doing mixed work with pauses for thought."""
+
+import random
+import statistics
+import threading
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import psutil
+
+from tests.soak.session import Run, Session
+
+PLACES = ("river", "loan", "garden", "harbour", "cellar", "market", "winter", "office", "forest", "stage")
+PAGES = ("inside-a-head", "all-heads", "from-scratch", "one-word-one-vector")
+STEP = 2.0  # seconds between two looks at the memory
+
+
+@dataclass
+class Soak:
+    """What happened: seconds of each action, what went wrong, and the server's memory over time."""
+
+    seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    trouble: list[str] = field(default_factory=list)
+    memory: list[tuple[float, float]] = field(default_factory=list)  # seconds since the start, MB resident
+
+    def table(self) -> str:
+        """Median and 95th percentile of each action, in Markdown."""
+        rows = [
+            f"| {action} | {len(times):,} | {statistics.median(times):.2f} s | {_percentile(times):.2f} s |"
+            for action, times in sorted(self.seconds.items())
+        ]
+        return "\n".join(["| Action | times | median | 95 % |", "|---|---|---|---|", *rows])
+
+    def growth(self, warm_up: float) -> float:
+        """MB an hour by which the memory rises after the warm-up: the slope of a line through what was seen."""
+        points = [(seconds, mb) for seconds, mb in self.memory if seconds >= warm_up]
+        seconds, mb = zip(*points)
+        return statistics.linear_regression(seconds, mb).slope * 3600
+
+
+def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = 2.0, seed: int = 0) -> Soak:
+    """Let `visitors` sessions work at the server for some time; pid is the server's process."""
+    found, stop = Soak(), threading.Event()
+    server = psutil.Process(pid)
+    threads = [
+        threading.Thread(target=_visit, args=(address, random.Random(seed + number), found, stop, thought), daemon=True)
+        for number in range(visitors)
+    ]
+    started = time.monotonic()
+    for thread in threads:
+        thread.start()
+    while (passed := time.monotonic() - started) < seconds:
+        found.memory.append((passed, server.memory_info().rss / 1e6))
+        time.sleep(min(STEP, seconds / 10))
+    stop.set()
+    for thread in threads:
+        thread.join(120)
+        if thread.is_alive():
+            found.trouble.append("a visitor waited for more than two minutes")
+    return found
+
+
+def _visit(address: str, chance: random.Random, found: Soak, stop: threading.Event, thought: float) -> None:
+    stop.wait(chance.uniform(0, thought))
+    while not stop.is_set():
+        try:
+            with Session(address) as session:  # a visitor comes, looks around, and goes
+                _note(found, "open the main view", session.open())
+                for _ in range(chance.randint(3, 8)):
+                    if stop.wait(chance.uniform(0.5, 1.5) * thought):
+                        return
+                    _act(session, chance, found)
+        except Exception as error:  # whatever it is, the soak has to report it
+            found.trouble.append(repr(error))
+            stop.wait(1)
+
+
+def _act(session: Session, chance: random.Random, found: Soak) -> None:
+    action = chance.choices(("head", "text", "link", "superseded", "figure"), (8, 4, 3, 2, 1))[0]
+    if action == "head" and "head" in session.widgets:
+        _note(found, "choose a head", session.set(head=_head(chance)))
+    elif action == "text" and "a" in session.widgets:
+        _note(found, "type a sentence", session.set(a=_sentence(chance)))
+    elif action == "superseded" and "a" in session.widgets:
+        session.send(a=_sentence(chance))  # and before the page is there, another
+        session.send(a=_sentence(chance))
+        run = session.set(a=_sentence(chance))
+        _note(found, "type three sentences in a row", run)
+    elif action == "figure" and session.has_download("PNG"):
+        started = time.monotonic()
+        if not session.download("PNG").startswith(b"\x89PNG"):
+            found.trouble.append("a PNG that is none")
+        found.seconds["take the figure away"].append(time.monotonic() - started)
+    else:
+        _note(found, "open another page", session.open(chance.choice(PAGES)))
+        _note(found, "open a link", session.open("", f"head={_head(chance).replace(' ', '+')}"))
+
+
+def _note(found: Soak, action: str, run: Run) -> None:
+    found.seconds[action].append(run.seconds)
+    found.trouble += run.exceptions
+
+
+def _head(chance: random.Random) -> str:
+    return f"L{chance.randrange(6)} H{chance.randrange(12)}"
+
+
+def _sentence(chance: random.Random) -> str:
+    words = chance.choices(PLACES, k=chance.randint(2, 12))
+    return f"The bank of the {' and the '.join(words)}."
+
+
+def _percentile(times: list[float]) -> float:
+    return sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
