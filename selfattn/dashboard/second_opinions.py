@@ -17,6 +17,7 @@ from selfattn.frames import head_name
 from selfattn.opinions import METHODS, Opinions, agreement, ask, direction
 
 COLUMN = 552
+ASK_FIRST = 100  # sentences to run through the encoder: more than so many words, and the visitor is asked before
 
 
 def show_opinions(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
@@ -29,6 +30,11 @@ def show_opinions(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         towards = direction(pair.first.encoding, pair.first.positions, pair.second.encoding, pair.second.positions)
     except ValueError as error:
         st.text(str(error), width="stretch")
+        return
+    longest = max(len(side.encoding.words) for _, side in pair.sides)
+    if longest > ASK_FIRST and not st.toggle(
+        f"Ask all three (each of the {longest} words is blanked out in turn: this takes minutes)", key="ask"
+    ):
         return
     asked = {name: _asked(encoder, pair, side, towards, name) for name, side in pair.sides}
     blank = next(iter(asked.values())).blank

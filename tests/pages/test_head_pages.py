@@ -291,6 +291,15 @@ def test_second_opinions():
     assert any("already mixtures" in caption.value for caption in at.caption)
 
 
+def test_second_opinions_on_a_long_text_are_asked_for():
+    at = start(ALL, tab="Second opinions", a=" ".join(LONG.split()[:120]))
+    assert not at.exception
+    assert "takes minutes" in at.toggle(key="ask").label
+    assert not specs(at)
+    at = at.toggle(key="ask").set_value(True).run()
+    assert sum("Rank correlation over" in text for text in texts(at)) == 2
+
+
 def test_second_opinions_on_the_same_sentence_twice():
     at = start(ALL, tab="Second opinions", b="The bank of the river.")
     assert not at.exception
