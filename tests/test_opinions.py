@@ -1,6 +1,7 @@
 """Second opinions: each method against code of its own, the ranks and their agreement, and what can't be asked."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -117,3 +118,13 @@ def test_other_families_can_be_asked(tmp_path, name):
     opinions = ask(encoder, first, word, direction(first, word.positions, second, other.positions))
     assert all(values.isfinite().all() for values in opinions.values.values())
     assert opinions.blank == blank_token(encoder)[0]
+
+
+def test_where_there_is_no_mask_token_the_padding_stands_for_a_word():
+    tokenizer = SimpleNamespace(
+        mask_token=None, mask_token_id=None, pad_token="<pad>", pad_token_id=0, unk_token="<unk>", unk_token_id=3
+    )
+    assert blank_token(SimpleNamespace(tokenizer=tokenizer)) == ("<pad>", 0)
+    tokenizer.pad_token = tokenizer.unk_token = None
+    with pytest.raises(ValueError, match="no mask, padding or unknown token"):
+        blank_token(SimpleNamespace(tokenizer=tokenizer, name="an encoder"))

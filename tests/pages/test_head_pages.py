@@ -14,6 +14,7 @@ from vl_convert import vegalite_to_svg
 
 from selfattn.chain import follow
 from selfattn.dashboard.all_heads import MEASURES
+from selfattn.difference import difference
 from selfattn.frames import heads_frame
 from selfattn.head_charts import aligned_map, compose, head_grid, thumbnail
 from selfattn.theme import LIGHT
@@ -378,8 +379,6 @@ def test_the_grid_of_a_large_encoder_stays_small(tmp_path):
 
 
 def test_the_aligned_map_draws_gaps(encoder):
-    from selfattn.difference import difference
-
     a, b = encoder.encode("The bank of the river."), encoder.encode("The bank approved the loan.")
     found = difference((a, a.words[1]), (b, b.words[1]), 0, 10)
     spec = aligned_map(found, LIGHT).to_dict()
@@ -387,3 +386,17 @@ def test_the_aligned_map_draws_gaps(encoder):
     assert {(row["word"], row["stands"]) for data in held for row in data} == {
         ("of", "only in A"), ("river", "only in A"), ("approved", "only in B"), ("loan", "only in B"),
     }  # fmt: skip
+
+
+def test_the_aligned_map_of_a_long_pair_is_a_picture_with_gaps(encoder):
+    words = LONG.split()
+    a, b = encoder.encode(" ".join(words[:90])), encoder.encode(" ".join(["The", "old", *words[1:80]]))
+    found = difference((a, a.words[1]), (b, b.words[2]), 0, 10)
+    assert len(found.labels) > 64
+    spec = aligned_map(found, LIGHT).to_dict()
+    drawn = vegalite_to_svg(spec)
+    assert "data:image/png" in drawn and "weight in A minus weight in B" in drawn
+    assert ("old", "only in B") in {
+        (row.get("word"), row.get("stands")) for data in spec["datasets"].values() for row in data
+    }
+    assert len(json.dumps(spec)) < 100_000
