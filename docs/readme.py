@@ -1,0 +1,73 @@
+"""Fill the README's generated parts: the tree (from the files' own first lines), the limits, the support table.
+
+    python docs/readme.py            all parts but the support table
+    python docs/readme.py --support  that too: it builds and proves a tiny encoder of every family, half a minute
+
+`tests/test_readme.py` fails where the tree or the limits no longer stand in the README as they are.
+"""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+SHOWN = ("app.py", "pages/", "selfattn/", "benchmarks/", "deploy/", "docs/")
+
+
+def tree() -> str:
+    """A line a Python file, grouped by folder, each with the first sentence of its docstring."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    lines, folder = [], None
+    for file in sorted(listed.stdout.split(), key=lambda name: (name.count("/") > 0, Path(name).parent.parts, name)):
+        said = summary(ROOT / file)
+        if not file.startswith(SHOWN) or not said:
+            continue
+        path = Path(file)
+        if path.parent != folder:
+            folder = path.parent
+            lines.append(f"{folder.as_posix()}/" if folder != Path() else "./")
+        lines.append(f"    {path.name:<24} {said}")
+    return "```\n" + "\n".join(lines) + "\n```"
+
+
+def summary(path: Path) -> str:
+    """The first sentence of a module's docstring, without its full stop."""
+    text = " ".join((ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split("\n\n")[0].split())
+    return text.split(". ")[0].rstrip(".")
+
+
+def limits() -> str:
+    """The operator's limits as a Markdown table."""
+    from selfattn.dashboard.limits import table
+
+    return table()
+
+
+def support() -> str:
+    """The families, measured with the installed versions, as a Markdown table."""
+    done = subprocess.run(
+        [sys.executable, "-m", "selfattn.proof"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def filled(text: str, name: str, part: str) -> str:
+    """The text with what stands between the markers of `name` replaced."""
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n{part}\n{end}{rest.split(end)[1]}"
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    text = filled(filled(README.read_text("utf-8"), "tree", tree()), "limits", limits())
+    if "--support" in sys.argv:
+        text = filled(text, "support", support())
+    README.write_text(text, "utf-8")
