@@ -180,7 +180,7 @@ def lines(
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False))
     drawn = (
         alt.Chart(ends[ends["weight"] >= 0.005])
-        .mark_rule(opacity=0.75, strokeCap="round")
+        .mark_rule(opacity=0.75, strokeCap="butt")
         .encode(
             x=x,
             x2="x2:Q",
@@ -200,7 +200,7 @@ def lines(
         )
     )
     right = (
-        alt.Chart(texts.assign(x=width - 124, at=texts["place"]))
+        alt.Chart(texts.assign(x=width - 120, at=texts["place"]))
         .mark_text(align="left", baseline="middle", fontSize=13)
         .encode(
             x=x, y=y, text="text:N",
@@ -225,18 +225,22 @@ def ranks(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme, *, widt
     """
     n = len(frame)
     spelled = expression(frame["word"])
+    aside = dict(zip(methods, (-0.16, 0.0, 0.16)))  # equal ranks stay side by side
     rows = pd.concat(
-        [pd.DataFrame({"i": range(n), "method": m, "rank": frame[f"{m} rank"], "value": frame[m]}) for m in methods]
+        [
+            pd.DataFrame({"i": range(n), "method": m, "rank": frame[f"{m} rank"], "value": frame[m]}).assign(
+                at=lambda rows, m=m: rows["i"] + aside[m]
+            )
+            for m in methods
+        ]
     )
     every = -(-n // charts.LABELS)
-    y = alt.Y(
-        "i:Q",
-        scale=alt.Scale(domain=[-0.6, n - 0.4], reverse=True, nice=False, zero=False),
-        axis=alt.Axis(
-            values=list(range(0, n, every)), labelExpr=f"{spelled}[datum.value]", title=None, grid=False,
-            labelLimit=110, labelOverlap=False, labelFontSize=13 if n < 30 else 10, minExtent=60,
-        ),
+    y_scale = alt.Scale(domain=[-0.6, n - 0.4], reverse=True, nice=False, zero=False)
+    axis = alt.Axis(
+        values=list(range(0, n, every)), labelExpr=f"{spelled}[datum.value]", title=None, grid=False,
+        labelLimit=110, labelOverlap=False, labelFontSize=13 if n < 30 else 10, minExtent=60,
     )  # fmt: skip
+    y = alt.Y("i:Q", scale=y_scale, axis=axis)
     ranked = alt.Scale(domain=[0.5, n + 0.5], nice=False, zero=False)
     x = alt.X(
         "rank:Q",
@@ -252,10 +256,10 @@ def ranks(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme, *, widt
     names = list(methods)
     marks = (
         base.transform_calculate(word=f"{spelled}[datum.i]")
-        .mark_point(filled=True, size=95, opacity=0.9)
+        .mark_point(filled=True, size=80, opacity=0.9)
         .encode(
             x=x,
-            y=y,
+            y=alt.Y("at:Q", scale=y_scale, axis=axis),
             color=alt.Color("method:N", scale=alt.Scale(domain=names, range=list(methods.values())),
                             legend=alt.Legend(title=None, orient="bottom", columns=3)),
             shape=alt.Shape("method:N", scale=alt.Scale(domain=names, range=list(METHOD_SHAPES[: len(names)]))),

@@ -175,7 +175,8 @@ def opinions(frame: pd.DataFrame, agreement: pd.DataFrame, methods: Sequence[str
         for row in agreement.rename(columns={"first": "first_"}).itertuples()
         if not math.isnan(row.correlation)
     ]
-    said = f"Rank correlation over {len(frame)} words: {', '.join(parts)}. " if parts else ""
+    little = " (so few words say little)" if len(frame) < 10 else ""
+    said = f"Rank correlation over {len(frame)} words{little}: {', '.join(parts)}. " if parts else ""
     firsts = {method: frame.loc[frame[f"{method} rank"].idxmin(), "word"] for method in methods}
     if len(set(firsts.values())) == 1:
         said += f'All put "{next(iter(firsts.values()))}" first. '
