@@ -1,6 +1,6 @@
 """The corpus job against the bare forward pass over the same batches, paired in one run, and its memory.
 
-    python benchmarks/scan.py [--rows 3000] [--rounds 7] [--memory 1000,10000,100000]
+    python benchmarks/scan.py [--rows 3000] [--rounds 7] [--memory 1000,10000,100000] [--model FOLDER]
 
 Both sides tokenise the same rows and run the same length-bucketed batches; the job also reads the table, finds the word,
 computes its rows in all heads and writes Parquet, the bare side does nothing else. The rounds alternate, and the median of
@@ -82,7 +82,7 @@ def throughput(rows: int, rounds: int) -> None:
     print(f"{torch.get_num_threads()} threads: {rate:.0f} rows/s, {ratio:.2f} of the bare forward pass")
 
 
-def memory(sizes: list[int]) -> None:
+def memory(sizes: list[int], model: str | None) -> None:
     """Print the peak memory of a job of each size."""
     for rows in sizes:
         with tempfile.TemporaryDirectory() as folder:
@@ -98,6 +98,7 @@ def memory(sizes: list[int]) -> None:
                 "--device",
                 "cpu",
             ]
+            command += ["--model", model] if model else []
             start = time.perf_counter()
             with subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": "."}) as process:
                 _, status, usage = os.wait4(process.pid, 0)
@@ -113,6 +114,8 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--memory", default="1000,10000,100000", help="sizes of the memory test; empty for none")
+    parser.add_argument("--model", help="another encoder for the memory test: a tiny one makes 10^5 rows quick")
     options = parser.parse_args()
-    throughput(options.rows, options.rounds)
-    memory([int(size) for size in options.memory.split(",") if size])
+    if options.rounds:
+        throughput(options.rows, options.rounds)
+    memory([int(size) for size in options.memory.split(",") if size], options.model)

@@ -13,6 +13,7 @@ from selfattn.dashboard import senses as view
 from selfattn.dashboard.state import encoder_key
 from selfattn.scan.__main__ import main as scan
 from selfattn.scan.reading import InputError
+from selfattn.senses import separation
 
 APP = Path(__file__).parents[2] / "app.py"
 PAGE = "pages/explore/senses.py"
@@ -61,11 +62,12 @@ def test_the_labelled_set_is_there_at_once_with_its_baselines_in_words(at):
     assert len(at.get("vega_lite_chart")) == 3
 
 
-def test_the_chosen_head_decides_the_sentences(at):
-    first = texts(at)
-    second = texts(_set(at, "head", "L3 H7"))
-    assert "L3 H7 tells" in second
-    assert "L3 H7 tells" not in first
+def test_the_chosen_head_decides_the_sentences(at, encoder):
+    report = separation(encoder, view.labelled(), shuffles=1, floor=False)
+    right = {head: int((report.sentences(*head)["score"] == 1).sum()) for head in ((0, 0), (3, 7))}
+    assert right[0, 0] != right[3, 7]
+    for (layer, head), count in right.items():
+        assert f"L{layer} H{head} tells {count} of 48 sentences right" in texts(_set(at, "head", f"L{layer} H{head}"))
 
 
 def test_an_upload_with_senses_runs_and_lists_its_bad_rows(at):
