@@ -14,7 +14,7 @@ from tests.fuzz.hostile import texts
 from tests.test_report import Elements
 
 # The elements that our drawings consist of; text that took effect as markup would add others.
-DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "defs", "clipPath", "linearGradient", "stop"}
+DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop"}
 
 
 @pytest.fixture(scope="module", params=["BERT", "RoBERTa", "XLM-R"])
