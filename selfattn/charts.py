@@ -6,7 +6,6 @@ mark of its own; above, the map is one image with a transparent band a row, whic
 
 import base64
 import io
-import json
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +16,7 @@ import pandas as pd
 from PIL import Image
 
 from selfattn.theme import Theme, vega_config
+from selfattn.vega_words import expression
 
 RECT_TOKENS = 64
 LABELS = 45  # more token labels than this are thinned, evenly
@@ -204,7 +204,7 @@ def _cells(matrix, tokens, theme, kind, maximum, legend) -> alt.Chart:
     rows, columns = np.indices((n, n)).reshape(2, -1)
     frame = pd.DataFrame({"query_pos": rows, "key_pos": columns, "weight": np.asarray(matrix, float).ravel()})
     frame = frame[np.isfinite(frame["weight"])]
-    spelled = json.dumps(list(tokens))
+    spelled = expression(tokens)
     return (
         alt.Chart(frame)
         .transform_calculate(
@@ -297,7 +297,7 @@ def palette(ramp: Sequence[str]) -> list[int]:
 def _axes(tokens: Sequence[str]) -> dict[str, Any]:
     n = len(tokens)
     every = -(-n // LABELS)
-    labels = json.dumps([token if i % every == 0 else "" for i, token in enumerate(tokens)])
+    labels = expression(token if i % every == 0 else "" for i, token in enumerate(tokens))
     axis: dict[str, Any] = {
         "values": list(range(0, n, every)),
         "labelExpr": f"{labels}[datum.value]",
@@ -344,7 +344,7 @@ def drift_curve(
             scale=alt.Scale(domain=[0, len(stages) - 1], nice=False),
             axis=alt.Axis(
                 values=list(range(len(stages))),
-                labelExpr=f"{json.dumps(stages)}[datum.value]",
+                labelExpr=f"{expression(stages)}[datum.value]",
                 labelAngle=-40,
                 grid=False,
                 title=None,

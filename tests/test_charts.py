@@ -16,7 +16,20 @@ from selfattn import charts
 from selfattn.frames import heads_frame
 from selfattn.theme import DARK, LIGHT, THEMES
 
-HOSTILE = ['"', "'", "\\", "<script>alert(1)</script>", "datum.x", "${x}", "##ing", "▁the", "银行", "the", "the", "\n"]
+HOSTILE = [
+    '"',
+    "if",
+    "\\",
+    "<script>alert(1)</script>",
+    "datum.x",
+    "${x}",
+    "##ing",
+    "constructor",
+    "银行",
+    "the",
+    "the",
+    "\n",
+]
 
 
 def random_weights(n):

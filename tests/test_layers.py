@@ -36,7 +36,7 @@ ORDER = {
     "capture": {"kernel"},
     "encoder": {"kernel", "capture", "encoding", "words"},
     "measures": {"kernel", "capture", "encoding", "encoder", "words"},
-    "charts": {"theme"},
+    "charts": {"theme", "vega_words"},
 }
 
 

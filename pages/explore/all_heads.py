@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from selfattn.dashboard.all_heads import COLUMN, show_card, show_grid, show_lines
+from selfattn.dashboard.all_heads import COLUMN, SEGMENTS, segments, show_card, show_grid, show_lines
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.pickers import pick_head, pick_pair
 from selfattn.dashboard.second_opinions import show_opinions
@@ -22,9 +22,15 @@ with st.container(horizontal=True, gap="medium"):
         layer, head = pick_head(encoder)
     with st.container(width=300):
         name = st.segmented_control(
-            "Sentence", ["A", "B"], default="A", required=True, key="sentence", bind="query-params"
+            "Sentence",
+            ["A", "B", SEGMENTS],
+            default="A",
+            required=True,
+            key="sentence",
+            bind="query-params",
+            help="As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences.",
         )
-side = dict(pair.sides)[name]
+side = segments(encoder, pair) if name == SEGMENTS else dict(pair.sides)[name]
 
 maps, lines, opinions = st.tabs(["Maps", "Lines from the word", "Second opinions"], key="tab", bind="query-params")
 if maps.open:

@@ -5,12 +5,13 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from selfattn import charts, head_charts, head_readings
+from selfattn import charts, head_charts, head_readings, readings
 from selfattn.dashboard import limits
+from selfattn.dashboard.maps import binning, pick_map_options, whole, zoomed
 from selfattn.dashboard.pickers import Occurrence, Pair, choose_head
-from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.show import current_theme, show_chart, show_error
 from selfattn.dashboard.state import HASHED, cached_effect, cached_encode
-from selfattn.encoder import Encoder
+from selfattn.encoder import Encoder, TextError
 from selfattn.encoding import Encoding
 from selfattn.frames import head_name, heads_frame
 from selfattn.measures import head_measures
@@ -35,14 +36,32 @@ MEASURES = {
 EFFECTS = {"effect": ("second", "zero"), "effect (mean)": ("second", "mean"), "control": ("control", "zero")}
 
 
+SEGMENTS = "A and B as one text"
+
+
+def segments(encoder: Encoder, pair: Pair) -> Occurrence:
+    """The word of A where A and B are read together, as the two segments of one text."""
+    texts = (side.encoding.text for _, side in pair.sides)
+    try:
+        encoding = cached_encode(encoder, *texts)
+    except TextError as error:
+        show_error(f"A and B together: {error}")
+        st.stop()
+    nth = pair.first.encoding.words.index(pair.first.word)  # A comes first, so its words come in the same places
+    return Occurrence(encoding, encoding.words[nth])
+
+
 def show_grid(encoder: Encoder, pair: Pair, side: Occurrence, layer: int, head: int) -> None:
     """Every head's map in one picture; a click chooses a head."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        known = [name for name in MEASURES if name not in EFFECTS or _can_remove(encoder, pair, name)]
+        removable = side.encoding.pair is None  # two segments are one text: there is no second to compare with
+        known = [name for name in MEASURES if name not in EFFECTS or (removable and _can_remove(encoder, pair, name))]
+        if st.session_state.get("measure", known[0]) not in known:
+            st.session_state.measure = known[0]
         measure = st.selectbox("Coloured strip", known, key="measure", bind="query-params", width=220)
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
     unit, meaning = MEASURES[measure]
-    columns = dict(cached_measures(encoder, side.encoding.text))
+    columns = dict(cached_measures(encoder, side.encoding.text, side.encoding.pair))
     if measure in EFFECTS:
         columns[measure] = _effect(encoder, pair, *EFFECTS[measure])
     frame = heads_frame(**columns)
@@ -53,7 +72,7 @@ def show_grid(encoder: Encoder, pair: Pair, side: Occurrence, layer: int, head: 
     key = f"grid-{st.session_state.get('choices', 0)}"
     spec = _grid_spec(
         encoder,
-        side.encoding.text,
+        side.encoding,
         frame,
         measure,
         theme,
@@ -89,15 +108,15 @@ def _effect(encoder: Encoder, pair: Pair, against: str, how: str) -> Tensor:
 
 
 @st.cache_data(max_size=limits.CACHED_BYTES, show_spinner="Measuring all heads ...", hash_funcs=HASHED)
-def cached_measures(encoder: Encoder, text: str) -> dict[str, Tensor]:
-    """Every head's measures on one text, (n_layers, n_heads) each."""
-    return head_measures(cached_encode(encoder, text))
+def cached_measures(encoder: Encoder, text: str, pair: str | None = None) -> dict[str, Tensor]:
+    """Every head's measures on one text, or two segments, (n_layers, n_heads) each."""
+    return head_measures(cached_encode(encoder, text, pair))
 
 
 @st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
-def _thumbnails(encoder: Encoder, text: str) -> list[np.ndarray]:
+def _thumbnails(encoder: Encoder, text: str, pair: str | None) -> list[np.ndarray]:
     """Every head's map, shrunk to at most 184 pixels a side with the peaks kept."""
-    encoding = cached_encode(encoder, text)
+    encoding = cached_encode(encoder, text, pair)
     side = min(len(encoding.tokens), 184)
     maps = []
     for layer in range(encoder.n_layers):
@@ -105,8 +124,8 @@ def _thumbnails(encoder: Encoder, text: str) -> list[np.ndarray]:
     return maps
 
 
-def _grid_spec(encoder, text, frame, measure, theme, chosen, ordered, kind) -> dict:
-    maps = _thumbnails(encoder, text)
+def _grid_spec(encoder, encoding, frame, measure, theme, chosen, ordered, kind) -> dict:
+    maps = _thumbnails(encoder, encoding.text, encoding.pair)
     shown = [maps[layer * encoder.n_heads + head] for layer, head in zip(frame["layer"], frame["head"])]
     chart = head_charts.head_grid(
         shown, frame, measure, theme, chosen, kind=kind, columns=encoder.n_heads, named=ordered
@@ -127,15 +146,19 @@ def show_card(encoder: Encoder, side: Occurrence, layer: int, head: int) -> None
     if which in FORMULAS:
         st.markdown(FORMULAS[which])
     theme = current_theme()
-    chart = charts.heatmap(weights.numpy(), encoding.tokens, theme, marked=side.positions, size=330)
+    options = pick_map_options(st.container(horizontal=True))
+    shown = zoomed(whole(weights, encoding, options), "card")
+    chart = charts.heatmap(shown.matrix.numpy(), shown.labels, theme, marked=shown.rows_of(side.positions), size=330)
     looks = _most(weights, encoding)
-    show_chart(charts.finish(chart, theme), _looks_reading(looks, name), width="content")
+    show_chart(charts.finish(chart, theme), _looks_reading(looks, name) + binning(shown), width="content")
+    if not options.special:
+        st.text(readings.hidden({name: shown.hidden}), width="stretch")
     if which == "this head":
         st.text(head_readings.pattern(fits(weights, encoding), own), width="stretch")
     st.page_link("pages/explore/inside_a_head.py", label=f"Inside {own}: every step", icon=":material/search:")
     with st.expander("What each word looks at most; the head's measures"):
         st.dataframe(looks, hide_index=True, height=min(280, 36 * len(looks) + 38))
-        measured = cached_measures(encoder, encoding.text)
+        measured = cached_measures(encoder, encoding.text, encoding.pair)
         st.dataframe(
             pd.DataFrame(
                 {"measure": list(measured), own: [float(values[layer, head]) for values in measured.values()]}
@@ -161,14 +184,14 @@ def one_map(encoder: Encoder, encoding: Encoding, which: str, layer: int, head: 
     if which == "average":
         return head_average(encoding, layer)
     if which == "rollout":
-        return cached_rollout(encoder, encoding.text)[layer]
-    return encoding.weights(layer)[head]
+        return cached_rollout(encoder, encoding.text, encoding.pair)[layer]
+    return encoding.head_weights(layer, head)
 
 
 @st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
-def cached_rollout(encoder: Encoder, text: str) -> Tensor:
+def cached_rollout(encoder: Encoder, text: str, pair: str | None = None) -> Tensor:
     """Attention rollout after each layer, (n_layers, n, n)."""
-    return roll_out(cached_encode(encoder, text))
+    return roll_out(cached_encode(encoder, text, pair))
 
 
 def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 Heatmaps are keyed on position with the token as label, because words repeat. Colours mean what `selfattn.theme` says.
 """
 
-import json
 import math
 from collections.abc import Sequence
 
@@ -12,6 +11,7 @@ import pandas as pd
 from torch import Tensor
 
 from selfattn.theme import Theme, vega_config
+from selfattn.vega_words import expression
 
 BAR_STEP = 30
 PLANE = 320  # pixels of a square plane
@@ -219,7 +219,7 @@ def _styled(chart: alt.TopLevelMixin, theme: Theme) -> alt.Chart:
 
 def _labels(tokens: Sequence[str], orient: str = "left", angle: int = 0) -> alt.Axis:
     # The label is looked up by position, so repeated and odd-looking tokens stay what they are.
-    names = json.dumps([str(token) for token in tokens])
+    names = expression(str(token) for token in tokens)
     return alt.Axis(
         labelExpr=f"{names}[datum.value]", orient=orient, labelAngle=angle, labelLimit=160, labelPadding=6, grid=False
     )

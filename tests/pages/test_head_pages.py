@@ -400,3 +400,18 @@ def test_the_aligned_map_of_a_long_pair_is_a_picture_with_gaps(encoder):
         (row.get("word"), row.get("stands")) for data in spec["datasets"].values() for row in data
     }
     assert len(json.dumps(spec)) < 100_000
+
+
+def test_two_segments_are_read_as_one_text():
+    at = start(ALL, sentence="A and B as one text")
+    assert not at.exception and not at.error
+    assert "effect" not in at.selectbox(key="measure").options
+    labels = [json.dumps(spec) for spec in specs(at)]
+    assert any("river" in label and "approved" in label for label in labels), "one map holds both sentences"
+
+
+def test_the_card_shows_words_and_hides_special_tokens():
+    at = start(ALL, a="Electroencephalographers of the bank.", words=True, hide=True)
+    assert not at.exception and not at.error
+    assert any("Electroencephalographers" in json.dumps(spec) for spec in specs(at))
+    assert any(text.startswith("Special tokens hidden:") for text in texts(at))

@@ -156,3 +156,21 @@ def test_the_link_carries_the_whole_view(main_view):
     (link,) = [element.value for element in at.code]
     for part in ("model=sentence-transformers", "a=The+bank+of+the+river.", "head=L2+H3", "word=bank"):
         assert part in link
+
+
+def test_words_put_the_pieces_together(main_view):
+    main_view.text_input(key="a").set_value("Electroencephalographers near the bank.").run()
+    before = [spec for spec in specs(main_view) if "##" in json.dumps(spec)]
+    at = main_view.toggle(key="words").set_value(True).run()
+    assert not at.exception
+    assert len([spec for spec in specs(at) if "##" in json.dumps(spec)]) < len(before)
+
+
+def test_a_long_text_is_drawn_in_bins_and_can_be_zoomed(main_view):
+    at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a long and quiet day. " * 50).run()
+    assert not at.exception and not at.error
+    assert any("Each cell is the largest of 2 × 2 weights" in text for text in texts(at))
+    (zoom,) = [slider for slider in at.slider if slider.label == "Rows and columns drawn"]
+    zoom.set_value((0, 40)).run()
+    assert not at.exception
+    assert not any("Each cell is the largest" in text for text in texts(at))
