@@ -6,10 +6,11 @@ Its table goes to RESULTS.md. The server and its visitors share the machine.
 """
 
 import argparse
+import tempfile
+from pathlib import Path
 
 from benchmarks.table import keep, made_by
-from tests.browser.conftest import start_server
-from tests.soak.session import Session
+from tests.soak.server import trouble_in, warm_server
 from tests.soak.visitors import Soak, soak
 
 
@@ -22,14 +23,11 @@ def main() -> None:
         "--thought", type=float, default=4.0, help="seconds between two actions of a visitor, on average"
     )
     options = parser.parse_args()
-    process, address = start_server()
-    try:
-        with Session(address) as session:
-            session.open()
-        found = soak(address, process.pid, options.visitors, options.minutes * 60, options.thought)
-    finally:
-        process.terminate()
-        process.wait(10)
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "log")
+        with warm_server(log) as (address, pid):
+            found = soak(address, pid, options.visitors, options.minutes * 60, options.thought)
+        found.trouble.extend(trouble_in(log))
     section = _section(found, options.visitors, options.minutes, options.thought)
     print(section)
     keep(section)
