@@ -15,10 +15,10 @@ test: .venv/dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not ray and not long"
 
 test-long: .venv/dev
-	$(BIN)/python -m pytest -m long
+	$(BIN)/python -m pytest -m long --timeout 3600
 
 test-ray: .venv/ray
-	$(BIN)/python -m pytest -m ray
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m ray tests/ray
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -6,28 +6,18 @@ import pandas as pd
 import streamlit as st
 
 from selfattn import charts
-from selfattn.dashboard import limits
 from selfattn.dashboard.pickers import choose_head, pick_head
 from selfattn.dashboard.show import current_theme, show_chart, show_error
-from selfattn.dashboard.state import HASHED, cached_knock_out, current_encoder, encode_or_stop, show_encoder
-from selfattn.encoder import Encoder, TextError
+from selfattn.dashboard.state import cached_knock_out, current_encoder, encode_or_stop, masked_head, show_encoder
+from selfattn.encoder import TextError
 from selfattn.encoding import Encoding
 from selfattn.examples import PAIRS
 from selfattn.frames import head_name, heads_frame
-from selfattn.masked import MaskedHead, NoMaskedHead, load_masked_head, replace_word
+from selfattn.masked import MaskedHead, replace_word
 from selfattn.words import character_spans
 
 TOP = 10
 REMOVING = "Removing each head in turn ..."
-
-
-@st.cache_resource(max_entries=limits.MODELS, show_spinner="Loading the masked-language head ...", hash_funcs=HASHED)
-def masked_head(encoder: Encoder) -> MaskedHead | str:
-    """The encoder's masked-language head, or why there is none."""
-    try:
-        return load_masked_head(encoder)
-    except NoMaskedHead as error:
-        return str(error)
 
 
 def pick_words() -> tuple[str, int, int | None, str]:

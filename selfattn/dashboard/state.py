@@ -18,6 +18,7 @@ from selfattn.dashboard.show import show_error
 from selfattn.encoder import Encoder, TextError
 from selfattn.encoding import Encoding
 from selfattn.loading import available_devices, load_encoder
+from selfattn.masked import MaskedHead, NoMaskedHead, load_masked_head
 from selfattn.measures import change_of_likeness, part
 from selfattn.sources import BUNDLED_NAME, CURATED, LoadError, allowed_names
 
@@ -109,8 +110,17 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
 
 @st.cache_resource(show_spinner=False)
 def _shelf() -> Shelf:
-    # Encodings keep hold of their encoder's attention modules: they go with it.
-    return Shelf(limits.MODELS, on_evict=lambda: _encodings.clear())
+    # Encodings and masked-language heads keep hold of their encoder's modules: they go with it.
+    return Shelf(limits.MODELS, on_evict=lambda: (_encodings.clear(), masked_head.clear()))
+
+
+@st.cache_resource(max_entries=limits.MODELS, show_spinner="Loading the masked-language head ...", hash_funcs=HASHED)
+def masked_head(encoder: Encoder) -> MaskedHead | str:
+    """The encoder's masked-language head, or why there is none."""
+    try:
+        return load_masked_head(encoder)
+    except NoMaskedHead as error:
+        return str(error)
 
 
 def cached_effect(
