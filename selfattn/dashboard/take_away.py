@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from selfattn import bundle, export, fonts, report
+from selfattn.dashboard.downloads import on_demand
 from selfattn.encoder import Encoder
 from selfattn.export import Provenance, View
 
@@ -71,7 +72,8 @@ def _show_buttons(view: View, width: int, scale: int) -> None:
         del makers["NPZ"]
     with st.container(horizontal=True, gap="small"):
         for label, (suffix, kind, make) in makers.items():
-            st.download_button(label, make, f"{view.name}.{suffix}", kind, on_click="ignore", key=f"take_{suffix}")
+            file = f"{view.name}.{suffix}"
+            st.download_button(label, on_demand(make, kind, file), file, kind, on_click="ignore", key=f"take_{suffix}")
 
 
 def _made(arrays: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:

@@ -79,6 +79,11 @@ class Session:
 
     def download(self, label: str, timeout: float = 120) -> bytes:
         """Click a download button of the page, by its label, and fetch the file."""
+        with urllib.request.urlopen(self.prepare(label, timeout), timeout=timeout) as response:
+            return response.read()
+
+    def prepare(self, label: str, timeout: float = 120) -> str:
+        """Click a download button and wait until the server has made the file; its address."""
         message = BackMsg()
         message.backend_operation_request.request_id = label
         message.backend_operation_request.session_id = self._id
@@ -90,9 +95,7 @@ class Session:
                 break
         if error := answer.backend_operation_response.error_msg:
             raise RuntimeError(error)
-        url = self._address + answer.backend_operation_response.deferred_file.url
-        with urllib.request.urlopen(url, timeout=timeout) as response:
-            return response.read()
+        return self._address + answer.backend_operation_response.deferred_file.url
 
     def _rerun(self, timeout: float) -> Run:
         self._ask()
