@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import vl_convert as vlc
 
-from selfattn.drawable import drawable, drawable_spec
+from selfattn.drawable import drawable, drawable_spec, unlimited_spec
 from selfattn.encoder import Encoder
 from selfattn.encoding import Encoding
 
@@ -155,7 +155,14 @@ def png(spec: dict[str, Any], provenance: Provenance, scale: float = 2.0, width:
 
 def draw_svg(spec: dict[str, Any]) -> str:
     """A Vega-Lite dict as SVG; fetches nothing, whatever addresses the spec holds."""
-    return vlc.vegalite_to_svg(drawable_spec(spec), allowed_base_urls=[])
+    spec = drawable_spec(spec)
+    try:
+        return vlc.vegalite_to_svg(spec, allowed_base_urls=[])
+    except ValueError as error:
+        if "deserialize text info" not in str(error):
+            raise
+        # Where Vega shortens a label between the two halves of an emoji, vl-convert can't read what is left.
+        return vlc.vegalite_to_svg(unlimited_spec(spec), allowed_base_urls=[])
 
 
 def svg_size(picture: str) -> tuple[float, float]:

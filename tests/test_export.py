@@ -73,6 +73,18 @@ def test_drawable_replaces_what_xml_forbids_also_in_expressions():
     assert cleaned["note"] == "\\u0000"  # plain text that only looks like an escape
 
 
+def test_labels_that_would_be_cut_inside_an_emoji_are_drawn_whole():
+    tokens = ["😀" * length for length in range(1, 30)]
+    picture = export.draw_svg(charts.finish(charts.heatmap(np.eye(len(tokens)), tokens, LIGHT), LIGHT))
+    assert all(f">{token}<" in picture for token in tokens)
+
+
+@pytest.mark.parametrize("title", ["constructor", "propertyIsEnumerable", "if"])
+def test_a_title_that_vega_would_take_for_a_name(title):
+    chart = charts.heatmap(np.eye(2), ["a", title], LIGHT, title=title)
+    assert export.draw_svg(charts.finish(chart, LIGHT)).count(title) >= 2
+
+
 def test_a_long_sentence_is_wrapped_beneath_the_title_and_what_is_left_out_is_counted(encoder):
     text = "The bank of the river was muddy. " * 60
     origin = export.Provenance.of(encoder, "T", {"A": encoder.encode(text)})
