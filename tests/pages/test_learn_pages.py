@@ -1,5 +1,6 @@
 """Every lesson page through Streamlit's AppTest: the published figures first, changed inputs, bad numbers."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,18 @@ def test_every_number_follows_what_the_visitor_types(slug, box, typed, expected)
     assert not at.exception
     assert expected in words(at)
     at.button(key=f"{slug}.reset").click().run()
+    assert words(at) == before
+
+
+def test_order_takes_the_visitors_words_and_refuses_what_it_cannot_shuffle():
+    at = stop("order")
+    before = words(at)
+    at.text_input(key="order.words").set_value("rain follows sun today").run()
+    assert not at.exception and "rain looks at: rain" in words(at)
+    assert re.search(r"in the other: [0-9.]+e-1[4-9]|in the other: 0", words(at))
+    at.text_input(key="order.words").set_value("sun sun").run()
+    assert not at.exception and n_charts(at) == 0 and "Expected two to 8 different words" in at.error[0].value
+    at.button(key="order.reset").click().run()
     assert words(at) == before
 
 

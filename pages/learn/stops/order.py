@@ -4,11 +4,12 @@ import streamlit as st
 
 from pages.learn import parts
 from pages.learn.real_heads import order_on_encoder
-from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.show import current_theme, show_chart, show_error
 from selfattn.lessons import charts, order
 
 TITLE = "Order must be added"
 STEP = "consequences"
+MOST = 8
 OPTIONS = ("a different vector", "the very same vector", "nothing, it fails")
 
 
@@ -20,19 +21,31 @@ def show() -> None:
     question = "What does *dog* get in the second sentence, compared with the first?"
     if not parts.predict("order", question, OPTIONS, OPTIONS[1]):
         return
+    published = {"order.words": " ".join(order.SENTENCE)}
+    with parts.row():
+        st.session_state.setdefault("order.words", published["order.words"])
+        typed = st.text_input("Your words, two to eight", key="order.words", width=300)
+        parts.reset("order", published, "Reset the words")
+    words = typed.split()
+    if not 2 <= len(words) <= MOST or len(set(words)) < len(words):
+        show_error(
+            f"Expected two to {MOST} different words, got {len(words)} ({len(set(words))} different). Change them."
+        )
+        return
     positions = st.toggle("Add a vector for each position", key="order.positions")
-    found = order.shuffle(positions=positions)
+    found = order.shuffle(words, range(len(words))[::-1], positions=positions)
     theme = current_theme()
+    asked = words[0]
     with parts.row():
         for name, trace, tokens in (
-            ("Dog bites man", found.first, found.tokens),
-            ("Man bites dog", found.second, found.shuffled_tokens),
+            ("Your order", found.first, found.tokens),
+            ("The other way round", found.second, found.shuffled_tokens),
         ):
-            with parts.figure(name, 300):
-                row = tokens.index("dog")
-                weights = ", ".join(f"{tokens[c]} {float(trace.weights[row, c]):.2f}" for c in range(3))
+            with parts.figure(name, 300 if len(words) < 5 else 460):
+                row = tokens.index(asked)
+                weights = ", ".join(f"{token} {float(w):.2f}" for token, w in zip(tokens, trace.weights[row]))
                 chart = charts.heatmap(trace.weights, tokens, tokens, theme, highest=1.0, cell=52)
-                show_chart(chart, f"dog looks at: {weights}.", width="content")
+                show_chart(chart, f"{asked} looks at: {weights}.", width="content")
     same = found.difference < 1e-9
     st.text(f"Largest difference between a word's context in one order and in the other: {found.difference:.1e}")
     parts.prose(
