@@ -1,4 +1,4 @@
-"""What the tests share: the bundled encoder, loaded once."""
+"""What the tests share: the bundled encoder, one server and one Chromium for each process of tests."""
 
 import os
 
@@ -6,8 +6,11 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test may reach for a network 
 
 import pytest
 import torch
+from playwright.sync_api import Browser, sync_playwright
 
 from selfattn import Encoder, load_encoder
+from tests.browser.conftest import ARGUMENTS, start_server, watch
+from tests.browser.find_chromium import find
 
 torch.set_num_threads(1)  # the tests run side by side: a second thread in each only gets in the others' way
 
@@ -16,3 +19,36 @@ torch.set_num_threads(1)  # the tests run side by side: a second thread in each 
 def encoder() -> Encoder:
     """The bundled encoder."""
     return load_encoder(device="cpu")
+
+
+@pytest.fixture(scope="session")
+def server():
+    """The address of the running dashboard."""
+    process, address = start_server()
+    yield address
+    process.terminate()
+    process.wait(10)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real Chromium."""
+    path = find()
+    if path is None:
+        assert os.environ.get("CI") != "true", "CI needs a Chromium, and there is none."
+        pytest.skip("no Chromium on this machine, and none could be installed")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser):
+    """A fresh page; fails the test on a console error, a page error, or a request that leaves the machine."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    opened = context.new_page()
+    trouble = watch(opened)
+    yield opened
+    context.close()
+    assert not trouble, trouble

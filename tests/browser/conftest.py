@@ -1,4 +1,4 @@
-"""One server for all browser tests, and pages that fail on console errors and on requests that leave the machine."""
+"""How the browser tests start a server and watch a page: for console errors, and for requests that leave the machine."""
 
 import os
 import socket
@@ -9,10 +9,7 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import urlparse
 
-import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
-
-from tests.browser.find_chromium import find
+from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[2]
 IDLE = (
@@ -39,39 +36,6 @@ def start_server(*arguments: str, **environment: str) -> tuple[subprocess.Popen,
             time.sleep(0.25)
     process.kill()
     raise RuntimeError("The dashboard did not start within a minute.")
-
-
-@pytest.fixture(scope="session")
-def server():
-    """The address of the running dashboard."""
-    process, address = start_server()
-    yield address
-    process.terminate()
-    process.wait(10)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """A real Chromium."""
-    path = find()
-    if path is None:
-        assert os.environ.get("CI") != "true", "CI needs a Chromium, and there is none."
-        pytest.skip("no Chromium on this machine, and none could be installed")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def page(browser: Browser):
-    """A fresh page; fails the test on a console error, a page error, or a request that leaves the machine."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    opened = context.new_page()
-    trouble = watch(opened)
-    yield opened
-    context.close()
-    assert not trouble, trouble
 
 
 def watch(page: Page) -> list[str]:

@@ -88,6 +88,7 @@ def test_training_shows_its_progress_and_can_be_stopped(server, page):
     epochs = page.get_by_label("Epochs")
     epochs.fill("30")
     epochs.press("Enter")
+    page.wait_for_timeout(1000)  # the rerun that follows replaces the button: a click before it would be lost
     wait_until_idle(page)
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.get_by_text(re.compile(r"Epoch [2-9] of 30"))).to_be_visible(timeout=60_000)

@@ -58,7 +58,7 @@ class Session:
         """Whether the page has a download button of this label."""
         return label in self._downloads
 
-    def open(self, page: str = "", query: str = "", timeout: float = 120) -> Run:
+    def open(self, page: str = "", query: str = "", timeout: float = 240) -> Run:
         """Open a page by its address ("" is the default page) and wait until its script has finished."""
         self._page, self._query = page, query
         self._values.clear()
@@ -66,7 +66,7 @@ class Session:
         self._downloads.clear()
         return self._rerun(timeout)
 
-    def set(self, timeout: float = 120, **values: object) -> Run:
+    def set(self, timeout: float = 240, **values: object) -> Run:
         """Set widgets by their keys and wait until the page has run: text, a head's name, True, a number."""
         self.send(**values)
         return self._read(timeout)
@@ -77,12 +77,12 @@ class Session:
             self._values[key] = _state(value, key)
         self._ask()
 
-    def download(self, label: str, timeout: float = 120) -> bytes:
+    def download(self, label: str, timeout: float = 240) -> bytes:
         """Click a download button of the page, by its label, and fetch the file."""
         with urllib.request.urlopen(self.prepare(label, timeout), timeout=timeout) as response:
             return response.read()
 
-    def prepare(self, label: str, timeout: float = 120) -> str:
+    def prepare(self, label: str, timeout: float = 240) -> str:
         """Click a download button and wait until the server has made the file; its address."""
         message = BackMsg()
         message.backend_operation_request.request_id = label
