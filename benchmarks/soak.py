@@ -6,6 +6,7 @@ Its table goes to RESULTS.md. The server and its visitors share the machine.
 """
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
 
@@ -34,7 +35,8 @@ def main() -> None:
 
 
 def _section(found: Soak, visitors: int, minutes: float, thought: float) -> str:
-    command = f"python -m benchmarks.soak --visitors {visitors} --minutes {minutes:g} --thought {thought:g}"
+    limits = "".join(f"{name}={value} " for name, value in sorted(os.environ.items()) if name.startswith("SELFATTN_"))
+    command = f"{limits}python -m benchmarks.soak --visitors {visitors} --minutes {minutes:g} --thought {thought:g}"
     end = minutes * 60
     memory = ", ".join(f"{_memory(found, part * end / 5, (part + 1) * end / 5):.0f}" for part in range(5))
     trouble = "none" if not found.trouble else f"{len(found.trouble)}, the first: {found.trouble[0]}"
