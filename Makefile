@@ -26,6 +26,8 @@ lint: .venv/dev
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.soak
+	$(BIN)/python -m benchmarks.fuzz
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

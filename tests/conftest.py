@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 from selfattn import Encoder, load_encoder
 from tests.browser.conftest import ARGUMENTS, start_server, watch
 from tests.browser.find_chromium import find
+from tests.fuzz.summary import pytest_terminal_summary  # noqa: F401  (counts the generated inputs)
 
 torch.set_num_threads(1)  # the tests run side by side: a second thread in each only gets in the others' way
 

@@ -95,10 +95,10 @@ def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         path.write_bytes(data)
         try:
             chunks = plan([path], limits.ROWS)
+            limits.check_rows(sum(chunk.n_rows for chunk in chunks))
+            rows = [row for chunk in chunks for row in read_chunk(chunk)]
         except InputError as error:
             raise InputError(str(error).replace(str(path), "The table")) from None
-        limits.check_rows(sum(chunk.n_rows for chunk in chunks))
-        rows = [row for chunk in chunks for row in read_chunk(chunk)]
     columns = ["line", "sentence", "word", "sense"]
     good = pd.DataFrame([[getattr(r, c) for c in columns] for r in rows if not r.problem], columns=columns)
     if good["sense"].map(lambda sense: sense is None or not str(sense).strip()).all():

@@ -80,8 +80,11 @@ def read_chunk(chunk: Chunk) -> Iterator[Row]:
     """The chunk's rows, in order."""
     file = Path(chunk.file)
     rows = _parquet_rows if file.suffix.lower() == ".parquet" else _text_rows
-    for number, (_, row) in zip(range(chunk.n_rows), rows(file, chunk.offset, chunk.line)):
-        yield row._replace(row=chunk.first_row + number)
+    try:
+        for number, (_, row) in zip(range(chunk.n_rows), rows(file, chunk.offset, chunk.line)):
+            yield row._replace(row=chunk.first_row + number)
+    except (OSError, ValueError, NotImplementedError) as error:  # pyarrow finds a damaged page only when it gets there
+        raise InputError(f"{file} is damaged: {error}") from None
 
 
 def _starts(file: Path, part_rows: int) -> Iterator[tuple[int, int, int]]:
@@ -163,7 +166,10 @@ class _Lines:
 
 def _csv_rows(file: Path, stream: BinaryIO, offset: int, line: int) -> Iterator[tuple[int, Row]]:
     lines = _Lines(file, stream, 0, 0)
-    header = [name.strip() for name in next(csv.reader(lines), [])]
+    try:
+        header = [name.strip() for name in next(csv.reader(lines), [])]
+    except csv.Error as error:
+        raise InputError(f"{file} has no header line that is valid CSV: {error}.") from None
     _check_columns(file, header)
     places = {name: header.index(name) for name in COLUMNS if name in header}
     if offset:

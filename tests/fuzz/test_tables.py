@@ -1,0 +1,83 @@
+"""Generated tables as uploads: rows that can be used, or reasons why not."""
+
+import io
+
+import pandas as pd
+import pytest
+from hypothesis import strategies as st
+
+from selfattn import TextError
+from selfattn.dashboard.senses import read_table
+from selfattn.scan.reading import InputError
+from tests.fuzz.hostile import texts
+
+HEADERS = [
+    "sentence,word,sense",
+    "sentence,word",
+    "word,sentence",
+    "sentence",
+    "",
+    "a,b,c",
+    "sentence,sentence,word",
+    '"',
+]
+GOOD = pd.DataFrame({"sentence": ["The bank of the river."] * 4, "word": ["bank"] * 4, "sense": list("aabb")})
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer)
+    return buffer.getvalue()
+
+
+PARQUET = _parquet(GOOD)
+
+
+def csvs() -> st.SearchStrategy[bytes]:
+    """A header, right or wrong, and lines of anything, in any encoding; or bytes that are no text at all."""
+    cell = st.one_of(st.sampled_from(["The bank of the river.", "bank", "a", '"', ",,,", "\r"]), texts())
+    line = st.lists(cell, max_size=5).map(",".join)
+    lines = st.lists(line, max_size=8).map("\n".join)
+    encodings = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+    text = st.builds(
+        lambda head, body, encoding: f"{head}\n{body}".encode(encoding, "surrogatepass"),
+        st.sampled_from(HEADERS), lines, encodings,
+    )  # fmt: skip
+    return st.one_of(text, text, st.binary(max_size=300))
+
+
+def parquets() -> st.SearchStrategy[bytes]:
+    """Parquet files with wrong types and columns; right ones with bytes changed or cut off."""
+    values = st.one_of(
+        st.none(), st.integers(-(2**62), 2**62), st.floats(), st.text(max_size=10), st.binary(max_size=5)
+    )
+    kinds = st.sampled_from(["sentence", "word", "sense", "x"])
+    column = st.lists(values, min_size=2, max_size=2).filter(lambda held: len({type(v) for v in held}) == 1)
+    odd = st.dictionaries(kinds, column, max_size=4).map(lambda columns: _parquet(pd.DataFrame(columns)))
+    cut = st.integers(0, len(PARQUET)).map(lambda n: PARQUET[:n])
+    changed = st.builds(
+        lambda at, byte: PARQUET[:at] + bytes([byte]) + PARQUET[at + 1 :],
+        st.integers(0, len(PARQUET) - 1), st.integers(0, 255),
+    )  # fmt: skip
+    return st.one_of(odd, cut, changed)
+
+
+@pytest.mark.parametrize(("suffix", "tables", "count"), [(".csv", csvs(), 70), (".parquet", parquets(), 60)])
+def test_a_table_is_read_or_refused_with_a_message(suffix, tables, count, generated):
+    def read(data):
+        try:
+            good, broken = read_table(data, suffix)
+        except (InputError, TextError) as error:
+            assert str(error).encode("utf-8")
+            return
+        assert len(broken) == 0 or broken["reason"].str.len().min() > 0
+        assert len(good) <= 5_000
+
+    generated(count, tables, read)
+
+
+def test_a_right_table_is_read():
+    for data, suffix in ((GOOD.to_csv(index=False).encode(), ".csv"), (PARQUET, ".parquet")):
+        good, broken = read_table(data, suffix)
+        assert len(good) == 4
+        assert broken.empty
