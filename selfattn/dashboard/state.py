@@ -50,7 +50,7 @@ def current_encoder() -> Encoder:
     except LoadError as error:
         show_error(error)
         try:
-            encoder = load(BUNDLED_NAME, None, "auto", "float32")
+            encoder = load(BUNDLED_NAME, None, device, "float32")
         except LoadError as fallback_error:
             show_error(fallback_error)
             st.stop()
@@ -212,12 +212,12 @@ def _choice() -> tuple[str, str, str, str]:
             )
             revision = st.text_input("Revision", key="revision", bind="query-params", placeholder="newest")
             name = name.strip() or start
-        devices = available_devices()
+        devices = limits.devices(available_devices())
         device, dtype = "auto", "float32"
         with st.popover("Device and precision", width="stretch"):
             device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
             dtype = st.selectbox("Precision", DTYPES, key="dtype", bind="query-params")
-    return name, revision, device, dtype
+    return name, revision, devices[0] if device == "auto" else device, dtype
 
 
 def short_name(name: str) -> str:
