@@ -11,6 +11,8 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from selfattn.dashboard.history import one_entry_a_gesture, restore_address
+
 PAGES = {
     "Explore": [
         ("explore/two_sentences.py", "A word in two sentences", None),
@@ -39,9 +41,11 @@ def show() -> None:
     st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
     # Streamlit leaves six rem of air above the first line; the main view needs it for its second row. Readings are st.text.
     st.html(
-        "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}</style>"
+        "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
+        ".st-key-history{display:none}</style>"
     )
-    st.navigation(
+    one_entry_a_gesture()
+    page = st.navigation(
         {
             section: [
                 st.Page(f"pages/{path}", title=title, url_path=address, default=address is None)
@@ -50,7 +54,11 @@ def show() -> None:
             for section, entries in PAGES.items()
         },
         expanded=True,
-    ).run()
+    )
+    try:
+        page.run()
+    finally:
+        restore_address(page.url_path)
 
 
 @asynccontextmanager

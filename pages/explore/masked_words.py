@@ -1,17 +1,18 @@
 """Masked words: what an encoder expects in a gap, how that changes with another word, and what each head does to it."""
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 from selfattn import charts
-from selfattn.dashboard.pickers import choose_head, pick_head
+from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.pickers import choose_head, pick_head, pick_sentence
 from selfattn.dashboard.show import current_theme, show_chart, show_error
 from selfattn.dashboard.state import cached_knock_out, current_encoder, encode_or_stop, masked_head, show_encoder
 from selfattn.encoder import TextError
 from selfattn.encoding import Encoding
-from selfattn.examples import PAIRS
 from selfattn.frames import head_name, heads_frame
 from selfattn.masked import MaskedHead, replace_word
 from selfattn.words import character_spans
@@ -23,7 +24,7 @@ REMOVING = "Removing each head in turn ..."
 def pick_words() -> tuple[str, int, int | None, str]:
     """The sentence, the number of the masked word, and (if wanted) the number of a changed word and its replacement."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        text = st.text_input("Sentence", PAIRS[0].first, key="a", bind="query-params", width=420)
+        text = pick_sentence()
         words = [text[slice(*span)] for span in character_spans(text)]
         if not words:
             st.error("The sentence has no word. Type one.", icon=":material/error:")
@@ -31,12 +32,23 @@ def pick_words() -> tuple[str, int, int | None, str]:
         for key in ("gap", "changed"):
             if (st.session_state.get(key) or 0) >= len(words):
                 del st.session_state[key]
-        gap = st.selectbox("Mask", range(len(words)), min(1, len(words) - 1), words.__getitem__, key="gap", width=150)
-        changed = st.selectbox(
-            "Change", range(len(words)), None, words.__getitem__, key="changed", width=150, placeholder="no word"
+        label = numbered(words).__getitem__
+        gap = st.selectbox(
+            "Mask", range(len(words)), min(1, len(words) - 1), label, key="gap", bind="query-params", width=150
         )
-        replacement = st.text_input("to", "", key="replacement", width=150, disabled=changed is None).strip()
+        changed = st.selectbox(
+            "Change", range(len(words)), None, label, key="changed", bind="query-params", width=150,
+            placeholder="no word",
+        )  # fmt: skip
+        replacement = st.text_input(
+            "to", "", key="replacement", bind="query-params", width=150, disabled=changed is None
+        ).strip()
     return text, gap, changed, replacement
+
+
+def numbered(words: Sequence[str]) -> list[str]:
+    """The words as labels; one that stood before gets its place, so that a link can tell the two apart."""
+    return [f"{word} ({place + 1})" if word in words[:place] else word for place, word in enumerate(words)]
 
 
 def show_predictions(table: pd.DataFrame, text: str) -> None:
@@ -109,6 +121,7 @@ if isinstance(found, str):
     st.text(found, width="stretch")
     st.stop()
 
+carry_choice("masked_words")
 text, gap, changed, replacement = pick_words()
 masked_text = replace_word(text, gap, found.mask_token)
 encoding = encode_or_stop(encoder, masked_text, "The sentence")

@@ -6,11 +6,11 @@ from torch import Tensor
 from selfattn import charts
 from selfattn.compare import Meeting, head_by_head, meet, why_not_head_by_head
 from selfattn.dashboard import second_encoder
-from selfattn.dashboard.pickers import choose_head, pick_head
+from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.pickers import choose_head, pick_head, pick_sentence
 from selfattn.dashboard.show import current_theme, show_chart
 from selfattn.dashboard.state import current_encoder, encode_or_stop, show_encoder
 from selfattn.encoder import Encoder
-from selfattn.examples import PAIRS
 from selfattn.frames import head_name, heads_frame
 
 MAP = 270  # three of them side by side at 1440
@@ -78,10 +78,11 @@ def other_head(encoder: Encoder) -> tuple[int, int]:
 
 st.subheader("Two encoders on one sentence", anchor=False)
 first = current_encoder()
+carry_choice("two_encoders")
 show_encoder(first)
 row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
 with row:
-    text = st.text_input("Sentence", PAIRS[0].first, key="a", bind="query-params", width=420)
+    text = pick_sentence()
     second = second_encoder.pick(first)
 if second is None:
     st.info("Choose a second encoder. Both stay loaded while you compare; from the Hub, the first time takes a while.")

@@ -84,6 +84,7 @@ def _piece(name: str, side: Occurrence) -> int:
         side.positions,
         format_func=lambda position: f"{position}: {tokens[position]}",
         key=f"piece_{name.lower()}",
+        bind="query-params",
         width=300,
     )
 
@@ -191,6 +192,7 @@ def show_dot_product(sides: Sequence[Side]) -> None:
                 _strongest(side),
                 format_func=lambda place, tokens=tokens: f"{place}: {tokens[place]}",
                 key=f"with_{side.name.lower()}",
+                bind="query-params",
                 width=300,
             )
             terms = dot_product(trace, side.position, key)

@@ -55,7 +55,9 @@ def zoomed(view: MapView, key: str) -> MapView:
     """The part of a long map that the visitor chose, in bins where it is still too long to draw each weight."""
     n = len(view.labels)
     if n > ZOOM:
-        start, last = st.slider("Rows and columns drawn", 0, n - 1, (0, n - 1), key=f"range-{key}-{n}")
+        start, last = st.slider(
+            "Rows and columns drawn", 0, n - 1, (0, n - 1), key=f"range-{key}-{n}", bind="query-params"
+        )
         view = between(view, start, last + 1)
     return binned(view)
 

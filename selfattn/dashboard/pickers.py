@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from selfattn.dashboard.history import of_all_pages
 from selfattn.dashboard.state import encode_or_stop
 from selfattn.encoder import Encoder
 from selfattn.encoding import Encoding
@@ -13,6 +14,7 @@ from selfattn.frames import head_name
 from selfattn.words import Word, find, shared_words
 
 FIRST = PAIRS[0]
+EXAMPLES = {pair.word: pair for pair in PAIRS}
 OWN = "your own"
 
 
@@ -58,17 +60,19 @@ class Pair:
         return self.first.positions == self.second.positions
 
 
+@of_all_pages
 def pick_pair(encoder: Encoder) -> Pair:
     """The row of pickers: an example or one's own sentences, and the word. Where something is missing, the page says it."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     with row:
-        names = [OWN, *(pair.word for pair in PAIRS)]
-        st.selectbox("Example", names, 1, key="example", on_change=_use_example, bind="query-params", width=130)
-        text_a = st.text_input("Sentence A", FIRST.first, key="a", bind="query-params", on_change=_own, width=356)
-        text_b = st.text_input("Sentence B", FIRST.second, key="b", bind="query-params", on_change=_own, width=356)
+        names = [OWN, *EXAMPLES]
+        name = st.selectbox("Example", names, 1, key="example", on_change=_use_example, bind="query-params", width=130)
+        start = EXAMPLES.get(name, FIRST)  # so that a link that names only the example opens its sentences
+        text_a = st.text_input("Sentence A", start.first, key="a", bind="query-params", on_change=_own, width=356)
+        text_b = st.text_input("Sentence B", start.second, key="b", bind="query-params", on_change=_own, width=356)
         word = st.container(width=130)
         with st.popover("Control", help="A third sentence, with the word in the same sense as in A."):
-            text_c = st.text_input("The word in the same sense as in A", FIRST.control, key="c", bind="query-params")
+            text_c = st.text_input("The word in the same sense as in A", start.control, key="c", bind="query-params")
     a, b = encode_or_stop(encoder, text_a, "Sentence A"), encode_or_stop(encoder, text_b, "Sentence B")
     with word:
         chosen = _pick_word(a, b)
@@ -78,6 +82,13 @@ def pick_pair(encoder: Encoder) -> Pair:
     )
 
 
+@of_all_pages
+def pick_sentence() -> str:
+    """One sentence, where a view needs no pair: it is sentence A of the other views."""
+    return st.text_input("Sentence", FIRST.first, key="a", bind="query-params", width=420)
+
+
+@of_all_pages
 def pick_head(encoder: Encoder, default: str = "L0 H10") -> tuple[int, int]:
     """The slider over all heads, whose arrow keys move the choice: (layer, head)."""
     names = [head_name(layer, head) for layer, head in encoder.all_heads]
@@ -95,13 +106,15 @@ def choose_head(layer: int, head: int) -> None:
 
 
 def _use_example() -> None:
-    for pair in PAIRS:
-        if pair.word == st.session_state.example:
-            st.session_state.update(a=pair.first, b=pair.second, c=pair.control, word=pair.word)
+    if pair := EXAMPLES.get(st.session_state.example):
+        st.session_state.update(a=pair.first, b=pair.second, c=pair.control, word=pair.word)
 
 
 def _own() -> None:
-    st.session_state.example = OWN
+    # The link must name the sentences that were not typed too. A run cut short may not have drawn their fields yet.
+    start = EXAMPLES.get(st.session_state.get("example", FIRST.word), FIRST)
+    shown = {"a": start.first, "b": start.second, "c": start.control}
+    st.session_state.update({key: st.session_state.get(key, text) for key, text in shown.items()}, example=OWN)
 
 
 def _pick_word(first: Encoding, second: Encoding) -> str:
@@ -118,8 +131,7 @@ def _pick_word(first: Encoding, second: Encoding) -> str:
 
 
 def _most_telling(shared: Sequence[str]) -> str:
-    known = {pair.word for pair in PAIRS}
-    return next((word for word in shared if word.casefold() in known), shared[0])
+    return next((word for word in shared if word.casefold() in EXAMPLES), shared[0])
 
 
 def _occurrence(where, encoding: Encoding, word: str, sentence: str) -> Occurrence:
@@ -138,6 +150,7 @@ def _occurrence(where, encoding: Encoding, word: str, sentence: str) -> Occurren
                     default=1,
                     required=True,
                     key=key,
+                    bind="query-params",
                 )
                 - 1
             )

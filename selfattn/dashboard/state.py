@@ -13,6 +13,7 @@ from torch import Tensor
 
 from selfattn.dashboard import limits
 from selfattn.dashboard.bounded import BoundedCache
+from selfattn.dashboard.history import of_all_pages
 from selfattn.dashboard.shelf import Shelf
 from selfattn.dashboard.show import show_error
 from selfattn.encoder import Encoder, TextError
@@ -195,6 +196,7 @@ def cached_without_attention(encoder: Encoder, texts: tuple[str, ...]) -> list[T
         return encoder.without_attention(texts)
 
 
+@of_all_pages
 def _choice() -> tuple[str, str, str, str]:
     """The sidebar's pickers: name, revision, device, dtype."""
     start = start_model()

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 
 import altair as alt
 import numpy as np
@@ -69,7 +70,8 @@ def test_the_whole_chain_stands_there_at_first(inside, encoder):
         assert step.code in codes(inside), step.name
     errors = [text for text in texts(inside) if "Largest difference to" in text]
     assert len(errors) == len(chain.steps) - 1  # the layer's input is the model's own
-    assert any("what the model's attention received: 2e-07" in text for text in errors)
+    shown = [float(found[1]) for text in errors if (found := re.search(r": (\de[-+]\d\d);", text))]
+    assert len(shown) == len(errors) and 0 < max(shown) < 1e-5
     assert any("The largest weight: river in A (0.62); [CLS] in B (0.31)." in text for text in texts(inside))
 
 
@@ -201,7 +203,7 @@ def test_bad_input_is_told_and_the_page_stands(page, a, said):
 
 @pytest.mark.parametrize(
     ("page", "words"),
-    [(INSIDE, "<script>alert(1)</script> **constructor** if"), (ALL, "<script>alert(1)</script> **construct**")],
+    [(INSIDE, "<script>alert(1)</script> **constructor** if"), (ALL, "<script>alert(1)</script> **constructor** if")],
 )
 def test_hostile_words_stay_text(page, words):
     at = start(page, a=f"The bank $x^2$ :red[so] {words}")

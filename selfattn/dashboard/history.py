@@ -1,0 +1,57 @@
+"""One press of Back for one thing done, and the choice as it was.
+
+Streamlit writes the address in steps when a page is left for another: the old choice goes, the page changes, the choice
+comes back. Each step would be an entry in the browser's history, and Back would stop at addresses that nobody chose.
+So a script in the browser lets whatever the visitor did last make one entry and what follows from it replace that entry;
+and after Back or Forward the address stays as the browser has restored it.
+"""
+
+import functools
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+_SCRIPT = """
+<script>
+if (!window.selfattnHistory) {
+  window.selfattnHistory = true;
+  const push = history.pushState.bind(history);
+  const replace = history.replaceState.bind(history);
+  let last = "loaded";
+  history.pushState = history.replaceState = (state, title, address) => {
+    const moved = address && new URL(address, location).href !== location.href;
+    if (last === "acted" && moved) { push(state, title, address); last = "entered"; }
+    else if (last !== "restored") replace(state, title, address);
+  };
+  const act = (event) => { if (!event.repeat) last = "acted"; };
+  for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, act, true);
+  addEventListener("popstate", () => { last = "restored"; }, true);
+}
+document.querySelectorAll(".st-key-history script").forEach((done) => done.remove());
+</script>
+"""
+
+
+def one_entry_a_gesture() -> None:
+    """Call once in the frame. The script is fixed text, nothing of a visitor's ever stands in it, and it leaves the page."""
+    with st.container(key="history"):
+        st.html(_SCRIPT, unsafe_allow_javascript=True)
+
+
+def of_all_pages(pick):
+    """A function whose widgets belong to the frame, wherever they are drawn: they keep their values from page to page."""
+
+    @functools.wraps(pick)
+    def picked(*args, **kwargs):
+        context = get_script_run_ctx()
+        with context.run_with_active_hash(context.pages_manager.main_script_hash):
+            return pick(*args, **kwargs)
+
+    return picked
+
+
+def restore_address(page: str) -> None:
+    """On arrival at a page, put the choice back into the address, from which the browser took it with the old page's widgets."""
+    if st.session_state.get("at_page") != page:
+        st.session_state.at_page = page
+        st.query_params.update({})

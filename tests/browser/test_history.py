@@ -1,0 +1,95 @@
+"""Back and Forward: one entry for one thing done, and the choice as it was."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import open_page, wait_until_idle
+
+
+def slider(page):
+    return page.get_by_role("slider").first
+
+
+def follow(page, name):
+    page.get_by_role("link", name=name).first.click()
+    wait_until_idle(page)
+
+
+def back(page):
+    page.go_back()
+    wait_until_idle(page)
+
+
+def choose_example(page, word):
+    page.get_by_role("combobox", name="Example").first.click()
+    page.get_by_role("option", name=word, exact=True).click()
+    wait_until_idle(page)
+
+
+def test_a_page_link_is_one_entry_and_carries_the_choice_both_ways(page, server):
+    open_page(page, f"{server}/?head=L3+H7")
+    follow(page, "Inside a head")
+    expect(page).to_have_url(f"{server}/inside-a-head?head=L3+H7")
+    follow(page, "From scratch")
+    expect(page).to_have_url(f"{server}/from-scratch")
+    follow(page, "All heads")
+    expect(page).to_have_url(f"{server}/all-heads?head=L3+H7")
+    for address, head in (("/from-scratch", None), ("/inside-a-head?head=L3+H7", "L3 H7"), ("/?head=L3+H7", "L3 H7")):
+        back(page)
+        assert page.url == server + address
+        if head:
+            expect(slider(page)).to_have_attribute("aria-valuetext", head)
+    page.go_forward()
+    wait_until_idle(page)
+    assert page.url == f"{server}/inside-a-head?head=L3+H7"
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L3 H7")
+
+
+def test_each_choice_is_an_entry_and_back_undoes_it(page, server):
+    open_page(page, server)
+    slider(page).focus()
+    page.keyboard.press("ArrowRight")
+    wait_until_idle(page)
+    choose_example(page, "bat")
+    expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("The bat hit the ball hard.")
+    expect(page).to_have_url(re.compile(r"example=bat"))
+    back(page)
+    assert "example" not in page.url
+    expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("The bank approved the loan.")
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H11")
+    back(page)
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H10")
+
+
+def test_a_sentence_of_ones_own_goes_along_and_stays_in_the_link(page, server):
+    open_page(page, f"{server}/?example=bat")  # a link that names only the example opens its sentences
+    expect(page.get_by_role("textbox", name="Sentence A")).to_have_value("The bat slept in the cave.")
+    page.get_by_role("textbox", name="Sentence A").fill("A bat hung there.")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    wait_until_idle(page)
+    for part in ("a=A+bat+hung+there.", "b=The+bat+hit+the+ball+hard."):
+        assert part in page.url
+    follow(page, "Two encoders")
+    expect(page.get_by_role("textbox", name="Sentence")).to_have_value("A bat hung there.")
+    back(page)
+    expect(page.get_by_role("textbox", name="Sentence A")).to_have_value("A bat hung there.")
+    expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("The bat hit the ball hard.")
+    address = page.url
+    open_page(page, address)
+    expect(page.get_by_role("textbox", name="Sentence A")).to_have_value("A bat hung there.")
+    expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("The bat hit the ball hard.")
+
+
+def test_the_key_of_the_dot_product_is_in_the_link(page, server):
+    open_page(page, f"{server}/inside-a-head?follow=A&with_a=3%3A+of")
+    shown = page.get_by_role("combobox", name="the query of the word with the key of")
+    expect(shown).to_have_value("3: of")
+    shown.click()
+    page.keyboard.type("6")
+    page.keyboard.press("Enter")
+    wait_until_idle(page)
+    assert "with_a=6%3A+." in page.url
+    open_page(page, page.url)
+    expect(page.get_by_role("combobox", name="the query of the word with the key of")).to_have_value("6: .")
