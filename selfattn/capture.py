@@ -16,7 +16,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from selfattn.kernel import AttentionTrace, attend
+from selfattn.kernel import AttentionTrace, attend_precisely
 
 IMPLEMENTATION = "selfattn"
 
@@ -75,11 +75,11 @@ class LayerRecording:
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
         """The kernel's computation from what was recorded, for one head or several, for all or some of the queries."""
-        query, key, value = (t[0, heads].float().cpu() for t in (self.query, self.key, self.value))
+        query, key, value = (t[0, heads].cpu() for t in (self.query, self.key, self.value))
         mask = self.additive_mask(rows)
         if mask is not None:
             mask = mask.expand(self.query.shape[1], -1, -1)[heads]
-        return attend(query[..., rows, :], key, value, mask, self.scale)
+        return attend_precisely(query[..., rows, :], key, value, mask, self.scale)
 
     def own_weights(self, head: int | None = None) -> Tensor:
         """The weights by the model's own `eager` function, on the recorded inputs; CPU float32.

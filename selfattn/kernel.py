@@ -4,10 +4,12 @@ Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 (scaled 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor
+
+DOUBLE = 2**24  # weights: 134 MB for each step
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +26,13 @@ class AttentionTrace:
     masked: Tensor  # (..., n_query, n_key)    scaled, with the mask added
     weights: Tensor  # (..., n_query, n_key)   softmax over the keys: each row sums to 1, or to 0 if masked whole
     context: Tensor  # (..., n_query, d_value) the values, averaged with the weights
+
+    def float(self) -> "AttentionTrace":
+        """The same steps in single precision."""
+        mask = self.mask.float() if self.mask is not None and self.mask.is_floating_point() else self.mask
+        steps = {field.name: getattr(self, field.name) for field in fields(self)}
+        tensors = {name: step.float() for name, step in steps.items() if name not in ("mask", "scale")}
+        return AttentionTrace(**tensors, mask=mask, scale=self.scale)
 
 
 def attend(
@@ -46,6 +55,18 @@ def attend(
     weights = softmax(masked)
     context = weights @ value
     return AttentionTrace(query, key, value, scores, scaled, mask, scale, masked, weights, context)
+
+
+def attend_precisely(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None
+) -> AttentionTrace:
+    """`attend` in double precision, handed out in single: the kernel adds no rounding of its own to what a model did.
+
+    Above DOUBLE weights in single precision throughout, because the steps would fill the memory.
+    """
+    n_weights = math.prod(query.shape[:-1]) * key.shape[-2]
+    dtype = torch.float64 if n_weights <= DOUBLE else torch.float32
+    return attend(query.to(dtype), key.to(dtype), value.to(dtype), mask, scale).float()
 
 
 def add_mask(scaled: Tensor, mask: Tensor | None) -> Tensor:

@@ -56,28 +56,54 @@ def test_kernel_equals_the_models_own_weights(encoder_of, name):
                 torch.testing.assert_close(trace.context, own, atol=1e-5 * max(1, float(own.abs().max())), rtol=0)
 
 
-@pytest.mark.parametrize("name", RECOMPUTED)
-def test_kernel_is_no_further_from_float64_than_the_models_own_weights(encoder_of, name, capsys):
-    encoder = encoder_of(name)
-    twin = copy.deepcopy(encoder.model).double()
-    twin.set_attn_implementation("eager")
-    ours, theirs = [], []
-    for text in TEXTS:
-        with torch.no_grad():
-            inputs = encoder._inputs([encoder.tokenize(text)], None)
-            exact = torch.stack([layer[0] for layer in twin(**inputs, output_attentions=True).attentions])
-        encoding = encoder.encode(text)
-        kernel = torch.stack([encoding.weights(layer) for layer in range(encoder.n_layers)])
-        ours.append((kernel - exact).abs().flatten())
-        theirs.append((encoder.reference_weights(text) - exact).abs().flatten())
-    ours, theirs = torch.cat(ours), torch.cat(theirs)
+def test_kernel_is_no_further_from_float64_than_the_models_own_weights(encoder_of, capsys):
+    """Two distances for every family: on the same query and key, and to a whole pass of the model in float64.
+
+    To the whole pass nearly all of either distance is what the layers before have rounded, in one pass (ours) as in the
+    other (eager's), so single families fall on both sides; no further is meant for all of them together.
+    """
+    rows, passes = [], []
+    for name in RECOMPUTED:
+        encoder = encoder_of(name)
+        twin = copy.deepcopy(encoder.model).double()
+        twin.set_attn_implementation("eager")
+        same_inputs, whole_pass = [], []
+        for text in TEXTS:
+            with torch.no_grad():
+                inputs = encoder._inputs([encoder.tokenize(text)], None)
+                exact = torch.stack([layer[0] for layer in twin(**inputs, output_attentions=True).attentions])
+            encoding = encoder.encode(text)
+            kernel, own = (
+                torch.stack([weights(layer) for layer in range(encoder.n_layers)])
+                for weights in (encoding.weights, encoding.own_weights)
+            )
+            true = torch.stack([float64_weights(recording) for recording in encoding.recordings])
+            same_inputs.append(torch.stack([(kernel - true).abs().flatten(), (own - true).abs().flatten()]))
+            eager = encoder.reference_weights(text)
+            whole_pass.append(torch.stack([(kernel - exact).abs().flatten(), (eager - exact).abs().flatten()]))
+        for distances in (same_inputs, whole_pass):
+            ours, theirs = torch.cat(distances, dim=1)
+            rows.append(f"{ours.mean():9.1e} {theirs.mean():9.1e} {ours.max():9.1e} {theirs.max():9.1e}")
+            passes.append((ours.mean() / theirs.mean(), ours.max() / theirs.max()))
     with capsys.disabled():
-        print(
-            f"\n{name:20} from float64: kernel {ours.max():.1e} (mean {ours.mean():.1e}),"
-            f" model's eager {theirs.max():.1e} (mean {theirs.mean():.1e})",
-            end="",
-        )
-    assert ours.mean() <= 1.25 * theirs.mean()
+        print("\nDistance to float64      same query and key (kernel, eager; mean and largest)     a whole pass")
+        for name, same, whole in zip(RECOMPUTED, rows[::2], rows[1::2], strict=True):
+            print(f"{name:20} {same}   |   {whole}")
+    assert all(mean < 1 and largest <= 1 for mean, largest in passes[::2])
+    assert sum(mean for mean, _ in passes[1::2]) / len(RECOMPUTED) <= 1
+    assert all(mean < 1.15 for mean, _ in passes[1::2])
+
+
+def float64_weights(recording):
+    """softmax(Q K^T scale + mask) of what was recorded, by torch in double precision."""
+    query, key = recording.query[0].double(), recording.key[0].double()
+    scores = query @ key.transpose(-2, -1) * recording.scale
+    if recording.position_bias is not None:
+        scores = scores + recording.position_bias[0].double()
+    if recording.mask is not None:
+        mask = recording.mask[0]
+        scores = scores.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else scores + mask.double()
+    return torch.softmax(scores, dim=-1)
 
 
 @pytest.mark.parametrize("name", RECOMPUTED + SHOWN)
