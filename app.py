@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from selfattn.dashboard import shown
 from selfattn.dashboard.history import one_entry_a_gesture, restore_address
 
 PAGES = {
@@ -45,6 +46,7 @@ def show() -> None:
         ".st-key-history{display:none}</style>"
     )
     one_entry_a_gesture()
+    shown.begin()
     page = st.navigation(
         {
             section: [
@@ -59,6 +61,10 @@ def show() -> None:
         page.run()
     finally:
         restore_address(page.url_path)
+        # Imported late: what draws files takes a moment to load, and the frame stands before it.
+        from selfattn.dashboard.take_away import show_take_away
+
+        show_take_away()
 
 
 @asynccontextmanager

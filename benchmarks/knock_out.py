@@ -20,9 +20,7 @@ def main() -> Iterator[Row]:
         yield compare(
             f"bundled, 72 heads, {n} tokens",
             lambda sentence=sentence: encoder.knock_out(sentence, 2),
-            lambda sentence=sentence: _one_by_one(
-                encoder.model, encoder._inputs([encoder.tokenize(sentence)], None), 6
-            ),
+            lambda sentence=sentence: _one_by_one(encoder.model, encoder.inputs([encoder.tokenize(sentence)]), 6),
             12,
         )
     yield _base(12)
@@ -36,7 +34,7 @@ def _base(n: int) -> Row:
     model = base_size(IMPLEMENTATION)
     encoder = replace(bundled(), model=model, n_layers=12, d_model=768, d_head=64)
     sentence = text(n)
-    inputs = encoder._inputs([encoder.tokenize(sentence)], None)
+    inputs = encoder.inputs([encoder.tokenize(sentence)])
     return compare(
         f"base size, 144 heads, {n} tokens",
         lambda: encoder.knock_out(sentence, 2),

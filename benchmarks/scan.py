@@ -47,7 +47,7 @@ def bare(encoder, path: Path) -> float:
         tokens = [encoder.tokenize(text) for text in texts[first : first + PART_ROWS]]
         for batch in length_batches(tokens, lambda one: len(one.ids), BATCH_TOKENS["cpu"]):
             with torch.no_grad():
-                encoder.model(**encoder._inputs(batch, None))
+                encoder.model(**encoder.inputs(batch))
     return time.perf_counter() - start
 
 

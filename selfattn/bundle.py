@@ -50,12 +50,13 @@ def safe_name(name: str) -> str:
 def _readme(view: View, files: Mapping[str, str | bytes]) -> str:
     sentences = "\n".join(f"  {name}: {text}" for name, text in view.provenance.sentences.items())
     readings = "\n".join(f"  {name}: {reading}" for name, reading in view.readings.items())
+    weights = 'weights.npz opens with numpy.load; its entry "provenance" is the same JSON as provenance.json. '
     return f"""{view.provenance.title}
 
 {view.provenance.line()}
 
 Sentences
-{sentences}
+{sentences or "  (none: this view computes with numbers of its own)"}
 
 What is to be seen
 {readings or "  (no reading)"}
@@ -64,8 +65,7 @@ Files
 {chr(10).join(f"  {name}" for name in files)}
 
 Rows are queries (the token that looks), columns keys (the token looked at); positions, layers and heads count from 0.
-weights.npz opens with numpy.load; its entry "provenance" is the same JSON as provenance.json. report.html opens in any
-browser, offline. The page can be opened again at
+{weights if view.arrays else ""}report.html opens in any browser, offline. The page can be opened again at
   {view.provenance.link}
 
 Attention is not explanation: these are the weights that the model used, not why it decides.

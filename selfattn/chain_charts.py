@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from selfattn.theme import Theme, vega_config
 from selfattn.vega_words import expression
@@ -38,6 +39,17 @@ def bars(rows: Sequence[Row], theme: Theme, *, what: str = "value", width: int =
     if low == high:
         high = 1.0
     return _finished([_bars(row, theme, what, width, height, (low, high)) for row in rows], theme)
+
+
+def frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
+    """The rows' numbers, a line each: row, place, label and what they are."""
+    parts = [
+        pd.DataFrame(
+            {"row": row.name, "place": range(len(row.values)), "label": list(row.labels), what: list(row.values)}
+        )
+        for row in rows
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH, height: int = 22) -> Spec:

@@ -56,7 +56,7 @@ class Encoder:
     tokenizer: object
     digest: str = ""  # sha256 of the weights file
     note: str = ""  # what a visitor should know ("the encoder half of T5")
-    _eager: "EagerTwin" = None
+    eager: "EagerTwin" = None  # the same parameters under the implementation that returns its weights
 
     def encode(self, text: str, pair: str | None = None, pad_to: int | None = None) -> Encoding:
         """Run one text through the encoder, at full speed, keeping what each layer's attention received.
@@ -109,7 +109,7 @@ class Encoder:
 
     def reference_weights(self, text: str) -> Tensor:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n)."""
-        return self._eager.weights(self._inputs([self.tokenize(text)], None))
+        return self.eager.weights(self.inputs([self.tokenize(text)]))
 
     def knock_out(
         self,
@@ -144,8 +144,8 @@ class Encoder:
         batch = [self.tokenize(text) for text in texts]
         recorder = Recorder([self.all_heads] * len(batch), keep=False)
         with torch.no_grad():
-            output = self.model(**self._inputs(batch, None), recorder=recorder, output_hidden_states=True)
-        hidden = torch.stack(self._states(output))
+            output = self.model(**self.inputs(batch), recorder=recorder, output_hidden_states=True)
+        hidden = torch.stack(self.states(output))
         return [hidden[:, row, : len(tokens.ids)].float().cpu() for row, tokens in enumerate(batch)]
 
     @property
@@ -153,27 +153,7 @@ class Encoder:
         """Every (layer, head) of the encoder."""
         return [(layer, head) for layer in range(self.n_layers) for head in range(self.n_heads)]
 
-    def _without(self, text: str, removed: list[list[Head]], how: str, progress: Progress | None):
-        """Yield last hidden states (copies, n, d_model), a batch of copies of the text at a time."""
-        self._check_recomputable()
-        tokens = self.tokenize(text)
-        copies = max(1, KNOCK_OUT_TOKENS // len(tokens.ids))
-        chunks = [removed[start : start + copies] for start in range(0, len(removed), copies)]
-        for done, chunk in enumerate(chunks, start=1):
-            recorder = Recorder(chunk, how, keep=False)
-            with torch.no_grad():
-                yield self.model(**self._inputs([tokens] * len(chunk), None), recorder=recorder).last_hidden_state
-            if progress is not None:
-                progress(done, len(chunks))
-
-    def _positions(self, text: str, position: int | Sequence[int]) -> list[int]:
-        positions = [position] if isinstance(position, int) else list(position)
-        n = len(self.tokenize(text).ids)
-        if not positions or not all(0 <= p < n for p in positions):
-            raise IndexError(f"Expected positions from 0 to {n - 1}, got {position}.")
-        return positions
-
-    def _inputs(self, batch: Sequence[Tokens], length: int | None) -> dict[str, Tensor]:
+    def inputs(self, batch: Sequence[Tokens], length: int | None = None) -> dict[str, Tensor]:
         """Token ids, attention mask and segment ids, padded on the right, on the model's device: each (batch, length)."""
         length = length or max(len(tokens.ids) for tokens in batch)
         pad = self.tokenizer.pad_token_id or 0
@@ -189,14 +169,38 @@ class Encoder:
             inputs["token_type_ids"] = padded([t.types for t in batch], 0)
         return inputs
 
+    def states(self, output) -> tuple[Tensor, ...]:
+        """n_layers + 1 of (batch, n, d_model), the last being the model's last_hidden_state (after a final norm)."""
+        return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
+
+    def _without(self, text: str, removed: list[list[Head]], how: str, progress: Progress | None):
+        """Yield last hidden states (copies, n, d_model), a batch of copies of the text at a time."""
+        self._check_recomputable()
+        tokens = self.tokenize(text)
+        copies = max(1, KNOCK_OUT_TOKENS // len(tokens.ids))
+        chunks = [removed[start : start + copies] for start in range(0, len(removed), copies)]
+        for done, chunk in enumerate(chunks, start=1):
+            recorder = Recorder(chunk, how, keep=False)
+            with torch.no_grad():
+                yield self.model(**self.inputs([tokens] * len(chunk)), recorder=recorder).last_hidden_state
+            if progress is not None:
+                progress(done, len(chunks))
+
+    def _positions(self, text: str, position: int | Sequence[int]) -> list[int]:
+        positions = [position] if isinstance(position, int) else list(position)
+        n = len(self.tokenize(text).ids)
+        if not positions or not all(0 <= p < n for p in positions):
+            raise IndexError(f"Expected positions from 0 to {n - 1}, got {position}.")
+        return positions
+
     def _run(self, batch: list[Tokens], length: int, keep_padding: bool) -> list[Encoding]:
-        inputs = self._inputs(batch, length)
+        inputs = self.inputs(batch, length)
         recorder = Recorder()
         with torch.no_grad(), self._memory_guard(inputs):
             if self.recomputable:
                 output = self.model(**inputs, recorder=recorder, output_hidden_states=True)
             else:
-                output = self._eager.run(inputs)
+                output = self.eager.run(inputs)
             static = self.model.get_input_embeddings()(inputs["input_ids"])
         encodings = []
         for row, tokens in enumerate(batch):
@@ -204,7 +208,7 @@ class Encoder:
             encodings.append(
                 self._encoding(
                     self._pad(tokens, n),
-                    tuple(_row(state, row, n) for state in self._states(output)),
+                    tuple(_row(state, row, n) for state in self.states(output)),
                     _row(static, row, n),
                     recordings=tuple(layer.sentence(row, n) for layer in recorder.layers),
                     shown=None if self.recomputable else _stack(output.attentions, row, n),
@@ -255,10 +259,6 @@ class Encoder:
             tokens.offsets + ((0, 0),) * extra,
             tokens.segments + (None,) * extra,
         )
-
-    def _states(self, output) -> tuple[Tensor, ...]:
-        """n_layers + 1 of (batch, n, d_model), the last being the model's last_hidden_state (after a final norm)."""
-        return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
     @contextmanager
     def _memory_guard(self, inputs: dict[str, Tensor]) -> Iterator[None]:

@@ -16,12 +16,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import vl_convert as vlc
 
 from selfattn.drawable import drawable, drawable_spec, unlimited_spec
 from selfattn.encoder import Encoder
 from selfattn.encoding import Encoding
 
+PARQUET = "application/vnd.apache.parquet"
 UNITS_PER_INCH = 72
 MAX_PIXELS = 64_000_000  # of a PNG: 256 MB while it is drawn
 SUBTITLE_LINES = 12  # of one sentence, beneath a figure's title
@@ -41,8 +44,9 @@ class Provenance:
     tokens: dict[str, list[str]]
     layer: int | None  # None for what shows all layers
     head: int | None  # None for what shows all heads
-    error: float | None  # largest difference between the kernel's weights and the model's own; None where shown only
+    error: float | None  # largest difference between the kernel's weights and the model's own, where one was measured
     link: str
+    recomputed: bool = True  # False: the model's own weights are shown as it reports them
     versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
 
     @classmethod
@@ -71,16 +75,28 @@ class Provenance:
             head=head,
             error=error,
             link=link,
+            recomputed=encoder.recomputable,
         )
+
+    @classmethod
+    def of_kernel(cls, title: str, link: str = "") -> "Provenance":
+        """The provenance of what the kernel, or a small system of the lessons, computed without a pretrained encoder."""
+        return cls(title, "", None, "", "cpu", "", {}, {}, None, None, None, link)
 
     def line(self) -> str:
         """One line for the foot of a figure."""
+        if not self.model:
+            return "computed by selfattn from scratch, without a pretrained encoder"
         revision = f" @ {self.revision[:7]}" if self.revision else ""
         place = [f"{what} {i}" for what, i in (("layer", self.layer), ("head", self.head)) if i is not None]
-        error = (
-            "shown, not recomputed" if self.error is None else f"largest difference to the model's own {self.error:.0e}"
-        )
-        return f"{', '.join([self.model + revision, *place, f'{self.dtype} on {self.device}'])}; {error}"
+        origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}"])
+        return f"{origin}; {said}" if (said := self.said_error()) else origin
+
+    def said_error(self) -> str:
+        """How far the kernel is from the model, in words; "" where nothing was measured."""
+        if not self.recomputed:
+            return "shown, not recomputed"
+        return "" if self.error is None else f"largest difference to the model's own {self.error:.0e}"
 
     def json(self) -> str:
         """Everything, as JSON."""
@@ -206,6 +222,16 @@ def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
     }
     new = {name: value for name, value in origin.items() if value is not None and name not in frame}
     return frame.assign(**new).to_csv(index=False)
+
+
+def parquet(frame: pd.DataFrame, provenance: Provenance | None = None) -> bytes:
+    """A tidy table as Parquet; with a provenance, its JSON stands in the file's metadata under "provenance"."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    if provenance is not None:
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), "provenance": provenance.json()})
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+    return buffer.getvalue()
 
 
 def npz(arrays: Mapping[str, Any], provenance: Provenance) -> bytes:

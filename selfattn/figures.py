@@ -8,31 +8,47 @@ import pandas as pd
 from selfattn import charts
 from selfattn.encoding import Encoding
 from selfattn.frames import head_name, strip_frame
+from selfattn.map_view import MapView, map_view
 from selfattn.theme import Theme
 from selfattn.words import Word
 
 
-def two_sentences(sides: Mapping[str, tuple[Encoding, Word]], layer: int, head: int, theme: Theme) -> alt.VConcatChart:
-    """What one head makes a word look at, in sentences "A" and "B": the words, shaded, above the head's whole maps."""
-    maps = {name: encoding.weights(layer)[head] for name, (encoding, _) in sides.items()}
-    maximum = max(float(weights.max()) for weights in maps.values())
+def two_sentences(
+    sides: Mapping[str, tuple[Encoding, Word]],
+    layer: int,
+    head: int,
+    theme: Theme,
+    views: Mapping[str, MapView] | None = None,
+    source: str = "from scratch",
+) -> alt.VConcatChart:
+    """What one head makes a word look at, in sentences "A" and "B": the words, shaded, above the head's whole maps.
+
+    views: the maps as they are to be drawn (None: whole, a row a token). source: whose weights they are; for
+    "difference" the scale is red and blue around zero.
+    """
+    if views is None:
+        views = {name: map_view(encoding.head_weights(layer, head), encoding) for name, (encoding, _) in sides.items()}
+    signed = source == "difference"
+    maximum = max(float(view.matrix.abs().max()) for view in views.values()) or 1e-12
     strips = pd.concat(
         [
-            strip_frame(encoding, maps[name][list(word.positions)].mean(0), word, name)
+            strip_frame(encoding, encoding.head_weights(layer, head, slice(word.start, word.stop)).mean(0), word, name)
             for name, (encoding, word) in sides.items()
         ]
     )
     drawn = [
         charts.heatmap(
-            maps[name].numpy(),
-            encoding.tokens,
+            views[name].matrix.numpy(),
+            views[name].labels,
             theme,
+            kind="signed" if signed else "weights",
             maximum=maximum,
-            marked=word.positions,
-            title=f"{name}   {head_name(layer, head)}",
+            marked=views[name].rows_of(word.positions),
+            title=f"{name}   {head_name(layer, head)}, {source}",
             color=theme.sentence_a if name == "A" else theme.sentence_b,
+            legend="from scratch minus own" if signed else "weight",
         )
-        for name, (encoding, word) in sides.items()
+        for name, (_, word) in sides.items()
     ]
     both = alt.vconcat(charts.strip(strips, theme, width=900), alt.hconcat(*drawn))
     return both.resolve_scale(color="independent")

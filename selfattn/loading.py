@@ -240,10 +240,10 @@ def _measure(source: Source, model: nn.Module, tokenizer, device: str, dtype: st
         tokenizer=tokenizer,
         digest=source.digest,
         note=note,
-        _eager=EagerTwin(model),
+        eager=EagerTwin(model),
     )
     try:
-        inputs = draft._inputs([draft.tokenize(PROBE)], None)
+        inputs = draft.inputs([draft.tokenize(PROBE)])
     except TextError as error:
         raise LoadError("tokenizer", f"{source.name}'s tokeniser can't read {PROBE!r}: {error}") from None
     reference, d_model = _reference(source, draft, inputs)
@@ -258,7 +258,7 @@ def _measure(source: Source, model: nn.Module, tokenizer, device: str, dtype: st
 def _reference(source: Source, encoder: Encoder, inputs: dict[str, Tensor]) -> tuple[list[Tensor], int]:
     """The eager weights of the probe, one (n_heads, n, n) a layer, and d_model. Refuses what is no such map."""
     with torch.no_grad():
-        output = encoder._eager.run(inputs)
+        output = encoder.eager.run(inputs)
     weights = [layer[0].float().cpu() for layer in output.attentions or () if layer is not None]
     n = inputs["input_ids"].shape[1]
     if not weights:

@@ -153,7 +153,7 @@ def _blanked(ids: Tensor, positions: Sequence[int], blank_id: int) -> Tensor:
 def _rest(encoder: Encoder, encoding: Encoding, copies: int) -> dict[str, Tensor]:
     """Attention mask and segment ids for so many copies of a sentence that isn't padded."""
     tokens = encoder.tokenize(encoding.text, encoding.pair)
-    inputs = encoder._inputs([tokens] * copies, None)
+    inputs = encoder.inputs([tokens] * copies)
     return {name: tensor for name, tensor in inputs.items() if name != "input_ids"}
 
 

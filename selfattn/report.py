@@ -89,7 +89,11 @@ def _table(rows: Iterable[Iterable[object]], columns: Iterable[object]) -> str:
 
 def _origin(view: View) -> Mapping[str, object]:
     provenance = view.provenance
-    error = "shown, not recomputed" if provenance.error is None else f"{provenance.error:.1e}"
+    versions = ", ".join(f"{package} {version}" for package, version in provenance.versions.items())
+    unknown = "not measured for this view" if provenance.recomputed else provenance.said_error()
+    error = unknown if provenance.error is None else f"{provenance.error:.1e}"
+    if not provenance.model:
+        return {"computed by": provenance.line(), "link": provenance.link, "versions": versions}
     return {
         "encoder": provenance.model,
         "revision": provenance.revision or "a folder",
@@ -100,7 +104,7 @@ def _origin(view: View) -> Mapping[str, object]:
         "largest difference to the model's own weights": error,
         **{f"tokens of {name}": " ".join(tokens) for name, tokens in provenance.tokens.items()},
         "link": provenance.link,
-        "versions": ", ".join(f"{package} {version}" for package, version in provenance.versions.items()),
+        "versions": versions,
     }
 
 

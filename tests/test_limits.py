@@ -194,3 +194,24 @@ def _until(condition) -> None:
     while not condition():
         assert time.time() < deadline
         time.sleep(0.001)
+
+
+def test_scans_are_opened_inside_the_operators_folder_only(monkeypatch, tmp_path):
+    outside = tmp_path / "outside"
+    shelf = tmp_path / "shelf"
+    for folder in (outside, shelf / "mine"):
+        folder.mkdir(parents=True)
+    (shelf / "way-out").symlink_to(outside)
+    assert limits.scan_folder(str(outside)) == outside  # no limit is set
+    monkeypatch.setenv("SELFATTN_SCAN_DIR", str(shelf))
+    assert limits.scan_folder("mine") == limits.scan_folder(str(shelf / "mine")) == shelf / "mine"
+    assert limits.scan_folder(".") == shelf
+    for name in (str(outside), "../outside", "way-out", "mine/../../outside", "/etc"):
+        with pytest.raises(TextError, match="SELFATTN_SCAN_DIR"):
+            limits.scan_folder(name)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a" * 1001])
+def test_a_scan_folders_name_that_no_disk_takes(name):
+    with pytest.raises(TextError, match="1,000 characters"):
+        limits.scan_folder(name)

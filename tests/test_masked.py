@@ -54,7 +54,7 @@ def test_predictions_equal_those_of_the_familys_own_model(encoder_of, name):
     encoding = masked(head)
     whole = AutoModelForMaskedLM.from_pretrained(encoder.name, attn_implementation="eager").eval()
     with torch.no_grad():
-        inputs = encoder._inputs([encoder.tokenize(encoding.text)], None)
+        inputs = encoder.inputs([encoder.tokenize(encoding.text)])
         expected = whole(**inputs).logits[0, head.place(encoding)].log_softmax(-1)
     found = head.log_probabilities(encoding.states[-1][head.place(encoding)])
     torch.testing.assert_close(found, expected, atol=2e-4, rtol=1e-4)
@@ -73,7 +73,7 @@ def test_a_removed_head_changes_the_prediction_as_in_the_whole_model(encoder_of)
     whole = AutoModelForMaskedLM.from_pretrained(encoder.name, attn_implementation="eager").eval()
     without = copy.deepcopy(whole)
     without.bert.encoder.layer[1].attention.output.dense.weight.data[:, 16:24] = 0  # layer 1, head 2
-    inputs = encoder._inputs([encoder.tokenize(encoding.text)], None)
+    inputs = encoder.inputs([encoder.tokenize(encoding.text)])
     with torch.no_grad():
         one, other = (m(**inputs).logits[0, 2].log_softmax(-1)[token] for m in (without, whole))
     assert float(change[1, 2]) == pytest.approx(float(one - other), abs=1e-5)

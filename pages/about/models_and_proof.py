@@ -7,6 +7,7 @@ import streamlit as st
 
 from selfattn.dashboard import limits
 from selfattn.dashboard.show import show_error
+from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, encoder_key, show_encoder
 from selfattn.encoder import Encoder, TextError
 from selfattn.proof import prove, support_table
@@ -67,7 +68,7 @@ def support() -> pd.DataFrame:
     return table.rename(columns={"largest_error": "largest error", "from": "recomputed from", "why": "why, or a note"})
 
 
-st.subheader("Models and proof", anchor=False)
+heading("Models and proof")
 encoder = current_encoder()
 show_encoder(encoder)
 

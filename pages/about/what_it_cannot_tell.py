@@ -5,6 +5,7 @@ import streamlit as st
 from pages.learn import parts
 from pages.learn.views import limits
 from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, show_encoder
 from selfattn.encoder import Encoder
 from selfattn.lessons import charts, counterexamples
@@ -12,12 +13,12 @@ from selfattn.lessons import charts, counterexamples
 
 def show_weights(encoder: Encoder) -> None:
     loud, same, frame = limits.weight_examples(encoder)
-    st.subheader("A large weight is not a large effect", anchor=False)
+    st.markdown("#### A large weight is not a large effect")
     parts.prose(
         "What a word takes home is weight *times value*. A token may get nearly all weight and hand over nearly nothing."
     )
     st.text(loud, width="stretch")
-    st.subheader("Other weights, the same result", anchor=False)
+    st.markdown("#### Other weights, the same result")
     parts.prose(
         "In a text with more tokens than a head has dimensions, many rows of weights mix the very same context."
     )
@@ -34,7 +35,7 @@ def show_weights(encoder: Encoder) -> None:
 
 def show_removal(encoder: Encoder) -> None:
     sums, control = limits.removal_example(encoder)
-    st.subheader("Removing a head is not finding the cause", anchor=False)
+    st.markdown("#### Removing a head is not finding the cause")
     parts.prose("Heads stand in for one another and work against one another. So single effects don't add up.")
     st.text(sums, width="stretch")
     parts.prose("Removing heads moves the vectors of *one* sense, too. That is the control:")
@@ -42,18 +43,18 @@ def show_removal(encoder: Encoder) -> None:
 
 
 def show_senses_and_luck(encoder: Encoder) -> None:
-    st.subheader("A sense that can be told is not a sense that a head found", anchor=False)
+    st.markdown("#### A sense that can be told is not a sense that a head found")
     parts.prose(
         "If a head's output tells two senses apart, the word's own value, or a plain average over the sentence, may do as "
         "well. That is why the Senses page sets every head beside both."
     )
     st.text(limits.sense_example(encoder), width="stretch")
-    st.subheader("A head that passes one test may be lucky", anchor=False)
+    st.markdown("#### A head that passes one test may be lucky")
     parts.prose("With many heads, one always does well. An example chosen from many proves less than it seems.")
     st.text(limits.luck_example(encoder), width="stretch")
 
 
-st.header("What it cannot tell", anchor=False)
+heading("What it cannot tell")
 parts.prose(
     "Pictures of attention persuade quickly. Here is what the figures on these pages do *not* show, each with a "
     "counter-example computed just now, on the encoder you chose."
@@ -66,7 +67,7 @@ if encoder.recomputable:
     show_senses_and_luck(encoder)
 else:
     st.text(f"This encoder is shown, not recomputed, so some counter-examples are missing here: {encoder.reason}")
-st.subheader("A proof of arithmetic is not a proof of meaning", anchor=False)
+st.markdown("#### A proof of arithmetic is not a proof of meaning")
 parts.prose(
     "“Recomputed” says that softmax(QKᵀ/√d)V gives the model's own numbers. It would say the same of pure noise: "
     f"on random queries, keys and values the kernel and torch differ by **{counterexamples.recomputed_noise():.0e}**."

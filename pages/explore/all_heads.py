@@ -6,10 +6,10 @@ from selfattn.dashboard.all_heads import COLUMN, SEGMENTS, segments, show_card, 
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.pickers import pick_head, pick_pair
 from selfattn.dashboard.second_opinions import show_opinions
+from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, show_encoder
 
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    st.subheader("All heads", anchor=False, width="stretch")
+with heading("All heads"):
     st.page_link("pages/explore/two_sentences.py", label="The word in two sentences", icon=":material/compare_arrows:")
     st.page_link("pages/explore/inside_a_head.py", label="Inside a head", icon=":material/search:")
 encoder = current_encoder()

@@ -5,14 +5,14 @@ import streamlit as st
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.inside_a_head import pick_sides, show_chain
 from selfattn.dashboard.pickers import pick_head, pick_pair
+from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, show_encoder
 from selfattn.dashboard.what_if import show_four_ways, show_padding, show_what_if
 from selfattn.frames import head_name
 
 PARTS = ("The chain", "What if", "Four ways to mask", "The padding mask")
 
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    st.subheader("Inside a head", anchor=False, width="stretch")
+with heading("Inside a head"):
     st.page_link("pages/explore/two_sentences.py", label="The word in two sentences", icon=":material/compare_arrows:")
     st.page_link("pages/explore/all_heads.py", label="All heads", icon=":material/grid_view:")
 encoder = current_encoder()

@@ -10,6 +10,7 @@ from selfattn import charts
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.pickers import choose_head, pick_head, pick_sentence
 from selfattn.dashboard.show import current_theme, show_chart, show_error
+from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import cached_knock_out, current_encoder, encode_or_stop, masked_head, show_encoder
 from selfattn.encoder import TextError
 from selfattn.encoding import Encoding
@@ -111,7 +112,7 @@ def clicked(key: str) -> None:
         choose_head(int(picked[0]["layer"]), int(picked[0]["head"]))
 
 
-st.subheader("Masked words", anchor=False)
+heading("Masked words")
 encoder = current_encoder()
 show_encoder(encoder)
 st.caption("A masked-language head says which token an encoder expects in a gap, from all that stands around it.")

@@ -7,14 +7,13 @@ from selfattn import senses_charts as pictures
 from selfattn.dashboard import senses as view
 from selfattn.dashboard.pickers import pick_head
 from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, show_encoder
 from selfattn.senses import clusters, separation
 
 COLUMN = 540
 
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    st.subheader("Senses", anchor=False, width="stretch")
-    take = st.container(width="content", horizontal=True)
+heading("Senses")
 encoder = current_encoder()
 show_encoder(encoder)
 theme = current_theme()
@@ -76,8 +75,7 @@ with st.container(horizontal=True, gap="medium"):
             st.text(senses_readings.threshold(report), width="stretch")
         else:
             st.info("Heads can be compared only where the attention is recomputed.")
-with take:
-    view.take_away(encoder, report, layer, head, column, kind)
+view.take_away(encoder, report, layer, head, column, kind)
 
 if encoder.recomputable:
     with st.container(horizontal=True, gap="medium"):

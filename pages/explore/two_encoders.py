@@ -1,5 +1,8 @@
 """Two encoders on the same sentence: a head of each side by side; checkpoints of one architecture head by head."""
 
+from collections.abc import Callable, Sequence
+
+import pandas as pd
 import streamlit as st
 from torch import Tensor
 
@@ -9,9 +12,10 @@ from selfattn.dashboard import second_encoder
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.pickers import choose_head, pick_head, pick_sentence
 from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, encode_or_stop, show_encoder
 from selfattn.encoder import Encoder
-from selfattn.frames import head_name, heads_frame
+from selfattn.frames import head_name, heads_frame, weights_frame
 
 MAP = 270  # three of them side by side at 1440
 
@@ -33,17 +37,23 @@ def show_meeting(meeting: Meeting, titles: tuple[str, str]) -> None:
         )  # fmt: skip
         with places.container(width=MAP + 90):
             reading = f"Largest weight: {largest(matrix, meeting.words)[1:]}."
-            show_chart(charts.finish(chart, theme), reading, width="content")
+            show_chart(charts.finish(chart, theme), reading, width="content", table=numbers(matrix, meeting.words))
     chart = charts.heatmap(
         meeting.difference.numpy(), meeting.words, theme, kind="signed", title="second minus first", size=MAP,
         legend="second minus first",
     )  # fmt: skip
     reading = f"Largest difference: {largest(meeting.difference, meeting.words)}."
     with places.container(width=MAP + 90):
-        show_chart(charts.finish(chart, theme), reading, width="content")
+        table = numbers(meeting.difference, meeting.words)
+        show_chart(charts.finish(chart, theme), reading, width="content", table=table)
     if meeting.left_out:
         st.text("Left out, because one of the two can't read it: " + ", ".join(meeting.left_out), width="stretch")
     st.caption("Words only: special tokens are hidden, and each row is scaled up to sum to 1 again.")
+
+
+def numbers(matrix: Tensor, words: Sequence[str]) -> Callable[[], pd.DataFrame]:
+    """A map's numbers, a line each."""
+    return lambda: weights_frame(matrix, words)
 
 
 def show_counterparts(distances: Tensor, layer: int, head: int) -> None:
@@ -76,7 +86,7 @@ def other_head(encoder: Encoder) -> tuple[int, int]:
     return encoder.all_heads[names.index(st.select_slider("Its head", names, key="head2", bind="query-params"))]
 
 
-st.subheader("Two encoders on one sentence", anchor=False)
+heading("Two encoders on one sentence")
 first = current_encoder()
 carry_choice("two_encoders")
 show_encoder(first)

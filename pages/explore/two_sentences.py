@@ -8,14 +8,13 @@ from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.head_map import MAPS, show_head_map
 from selfattn.dashboard.pickers import pick_head, pick_pair
 from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, show_encoder
 from selfattn.dashboard.tour import show_tour
 from selfattn.frames import head_name
 
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    st.subheader("A word in two sentences", anchor=False, width="stretch")
+with heading("A word in two sentences"):
     show_tour()
-    take = st.container(width="content")
 
 encoder = current_encoder()
 show_encoder(encoder)
@@ -38,7 +37,11 @@ name = head_name(layer, head)
 with words:
     frame = view.strip(pair, layer, head)
     show_chart(
-        charts.finish(charts.strip(frame, theme), theme), readings.attention(frame, pair.word, name), width="content"
+        charts.finish(charts.strip(frame, theme), theme),
+        readings.attention(frame, pair.word, name),
+        width="content",
+        name="what the word looks at",
+        table=lambda: frame,
     )
     st.text(readings.special(view.special_shares(pair, layer, head), pair.word), width="stretch")
 
@@ -48,8 +51,7 @@ with st.container(horizontal=True):
     st.page_link("pages/explore/all_heads.py", label="All heads at a glance", icon=":material/grid_view:")
 view.show_maps(encoder, pair, layer, head)
 view.show_parting(encoder, pair)
-with take:
-    view.take_away(encoder, pair, layer, head)
+view.take_away(encoder, pair, layer, head)
 
 with heads:
     st.markdown(

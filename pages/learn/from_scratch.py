@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.learn import class_materials, parts
 from pages.learn.stops import STEPS, STOPS
+from selfattn.dashboard.shown import heading
 
 SLUGS = list(STOPS)
 
@@ -54,6 +55,6 @@ with st.container(horizontal=True, vertical_alignment="bottom", width=parts.TEXT
 steps = " → ".join(f"**:primary[{step}]**" if step == STOPS[here].STEP else step for step in STEPS)
 st.progress((place + 1) / len(SLUGS), text=f"{steps}  ·  stop {place + 1} of {len(SLUGS)}")
 
-st.header(STOPS[here].TITLE, anchor=False)
+heading(STOPS[here].TITLE)
 STOPS[here].show()
 class_materials.show()

@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.learn import parts
 from pages.learn.views.word_paths import show_likeness, show_plane, show_yardsticks
+from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, encode_or_stop, show_encoder
 from selfattn.encoder import Encoder
 from selfattn.examples import STATIC_WORD_SENTENCES
@@ -38,7 +39,7 @@ def choose(encoder: Encoder) -> tuple[str, list[str], static_word.WordPaths]:
     return word, senses, static_word.word_paths(found)
 
 
-st.header("One word, one vector", anchor=False)
+heading("One word, one vector")
 parts.prose(
     "A lookup table gives a word the same vector wherever it stands. Then attention lets its neighbours in, layer by "
     "layer. Move the slider and watch one point become many."
@@ -57,7 +58,7 @@ with parts.row():
         show_plane(paths, senses, layer)
     with parts.figure("How alike the vectors are (cosine)", 420):
         show_likeness(paths.layers[layer], layer)
-st.subheader("How far is far?", anchor=False)
+st.markdown("#### How far is far?")
 parts.prose(
     "Sentences of the *same* sense part, too: that is the yardstick. And any two words are alike to some degree: that is "
     "the floor. A gap between the first two curves is what the sense adds. It doesn't grow steadily with depth."

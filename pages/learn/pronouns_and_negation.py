@@ -4,11 +4,12 @@ import streamlit as st
 
 from pages.learn import parts
 from pages.learn.views import many_heads, negation, pronouns
+from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, show_encoder
 
 VIEWS = {"Pronouns": pronouns, "Negation": negation, "Many heads": many_heads}
 
-st.header("Pronouns and negation", anchor=False)
+heading("Pronouns and negation")
 parts.prose(
     'Which word does "it" look at? Does "good" notice "not"? Famous examples make it look easy. Here all heads take the '
     "test, on many sentences, beside what luck and mere position would give."

@@ -6,6 +6,7 @@ import streamlit as st
 from pages.learn import parts
 from pages.learn.views.costs import show_costs, show_forgetting
 from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.shown import heading
 from selfattn.lessons import charts, recurrence
 from selfattn.lessons.words import split_words
 
@@ -91,7 +92,7 @@ def _ends(last: pd.Series) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in last.items())
 
 
-st.header("Recurrence")
+heading("Recurrence")
 parts.prose(
     "Before attention, a network read word by word and passed along one *state* of fixed size. To reach a later word, a "
     "word must survive every step in between. With attention, any word looks at any other directly."
@@ -99,7 +100,7 @@ parts.prose(
 with parts.messages():
     words, start, stop = choose()
     show_path(words, start, stop)
-    st.subheader("Does the word get through?")
+    st.markdown("#### Does the word get through?")
     parts.prose(
         "Three small networks read your sentence. Two things are easily mixed: the **gradient** says how much a state "
         "would move if the first word moved (it fades below a gain of 1, explodes above). The **share** says how much of "

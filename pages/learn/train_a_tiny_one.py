@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.learn import parts
 from pages.learn.views.training import show_result, show_states
+from selfattn.dashboard.shown import heading
 from selfattn.lessons import tiny_model
 from selfattn.lessons.tiny_model import EpochState, Settings
 
@@ -38,7 +39,7 @@ def train(settings: Settings) -> None:
     st.rerun()
 
 
-st.header("Train a tiny one")
+heading("Train a tiny one")
 parts.prose(
     "No rule tells attention where to look. See it learn: a sentence is [CLS] and six random numbers; the answer is *yes* "
     "where **position 4 holds the magic number**. One head, one layer. Only [CLS] decides, so it must learn to look."

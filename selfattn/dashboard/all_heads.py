@@ -7,7 +7,7 @@ from torch import Tensor
 
 from selfattn import charts, head_charts, head_readings, readings
 from selfattn.dashboard import limits
-from selfattn.dashboard.maps import binning, pick_map_options, whole, zoomed
+from selfattn.dashboard.maps import binning, pick_map_options, table_of, whole, zoomed
 from selfattn.dashboard.pickers import Occurrence, Pair, choose_head
 from selfattn.dashboard.show import current_theme, show_chart, show_error
 from selfattn.dashboard.state import HASHED, cached_effect, cached_encode
@@ -81,7 +81,9 @@ def show_grid(encoder: Encoder, pair: Pair, side: Occurrence, layer: int, head: 
         "effect" if unit == "signed" else "weights",
     )
     reading = head_readings.grid(frame, measure, unit, head_name(layer, head))
-    show_chart(spec, reading, key=key, on_select=lambda: _clicked(key), width="content")
+    show_chart(
+        spec, reading, key=key, on_select=lambda: _clicked(key), width="content", name="all heads", table=lambda: frame
+    )
     st.caption(f"{meaning} {'' if unit == 'signed' else 'Mean over the rows of the ordinary tokens.'}")
 
 
@@ -150,7 +152,8 @@ def show_card(encoder: Encoder, side: Occurrence, layer: int, head: int) -> None
     shown = zoomed(whole(weights, encoding, options), "card")
     chart = charts.heatmap(shown.matrix.numpy(), shown.labels, theme, marked=shown.rows_of(side.positions), size=330)
     looks = _most(weights, encoding)
-    show_chart(charts.finish(chart, theme), _looks_reading(looks, name) + binning(shown), width="content")
+    reading = _looks_reading(looks, name) + binning(shown)
+    show_chart(charts.finish(chart, theme), reading, width="content", name=name, table=table_of(shown))
     if not options.special:
         st.text(readings.hidden({name: shown.hidden}), width="stretch")
     if which == "this head":

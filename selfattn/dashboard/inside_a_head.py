@@ -142,8 +142,14 @@ def _numbers(name: str, sides: Sequence[Side]) -> None:
             st.dataframe(frame, hide_index=True, width=360, height=300)
 
 
-def _show(spec: chain_charts.Spec, reading: str) -> None:
-    show_chart(spec, reading, width="content")
+def _show_bars(name: str, rows: list[Row], theme: Theme, reading: str, what: str = "value") -> None:
+    show_chart(
+        chain_charts.bars(rows, theme, what=what),
+        reading,
+        width="content",
+        name=name,
+        table=lambda: chain_charts.frame(rows, what),
+    )
 
 
 def _vector_strip(name: str, sides: Sequence[Side], theme: Theme) -> None:
@@ -152,14 +158,15 @@ def _vector_strip(name: str, sides: Sequence[Side], theme: Theme) -> None:
     reading = head_readings.vector(rows, "input vector")
     if name == "output":
         reading = head_readings.output(rows, {side.name: side.row("input") for side in sides})
-    _show(chain_charts.strip(drawn, theme), reading)
+    show_chart(
+        chain_charts.strip(drawn, theme), reading, width="content", name=name, table=lambda: chain_charts.frame(drawn)
+    )
 
 
 def _vector_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:
     rows = {side.name: side.row(name) for side in sides}
-    _show(
-        chain_charts.bars([_vector(side, rows[side.name]) for side in sides], theme), head_readings.vector(rows, name)
-    )
+    drawn = [_vector(side, rows[side.name]) for side in sides]
+    _show_bars(name, drawn, theme, head_readings.vector(rows, name))
 
 
 def _vector(side: Side, values: Tensor) -> Row:
@@ -169,10 +176,8 @@ def _vector(side: Side, values: Tensor) -> Row:
 def _token_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:
     rows = {side.name: side.row(name) for side in sides}
     reading = _READINGS.get(name, lambda rows, labels: head_readings.largest(rows, labels, "number"))
-    _show(
-        chain_charts.bars([_tokens(side, rows[side.name]) for side in sides], theme, what=name),
-        reading(rows, {side.name: side.encoding.tokens for side in sides}),
-    )
+    drawn = [_tokens(side, rows[side.name]) for side in sides]
+    _show_bars(name, drawn, theme, reading(rows, {side.name: side.encoding.tokens for side in sides}), name)
 
 
 def _tokens(side: Side, values: Tensor) -> Row:
@@ -215,10 +220,9 @@ def _one_number(name: str, sides: Sequence[Side], theme: Theme) -> None:
 def _context(name: str, sides: Sequence[Side], theme: Theme) -> None:
     shares = {side.name: context_share(side.chain.trace, [side.position]) for side in sides}
     st.caption("Each token's share of the context vector: weight times value, seen along the context. Shares sum to 1.")
-    _show(
-        chain_charts.bars([_tokens(side, shares[side.name]) for side in sides], theme, what="share"),
-        head_readings.largest(shares, {side.name: side.encoding.tokens for side in sides}, "share"),
-    )
+    drawn = [_tokens(side, shares[side.name]) for side in sides]
+    reading = head_readings.largest(shares, {side.name: side.encoding.tokens for side in sides}, "share")
+    _show_bars("shares of the context", drawn, theme, reading, "share")
     _vector_bars(name, sides, theme)
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -35,6 +36,7 @@ LIMITS = (
     Limit("SELFATTN_DEVICES", "all", "devices to offer, separated by commas: cpu, cuda, mps"),
     Limit("SELFATTN_MODELS", "any", "encoders to offer, separated by commas; no other can be opened"),
     Limit("SELFATTN_MODEL_DIR", "any", "the one folder that local encoders may come from"),
+    Limit("SELFATTN_SCAN_DIR", "any", "the one folder that finished scans may be opened from"),
     Limit("SELFATTN_OFFLINE", "0", "1: never ask the Hub"),
 )
 
@@ -95,6 +97,22 @@ def devices(available: Sequence[str]) -> list[str]:
     if not offered:
         raise SystemExit(f"SELFATTN_DEVICES is {listed!r}, and this machine has {', '.join(available)} only.")
     return offered
+
+
+def scan_folder(name: str) -> Path:
+    """The folder of a finished scan, inside the one that the operator allows. Raises TextError for one outside it."""
+    root = os.environ.get("SELFATTN_SCAN_DIR")
+    if "\0" in name or len(name) > 1000:
+        raise TextError("A folder's name has at most 1,000 characters, and none of them is a null character.")
+    if not root:
+        return Path(name)
+    base = Path(root).resolve()
+    folder = (base / name).resolve()  # an absolute name replaces the base, which the next line refuses
+    if not folder.is_relative_to(base):
+        raise TextError(
+            f"{name!r} is outside this server's folder of scans. Only folders inside it can be opened (SELFATTN_SCAN_DIR)."
+        )
+    return folder
 
 
 @contextmanager

@@ -1,11 +1,14 @@
 """The switches of a whole map: word pieces or words, special tokens hidden, and for long texts the range that is drawn."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 from torch import Tensor
 
 from selfattn.encoding import Encoding
+from selfattn.frames import weights_frame
 from selfattn.map_view import MOST, MapView, between, binned, map_view, minus
 
 ZOOM = 64  # texts of more rows than this get a range to zoom into
@@ -60,6 +63,11 @@ def zoomed(view: MapView, key: str) -> MapView:
         )
         view = between(view, start, last + 1)
     return binned(view)
+
+
+def table_of(view: MapView) -> Callable[[], pd.DataFrame]:
+    """The numbers of a map as it is drawn, a line each, made when it is called."""
+    return lambda: weights_frame(view.matrix, view.labels)
 
 
 def binning(view: MapView) -> str:

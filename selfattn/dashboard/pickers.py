@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from selfattn.dashboard.history import of_all_pages
+from selfattn.dashboard.shown import shown
 from selfattn.dashboard.state import encode_or_stop
 from selfattn.encoder import Encoder
 from selfattn.encoding import Encoding
@@ -96,7 +97,9 @@ def pick_head(encoder: Encoder, default: str = "L0 H10") -> tuple[int, int]:
     if st.session_state.get("head", default) not in names:  # the encoder changed and has no such head
         st.session_state.head = default
     chosen = st.select_slider("Head (arrow keys move it)", names, default, key="head", bind="query-params")
-    return encoder.all_heads[names.index(chosen)]
+    found = encoder.all_heads[names.index(chosen)]
+    shown().head = found
+    return found
 
 
 def choose_head(layer: int, head: int) -> None:

@@ -92,11 +92,17 @@ def _one_head(pair: Pair, asked: dict[str, Opinions], layer: int, head: int) -> 
         values = [float(row[list(word.positions)].sum()) for word in words]
         color = theme.sentence_a if key == "A" else theme.sentence_b
         with places.container(width=COLUMN, gap="small"):
-            spec = chain_charts.bars([Row(key, values, [word.text for word in words], color)], theme, what="weight")
+            rows = [Row(key, values, [word.text for word in words], color)]
             first = words[max(range(len(words)), key=values.__getitem__)].text
             rest = pd.Series(values).sum()
             reading = f'{name} puts "{first}" first in {key}; the words here hold {rest:.2f} of its weight.'
-            show_chart(spec, reading, width="content")
+            show_chart(
+                chain_charts.bars(rows, theme, what="weight"),
+                reading,
+                width="content",
+                name=f"{name} in {key}",
+                table=lambda rows=rows: chain_charts.frame(rows, "weight"),
+            )
 
 
 def _asked(encoder: Encoder, pair: Pair, side: Occurrence, towards, name: str) -> Opinions:

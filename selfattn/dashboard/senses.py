@@ -1,7 +1,6 @@
 """The senses page's parts: cached reports with progress and stop, the visitor's table, a head's sentences, downloads."""
 
 import hashlib
-import io
 import tempfile
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -14,13 +13,15 @@ from selfattn import charts, senses_readings
 from selfattn import senses_charts as pictures
 from selfattn.dashboard import limits
 from selfattn.dashboard.bounded import OVERHEAD, BoundedCache
+from selfattn.dashboard.downloads import on_demand
 from selfattn.dashboard.pickers import OWN, choose_head
 from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.shown import offer
 from selfattn.dashboard.state import cached_error, encoder_key
-from selfattn.dashboard.take_away import show_take_away, view_link
+from selfattn.dashboard.take_away import view_link
 from selfattn.encoder import Encoder, Progress, TextError
 from selfattn.examples import labelled_sentences
-from selfattn.export import Provenance
+from selfattn.export import PARQUET, Provenance, View, parquet
 from selfattn.frames import head_name
 from selfattn.scan import ScanError, read_scan
 from selfattn.scan.reading import InputError, plan, read_chunk
@@ -203,7 +204,7 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, layer: in
 
 
 def take_away(encoder: Encoder, report: SeparationReport, layer: int, head: int, column: str, kind: str) -> None:
-    """Figures, tables and the link; the heads' table as Parquet beside the CSV."""
+    """Offer the map, the tables behind the page, and the link."""
     theme = current_theme()
     table = pictures.heads_table(report)
     parameters = {name: st.session_state.get(name) for name in ("head", "source", "sense_map")}
@@ -214,24 +215,20 @@ def take_away(encoder: Encoder, report: SeparationReport, layer: int, head: int,
         error=cached_error(encoder, report.items["sentence"].iloc[0], layer) if encoder.recomputable else None,
         link=view_link(encoder, **parameters),
     )
-    curve = charts.finish(pictures.layers_curve(pictures.layers_frame(report), theme), theme)
+    tables = {
+        "layers": lambda: report.layers.astype({"layer": str}),
+        "words": lambda: report.words.astype({"layer": str}),
+        "sentences": lambda: report.sentences(layer, head),
+    }
     if table.empty:
-        show_take_away("selfattn-senses", lambda: curve, lambda: report.layers.astype({"layer": str}), provenance)
+        curve = charts.finish(pictures.layers_curve(pictures.layers_frame(report), theme), theme)
+        offer(View("selfattn-senses", provenance, {"layers": lambda: curve}, tables))
         return
-    show_take_away(
-        "selfattn-senses",
-        lambda: charts.finish(charts.head_map(table, column, theme, head_name(layer, head), kind=kind), theme),
-        lambda: table,
-        provenance,
-        figures={"layers": lambda: curve},
-        tables={
-            "layers": lambda: report.layers.astype({"layer": str}),
-            "words": lambda: report.words.astype({"layer": str}),
-            "sentences": lambda: report.sentences(layer, head),
-        },
-        readings={"figure": senses_readings.heads(report, (layer, head)), "layers": senses_readings.layers(report)},
-    )
-    _parquet(table, "selfattn-senses")
+    name = next(name for name, (shown, _) in pictures.MAPS.items() if shown == column)
+    chart = charts.head_map(table, column, theme, head_name(layer, head), kind=kind)
+    figures = {name: lambda: charts.finish(chart, theme)}
+    reading = {name: senses_readings.heads(report, (layer, head))}
+    offer(View("selfattn-senses", provenance, figures, {name: lambda: table, **tables}, readings=reading))
 
 
 def show_scan(layer: int, head: int) -> None:
@@ -241,8 +238,8 @@ def show_scan(layer: int, head: int) -> None:
     if not folder.strip():
         return
     try:
-        scan = read_scan(folder.strip())
-    except ScanError as error:
+        scan = read_scan(limits.scan_folder(folder.strip()))
+    except (ScanError, TextError) as error:
         st.error(_literal(error), icon=":material/error:")
         return
     if not scan.finished:
@@ -268,12 +265,8 @@ def show_scan(layer: int, head: int) -> None:
 
 
 def _parquet(frame: pd.DataFrame, name: str) -> None:
-    def make() -> bytes:
-        buffer = io.BytesIO()
-        frame.to_parquet(buffer, index=False)
-        return buffer.getvalue()
-
-    st.download_button("Parquet", make, f"{name}.parquet", on_click="ignore", key=f"parquet {name}")
+    make = on_demand(lambda: parquet(frame), PARQUET, f"{name}.parquet")
+    st.download_button("Parquet", make, f"{name}.parquet", PARQUET, on_click="ignore", key=f"parquet {name}")
 
 
 def _literal(error: Exception) -> str:

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import altair as alt
+import pandas as pd
 import streamlit as st
 
+from selfattn.dashboard.shown import note_figure
 from selfattn.theme import DARK, LIGHT, Theme
 
 
@@ -23,13 +25,17 @@ def show_chart(
     on_select: str | Callable[[], None] = "ignore",
     width: str | int = "stretch",
     caption: bool = True,
+    name: str = "",
+    table: Callable[[], pd.DataFrame] | None = None,
 ) -> Any:
     """Send a chart to the page; `reading` says in words, computed from the data, what is to be seen.
 
-    The reading is the picture's text alternative and stands beneath it unless caption is False. Altair's schema
-    validation runs under a process-wide lock, so charts go out as unvalidated dicts.
+    The reading is the picture's text alternative and stands beneath it unless caption is False. name and table are
+    for "Take away": what the picture is called where it has no title, and its numbers where the spec doesn't hold them as
+    records. Altair's schema validation runs under a process-wide lock, so charts go out as unvalidated dicts.
     """
     spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
+    note_figure(spec, reading, name, table)
     event = st.vega_lite_chart(spec, theme=None, key=key, on_select=on_select, width=width, alt=reading)
     if caption:
         # A reading may hold words from the visitor's text, so it is never interpreted as Markdown.

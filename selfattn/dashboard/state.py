@@ -16,6 +16,7 @@ from selfattn.dashboard.bounded import BoundedCache
 from selfattn.dashboard.history import of_all_pages
 from selfattn.dashboard.shelf import Shelf
 from selfattn.dashboard.show import show_error
+from selfattn.dashboard.shown import note_text, shown
 from selfattn.encoder import Encoder, TextError
 from selfattn.encoding import Encoding
 from selfattn.loading import available_devices, load_encoder
@@ -61,6 +62,7 @@ def current_encoder() -> Encoder:
 
 def show_encoder(encoder: Encoder) -> None:
     """A few lines in the sidebar that say what is loaded and where it runs."""
+    shown().encoder = encoder
     with st.sidebar:
         revision = f", revision {encoder.revision[:7]}" if encoder.revision else ""
         where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (MPS)"}.get(encoder.device, encoder.device)
@@ -87,10 +89,12 @@ def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encod
 def encode_or_stop(encoder: Encoder, text: str, label: str) -> Encoding:
     """The text's Encoding; where the encoder can't read it, the page says why and ends there."""
     try:
-        return cached_encode(encoder, text)
+        encoding = cached_encode(encoder, text)
     except TextError as error:
         show_error(f"{label}: {error}")
         st.stop()
+    note_text(encoder, label, encoding)
+    return encoding
 
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:

@@ -7,9 +7,10 @@ import streamlit as st
 import torch
 
 from selfattn import charts, head_charts, head_readings, readings
-from selfattn.dashboard.maps import MapOptions, binning, chosen_options, pick_map_options, whole, zoomed
+from selfattn.dashboard.maps import MapOptions, binning, chosen_options, pick_map_options, table_of, whole, zoomed
 from selfattn.dashboard.pickers import Occurrence, Pair
 from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.shown import offer
 from selfattn.dashboard.state import (
     HASHED,
     cached_encode,
@@ -17,11 +18,12 @@ from selfattn.dashboard.state import (
     cached_separate_error,
     cached_without_attention,
 )
-from selfattn.dashboard.take_away import show_take_away, view_link
+from selfattn.dashboard.take_away import view_link
 from selfattn.difference import Difference, difference
 from selfattn.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES
-from selfattn.export import Provenance
+from selfattn.export import Provenance, View
+from selfattn.figures import two_sentences
 from selfattn.frames import STEPS, context_frame, drift_frame, head_name, steps_frame, strip_frame, weights_frame
 from selfattn.map_view import MapView, binned, map_view
 from selfattn.measures import drift, similarity, special_share
@@ -98,15 +100,15 @@ def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         with places.container(width=172, gap=None):
             st.markdown(f"{step} {formula}", help=meaning)
             chart = charts.step_bars(steps[steps["step"] == step], theme)
-            show_chart(
-                charts.finish(chart, theme), f"{step} of the word's row, token by token", caption=False, width="content"
-            )
+            reading = f"{step} of the word's row, token by token"
+            show_chart(charts.finish(chart, theme), reading, caption=False, width="content", name=step)
     with places.container(width=172, gap=None):
         st.markdown(
             r"context $\Sigma$", help="The values, averaged with the weights: what the head hands on for the word."
         )
         chart = charts.step_bars(context, theme, axis="dimension")
-        show_chart(charts.finish(chart, theme), "the context vector of the word", caption=False, width="content")
+        reading = "the context vector of the word"
+        show_chart(charts.finish(chart, theme), reading, caption=False, width="content", name="context")
     separate = [cached_separate_error(encoder, side.encoding.text, layer, head) for _, side in pair.sides]
     known = None if None in separate else max(separate)
     st.text(readings.error(error(encoder, pair, layer, head), known), width="stretch")
@@ -150,7 +152,8 @@ def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
                 color=theme.sentence_a if name == "A" else theme.sentence_b,
                 legend=legend,
             )
-            show_chart(charts.finish(chart, theme), _map_reading(view, source) + binning(view), width="content")
+            reading = _map_reading(view, source) + binning(view)
+            show_chart(charts.finish(chart, theme), reading, width="content", table=table_of(view))
     if not options.special:
         st.text(readings.hidden({name: view.hidden for name, view in views.items()}), width="stretch")
 
@@ -162,7 +165,7 @@ def _show_against(pair: Pair, layer: int, head: int, hidden: bool) -> None:
     reading = head_readings.difference(found)
     places = st.container(horizontal=True, gap="medium")
     with places.container(width=COLUMN):
-        show_chart(charts.finish(chart, theme), reading, width="content", caption=False)
+        show_chart(charts.finish(chart, theme), reading, width="content", caption=False, table=lambda: found.frame())
     with places.container(width=COLUMN, gap="small"):
         st.text(reading, width="stretch")
         if hidden:
@@ -226,6 +229,7 @@ def show_parting(encoder: Encoder, pair: Pair) -> None:
             "Cosine of the word's two vectors over the layers.",
             caption=False,
             width="content",
+            name="where the two vectors part",
         )
 
 
@@ -262,52 +266,37 @@ def random_words(encoder: Encoder) -> torch.Tensor:
 
 
 def take_away(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
-    """The figure (both strips above both maps), the weights, and the link."""
+    """Offer the figure (both strips above both maps), the weights, and the link."""
     parameters = {key: st.session_state.get(key) for key in LINKED}
-    provenance = Provenance(
-        title=f'What "{pair.word}" looks at in two sentences, {head_name(layer, head)}',
-        model=encoder.name,
-        revision=encoder.revision,
-        digest=encoder.digest,
-        device=encoder.device,
-        dtype=encoder.dtype,
-        sentences={name: side.encoding.text for name, side in pair.sides},
-        tokens={name: list(side.encoding.tokens) for name, side in pair.sides},
+    provenance = Provenance.of(
+        encoder,
+        f'What "{pair.word}" looks at in two sentences, {head_name(layer, head)}',
+        {name: side.encoding for name, side in pair.sides},
         layer=layer,
         head=head,
         error=error(encoder, pair, layer, head),
         link=view_link(encoder, **parameters),
     )
     file = f"selfattn-{head_name(layer, head).replace(' ', '')}"
+    name = f"{pair.word} in both sentences"
+    reading = readings.attention(strip(pair, layer, head), pair.word, head_name(layer, head))
     if st.session_state.get("view") == AGAINST:
         found = against(pair, layer, head, bool(st.session_state.get("hide")))
-        show_take_away(f"{file}-difference", lambda: against_figure(pair, found, layer, head), found.frame, provenance)
+        figures, tables = {name: lambda: against_figure(pair, found, layer, head)}, {name: found.frame}
+        file, reading = f"{file}-difference", head_readings.difference(found)
     else:
         source = st.session_state.get("view") or "from scratch"
-        show_take_away(file, lambda: figure(pair, layer, head, source), lambda: _weights(pair, layer, head), provenance)
+        figures = {name: lambda: figure(pair, layer, head, source)}
+        tables = {name: lambda: _weights(pair, layer, head)}
+    offer(View(file, provenance, figures, tables, readings={name: reading}))
 
 
 def figure(pair: Pair, layer: int, head: int, source: str) -> dict:
     """The figure to take away, as a Vega-Lite dict: what the page shows, without its zoom."""
     theme, options = current_theme(), chosen_options()
-    views = [binned(_view(side, layer, head, source, options)) for _, side in pair.sides]
-    maximum = max(float(view.matrix.abs().max()) for view in views) or 1e-12
-    maps = [
-        charts.heatmap(
-            view.matrix.numpy(),
-            view.labels,
-            theme,
-            kind="signed" if source == "difference" else "weights",
-            maximum=maximum,
-            marked=view.rows_of(side.positions),
-            title=f"{name}   {head_name(layer, head)}, {source}",
-            color=theme.sentence_a if name == "A" else theme.sentence_b,
-            legend="from scratch minus own" if source == "difference" else "weight",
-        )
-        for view, (name, side) in zip(views, pair.sides)
-    ]
-    both = alt.vconcat(charts.strip(strip(pair, layer, head), theme, width=900), alt.hconcat(*maps))
-    return charts.finish(both.resolve_scale(color="independent"), theme)
+    sides = {name: (side.encoding, side.word) for name, side in pair.sides}
+    views = {name: binned(_view(side, layer, head, source, options)) for name, side in pair.sides}
+    return charts.finish(two_sentences(sides, layer, head, theme, views, source), theme)
 
 
 def against_figure(pair: Pair, found: Difference, layer: int, head: int) -> dict:

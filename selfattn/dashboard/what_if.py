@@ -63,7 +63,18 @@ def _before_and_after(side: Side, changed: AttentionTrace) -> None:
 
 def _bars(title: str, rows: list[Row], reading: str) -> None:
     st.markdown(f"**{title}**")
-    show_chart(chain_charts.bars(rows, current_theme(), what="weight"), reading, width="content")
+    _show_rows(title, rows, "weight", reading)
+
+
+def _show_rows(name: str, rows: list[Row], what: str, reading: str) -> None:
+    show_chart(
+        chain_charts.bars(rows, current_theme(), what=what),
+        reading or name,
+        width="content",
+        caption=bool(reading),
+        name=name,
+        table=lambda: chain_charts.frame(rows, what),
+    )
 
 
 def _alone_passes(encoder: Encoder, pair: Pair, layer: int, head: int) -> dict[str, Alone]:
@@ -147,7 +158,7 @@ def show_padding(encoder: Encoder, sides: Sequence[Side]) -> None:
 
 
 def _padded(encoder: Encoder, side: Side, extra: int) -> None:
-    n, theme = len(side.encoding.tokens), current_theme()
+    n = len(side.encoding.tokens)
     padded = _encode_padded(encoder, side.encoding.text, n + extra)
     trace = padded.trace(side.chain.layer, side.chain.head)
     plain = side.encoding.trace(side.chain.layer, side.chain.head)
@@ -157,10 +168,7 @@ def _padded(encoder: Encoder, side: Side, extra: int) -> None:
         row = Row(side.name, step[side.position].tolist(), padded.tokens, side.color, side.position)
         reading = head_readings.padding(n, extra, share, error) if title == "weights" else ""
         st.markdown(f"**{title}**")
-        show_chart(
-            chain_charts.bars([row], theme, what=title), reading or f"{title}, {side.name}",
-            caption=bool(reading), width="content",
-        )  # fmt: skip
+        _show_rows(f"{title}, {side.name}", [row], title, reading)
 
 
 @st.cache_resource(max_entries=limits.CACHED_TEXTS, show_spinner=False, hash_funcs=HASHED)

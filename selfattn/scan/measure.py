@@ -105,7 +105,7 @@ def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Found], list[R
 
 def _table(encoder: Encoder, batch: list[_Found], vectors: bool, wanted: pa.Schema) -> pa.Table:
     """One pass of the encoder, and the rows it yields."""
-    inputs = encoder._inputs([one.located.tokens for one in batch], None)
+    inputs = encoder.inputs([one.located.tokens for one in batch])
     occurrences = [(b, one, place) for b, one in enumerate(batch) for place in one.located.places]
     pieces = [
         (o, b, position)
@@ -144,11 +144,11 @@ def _run(
             output = encoder.model(**inputs, recorder=recorder, output_hidden_states=vectors)
             weights = [word_rows(recording, sentence, position) for recording in recorder.layers]
         else:  # such a model computes all of its weights anyway
-            output = encoder._eager.run(inputs)
+            output = encoder.eager.run(inputs)
             weights = [layer[sentence, :, position].float() for layer in output.attentions]
         if not vectors:
             return torch.stack(weights, dim=1), None
-        states = [state[sentence, position].float() for state in encoder._states(output)]
+        states = [state[sentence, position].float() for state in encoder.states(output)]
     return torch.stack(weights, dim=1), torch.stack(states, dim=1)
 
 

@@ -17,4 +17,4 @@ def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
         torch.manual_seed(seed)
         model = type(encoder.model)(copy.deepcopy(encoder.model.config))
     model = model.to(encoder.device, encoder.model.dtype).eval().requires_grad_(False)
-    return replace(encoder, name=f"{encoder.name}, random weights", model=model, digest="", _eager=EagerTwin(model))
+    return replace(encoder, name=f"{encoder.name}, random weights", model=model, digest="", eager=EagerTwin(model))

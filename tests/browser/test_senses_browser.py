@@ -47,11 +47,13 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     page.get_by_text("L3 H7 tells").wait_for()
     assert "head=L3+H7" in page.url
 
+    page.get_by_role("button", name="Take away").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Parquet").first.click()
+        page.get_by_role("button", name="Parquet", exact=True).click()
     table = pd.read_parquet(download.value.path())
     assert len(table) == 72
     assert {"adds", "uniform", "own_value", "p_value", "floor"} <= set(table.columns)
+    page.keyboard.press("Escape")
 
     page.get_by_text("all", exact=True).last.click()
     wait_until_idle(page)

@@ -70,7 +70,7 @@ def test_kernel_is_no_further_from_float64_than_the_models_own_weights(encoder_o
         same_inputs, whole_pass = [], []
         for text in TEXTS:
             with torch.no_grad():
-                inputs = encoder._inputs([encoder.tokenize(text)], None)
+                inputs = encoder.inputs([encoder.tokenize(text)])
                 exact = torch.stack([layer[0] for layer in twin(**inputs, output_attentions=True).attentions])
             encoding = encoder.encode(text)
             kernel, own = (
@@ -232,7 +232,7 @@ def test_of_a_whole_t5_the_encoder_half_is_loaded(tmp_path, encoder_of):
     encoder_of("T5 (encoder half)").tokenizer.save_pretrained(tmp_path)
     encoder = load_encoder(str(tmp_path))
     assert encoder.note == "the encoder half of an encoder-decoder (t5)"
-    inputs = encoder._inputs([encoder.tokenize(TEXTS[1])], None)
+    inputs = encoder.inputs([encoder.tokenize(TEXTS[1])])
     with torch.no_grad():
         expected = whole.encoder(**inputs).last_hidden_state[0]
     torch.testing.assert_close(encoder.encode(TEXTS[1]).hidden[-1], expected, atol=1e-5, rtol=1e-5)
@@ -258,7 +258,7 @@ def test_a_tokeniser_without_special_tokens(tmp_path):
 def test_knock_out_equals_zeroing_the_slice_before_the_output_matrix(encoder_of):
     encoder = encoder_of("BERT")
     text, position, layer, head = TEXTS[1], 2, 1, 3
-    inputs = encoder._inputs([encoder.tokenize(text)], None)
+    inputs = encoder.inputs([encoder.tokenize(text)])
     twin = copy.deepcopy(encoder.model)
 
     def zero_slice(module, arguments):

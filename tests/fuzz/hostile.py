@@ -90,4 +90,5 @@ def queries(keys: list[str]) -> st.SearchStrategy[str]:
     pairs = st.lists(st.tuples(names, values), max_size=6).map(lambda held: urlencode(held, errors="surrogatepass"))
     broken = st.sampled_from(["%", "%zz", "&&&===", "a=%ff%fe", "a=%00", "=", "?" * 20, quote("ä", encoding="latin-1")])
     encoders = values.map(lambda value: urlencode({"model": "another ...", "other": value}, errors="surrogatepass"))
-    return st.one_of(pairs, pairs, pairs, encoders, broken)
+    scans = values.map(lambda value: urlencode({"source": "a finished scan", "scan": value}, errors="surrogatepass"))
+    return st.one_of(pairs, pairs, pairs, encoders, broken, *([scans] if "source" in keys else []))

@@ -12,9 +12,9 @@ from tests.soak.session import Session
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """A server that is offline and confines encoders to an empty folder; its address."""
-    folder = tmp_path_factory.mktemp("encoders")
-    process, address = start_server(SELFATTN_MODEL_DIR=str(folder), SELFATTN_OFFLINE="1")
+    """A server that is offline and confines encoders and scans to an empty folder; its address."""
+    folder = str(tmp_path_factory.mktemp("empty"))
+    process, address = start_server(SELFATTN_MODEL_DIR=folder, SELFATTN_SCAN_DIR=folder, SELFATTN_OFFLINE="1")
     yield address
     process.terminate()
     process.wait(10)

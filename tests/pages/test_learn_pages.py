@@ -36,7 +36,7 @@ def test_every_stop_shows_its_title_and_its_picture(slug):
     at = stop(slug)
     assert not at.exception
     assert not at.error
-    assert at.header[0].value == STOPS[slug].TITLE
+    assert at.subheader[0].value == STOPS[slug].TITLE
     assert n_charts(at) or slug == "kernel"
 
 
@@ -132,14 +132,14 @@ def test_previous_and_next_walk_the_path_and_write_the_address():
     assert at.button[0].disabled
     at.button[1].click().run()
     assert at.query_params["stop"] == "projections"
-    assert at.header[0].value == STOPS["projections"].TITLE
+    assert at.subheader[0].value == STOPS["projections"].TITLE
     at.selectbox(key="choice of stop").set_value("drawn-numbers").run()
     assert at.query_params["stop"] == "drawn-numbers"
     assert at.button[1].disabled
 
 
 def test_an_unknown_stop_opens_the_first():
-    assert stop("nowhere").header[0].value == STOPS["soft-lookup"].TITLE
+    assert stop("nowhere").subheader[0].value == STOPS["soft-lookup"].TITLE
 
 
 def test_the_causal_toggle_gives_everything_to_not():

@@ -127,6 +127,8 @@ class Session:
             run.not_found |= kind == "page_not_found"
             if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
                 self._take(message.delta.new_element, run, time.monotonic() - started)
+            elif kind == "delta" and (held := message.delta.add_block.popover.id):
+                self._widgets[_key(held)] = held
             if kind == "script_finished" and message.script_finished != UNFINISHED:
                 run.seconds = time.monotonic() - started
                 return run
@@ -135,7 +137,7 @@ class Session:
         kind = element.WhichOneof("type")
         if kind in WIDGETS:
             held = getattr(element, kind).id
-            self._widgets[held.rsplit("-", 1)[-1]] = held
+            self._widgets[_key(held)] = held
         elif kind == "download_button":
             self._downloads[element.download_button.label] = element.download_button.deferred_file_id
         elif kind == "exception":
@@ -147,6 +149,10 @@ class Session:
         elif kind == "vega_lite_chart":
             run.charts += 1
             run.first_chart = run.first_chart or seconds
+
+
+def _key(widget: str) -> str:
+    return widget.rsplit("-", 1)[-1]
 
 
 def _state(value: object, key: str) -> tuple[str, object]:

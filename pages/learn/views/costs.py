@@ -11,7 +11,7 @@ WAYS = ("one matrix product", "attention, word by word")
 
 
 def show_costs() -> None:
-    st.subheader("What it costs")
+    st.markdown("#### What it costs")
     found = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
     with parts.row():
         with parts.figure("Multiplications in one layer, d = 512", 470):
@@ -40,7 +40,7 @@ def _show_race(race: pd.DataFrame | None) -> None:
 
 
 def show_forgetting() -> None:
-    st.subheader("And what attention loses")
+    st.markdown("#### And what attention loses")
     found = forgetting.same_mean()
     parts.prose('"Attention loses nothing" is too strong. The context is *one* weighted mean: other values, same mean.')
     rows = {"values": found.before, "other values": found.after}

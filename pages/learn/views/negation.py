@@ -33,7 +33,7 @@ def show(encoder: Encoder) -> None:
         f"encoder that follows negators most (L{layer} H{head}, found below), and how *amazing* looks in the same head."
     )
     _movie(encoder, layer, head)
-    st.subheader("Is it the negator, or its place?", anchor=False)
+    st.markdown("#### Is it the negator, or its place?")
     parts.prose(
         f"{len(NEGATION_PAIRS)} pairs, *the soup was good* and *the soup was not good*. A head that always looks one word "
         "back would pass any test on the second alone. So from the weight on the negator we take the weight that the same "

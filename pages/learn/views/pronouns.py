@@ -38,7 +38,7 @@ def show(encoder: Encoder) -> None:
         return
     _verdict(found, len(first), heads)
     _map(seen)
-    st.subheader("One sentence and its twin", anchor=False)
+    st.markdown("#### One sentence and its twin")
     _twins(encoder, seen)
     _unresolved(encoder, found)
 
@@ -121,7 +121,7 @@ def _removal(encoder: Encoder, pair: list[PronounSentence], looks: list[pronouns
 
 
 def _unresolved(encoder: Encoder, found: pronouns.Verdict) -> None:
-    st.subheader("A sentence without an answer", anchor=False)
+    st.markdown("#### A sentence without an answer")
     parts.prose("Here *she* may be the artist or the musician; readers differ. So it is shown and never scored.")
     sentence = PronounSentence(UNRESOLVED[0], "she", "artist", "musician", None)
     look = pronouns.look(cached_encode(encoder, sentence.sentence), sentence)

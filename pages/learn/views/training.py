@@ -73,7 +73,7 @@ def _rate(label: str, accuracy: float, recall: float) -> None:
 
 
 def try_it(last: EpochState, settings: Settings) -> None:
-    st.subheader("Try an input")
+    st.markdown("#### Try an input")
     data = tiny_model.samples(settings)
     positives = data.labels.nonzero()
     first = int(positives[0]) if len(positives) else 0

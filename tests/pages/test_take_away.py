@@ -1,0 +1,87 @@
+"""Every picture of every page can be taken away: its numbers as a table, and the whole page in one file."""
+
+import io
+import json
+import zipfile
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from selfattn import bundle, report
+from selfattn.dashboard import take_away
+from tests.fuzz.test_pages import listed_pages
+from tests.pages.conftest import APP
+
+
+@pytest.fixture
+def views(monkeypatch):
+    """The views that pages offer, as they are drawn into the popover."""
+    found = []
+    whole = take_away._whole
+    monkeypatch.setattr(take_away, "_whole", lambda view, *size: found.append(view) or whole(view, *size))
+    return found
+
+
+def opened(path, **state):
+    at = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(path).run()
+    at.session_state["take_away"] = True
+    for key, value in state.items():
+        at.session_state[key] = value
+    return at.run()
+
+
+@pytest.mark.parametrize("path", listed_pages())
+def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
+    at = opened(path)
+    assert not at.exception
+    pictures = [element for element in at.get("vega_lite_chart")]
+    if not pictures:
+        assert not views
+        return
+    view = views[-1]
+    assert len(view.figures) >= len(pictures)
+    for name in view.figures:
+        table = view.tables.get(name)
+        assert table is not None and len(table()), name
+        assert view.readings.get(name), name
+    assert at.selectbox(key="take_figure").options == list(view.figures)
+    page = report.html(view)
+    assert page.count("<img ") == len(view.figures)
+    assert "<script" not in page and "http://" not in page.replace("http://www.w3.org", "").replace(
+        "http://localhost", ""
+    )
+
+
+def test_the_numbers_of_the_chosen_picture_stand_there_as_a_table(views):
+    at = opened("pages/explore/inside_a_head.py", take_numbers=True)
+    names = at.selectbox(key="take_figure").options
+    weights = next(name for name in names if name.endswith(". weights"))
+    at = at.selectbox(key="take_figure").set_value(weights).run()
+    assert not at.exception
+    table = at.dataframe[0].value
+    assert table.groupby("row")["weights"].sum().round(5).eq(1).all()
+    assert set(table["row"]) == {"A", "B"}
+
+
+def test_the_whole_page_in_one_file(views):
+    opened("pages/explore/all_heads.py", head="L3 H7")
+    (view,) = views[-1:]
+    with zipfile.ZipFile(io.BytesIO(bundle.zipped(view, 1.0))) as archive:
+        names = archive.namelist()
+        assert {"README.txt", "provenance.json", "weights.npz", "report.html"} <= set(names)
+        provenance = json.loads(archive.read("provenance.json"))
+    assert sum(name.endswith(".png") for name in names) == len(view.figures) == 2
+    assert (provenance["layer"], provenance["head"]) == (3, 7)
+    assert 0 < provenance["error"] < 1e-6
+    assert list(provenance["sentences"]) == ["A", "B", "control sentence"]
+
+
+def test_a_lesson_says_that_no_encoder_is_behind_it(views):
+    opened("pages/learn/from_scratch.py")
+    assert views[-1].provenance.line() == "computed by selfattn from scratch, without a pretrained encoder"
+    assert not views[-1].arrays
+
+
+def test_nothing_is_made_before_the_button_is_opened(views):
+    AppTest.from_file(str(APP), default_timeout=120).run()
+    assert not views
