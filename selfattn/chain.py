@@ -161,8 +161,8 @@ def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Ste
             Step(
                 name,
                 rf"{letter} = {source}\,W_{letter}" + (f" + b_{letter}" if bias else ""),
-                f"{lines_of(project, target)}\n{lines_of(projections._affine, 'product', 'return')}",
-                f"{where}, selfattn.projections._affine",
+                f"{lines_of(project, target)}\n{lines_of(projections.affine, 'product', 'return')}",
+                f"{where}, selfattn.projections.affine",
                 getattr(projected, f"{name}_flat"),
                 f"{recorded.query.shape[-1]} numbers {rows}, made from {read.shape[-1]} by a matrix of "
                 f"{read.shape[-1]} × {recorded.query.shape[-1]}",

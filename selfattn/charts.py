@@ -217,7 +217,7 @@ def _cells(matrix, tokens, theme, kind, maximum, legend) -> alt.Chart:
         )
         .mark_rect(stroke=theme.background, strokeWidth=0.5 if n <= 40 else 0)
         .encode(
-            **_axes(tokens),
+            **token_axes(tokens),
             x2="x2:Q",
             y2="y2:Q",
             color=_color(theme, kind, maximum, legend),
@@ -248,7 +248,7 @@ def _image(matrix, tokens, theme, kind, maximum, legend) -> alt.LayerChart:
     image = (
         alt.Chart(picture)
         .mark_image(aspect=False, align="left", baseline="top", width={"expr": "width"}, height={"expr": "height"})
-        .encode(**_axes(tokens), url="url:N")
+        .encode(**token_axes(tokens), url="url:N")
     )
     bands = (
         alt.Chart(frame)
@@ -294,7 +294,8 @@ def palette(ramp: Sequence[str]) -> list[int]:
     )
 
 
-def _axes(tokens: Sequence[str]) -> dict[str, Any]:
+def token_axes(tokens: Sequence[str]) -> dict[str, Any]:
+    """The x and y channels of a map of these tokens; where they are many, only every few are spelled."""
     n = len(tokens)
     every = -(-n // LABELS)
     labels = expression(token if i % every == 0 else "" for i, token in enumerate(tokens))

@@ -280,7 +280,7 @@ def aligned_map(found: Difference, theme: Theme, *, title: str = "", size: int =
     known = found.matrix[np.isfinite(found.matrix)]
     maximum = float(np.abs(known).max()) if known.size else 0.0
     maximum = maximum or 1e-12
-    axes = charts._axes(found.labels)
+    axes = charts.token_axes(found.labels)
     hues = json.dumps([{"A": theme.sentence_a, "B": theme.sentence_b}.get(side, theme.muted) for side in found.side])
     shown = expression(found.labels if n <= charts.LABELS else _thinned(found.labels))
     for channel in axes.values():

@@ -105,9 +105,9 @@ def project(
     projections = _slices(encoder, recording, linears, head, rotary is not None, shared, dtype)
     layer_input = encoding.states[layer].to(dtype)
     read, value_read, read_note = _read(around, layer_input, dtype)
-    query_flat = _affine(read, projections.query_weight, projections.query_bias)
-    key_flat = _affine(read, projections.key_weight, projections.key_bias)
-    value = _affine(value_read, projections.value_weight, projections.value_bias)
+    query_flat = affine(read, projections.query_weight, projections.query_bias)
+    key_flat = affine(read, projections.key_weight, projections.key_bias)
+    value = affine(value_read, projections.value_weight, projections.value_bias)
     cosine, sine = rotary or (None, None)
     query, key = (flat if rotary is None else rotate(flat, cosine, sine) for flat in (query_flat, key_flat))
     _check(encoder, recording, head, (query, key, value))
@@ -228,7 +228,8 @@ def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor, dtype: 
     return cosine[0].to("cpu", dtype), sine[0].to("cpu", dtype)
 
 
-def _affine(read: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+def affine(read: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """X W + b: (..., d_in) by (d_in, d_out) gives (..., d_out)."""
     product = read @ weight
     return product if bias is None else product + bias
 
