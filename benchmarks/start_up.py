@@ -13,6 +13,22 @@ COLUMNS = ("selfattn", "beside it")
 ROUNDS = 3
 BARE = "import streamlit, torch, transformers"
 LOADED = "from selfattn import load_encoder; load_encoder()"
+PARTS = """
+import time
+marks = [time.perf_counter()]
+from selfattn import load_encoder
+marks.append(time.perf_counter())
+encoder = load_encoder()
+marks.append(time.perf_counter())
+encoder.encode("The bank of the river.")
+marks.append(time.perf_counter())
+print(*(after - before for before, after in zip(marks, marks[1:])))
+"""
+NAMES = (
+    "importing the library, torch and transformers",
+    "loading the encoder, its proof included",
+    "the first sentence",
+)
 
 
 def main() -> Iterator[Row]:
@@ -27,10 +43,19 @@ def main() -> Iterator[Row]:
         "until the first chart is sent, beside loading the encoder in Python", list(zip(charts, loaded)), duration
     )
     yield paired("until the whole first page is sent, beside the same", list(zip(pages, loaded)), duration)
+    parts = [_parts() for _ in range(ROUNDS)]
+    for name, seconds in zip(NAMES, zip(*parts)):
+        yield paired(f"of that, {name}, beside the time until the first chart", list(zip(seconds, charts)), duration)
 
 
 def _python(code: str) -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+def _parts() -> list[float]:
+    """Seconds of each part of NAMES in a process of its own."""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", PARTS], check=True, capture_output=True, text=True)
+    return [float(seconds) for seconds in done.stdout.split()]
 
 
 def _started() -> tuple[float, float, float]:

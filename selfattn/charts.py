@@ -1,4 +1,7 @@
-"""Frames to Altair charts. Each function draws one picture and knows nothing of where its numbers came from.
+"""Frames to charts. Each function draws one picture and knows nothing of where its numbers came from.
+
+The charts are Vega-Lite dicts: a page draws a dozen of them at every move of the slider, and building one with Altair
+takes 20 to 100 ms. `selfattn.notebook` hands them out as Altair charts.
 
 Heatmaps are keyed on position with the token as label, because words repeat. Up to RECT_TOKENS tokens every cell is a
 mark of its own; above, the map is one image with a transparent band a row, which paints in the same time at any length.
@@ -6,6 +9,7 @@ mark of its own; above, the map is one image with a transparent band a row, whic
 
 import base64
 import io
+import math
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
@@ -22,68 +26,132 @@ RECT_TOKENS = 64
 LABELS = 45  # more token labels than this are thinned, evenly
 CHIP_HEIGHT, CHIP_GAP, LINE = 24, 6, 50  # the strip's words, in pixels
 
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+
+Spec = dict[str, Any]  # Vega-Lite
+
 alt.data_transformers.disable_max_rows()
 
 
-def finish(chart: alt.TopLevelMixin, theme: Theme) -> dict[str, Any]:
+def finish(chart: alt.TopLevelMixin | Spec, theme: Theme) -> Spec:
     """The chart as a Vega-Lite dict in this look. Unvalidated: Altair's validation holds a process-wide lock."""
-    spec = chart.to_dict(validate=False)
-    spec["config"] = vega_config(theme)
-    spec["autosize"] = {"type": "pad", "contains": "content"}
-    return spec
+    spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
+    return {
+        "$schema": SCHEMA,
+        **spec,
+        "config": vega_config(theme),
+        "autosize": {"type": "pad", "contains": "content"},
+    }
 
 
-def scale(theme: Theme, kind: str, maximum: float) -> alt.Scale:
+def beside(*charts: alt.TopLevelMixin | Spec) -> Spec:
+    """Charts side by side, as one."""
+    return {"hconcat": [_part(chart) for chart in charts]}
+
+
+def stacked(*charts: alt.TopLevelMixin | Spec) -> Spec:
+    """Charts one above the other, as one; each keeps its own colours."""
+    return {"vconcat": [_part(chart) for chart in charts], "resolve": {"scale": {"color": "independent"}}}
+
+
+def _part(chart: alt.TopLevelMixin | Spec) -> Spec:
+    """A chart that can stand inside another: its records stand where they are used, not at the top."""
+    spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
+    datasets = spec.get("datasets", {})
+
+    def inline(part: Any) -> Any:
+        if isinstance(part, list):
+            return [inline(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        if part.get("name") in datasets and len(part) == 1:
+            return {"values": datasets[part["name"]]}
+        return {key: inline(value) for key, value in part.items()}
+
+    kept = {key: value for key, value in spec.items() if key not in ("datasets", "$schema", "config")}
+    return inline(kept)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A frame's rows as JSON takes them: plain numbers and texts, None where a number is not finite."""
+    columns = [frame[name].tolist() for name in frame]
+    for i, name in enumerate(frame):
+        if frame[name].dtype.kind == "f":
+            columns[i] = [value if math.isfinite(value) else None for value in columns[i]]
+    return [dict(zip(frame.columns, row)) for row in zip(*columns)]
+
+
+def _field(name: str, kind: str = "quantitative", **more: Any) -> Spec:
+    return {"field": name, "type": kind, **more}
+
+
+def scale(theme: Theme, kind: str, maximum: float) -> Spec:
     """The fixed colour scale of a kind of number: "weights" from 0, "signed" and "effect" centred on 0."""
     colors = list(getattr(theme, kind))
     low = 0.0 if kind == "weights" else -maximum
-    return alt.Scale(
-        domain=np.linspace(low, maximum or 1.0, len(colors)).tolist(), range=colors, clamp=True, interpolate="rgb"
-    )
+    domain = np.linspace(low, maximum or 1.0, len(colors)).tolist()
+    return {"domain": domain, "range": colors, "clamp": True, "interpolate": "rgb"}
 
 
-def strip(frame: pd.DataFrame, theme: Theme, width: int = 490) -> alt.LayerChart:
+def strip(frame: pd.DataFrame, theme: Theme, width: int = 490) -> Spec:
     """Sentences as words, each shaded by the weight it gets (frames.strip_frame; several sentences may be stacked)."""
     placed = _place_words(frame, width - 30)
     maximum = float(frame["weight"].max()) or 1.0
-    base = alt.Chart(placed).encode(
-        x=alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False)),
-        y=alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0, float(placed["y"].max()) + LINE - 8], reverse=True)),
-        tooltip=[
-            alt.Tooltip("sentence:N"),
-            alt.Tooltip("text:N", title="word"),
-            alt.Tooltip("weight:Q", format=".4f"),
-        ],
-    )
-    chips = base.mark_rect(cornerRadius=5).encode(
-        x2="x2:Q",
-        y2="y2:Q",
-        color=alt.Color(
-            "weight:Q",
-            scale=scale(theme, "weights", maximum),
-            legend=None,  # each word has its number beneath it
-        ),
-        stroke=alt.condition("datum.chosen", alt.value(theme.ink), alt.value(theme.grid)),
-        strokeWidth=alt.condition("datum.chosen", alt.value(2.5), alt.value(1)),
-    )
     faint = placed["special"] & (placed["weight"] < 0.25 * maximum)
     placed["ink"] = np.where(faint, theme.muted, theme.ink)
     placed.loc[placed["weight"] > 0.5 * maximum, "ink"] = theme.background
-    words = base.mark_text(fontSize=14, baseline="middle").encode(
-        x="middle:Q", y="y_text:Q", text="text:N", color=alt.Color("ink:N", scale=None)
-    )
-    numbers = base.mark_text(fontSize=10, baseline="top", color=theme.muted).encode(
-        x="middle:Q", y="y2:Q", text=alt.Text("weight:Q", format=".2f")
-    )
-    tags = placed.drop_duplicates("sentence").assign(x=4, middle=4)
-    sentence = alt.Chart(tags).mark_text(fontSize=16, fontWeight=700, align="left", baseline="middle")
-    sentence = sentence.encode(x="x:Q", y="y_text:Q", text="sentence:N", color=_sentence_color(theme, legend=False))
     height = float(placed["y"].max()) + LINE - 8
-    return (
-        alt.layer(chips, words, numbers.transform_calculate(y2="datum.y2 + 2"), sentence)
-        .properties(width=width, height=height)
-        .resolve_scale(color="independent")
-    )
+    across = {"axis": None, "scale": {"domain": [0, width], "nice": False}}
+    down = {"axis": None, "scale": {"domain": [0, height], "reverse": True}}
+    tooltip = [_field("sentence", "nominal"), _field("text", "nominal", title="word"), _field("weight", format=".4f")]
+
+    def chosen(value: Any, otherwise: Any) -> Spec:
+        return {"condition": {"test": "datum.chosen", "value": value}, "value": otherwise}
+
+    chips = {
+        "data": {"name": "words"},
+        "mark": {"type": "rect", "cornerRadius": 5},
+        "encoding": {
+            "x": _field("x", **across), "x2": {"field": "x2"}, "y": _field("y", **down), "y2": {"field": "y2"},
+            # No legend: each word has its number beneath it.
+            "color": _field("weight", scale=scale(theme, "weights", maximum), legend=None),
+            "stroke": chosen(theme.ink, theme.grid),
+            "strokeWidth": chosen(2.5, 1),
+            "tooltip": tooltip,
+        },
+    }  # fmt: skip
+    words = {
+        "data": {"name": "words"},
+        "mark": {"type": "text", "fontSize": 14, "baseline": "middle"},
+        "encoding": {
+            "x": _field("middle"), "y": _field("y_text"), "text": _field("text", "nominal"),
+            "color": _field("ink", "nominal", scale=None), "tooltip": tooltip,
+        },
+    }  # fmt: skip
+    numbers = {
+        "data": {"name": "words"},
+        "transform": [{"calculate": "datum.y2 + 2", "as": "y2"}],
+        "mark": {"type": "text", "fontSize": 10, "baseline": "top", "color": theme.muted},
+        "encoding": {
+            "x": _field("middle"), "y": _field("y2"), "text": _field("weight", format=".2f"), "tooltip": tooltip
+        },
+    }  # fmt: skip
+    names = {
+        "data": {"name": "sentences"},
+        "mark": {"type": "text", "fontSize": 16, "fontWeight": 700, "align": "left", "baseline": "middle"},
+        "encoding": {
+            "x": _field("x"), "y": _field("y_text"), "text": _field("sentence", "nominal"),
+            "color": _sentence_color(theme),
+        },
+    }  # fmt: skip
+    tags = placed.drop_duplicates("sentence").assign(x=4)[["sentence", "x", "y_text"]]
+    return {
+        "datasets": {"words": records(placed), "sentences": records(tags)},
+        "layer": [chips, words, numbers, names],
+        "width": width,
+        "height": height,
+        "resolve": {"scale": {"color": "independent"}},
+    }
 
 
 def head_map(
@@ -96,72 +164,89 @@ def head_map(
     title: str = "effect of removing",
     pick: str = "pick",
     width: int = 490,
-) -> alt.LayerChart:
+) -> Spec:
     """Layers x heads coloured by one measure; a click picks a head (the selection `pick`, fields layer and head)."""
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
     cell = min(32.0, (width - 110) / heads)
     height = min(22.0, cell) * layers
     maximum = float(frame[measure].abs().max()) or 1.0
     numbers = [column for column in frame.columns if column not in ("layer", "head", "name")]
-    base = alt.Chart(frame).encode(
-        x=alt.X("head:O", axis=alt.Axis(labelAngle=0, title="head", orient="top")),
-        y=alt.Y("layer:O", axis=alt.Axis(title="layer")),
-        tooltip=[alt.Tooltip("name:N", title="head"), *(_measure_tooltip(column) for column in numbers)],
-        description="name:N",
-    )
-    legend = alt.Legend(
-        title=title,
-        orient="right",
-        gradientLength=max(100, min(200, int(height))),
-        format=".2f" if kind == "weights" else "+.2f",
-        tickCount=5,
-    )
-    cells = base.mark_rect(cornerRadius=3, stroke=theme.grid, strokeWidth=1, cursor="pointer").encode(
-        color=alt.Color(f"{measure}:Q", scale=scale(theme, kind, maximum), legend=legend)
-    )
-    cells = cells.add_params(alt.selection_point(name=pick, fields=["layer", "head"], on="click", empty=False))
-    outline = base.mark_rect(cornerRadius=3, fillOpacity=0, stroke=theme.ink, strokeWidth=3).transform_filter(
-        alt.datum.name == chosen
-    )
-    return alt.layer(cells, outline).properties(width=cell * heads, height=height)
+    shared = {
+        "x": _field("head", "ordinal", axis={"labelAngle": 0, "title": "head", "orient": "top"}),
+        "y": _field("layer", "ordinal", axis={"title": "layer"}),
+        "tooltip": [_field("name", "nominal", title="head"), *(_measure_tooltip(column) for column in numbers)],
+        "description": _field("name", "nominal"),
+    }
+    legend = {
+        "title": title,
+        "orient": "right",
+        "gradientLength": max(100, min(200, int(height))),
+        "format": ".2f" if kind == "weights" else "+.2f",
+        "tickCount": 5,
+    }
+    cells = {
+        "name": "cells",
+        "mark": {"type": "rect", "cornerRadius": 3, "stroke": theme.grid, "strokeWidth": 1, "cursor": "pointer"},
+        "encoding": {**shared, "color": _field(measure, scale=scale(theme, kind, maximum), legend=legend)},
+    }
+    outline = {
+        "transform": [{"filter": f"(datum.name === '{chosen}')"}],
+        "mark": {"type": "rect", "cornerRadius": 3, "fillOpacity": 0, "stroke": theme.ink, "strokeWidth": 3},
+        "encoding": shared,
+    }
+    select = {"type": "point", "fields": ["layer", "head"], "on": "click"}
+    return {
+        "datasets": {"heads": records(frame)},
+        "data": {"name": "heads"},
+        "layer": [cells, outline],
+        "params": [{"name": pick, "select": select, "views": ["cells"]}],
+        "width": cell * heads,
+        "height": height,
+    }
 
 
-def _measure_tooltip(measure: str) -> alt.Tooltip:
+def _measure_tooltip(measure: str) -> Spec:
     signed = "effect" in measure or measure == "control"
-    return alt.Tooltip(f"{measure}:Q", format="+.4f" if signed else ".3f", title=measure.replace("_", " "))
+    return _field(measure, format="+.4f" if signed else ".3f", title=measure.replace("_", " "))
 
 
 def step_bars(
     frame: pd.DataFrame, theme: Theme, *, axis: str = "key_pos", format: str = ".4f", width: int = 118
-) -> alt.LayerChart:
+) -> Spec:
     """One step of the kernel for a word's row: a small bar a token, sentence A above B, on one scale."""
-    label = "key" if "key" in frame else "dimension"
-    low, high = float(frame["value"].min()), float(frame["value"].max())
-    if not np.isfinite(low):
-        frame = frame.assign(hidden=~np.isfinite(frame["value"]))
-        finite = frame["value"][np.isfinite(frame["value"])]
-        low, high = float(finite.min()), float(finite.max())
-    base = alt.Chart(frame).encode(
-        x=alt.X(f"{axis}:O", axis=None),
-        y=alt.Y(
-            "value:Q",
-            title=None,
-            axis=alt.Axis(tickCount=2, labelFontSize=10, format=".2~r", grid=True),
-            scale=alt.Scale(domain=[min(low, 0.0), max(high, 0.0) or 1.0], nice=False, zero=True),
-        ),
-        color=_sentence_color(theme, legend=False),
-        tooltip=[
-            alt.Tooltip("sentence:N"),
-            alt.Tooltip(f"{axis}:Q", title="position" if label == "key" else "dimension"),
-            *([alt.Tooltip("key:N", title="to")] if label == "key" else []),
-            alt.Tooltip("value:Q", format=format),
-        ],
-    )
-    bars = base.mark_bar()
-    return bars.properties(width=width, height=62).facet(
-        row=alt.Row("sentence:N", title=None, header=alt.Header(labelAngle=0, labelOrient="left", labelPadding=4)),
-        spacing=8,
-    )
+    to_tokens = "key" in frame
+    finite = frame["value"][np.isfinite(frame["value"])]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+    y = {
+        "title": None,
+        "axis": {"tickCount": 2, "labelFontSize": 10, "format": ".2~r", "grid": True},
+        "scale": {"domain": [min(low, 0.0), max(high, 0.0) or 1.0], "nice": False, "zero": True},
+    }
+    tooltip = [
+        _field("sentence", "nominal"),
+        _field(axis, title="position" if to_tokens else "dimension"),
+        *([_field("key", "nominal", title="to")] if to_tokens else []),
+        _field("value", format=format),
+    ]
+    bars = {
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": _field(axis, "ordinal", axis=None),
+            "y": _field("value", **y),
+            "color": _sentence_color(theme),
+            "tooltip": tooltip,
+        },
+        "width": width,
+        "height": 62,
+    }
+    header = {"labelAngle": 0, "labelOrient": "left", "labelPadding": 4}
+    return {
+        "datasets": {"bars": records(frame)},
+        "data": {"name": "bars"},
+        "facet": {"row": _field("sentence", "nominal", title=None, header=header)},
+        "spec": bars,
+        "spacing": 8,
+    }
 
 
 def heatmap(
@@ -176,61 +261,65 @@ def heatmap(
     color: str | None = None,
     size: int = 400,
     legend: str = "weight",
-) -> alt.LayerChart:
+) -> Spec:
     """One attention map (n, n): rows are queries, columns keys, `marked` rows outlined, one colour scale up to maximum."""
     n = len(tokens)
     maximum = float(np.nanmax(np.abs(matrix))) if maximum is None else maximum
-    cell = size / n
     fill = _cells if n <= RECT_TOKENS else _image
-    layers = [fill(matrix, tokens, theme, kind, maximum, legend)]
+    layers, datasets = fill(matrix, tokens, theme, kind, maximum, legend)
     if len(marked):
-        rows = pd.DataFrame({"low": [min(marked) - 0.5], "high": [max(marked) + 0.5]})
+        datasets["marked"] = [{"low": min(marked) - 0.5, "high": max(marked) + 0.5}]
         layers.append(
-            alt.Chart(rows)
-            .mark_rect(fillOpacity=0, stroke=theme.ink, strokeWidth=2)
-            .encode(
-                x=alt.X(datum=-0.5, type="quantitative"),
-                x2=alt.X2(datum=n - 0.5),
-                y=alt.Y("low:Q"),
-                y2="high:Q",
-            )
+            {
+                "data": {"name": "marked"},
+                "mark": {"type": "rect", "fillOpacity": 0, "stroke": theme.ink, "strokeWidth": 2},
+                "encoding": {
+                    "x": {"datum": -0.5, "type": "quantitative"},
+                    "x2": {"datum": n - 0.5},
+                    "y": _field("low"),
+                    "y2": {"field": "high"},
+                },
+            }
         )
-    chart = alt.layer(*layers).properties(width=cell * n, height=cell * n)
-    return chart.properties(title=alt.Title(title, color=color or theme.ink)) if title else chart
+    side = size / n * n
+    named = {"title": {"text": title, "color": color or theme.ink}} if title else {}
+    return {"datasets": datasets, "layer": layers, "width": side, "height": side, **named}
 
 
-def _cells(matrix, tokens, theme, kind, maximum, legend) -> alt.Chart:
+def _cells(matrix, tokens, theme, kind, maximum, legend) -> tuple[list[Spec], dict[str, list]]:
     n = len(tokens)
     rows, columns = np.indices((n, n)).reshape(2, -1)
     frame = pd.DataFrame({"query_pos": rows, "key_pos": columns, "weight": np.asarray(matrix, float).ravel()})
     frame = frame[np.isfinite(frame["weight"])]
     spelled = expression(tokens)
-    return (
-        alt.Chart(frame)
-        .transform_calculate(
-            query=f"{spelled}[datum.query_pos]",
-            key=f"{spelled}[datum.key_pos]",
-            x="datum.key_pos - 0.5",
-            x2="datum.key_pos + 0.5",
-            y="datum.query_pos - 0.5",
-            y2="datum.query_pos + 0.5",
-        )
-        .mark_rect(stroke=theme.background, strokeWidth=0.5 if n <= 40 else 0)
-        .encode(
+    calculated = {
+        "query": f"{spelled}[datum.query_pos]",
+        "key": f"{spelled}[datum.key_pos]",
+        "x": "datum.key_pos - 0.5",
+        "x2": "datum.key_pos + 0.5",
+        "y": "datum.query_pos - 0.5",
+        "y2": "datum.query_pos + 0.5",
+    }
+    cells = {
+        "data": {"name": "cells"},
+        "transform": [{"calculate": said, "as": name} for name, said in calculated.items()],
+        "mark": {"type": "rect", "stroke": theme.background, "strokeWidth": 0.5 if n <= 40 else 0},
+        "encoding": {
             **token_axes(tokens),
-            x2="x2:Q",
-            y2="y2:Q",
-            color=_color(theme, kind, maximum, legend),
-            tooltip=[
-                alt.Tooltip("query:N", title="from"),
-                alt.Tooltip("key:N", title="to"),
-                alt.Tooltip("weight:Q", format=".4f" if kind == "weights" else "+.2e", title=legend),
+            "x2": {"field": "x2"},
+            "y2": {"field": "y2"},
+            "color": _color(theme, kind, maximum, legend),
+            "tooltip": [
+                _field("query", "nominal", title="from"),
+                _field("key", "nominal", title="to"),
+                _field("weight", format=".4f" if kind == "weights" else "+.2e", title=legend),
             ],
-        )
-    )
+        },
+    }
+    return [cells], {"cells": records(frame)}
 
 
-def _image(matrix, tokens, theme, kind, maximum, legend) -> alt.LayerChart:
+def _image(matrix, tokens, theme, kind, maximum, legend) -> tuple[list[Spec], dict[str, list]]:
     """The map as one picture, with a transparent band a row that tells the row's five largest weights."""
     n = len(tokens)
     top = np.argsort(-np.abs(matrix), axis=1)[:, :5]
@@ -242,32 +331,34 @@ def _image(matrix, tokens, theme, kind, maximum, legend) -> alt.LayerChart:
             "largest": np.abs(matrix).max(axis=1),
         }
     )
-    picture = pd.DataFrame(
-        {"url": [image_uri(matrix, theme, kind, maximum)], "x": [-0.5], "y": [-0.5], "weight": [0.0]}
-    )
-    image = (
-        alt.Chart(picture)
-        .mark_image(aspect=False, align="left", baseline="top", width={"expr": "width"}, height={"expr": "height"})
-        .encode(**token_axes(tokens), url="url:N")
-    )
-    bands = (
-        alt.Chart(frame)
-        .transform_calculate(y="datum.query_pos - 0.5", y2="datum.query_pos + 0.5")
-        .mark_rect(opacity=0)
-        .encode(
-            x=alt.X(datum=-0.5, type="quantitative"),
-            x2=alt.X2(datum=n - 0.5),
-            y="y:Q",
-            y2="y2:Q",
-            color=_color(theme, kind, maximum, legend, field="largest"),
-            tooltip=[
-                alt.Tooltip("query_pos:Q", title="position"),
-                alt.Tooltip("query:N", title="from"),
-                alt.Tooltip("looks_at:N", title="looks most at"),
+    picture = {"url": image_uri(matrix, theme, kind, maximum), "x": -0.5, "y": -0.5, "weight": 0.0}
+    image = {
+        "data": {"name": "picture"},
+        "mark": {
+            "type": "image", "aspect": False, "align": "left", "baseline": "top",
+            "width": {"expr": "width"}, "height": {"expr": "height"},
+        },
+        "encoding": {**token_axes(tokens), "url": _field("url", "nominal")},
+    }  # fmt: skip
+    calculated = {"y": "datum.query_pos - 0.5", "y2": "datum.query_pos + 0.5"}
+    bands = {
+        "data": {"name": "rows"},
+        "transform": [{"calculate": said, "as": name} for name, said in calculated.items()],
+        "mark": {"type": "rect", "opacity": 0},
+        "encoding": {
+            "x": {"datum": -0.5, "type": "quantitative"},
+            "x2": {"datum": n - 0.5},
+            "y": _field("y"),
+            "y2": {"field": "y2"},
+            "color": _color(theme, kind, maximum, legend, field="largest"),
+            "tooltip": [
+                _field("query_pos", title="position"),
+                _field("query", "nominal", title="from"),
+                _field("looks_at", "nominal", title="looks most at"),
             ],
-        )
-    )
-    return alt.layer(image, bands)
+        },
+    }
+    return [image, bands], {"picture": [picture], "rows": records(frame)}
 
 
 def image_uri(matrix: np.ndarray, theme: Theme, kind: str, maximum: float) -> str:
@@ -294,12 +385,13 @@ def palette(ramp: Sequence[str]) -> list[int]:
     )
 
 
-def token_axes(tokens: Sequence[str]) -> dict[str, Any]:
+def token_axes(tokens: Sequence[str]) -> dict[str, Spec]:
     """The x and y channels of a map of these tokens; where they are many, only every few are spelled."""
     n = len(tokens)
     every = -(-n // LABELS)
     labels = expression(token if i % every == 0 else "" for i, token in enumerate(tokens))
-    axis: dict[str, Any] = {
+    axis = {
+        "title": None,
         "values": list(range(0, n, every)),
         "labelExpr": f"{labels}[datum.value]",
         "grid": False,
@@ -307,66 +399,56 @@ def token_axes(tokens: Sequence[str]) -> dict[str, Any]:
         "labelOverlap": False,
         "labelFontSize": 12 if n <= 24 else 10,
     }
-    domain = alt.Scale(domain=[-0.5, n - 0.5], nice=False, zero=False)
+    domain = {"domain": [-0.5, n - 0.5], "nice": False, "zero": False}
     return {
-        "x": alt.X("x:Q", scale=domain, axis=alt.Axis(title=None, orient="top", labelAngle=-60, minExtent=54, **axis)),
-        "y": alt.Y(
-            "y:Q",
-            scale=alt.Scale(domain=[-0.5, n - 0.5], nice=False, zero=False, reverse=True),
-            axis=alt.Axis(title=None, minExtent=60, **axis),
-        ),
+        "x": _field("x", scale=domain, axis={"orient": "top", "labelAngle": -60, "minExtent": 54, **axis}),
+        "y": _field("y", scale={**domain, "reverse": True}, axis={"minExtent": 60, **axis}),
     }
 
 
-def _color(theme: Theme, kind: str, maximum: float, legend: str, field: str = "weight") -> alt.Color:
-    shown = alt.Legend(
-        title=legend, orient="bottom", gradientLength=200, tickCount=4, format=".2f" if kind == "weights" else "+.1e"
-    )
-    return alt.Color(f"{field}:Q", scale=scale(theme, kind, maximum), legend=shown if legend else None)
+def _color(theme: Theme, kind: str, maximum: float, legend: str, field: str = "weight") -> Spec:
+    number = ".2f" if kind == "weights" else "+.1e"
+    shown = {"title": legend, "orient": "bottom", "gradientLength": 200, "tickCount": 4, "format": number}
+    return _field(field, scale=scale(theme, kind, maximum), legend=shown if legend else None)
 
 
-def _sentence_color(theme: Theme, legend: bool) -> alt.Color:
-    return alt.Color(
-        "sentence:N",
-        scale=alt.Scale(domain=["A", "B"], range=[theme.sentence_a, theme.sentence_b]),
-        legend=alt.Legend(title=None) if legend else None,
-    )
+def _sentence_color(theme: Theme) -> Spec:
+    hues = {"domain": ["A", "B"], "range": [theme.sentence_a, theme.sentence_b]}
+    return _field("sentence", "nominal", scale=hues, legend=None)
 
 
 def drift_curve(
     frame: pd.DataFrame, theme: Theme, colors: dict[str, str], dashed: Sequence[str] = (), width: int = 420
-) -> alt.LayerChart:
+) -> Spec:
     """Similarity of word vectors over depth, a line a curve; the yardsticks are dashed (frames.drift_frame)."""
     stages = frame.drop_duplicates("depth")["stage"].tolist()
     names = list(colors)
-    base = alt.Chart(frame).encode(
-        x=alt.X(
-            "depth:Q",
-            scale=alt.Scale(domain=[0, len(stages) - 1], nice=False),
-            axis=alt.Axis(
-                values=list(range(len(stages))),
-                labelExpr=f"{expression(stages)}[datum.value]",
-                labelAngle=-40,
-                grid=False,
-                title=None,
-                labelOverlap=False,
-            ),
-        ),
-        y=alt.Y("similarity:Q", title="cosine of the two vectors", scale=alt.Scale(zero=False, nice=True)),
-        color=alt.Color(
-            "curve:N",
-            scale=alt.Scale(domain=names, range=[colors[name] for name in names]),
-            legend=alt.Legend(title=None, orient="bottom", columns=1, labelLimit=480),
-        ),
-        tooltip=[
-            alt.Tooltip("curve:N"),
-            alt.Tooltip("stage:N"),
-            alt.Tooltip("similarity:Q", format=".4f"),
+    axis = {
+        "values": list(range(len(stages))), "labelExpr": f"{expression(stages)}[datum.value]", "labelAngle": -40,
+        "grid": False, "title": None, "labelOverlap": False,
+    }  # fmt: skip
+    hues = {"domain": names, "range": [colors[name] for name in names]}
+    legend = {"title": None, "orient": "bottom", "columns": 1, "labelLimit": 480}
+    encoding = {
+        "x": _field("depth", scale={"domain": [0, len(stages) - 1], "nice": False}, axis=axis),
+        "y": _field("similarity", title="cosine of the two vectors", scale={"zero": False, "nice": True}),
+        "color": _field("curve", "nominal", scale=hues, legend=legend),
+        "tooltip": [_field("curve", "nominal"), _field("stage", "nominal"), _field("similarity", format=".4f")],
+    }
+    dashes = {"domain": names, "range": [[5, 4] if name in dashed else [1, 0] for name in names]}
+    return {
+        "datasets": {"curves": records(frame)},
+        "data": {"name": "curves"},
+        "layer": [
+            {
+                "mark": {"type": "line"},
+                "encoding": {**encoding, "strokeDash": _field("curve", "nominal", scale=dashes, legend=None)},
+            },
+            {"mark": {"type": "point", "filled": True, "size": 50, "opacity": 1}, "encoding": encoding},
         ],
-    )
-    return alt.layer(base.mark_line(), base.mark_point(filled=True, size=50, opacity=1)).properties(
-        width=width, height=260
-    )
+        "width": width,
+        "height": 260,
+    }
 
 
 def _place_words(frame: pd.DataFrame, width: int) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-import altair as alt
 import pandas as pd
 
 from selfattn import charts
@@ -20,7 +19,7 @@ def two_sentences(
     theme: Theme,
     views: Mapping[str, MapView] | None = None,
     source: str = "from scratch",
-) -> alt.VConcatChart:
+) -> charts.Spec:
     """What one head makes a word look at, in sentences "A" and "B": the words, shaded, above the head's whole maps.
 
     views: the maps as they are to be drawn (None: whole, a row a token). source: whose weights they are; for
@@ -50,5 +49,4 @@ def two_sentences(
         )
         for name, (_, word) in sides.items()
     ]
-    both = alt.vconcat(charts.strip(strips, theme, width=900), alt.hconcat(*drawn))
-    return both.resolve_scale(color="independent")
+    return charts.stacked(charts.strip(strips, theme, width=900), charts.beside(*drawn))

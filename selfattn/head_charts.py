@@ -112,7 +112,7 @@ def head_grid(
         y2="end:Q",
         color=alt.Color(
             f"['{measure}']:Q",
-            scale=charts.scale(theme, kind, max(abs(low), abs(high_)) or 1.0),
+            scale=alt.Scale(**charts.scale(theme, kind, max(abs(low), abs(high_)) or 1.0)),
             legend=alt.Legend(
                 title=legend or measure, orient="bottom", gradientLength=200, tickCount=5,
                 format=".3~g" if kind == "weights" else "+.2~g",
@@ -289,7 +289,7 @@ def aligned_map(found: Difference, theme: Theme, *, title: str = "", size: int =
     legend = alt.Legend(
         title="weight in A minus weight in B", orient="bottom", gradientLength=200, tickCount=5, format="+.2~f"
     )
-    color = alt.Color("weight:Q", scale=charts.scale(theme, "signed", maximum), legend=legend)
+    color = alt.Color("weight:Q", scale=alt.Scale(**charts.scale(theme, "signed", maximum)), legend=legend)
     drawn = _aligned_cells if n <= charts.RECT_TOKENS else _aligned_image
     layers = [drawn(found, theme, maximum, axes, color), *_gaps(found, theme)]
     row = pd.DataFrame({"low": [found.chosen - 0.5], "high": [found.chosen + 0.5]})

@@ -93,7 +93,7 @@ def test_hostile_tokens_stay_text_in_the_drawn_labels():
 
 
 def test_heatmap_cells_are_keyed_on_position_so_that_repeated_words_keep_their_cells():
-    spec = charts.heatmap(random_weights(12), HOSTILE, LIGHT).to_dict()
+    spec = charts.heatmap(random_weights(12), HOSTILE, LIGHT)
     (data,) = [rows for rows in spec["datasets"].values() if len(rows) == 144]
     assert {(row["query_pos"], row["key_pos"]) for row in data} == {(i, j) for i in range(12) for j in range(12)}
 

@@ -145,8 +145,10 @@ def test_the_cache_stays_within_its_bytes_and_makes_each_result_once():
         cache.get(key, lambda key=key: make(key))
     assert cache.bytes == 10 * (4_000 + OVERHEAD)
     cache.get(19, lambda: pytest.fail("it is there already"))
-    assert cache.get("large", lambda: torch.zeros(20_000)).shape == (20_000,)  # given, but not kept
-    assert cache.bytes == 10 * (4_000 + OVERHEAD)
+    for key in ("large", "larger"):  # of those beyond the bound one stays, the latest
+        assert cache.get(key, lambda: torch.zeros(20_000)).shape == (20_000,)
+        assert cache.bytes == 10 * (4_000 + OVERHEAD) + 80_000 + OVERHEAD
+    cache.get("larger", lambda: pytest.fail("it is there already"))
 
 
 def test_a_result_that_could_not_be_made_is_tried_again():

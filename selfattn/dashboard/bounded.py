@@ -19,31 +19,42 @@ class BoundedCache:
         self._store: LRUCache = LRUCache(max_bytes, getsizeof=held_bytes)
         self._making: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
+        self._guest: tuple[Hashable, object] | None = None  # the latest result that is larger than the bound
 
     @property
     def bytes(self) -> int:
         """What the cache holds now."""
-        return int(self._store.currsize)
+        return int(self._store.currsize) + (held_bytes(self._guest[1]) if self._guest else 0)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result for this key, made where the cache hasn't got it. A result larger than the bound isn't kept."""
+        """The result for this key, made where the cache hasn't got it. Of results larger than the bound only the latest stays.
+
+        One always stays, because a page asks for the same again at each click, and the largest take longest to make.
+        """
         with self._lock:
-            if key in self._store:
-                return self._store[key]
+            if (held := self._held(key)) is not None:
+                return held
             making = self._making.setdefault(key, threading.Lock())
         with making:
             with self._lock:
-                if key in self._store:  # another visitor was faster
-                    return self._store[key]
+                if (held := self._held(key)) is not None:  # another visitor was faster
+                    return held
             try:
                 value = make()
                 with self._lock:
                     if held_bytes(value) <= self._store.maxsize:
                         self._store[key] = value
+                    else:
+                        self._guest = (key, value)
             finally:
                 with self._lock:
                     self._making.pop(key, None)
         return value
+
+    def _held(self, key: Hashable) -> T | None:
+        if self._guest is not None and self._guest[0] == key:
+            return self._guest[1]
+        return self._store.get(key)
 
 
 def held_bytes(value: object) -> int:

@@ -30,7 +30,11 @@ LIMITS = (
     Limit("SELFATTN_MAX_ROWS", 5_000, "rows of an uploaded table"),
     Limit("SELFATTN_MAX_MODELS", 2, "encoders kept in memory; the least recently used goes first"),
     Limit("SELFATTN_CACHED_TEXTS", 64, "results kept in each cache that counts them"),
-    Limit("SELFATTN_CACHED_TEXT_MEGABYTES", 512, "megabytes of texts as the encoder left them; the oldest go first"),
+    Limit(
+        "SELFATTN_CACHED_TEXT_MEGABYTES",
+        512,
+        "megabytes of texts as the encoder left them; the oldest go first, one always stays",
+    ),
     Limit("SELFATTN_CACHED_MEGABYTES", 64, "megabytes of each cache of results; the least recently used go first"),
     Limit("SELFATTN_MAX_RUNS", 2, "passes through an encoder at the same time; the others wait in turn"),
     Limit("SELFATTN_DEVICES", "all", "devices to offer, separated by commas: cpu, cuda, mps"),

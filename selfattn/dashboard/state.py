@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 
 import streamlit as st
+import torch
 from torch import Tensor
 
 from selfattn.dashboard import limits
@@ -182,15 +183,22 @@ def cached_error(encoder: Encoder, text: str, layer: int, head: int | None = Non
     return float((encoding.head_weights(layer, head) - encoding.own_head_weights(layer, head)).abs().max())
 
 
-@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
 def cached_separate_error(encoder: Encoder, text: str, layer: int, head: int) -> float | None:
     """The same against a whole separate eager pass; None for a text too long to hold all its maps for it."""
+    errors = _separate_errors(encoder, text)
+    return None if errors is None else float(errors[layer, head])
+
+
+@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
+def _separate_errors(encoder: Encoder, text: str) -> Tensor | None:
+    """Every head's largest difference to one separate eager pass, (n_layers, n_heads): one pass serves all heads."""
     encoding = cached_encode(encoder, text)
     if encoder.n_layers * encoder.n_heads * len(encoding.tokens) ** 2 > SEPARATE_PASS_CELLS:
         return None
     with limits.run_slot():
-        reference = encoder.reference_weights(text)[layer, head]
-    return float((encoding.head_weights(layer, head) - reference).abs().max())
+        reference = encoder.reference_weights(text)
+    kernel = (encoding.weights(layer) for layer in range(encoder.n_layers))
+    return torch.stack([(own - ours).abs().amax(dim=(1, 2)) for own, ours in zip(reference, kernel)])
 
 
 @st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)

@@ -1,6 +1,5 @@
 """The parts of the main view: the word's strip, the kernel's steps, the whole maps, the parting curve, the figure."""
 
-import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -302,11 +301,11 @@ def figure(pair: Pair, layer: int, head: int, source: str) -> dict:
 def against_figure(pair: Pair, found: Difference, layer: int, head: int) -> dict:
     """Both strips above the word-aligned difference, as a Vega-Lite dict."""
     theme = current_theme()
-    both = alt.vconcat(
+    both = charts.stacked(
         charts.strip(strip(pair, layer, head), theme, width=900),
         head_charts.aligned_map(found, theme, title=f"A minus B   {head_name(layer, head)}"),
     )
-    return charts.finish(both.resolve_scale(color="independent"), theme)
+    return charts.finish(both, theme)
 
 
 def _weights(pair: Pair, layer: int, head: int) -> pd.DataFrame:
