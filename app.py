@@ -63,8 +63,10 @@ def show() -> None:
         restore_address(page.url_path)
         # Imported late: what draws files takes a moment to load, and the frame stands before it.
         from selfattn.dashboard.take_away import show_take_away
+        from selfattn.memory import give_back_sometimes
 
         show_take_away()
+        give_back_sometimes()
 
 
 @asynccontextmanager

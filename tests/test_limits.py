@@ -83,6 +83,23 @@ def test_fifty_visitors_take_turns_in_the_order_they_came():
     assert all(abs(place - number) <= 1 for place, number in enumerate(order))  # two run side by side
 
 
+def test_a_page_that_began_earlier_goes_before_one_that_asked_earlier():
+    turns, order, visitors = Turns(1), [], []
+
+    def visit(since: float) -> None:
+        with turns.turn(since=since):
+            order.append(since)
+
+    with _another_thread_holds(turns):
+        for waiting, since in enumerate((3.0, 1.0, 2.0), start=1):
+            visitors.append(threading.Thread(target=visit, args=(since,)))
+            visitors[-1].start()
+            _until(lambda wanted=waiting: turns.waiting == wanted)
+    for visitor in visitors:
+        visitor.join(10)
+    assert order == [1.0, 2.0, 3.0]
+
+
 def test_superseded_work_frees_its_place_whether_it_ran_or_waited():
     turns = Turns(1)
     with pytest.raises(Superseded), turns.turn():

@@ -126,8 +126,13 @@ def run_slot() -> Iterator[None]:
     First come, first served. Who has moved on in the meantime (a changed input, a closed tab) stops waiting: Streamlit's
     own exception for that ends the wait, and the place goes to the next.
     """
-    with _turns.turn(still_wanted=_stop_if_superseded):
+    with _turns.turn(still_wanted=_stop_if_superseded, since=_began()):
         yield
+
+
+def _began() -> float | None:
+    """When this run of the page began, where there is one."""
+    return st.session_state.get("began") if get_script_run_ctx(suppress_warning=True) is not None else None
 
 
 def _stop_if_superseded() -> None:

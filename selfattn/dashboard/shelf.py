@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from cachetools import LRUCache
 
 from selfattn.encoder import Encoder
+from selfattn.memory import give_back
 
 
 class Shelf:
@@ -44,3 +45,4 @@ def _settle() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+    give_back()

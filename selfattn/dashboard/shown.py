@@ -3,6 +3,7 @@
 The frame begins it, the page's parts note what they draw, and at the end "Take away" offers it.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,6 +45,7 @@ class Shown:
 def begin() -> None:
     """Forget the run before: the frame calls it before it runs a page."""
     st.session_state.shown = Shown()
+    st.session_state.began = time.monotonic()  # from which its turns count (dashboard/limits.py)
 
 
 def end() -> Shown:

@@ -1,7 +1,13 @@
-"""A queue for a few places: first come, first served, and whoever waits can be called off."""
+"""A queue for a few places: first come, first served, and whoever waits can be called off.
 
+A page takes several turns in one run. They count from when the run began, so that it doesn't queue up anew for each: with
+many visitors the pages then end one after the other, and not all of them late.
+"""
+
+import bisect
+import itertools
 import threading
-from collections import deque
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,7 +19,8 @@ class Turns:
 
     def __init__(self, places: int):
         self._free = places
-        self._waiting: deque[threading.Event] = deque()
+        self._waiting: list[tuple[float, int, threading.Event]] = []  # in the order of their turns
+        self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._held = threading.local()
 
@@ -23,15 +30,17 @@ class Turns:
         return len(self._waiting)
 
     @contextmanager
-    def turn(self, still_wanted: Callable[[], None] = lambda: None) -> Iterator[None]:
+    def turn(self, still_wanted: Callable[[], None] = lambda: None, since: float | None = None) -> Iterator[None]:
         """Hold a place. While waiting, still_wanted() is called; what it raises ends the wait and comes out here.
+
+        since: when the caller came, by time.monotonic() (None: now); who came first is served first.
 
         A thread that holds a place gets the next one at once: waiting for itself it would wait forever.
         """
         if getattr(self._held, "yes", False):
             yield
             return
-        ticket = self._come()
+        ticket = self._come(time.monotonic() if since is None else since)
         try:
             while not ticket.wait(LOOK):
                 still_wanted()
@@ -41,21 +50,21 @@ class Turns:
             self._held.yes = False
             self._go(ticket)
 
-    def _come(self) -> threading.Event:
+    def _come(self, since: float) -> threading.Event:
         ticket = threading.Event()
         with self._lock:
             if self._free:
                 self._free -= 1
                 ticket.set()
             else:
-                self._waiting.append(ticket)
+                bisect.insort(self._waiting, (since, next(self._numbers), ticket))
         return ticket
 
     def _go(self, ticket: threading.Event) -> None:
         with self._lock:
             if not ticket.is_set():  # called off before its turn came
-                self._waiting.remove(ticket)
+                self._waiting = [waiting for waiting in self._waiting if waiting[-1] is not ticket]
             elif self._waiting:
-                self._waiting.popleft().set()
+                self._waiting.pop(0)[-1].set()
             else:
                 self._free += 1

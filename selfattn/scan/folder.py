@@ -22,6 +22,7 @@ from selfattn.scan.measure import Reject
 from selfattn.scan.reading import Chunk
 
 REJECT_COLUMNS = ("row", "file", "line", "sentence", "word", "sense", "reason")
+DICTIONARIES = ["sentence", "word", "sense", "top_word"]
 SAMPLE = 65536  # bytes at each end of an input file that tell it from another
 
 
@@ -123,7 +124,8 @@ class ScanFolder:
     def write(self, chunk: Chunk, table: pa.Table, rejects: Sequence[Reject]) -> None:
         """Keep a chunk's rows and rejected rows. The part comes last: only with it is the chunk done."""
         buffer = pa.BufferOutputStream()
-        pq.write_table(table, buffer, compression="zstd")
+        # A dictionary of numbers that hardly repeat makes the file larger and takes 30 MB while it is built.
+        pq.write_table(table, buffer, compression="zstd", use_dictionary=DICTIONARIES)
         lines = [
             (r.row.row, r.row.file, r.row.line, r.row.sentence, r.row.word, r.row.sense, r.reason) for r in rejects
         ]

@@ -3,6 +3,7 @@
 Only the word's own rows are computed, O(n) a head, batched over sentences of like length and on the model's device.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from selfattn.measures import entropy
 from selfattn.occurrences import Located, locate
 from selfattn.scan.reading import Row
 
+WINDOW = 1024  # rows held as tokens at a time, and sorted by length: all of a part's would take 50 kB each
 BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens a pass
 
 
@@ -47,14 +49,16 @@ def measure(
     vectors: keep the word's vector after the embedding and after each layer. progress(n) is called as n more rows are
     done.
     """
-    found, rejects = _locate(encoder, rows)
-    progress(len(rejects))
     limit = batch_tokens or BATCH_TOKENS.get(encoder.device.split(":")[0], BATCH_TOKENS["cpu"])
     wanted = schema(encoder, vectors)
-    batches = []
-    for batch in length_batches(found, lambda one: len(one.located.tokens.ids), limit):
-        batches.append(_table(encoder, batch, vectors, wanted))
-        progress(len(batch))
+    batches, rejects, left = [], [], iter(rows)
+    while window := list(itertools.islice(left, WINDOW)):
+        found, unusable = _locate(encoder, window)
+        rejects += unusable
+        progress(len(unusable))
+        for batch in length_batches(found, lambda one: len(one.located.tokens.ids), limit):
+            batches.append(_table(encoder, batch, vectors, wanted))
+            progress(len(batch))
     table = pa.concat_tables(batches) if batches else wanted.empty_table()
     return table.sort_by([("row", "ascending"), ("start", "ascending")]).combine_chunks(), rejects
 

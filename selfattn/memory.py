@@ -1,0 +1,34 @@
+"""Memory that was freed goes back to the system.
+
+The C library keeps what tensors of many sizes have left behind, in pieces, for later use: a process that computes for hours
+would hold far more than it uses.
+"""
+
+import ctypes
+import sys
+import threading
+import time
+
+import pyarrow
+
+EVERY = 10.0  # seconds, at least, between two times where many ask
+
+_last = 0.0
+_lock = threading.Lock()
+
+
+def give_back() -> None:
+    """Hand back what is free now. Takes milliseconds; where the C library isn't glibc, only Arrow's part is done."""
+    pyarrow.default_memory_pool().release_unused()
+    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
+        trim(0)
+
+
+def give_back_sometimes() -> None:
+    """The same, at most once in EVERY seconds however many call it."""
+    global _last
+    with _lock:
+        if time.monotonic() - _last < EVERY:
+            return
+        _last = time.monotonic()
+    give_back()
