@@ -32,7 +32,7 @@ LIMITS = (
     Limit("SELFATTN_CACHED_TEXTS", 64, "results kept in each cache that counts them"),
     Limit(
         "SELFATTN_CACHED_TEXT_MEGABYTES",
-        512,
+        256,
         "megabytes of texts as the encoder left them; the oldest go first, one always stays",
     ),
     Limit("SELFATTN_CACHED_MEGABYTES", 64, "megabytes of each cache of results; the least recently used go first"),
