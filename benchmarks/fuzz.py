@@ -6,7 +6,22 @@ import sys
 
 from benchmarks.table import keep, made_by
 
-COMMAND = ("-m", "pytest", "-q", "-p", "tests.fuzz.summary", "-m", "long", "tests/fuzz")
+COMMAND = (
+    "-m",
+    "pytest",
+    "-q",
+    "--timeout",
+    "3600",
+    "-n",
+    "2",
+    "--dist",
+    "loadfile",
+    "-p",
+    "tests.fuzz.summary",
+    "-m",
+    "long",
+    "tests/fuzz",
+)
 
 
 def main() -> None:

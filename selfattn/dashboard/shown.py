@@ -3,19 +3,22 @@
 The frame begins it, the page's parts note what they draw, and at the end "Take away" offers it.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import streamlit as st
 
-from selfattn.capture import Head
-from selfattn.drawn import drawn_frame, drawn_title
-from selfattn.encoder import Encoder
-from selfattn.encoding import Encoding
-from selfattn.export import View
+if TYPE_CHECKING:  # the frame imports this module before it shows itself, and these take seconds
+    import pandas as pd
+
+    from selfattn.capture import Head
+    from selfattn.encoder import Encoder
+    from selfattn.encoding import Encoding
+    from selfattn.export import View
 
 NAME_LENGTH = 60
 
@@ -70,6 +73,8 @@ def heading(title: str) -> Any:
 
 def note_figure(spec: dict[str, Any], reading: str, name: str, table: Callable[[], pd.DataFrame] | None) -> None:
     """A picture that was sent to the page. name: "" where its title or reading will do. table: None where the spec has it."""
+    from selfattn.drawn import drawn_frame, drawn_title
+
     figures = shown().figures
     text = name or drawn_title(spec) or reading
     short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
