@@ -428,9 +428,12 @@ def drift_curve(
         "grid": False, "title": None, "labelOverlap": False,
     }  # fmt: skip
     hues = {"domain": names, "range": [colors[name] for name in names]}
-    legend = {"title": None, "orient": "bottom", "columns": 1, "labelLimit": 480}
+    legend = {
+        "title": None, "orient": "bottom", "columns": 1, "labelLimit": 480,
+        "symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2,
+    }  # fmt: skip
     encoding = {
-        "x": _field("depth", scale={"domain": [0, len(stages) - 1], "nice": False}, axis=axis),
+        "x": _field("depth", scale={"domain": [-0.15, len(stages) - 0.85], "nice": False}, axis=axis),
         "y": _field("similarity", title="cosine of the two vectors", scale={"zero": False, "nice": True}),
         "color": _field("curve", "nominal", scale=hues, legend=legend),
         "tooltip": [_field("curve", "nominal"), _field("stage", "nominal"), _field("similarity", format=".4f")],
@@ -442,7 +445,7 @@ def drift_curve(
         "layer": [
             {
                 "mark": {"type": "line"},
-                "encoding": {**encoding, "strokeDash": _field("curve", "nominal", scale=dashes, legend=None)},
+                "encoding": {**encoding, "strokeDash": _field("curve", "nominal", scale=dashes, legend=legend)},
             },
             {"mark": {"type": "point", "filled": True, "size": 50, "opacity": 1}, "encoding": encoding},
         ],
