@@ -13,7 +13,7 @@ import pyarrow
 
 EVERY = 10.0  # seconds, at least, between two times where many ask
 
-_last = 0.0
+_last = time.monotonic()  # a short job has nothing to give back
 _lock = threading.Lock()
 
 

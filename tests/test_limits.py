@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 
 import pytest
 import torch
@@ -54,8 +55,9 @@ def test_the_table_is_printed_for_the_readme():
     assert "| `SELFATTN_MAX_CHARACTERS` | 40,000 | characters of one text |" in printed.stdout
 
 
-def test_fifty_visitors_take_turns_in_the_order_they_came():
-    turns, running, most, order = Turns(2), 0, 0, []
+@pytest.mark.parametrize("places", [1, 2])
+def test_fifty_visitors_take_turns_in_the_order_they_came(places):
+    turns, running, most, order = Turns(places), 0, 0, []
     lock = threading.Lock()
 
     def visit(number: int) -> None:
@@ -70,17 +72,20 @@ def test_fifty_visitors_take_turns_in_the_order_they_came():
                 running -= 1
 
     visitors = []
-    with turns.turn(), _another_thread_holds(turns):
+    with ExitStack() as held:
+        for _ in range(places):
+            held.enter_context(_another_thread_holds(turns))
         for number in range(50):
             visitors.append(threading.Thread(target=visit, args=(number,)))
             visitors[-1].start()
             _until(lambda wanted=number + 1: turns.waiting == wanted)
     for visitor in visitors:
         visitor.join(10)
-    assert most == 2
+    assert most <= places
     assert turns.waiting == 0
     assert sorted(order) == list(range(50))
-    assert all(abs(place - number) <= 1 for place, number in enumerate(order))  # two run side by side
+    if places == 1:  # of two that run side by side either may note itself first
+        assert order == list(range(50))
 
 
 def test_a_page_that_began_earlier_goes_before_one_that_asked_earlier():

@@ -304,3 +304,12 @@ def test_importing_the_library_brings_in_neither_streamlit_nor_pandas():
     environment = {**os.environ, "PYTHONPATH": os.getcwd()}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("confined", [False, True])
+def test_a_name_longer_than_a_disk_takes(monkeypatch, tmp_path, confined):
+    if confined:
+        monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
+    for name in ("¡" * 200, "a" * 256, f"./{'b' * 300}", f"owner/{'c' * 300}"):
+        with pytest.raises(LoadError, match="255 bytes"):
+            load_encoder(name)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from selfattn.encoder import Encoder
 from selfattn.loading import load_encoder
-from selfattn.memory import give_back
+from selfattn.memory import give_back_sometimes
 from selfattn.scan.folder import ScanError, ScanFolder, describe
 from selfattn.scan.measure import measure
 from selfattn.scan.reading import Chunk, InputError, input_files, plan, read_chunk
@@ -80,4 +80,4 @@ def scan_chunk(job: Job, encoder: Encoder, chunk: Chunk, progress: Progress = la
     table, rejects = measure(encoder, read_chunk(chunk), job.vectors, job.batch_tokens, progress)
     ScanFolder(Path(job.output)).write(chunk, table, rejects)
     del table, rejects
-    give_back()
+    give_back_sometimes()
