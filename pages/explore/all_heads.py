@@ -6,6 +6,7 @@ from selfattn.dashboard.all_heads import COLUMN, SEGMENTS, segments, show_card, 
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.pickers import pick_head, pick_pair
 from selfattn.dashboard.second_opinions import show_opinions
+from selfattn.dashboard.show import segmented
 from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, show_encoder
 
@@ -21,7 +22,7 @@ with st.container(horizontal=True, gap="medium"):
     with st.container(width=552):
         layer, head = pick_head(encoder)
     with st.container(width=300):
-        name = st.segmented_control(
+        name = segmented(
             "Sentence",
             ["A", "B", SEGMENTS],
             default="A",

@@ -6,7 +6,7 @@ from selfattn import charts, senses_readings
 from selfattn import senses_charts as pictures
 from selfattn.dashboard import senses as view
 from selfattn.dashboard.pickers import pick_head
-from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.show import current_theme, segmented, show_chart
 from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, show_encoder
 from selfattn.senses import clusters, separation
@@ -24,7 +24,7 @@ st.text(
 )
 with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     with st.container(width=COLUMN):
-        source = st.segmented_control(
+        source = segmented(
             "Sentences", view.SOURCES, default=view.LABELLED, required=True, key="source", bind="query-params"
         )
     with st.container(width=COLUMN):
@@ -64,7 +64,7 @@ with st.container(horizontal=True, gap="medium"):
             help="What attention adds is the head's accuracy minus that of the same values with all weights equal. L0 H10 is "
             "head 10 of layer 0: layers and heads count from 0. A click chooses a head.",
         )
-        measure = st.segmented_control(
+        measure = segmented(
             "Map", list(pictures.MAPS), default="attention adds", required=True, key="sense_map", bind="query-params",
             label_visibility="collapsed",
         )  # fmt: skip

@@ -7,7 +7,7 @@ from selfattn.dashboard import two_sentences as view
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.head_map import MAPS, show_head_map
 from selfattn.dashboard.pickers import pick_head, pick_pair
-from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.show import current_theme, segmented, show_chart
 from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, show_encoder
 from selfattn.dashboard.tour import show_tour
@@ -59,7 +59,7 @@ with heads:
         help="Each head's output is set to zero in both sentences, one head at a time. The colour is the change of the "
         "cosine between the word's two last hidden states: positive means that without the head they are more alike.",
     )
-    measure = st.segmented_control(
+    measure = segmented(
         "Map", list(MAPS), default="effect", required=True, key="map", bind="query-params", label_visibility="collapsed"
     )
     if encoder.recomputable:

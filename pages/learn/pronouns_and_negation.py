@@ -1,9 +1,8 @@
 """S15, S16, S17: pronouns, negation and many heads, on the visitor's encoder, against luck and simple baselines."""
 
-import streamlit as st
-
 from pages.learn import parts
 from pages.learn.views import many_heads, negation, pronouns
+from selfattn.dashboard.show import segmented
 from selfattn.dashboard.shown import heading
 from selfattn.dashboard.state import current_encoder, show_encoder
 
@@ -16,7 +15,7 @@ parts.prose(
 )
 encoder = current_encoder()
 show_encoder(encoder)
-view = st.segmented_control(
+view = segmented(
     "View",
     list(VIEWS),
     default="Pronouns",

@@ -9,7 +9,7 @@ from selfattn import charts, head_charts, head_readings, readings
 from selfattn.dashboard import limits
 from selfattn.dashboard.maps import binning, pick_map_options, table_of, whole, zoomed
 from selfattn.dashboard.pickers import Occurrence, Pair, choose_head
-from selfattn.dashboard.show import current_theme, show_chart, show_error
+from selfattn.dashboard.show import current_theme, segmented, show_chart, show_error
 from selfattn.dashboard.state import HASHED, cached_effect, cached_encode
 from selfattn.encoder import Encoder, TextError
 from selfattn.encoding import Encoding
@@ -139,7 +139,7 @@ def show_card(encoder: Encoder, side: Occurrence, layer: int, head: int) -> None
     """The chosen head: its map, its measures, what its words look at most, its nearest named pattern."""
     encoding = side.encoding
     own = head_name(layer, head)
-    which = st.segmented_control(
+    which = segmented(
         "Map", list(NAMED), default="this head", required=True, key="map_of", bind="query-params",
         label_visibility="collapsed",
     )  # fmt: skip

@@ -11,7 +11,7 @@ from selfattn import chain_charts, head_readings
 from selfattn.chain import Chain, Step, dot_product, follow
 from selfattn.chain_charts import Row
 from selfattn.dashboard.pickers import Occurrence, Pair
-from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.show import current_theme, segmented, show_chart
 from selfattn.encoder import Encoder
 from selfattn.encoding import Encoding
 from selfattn.frames import context_share
@@ -62,7 +62,7 @@ class Side:
 
 def pick_sides(encoder: Encoder, pair: Pair, layer: int, head: int) -> list[Side]:
     """Which sentences are followed, and which piece of a split word."""
-    which = st.segmented_control(
+    which = segmented(
         "Follow the word in", ["A", "B", "both"], default="both", required=True, key="follow", bind="query-params"
     )
     theme = current_theme()

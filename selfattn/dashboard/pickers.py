@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from selfattn.dashboard.history import of_all_pages
+from selfattn.dashboard.show import segmented
 from selfattn.dashboard.shown import shown
 from selfattn.dashboard.state import encode_or_stop
 from selfattn.encoder import Encoder
@@ -147,7 +148,7 @@ def _occurrence(where, encoding: Encoding, word: str, sentence: str) -> Occurren
             st.session_state[key] = 1
         with where:
             index = (
-                st.segmented_control(
+                segmented(
                     f"The word stands {len(found)} times in {sentence}: which one?",
                     options,
                     default=1,

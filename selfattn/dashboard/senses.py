@@ -15,7 +15,7 @@ from selfattn.dashboard import limits
 from selfattn.dashboard.bounded import OVERHEAD, BoundedCache
 from selfattn.dashboard.downloads import on_demand
 from selfattn.dashboard.pickers import OWN, choose_head
-from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.show import current_theme, segmented, show_chart
 from selfattn.dashboard.shown import offer
 from selfattn.dashboard.state import cached_error, encoder_key
 from selfattn.dashboard.take_away import view_link
@@ -152,7 +152,7 @@ def show_sentences(report: SeparationReport, layer: int, head: int) -> None:
     found = report.sentences(layer, head).reset_index(drop=True)
     name = head_name(layer, head)
     st.text(senses_readings.sentences(found, name))
-    which = st.segmented_control("Show", ["wrong", "right", "all"], default="wrong", required=True, key="which")
+    which = segmented("Show", ["wrong", "right", "all"], default="wrong", required=True, key="which")
     wanted = {"wrong": found["score"] < 1, "right": found["score"] == 1, "all": found["score"] >= 0}[which]
     shown = found[wanted][["word", "sense", "nearest", "sentence"]].rename(columns={"nearest": "told as"})
     event = st.dataframe(
@@ -189,7 +189,7 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, layer: in
         "Removing each head, sentence",
         lambda progress: removal(encoder, frame, progress=progress),
     )
-    kind = st.segmented_control(
+    kind = segmented(
         "Effect",
         list(pictures.EFFECTS),
         default="difference",
@@ -253,7 +253,7 @@ def show_scan(layer: int, head: int) -> None:
         return
     if not ((table["layer"] == layer) & (table["head"] == head)).any():
         layer, head = 0, 0
-    measure = st.segmented_control(
+    measure = segmented(
         "Mean of", ["special_share", "entropy", "top_weight"], default="special_share", required=True, key="scan_map"
     )
     most = table.loc[table[measure].idxmax()]

@@ -1,7 +1,7 @@
 """How a chart reaches the page: as a plain Vega-Lite dict, in the visitor's theme, with its reading beneath it."""
 
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import altair as alt
@@ -41,6 +41,12 @@ def show_chart(
         # A reading may hold words from the visitor's text, so it is never interpreted as Markdown.
         st.text(reading, width="stretch")
     return event
+
+
+def segmented(label: str, options: Sequence[Any], *, default: Any, **more: Any) -> Any:
+    """st.segmented_control where a link with nothing after its key ("sentence=") means the default, not None."""
+    chosen = st.segmented_control(label, options, default=default, **more)
+    return default if chosen is None else chosen
 
 
 def show_error(message: object) -> None:

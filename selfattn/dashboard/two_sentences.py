@@ -8,7 +8,7 @@ import torch
 from selfattn import charts, head_charts, head_readings, readings
 from selfattn.dashboard.maps import MapOptions, binning, chosen_options, pick_map_options, table_of, whole, zoomed
 from selfattn.dashboard.pickers import Occurrence, Pair
-from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.show import current_theme, segmented, show_chart
 from selfattn.dashboard.shown import offer
 from selfattn.dashboard.state import (
     HASHED,
@@ -120,7 +120,7 @@ def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
     options.append(AGAINST)
     controls = st.container(horizontal=True, vertical_alignment="center")
     with controls:
-        source = st.segmented_control(
+        source = segmented(
             "Whose weights", options, default=options[0], required=True, key="view", bind="query-params",
             label_visibility="collapsed",
         )  # fmt: skip

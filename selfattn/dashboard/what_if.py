@@ -10,7 +10,7 @@ from selfattn.chain_charts import Row
 from selfattn.dashboard import limits
 from selfattn.dashboard.inside_a_head import COLUMN, Side
 from selfattn.dashboard.pickers import Pair
-from selfattn.dashboard.show import current_theme, show_chart
+from selfattn.dashboard.show import current_theme, segmented, show_chart
 from selfattn.dashboard.state import HASHED
 from selfattn.encoder import Encoder
 from selfattn.frames import head_name
@@ -95,7 +95,7 @@ def _alone_reading(pair: Pair, passes: dict[str, Alone], name: str) -> str:
 
 def show_four_ways(sides: Sequence[Side]) -> None:
     """The four ways to mask, on this head, for the word's row."""
-    what = st.segmented_control(
+    what = segmented(
         "Hide from the word", ["the tokens after it", "the special tokens", "itself"], default="the tokens after it",
         required=True, key="hidden_tokens", bind="query-params",
     )  # fmt: skip

@@ -93,3 +93,15 @@ def test_the_key_of_the_dot_product_is_in_the_link(page, server):
     assert "with_a=6%3A+." in page.url
     open_page(page, page.url)
     expect(page.get_by_role("combobox", name="the query of the word with the key of")).to_have_value("6: .")
+
+
+def test_a_link_with_nothing_after_a_key_means_the_default(page, server):
+    for address in (
+        "all-heads?sentence=&map_of=",
+        "inside-a-head?follow=",
+        "?view=&map=",
+        "pronouns-and-negation?view=",
+    ):
+        open_page(page, f"{server}/{address}")
+        assert page.get_by_test_id("stException").count() == 0, address
+        assert page.get_by_test_id("stAlert").count() == 0, address

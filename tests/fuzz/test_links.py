@@ -42,6 +42,7 @@ def test_links_open_a_page_or_say_why_not(server, page, generated):
         assert not run.exceptions, run.exceptions
         for body in run.alerts:
             assert "root:" not in body
-            assert not [markup for markup in MARKUP if markup in body], body
+            plain = re.sub(r"\\[!-/:-@\[-`{-~]", "", body)  # with a backslash before it a sign is only text
+            assert not [markup for markup in MARKUP if markup in plain], body
 
     generated(10, queries(keys), opened)
