@@ -18,7 +18,7 @@ from selfattn.frames import head_name
 WIDTHS = (300, 3000)  # units; a PNG has `scale` times as many pixels
 
 
-def view_link(encoder: Encoder | None = None, **parameters: Any) -> str:
+def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
     """The address that opens exactly this view, the encoder included."""
     query = {} if encoder is None else {"model": encoder.name}
     query |= {key: value for key, value in parameters.items() if value not in (None, "")}

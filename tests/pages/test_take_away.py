@@ -85,3 +85,14 @@ def test_a_lesson_says_that_no_encoder_is_behind_it(views):
 def test_nothing_is_made_before_the_button_is_opened(views):
     AppTest.from_file(str(APP), default_timeout=120).run()
     assert not views
+
+
+def test_a_link_with_keys_of_nobodys_still_has_its_take_away(views):
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    for key in ("encoder", "self", "model name"):
+        at.query_params[key] = "x"
+    at = at.run().switch_page("pages/explore/inside_a_head.py").run()
+    at.query_params["encoder"] = "x"
+    at.session_state["take_away"] = True
+    assert not at.run().exception
+    assert "encoder=x" in views[-1].provenance.link
