@@ -9,9 +9,11 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import pandas as pd
 import pyarrow as pa
@@ -121,16 +123,20 @@ class ScanFolder:
         """Whether the chunk's part is there; then it is whole."""
         return self._part(chunk).exists()
 
-    def write(self, chunk: Chunk, table: pa.Table, rejects: Sequence[Reject]) -> None:
-        """Keep a chunk's rows and rejected rows. The part comes last: only with it is the chunk done."""
-        buffer = pa.BufferOutputStream()
+    def write(self, chunk: Chunk, schema: pa.Schema, windows: Iterable[tuple[pa.Table, Sequence[Reject]]]) -> None:
+        """Keep a chunk's rows and rejected rows as they come. The part gets its name last: only then is the chunk done."""
         # A dictionary of numbers that hardly repeat makes the file larger and takes 30 MB while it is built.
-        pq.write_table(table, buffer, compression="zstd", use_dictionary=DICTIONARIES)
-        lines = [
-            (r.row.row, r.row.file, r.row.line, r.row.sentence, r.row.word, r.row.sense, r.reason) for r in rejects
-        ]
-        _write(self._rejects(chunk), _csv_bytes(lines))
-        _write(self._part(chunk), buffer.getvalue())
+        parquet = {"compression": "zstd", "use_dictionary": DICTIONARIES}
+        with (
+            _whole(self._part(chunk)) as part,
+            _whole(self._rejects(chunk)) as rejected,
+            pq.ParquetWriter(part, schema, **parquet) as writer,
+        ):
+            for table, rejects in windows:
+                writer.write_table(table)
+                rows = ((reject.row, reject.reason) for reject in rejects)
+                lines = [(r.row, r.file, r.line, r.sentence, r.word, r.sense, reason) for r, reason in rows]
+                rejected.write(_csv_bytes(lines))
 
     def finish(self, chunks: Sequence[Chunk]) -> int:
         """Gather the rejected rows of all chunks in rejects.csv; returns how many."""
@@ -187,11 +193,17 @@ def _csv_bytes(lines: Sequence[Sequence]) -> bytes:
     return text.getvalue().encode("utf-8", errors="backslashreplace")
 
 
-def _write(path: Path, data: bytes | pa.Buffer) -> None:
+def _write(path: Path, data: bytes) -> None:
+    with _whole(path) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[BinaryIO]:
     """All or nothing: written beside its place, flushed to the disk, then renamed."""
     beside = path.with_name(f"{path.name}.unfinished-{os.getpid()}")
     with open(beside, "wb") as stream:
-        stream.write(data)
+        yield stream
         stream.flush()
         os.fsync(stream.fileno())
     os.replace(beside, path)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from selfattn.encoder import Encoder
 from selfattn.loading import load_encoder
-from selfattn.memory import give_back_sometimes
 from selfattn.scan.folder import ScanError, ScanFolder, describe
-from selfattn.scan.measure import measure
+from selfattn.scan.measure import measure, schema
 from selfattn.scan.reading import Chunk, InputError, input_files, plan, read_chunk
 
 PART_ROWS = 4096
@@ -77,7 +76,5 @@ def one_process(job: Job, encoder: Encoder, chunks: list[Chunk], progress: Progr
 
 def scan_chunk(job: Job, encoder: Encoder, chunk: Chunk, progress: Progress = lambda n: None) -> None:
     """Read, measure and write one chunk. Doing it again does no harm: the same part takes the same place."""
-    table, rejects = measure(encoder, read_chunk(chunk), job.vectors, job.batch_tokens, progress)
-    ScanFolder(Path(job.output)).write(chunk, table, rejects)
-    del table, rejects
-    give_back_sometimes()
+    windows = measure(encoder, read_chunk(chunk), job.vectors, job.batch_tokens, progress)
+    ScanFolder(Path(job.output)).write(chunk, schema(encoder, job.vectors), windows)

@@ -4,7 +4,7 @@ Only the word's own rows are computed, O(n) a head, batched over sentences of li
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +16,11 @@ from selfattn.capture import LayerRecording, Recorder
 from selfattn.encoder import Encoder, TextError
 from selfattn.kernel import attend
 from selfattn.measures import entropy
+from selfattn.memory import give_back_sometimes
 from selfattn.occurrences import Located, locate
 from selfattn.scan.reading import Row
 
-WINDOW = 1024  # rows held as tokens at a time, and sorted by length: all of a part's would take 50 kB each
+WINDOW = 1024  # rows held at a time, and sorted by length: as tokens and results each takes 50 kB
 BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens a pass
 
 
@@ -43,24 +44,30 @@ def measure(
     vectors: bool = False,
     batch_tokens: int | None = None,
     progress: Callable[[int], None] = lambda n: None,
-) -> tuple[pa.Table, list[Reject]]:
-    """The rows' occurrences as a table (see `schema`), in the input's order, and the rows that can't be used.
+) -> Iterator[tuple[pa.Table, list[Reject]]]:
+    """Window after window, in the input's order: the rows' occurrences as a table (see `schema`), and the rejected rows.
 
     vectors: keep the word's vector after the embedding and after each layer. progress(n) is called as n more rows are
-    done.
+    done. However many the rows, one window is all that is held.
     """
     limit = batch_tokens or BATCH_TOKENS.get(encoder.device.split(":")[0], BATCH_TOKENS["cpu"])
-    wanted = schema(encoder, vectors)
-    batches, rejects, left = [], [], iter(rows)
+    left = iter(rows)
     while window := list(itertools.islice(left, WINDOW)):
-        found, unusable = _locate(encoder, window)
-        rejects += unusable
-        progress(len(unusable))
-        for batch in length_batches(found, lambda one: len(one.located.tokens.ids), limit):
-            batches.append(_table(encoder, batch, vectors, wanted))
-            progress(len(batch))
+        yield _window(encoder, window, vectors, limit, progress)
+        give_back_sometimes(2.0)
+
+
+def _window(
+    encoder: Encoder, rows: list[Row], vectors: bool, limit: int, progress: Callable[[int], None]
+) -> tuple[pa.Table, list[Reject]]:
+    found, rejects = _locate(encoder, rows)
+    progress(len(rejects))
+    wanted, batches = schema(encoder, vectors), []
+    for batch in length_batches(found, lambda one: len(one.located.tokens.ids), limit):
+        batches.append(_table(encoder, batch, vectors, wanted))
+        progress(len(batch))
     table = pa.concat_tables(batches) if batches else wanted.empty_table()
-    return table.sort_by([("row", "ascending"), ("start", "ascending")]).combine_chunks(), rejects
+    return table.sort_by([("row", "ascending"), ("start", "ascending")]), rejects
 
 
 def schema(encoder: Encoder, vectors: bool) -> pa.Schema:
@@ -84,10 +91,13 @@ def schema(encoder: Encoder, vectors: bool) -> pa.Schema:
 
 
 def length_batches(items: Sequence, length: Callable, limit: int) -> Iterable[list]:
-    """Items of like length together, as many as make about `limit` padded tokens."""
+    """Items of like length together, as many as make about `limit` padded tokens; the longest first.
+
+    What comes later then fits where the longest have been, and memory stays in one piece.
+    """
     batch: list = []
-    for item in sorted(items, key=length):
-        if batch and (len(batch) + 1) * length(item) > limit:
+    for item in sorted(items, key=length, reverse=True):
+        if batch and (len(batch) + 1) * length(batch[0]) > limit:
             yield batch
             batch = []
         batch.append(item)

@@ -3,6 +3,7 @@
 from itertools import chain
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 
@@ -36,8 +37,14 @@ def expected(encoder, text, word):
         yield to_words, entropy(rows), special_share(rows, encoding.special), encoding, encoding.words[index]
 
 
+def measured(*arguments, **options):
+    """All windows' rows as one table, and all rejected rows."""
+    tables, rejects = zip(*measure(*arguments, **options))
+    return pa.concat_tables(tables), list(chain(*rejects))
+
+
 def check(encoder, pairs, tolerance=2e-5, batch_tokens=40):
-    table, rejects = measure(encoder, rows_of(pairs), vectors=True, batch_tokens=batch_tokens)
+    table, rejects = measured(encoder, rows_of(pairs), vectors=True, batch_tokens=batch_tokens)
     assert not rejects
     lines = iter(table.to_pylist())
     for number, (text, word) in enumerate(pairs):
@@ -90,19 +97,39 @@ def test_senses_and_bad_rows(encoder):
         Row(7, "t", 9, "The bank opened.", "bank", None, "broken line"),
         Row(8, "t", 10, float("nan"), "bank", None),
     ]
-    table, rejects = measure(encoder, [good, *bad, number])
+    table, rejects = measured(encoder, [good, *bad, number])
     assert table["sense"].to_pylist() == ["money", "7"]
     assert [reject.row.row for reject in rejects] == [2, 3, 4, 5, 6, 7, 8]
     parts = ["missing", "missing", "not a word", "512", "Unicode", "broken line", "missing"]
     assert all(part in reject.reason for part, reject in zip(parts, rejects)), [r.reason for r in rejects]
-    table, rejects = measure(encoder, bad)
+    table, rejects = measured(encoder, bad)
     assert len(table) == 0
     assert "vectors" not in table.column_names
 
 
+def test_one_window_is_held_at_a_time_and_the_order_stays_the_inputs(encoder, monkeypatch):
+    monkeypatch.setattr("selfattn.scan.measure.WINDOW", 2)
+    read = []
+
+    def rows():
+        for row in rows_of(SENTENCES):
+            read.append(row.row)
+            yield row
+
+    windows = measure(encoder, rows())
+    assert read == []
+    table, _ = next(windows)
+    assert (table["row"].to_pylist(), read) == ([0, 1, 1], [0, 1])
+    table, _ = next(windows)
+    assert (table["row"].to_pylist(), read) == ([2, 3], [0, 1, 2, 3])
+    table, _ = next(windows)
+    assert (table["row"].to_pylist(), read) == ([4], [0, 1, 2, 3, 4])
+    assert next(windows, None) is None
+
+
 def test_progress_counts_every_row(encoder):
     counted = []
-    measure(encoder, [*rows_of(SENTENCES), Row(9, "t", 2, "", "bank", None)], batch_tokens=16, progress=counted.append)
+    measured(encoder, [*rows_of(SENTENCES), Row(9, "t", 2, "", "bank", None)], batch_tokens=16, progress=counted.append)
     assert sum(counted) == 6
     assert len(counted) > 2
 
@@ -110,6 +137,6 @@ def test_progress_counts_every_row(encoder):
 def test_batches_hold_items_of_like_length_up_to_the_limit():
     lengths = [5, 1, 9, 2, 2, 9, 40, 3]
     batches = list(length_batches(lengths, lambda n: n, 20))
-    assert list(chain(*batches)) == sorted(lengths)
+    assert list(chain(*batches)) == sorted(lengths, reverse=True)
     assert all(len(batch) * max(batch) <= 20 or len(batch) == 1 for batch in batches)
     assert len(batches) == 4
