@@ -1,10 +1,10 @@
 """The corpus job against the bare forward pass over the same batches, paired in one run, and its memory.
 
-    python benchmarks/scan.py [--rows 3000] [--rounds 7] [--memory 1000,10000,100000] [--model FOLDER]
+    python -m benchmarks.scan [--rows 3000] [--rounds 7] [--memory 1000,10000,100000] [--model FOLDER]
 
 Both sides tokenise the same rows and run the same length-bucketed batches; the job also reads the table, finds the word,
 computes its rows in all heads and writes Parquet, the bare side does nothing else. The rounds alternate, and the median of
-the rounds' ratios counts. Memory is each job's peak, in a process of its own.
+the rounds' ratios counts. Memory is each job's peak, in a process of its own. Its table goes to RESULTS.md.
 """
 
 import argparse
@@ -19,11 +19,12 @@ from pathlib import Path
 
 import torch
 
+from benchmarks.table import keep, made_by
 from selfattn import load_encoder
 from selfattn.examples import labelled_sentences
 from selfattn.scan.folder import ScanFolder, describe
 from selfattn.scan.job import PART_ROWS, Job, one_process
-from selfattn.scan.measure import BATCH_TOKENS, length_batches
+from selfattn.scan.measure import BATCH_TOKENS, WINDOW, length_batches
 from selfattn.scan.reading import input_files, plan
 
 
@@ -43,8 +44,8 @@ def bare(encoder, path: Path) -> float:
     start = time.perf_counter()
     with open(path, encoding="utf-8", newline="") as stream:
         texts = [row["sentence"] for row in csv.DictReader(stream)]
-    for first in range(0, len(texts), PART_ROWS):
-        tokens = [encoder.tokenize(text) for text in texts[first : first + PART_ROWS]]
+    for first in range(0, len(texts), WINDOW):
+        tokens = [encoder.tokenize(text) for text in texts[first : first + WINDOW]]
         for batch in length_batches(tokens, lambda one: len(one.ids), BATCH_TOKENS["cpu"]):
             with torch.no_grad():
                 encoder.model(**encoder.inputs(batch))
@@ -64,8 +65,8 @@ def scanned(encoder, path: Path) -> float:
         return time.perf_counter() - start
 
 
-def throughput(rows: int, rounds: int) -> None:
-    """Print the rates and the ratio."""
+def throughput(rows: int, rounds: int) -> str:
+    """The rates and their ratio, in words."""
     encoder = load_encoder(device="cpu")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "table.csv")
@@ -79,11 +80,15 @@ def throughput(rows: int, rounds: int) -> None:
             print(f"round {number + 1}: {pairs[-1][0]:7.1f} rows/s, bare {pairs[-1][1]:7.1f}", flush=True)
     ratio = statistics.median(ours / theirs for ours, theirs in pairs)
     rate = statistics.median(ours for ours, _ in pairs)
-    print(f"{torch.get_num_threads()} threads: {rate:.0f} rows/s, {ratio:.2f} of the bare forward pass")
+    return (
+        f"Median of {rounds} rounds over {rows:,} rows: {rate:.0f} rows a second, {ratio:.2f} of the bare forward pass "
+        "over the same batches (at least 0.85)."
+    )
 
 
-def memory(sizes: list[int], model: str | None) -> None:
-    """Print the peak memory of a job of each size."""
+def memory(sizes: list[int], model: str | None) -> str:
+    """The peak memory of a job of each size, as a table in Markdown."""
+    lines = ["| rows | peak memory | time |", "|---|---|---|"]
     for rows in sizes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "table.csv")
@@ -106,16 +111,26 @@ def memory(sizes: list[int], model: str | None) -> None:
             if process.returncode:
                 raise SystemExit(f"The job ended with {process.returncode}.")
             seconds = time.perf_counter() - start
-            print(f"{rows:>8,} rows: peak {usage.ru_maxrss / 1024:.0f} MB, {seconds:.0f} s", flush=True)
+            lines.append(f"| {rows:,} | {usage.ru_maxrss * 1024 / 1e6:.0f} MB | {seconds:.0f} s |")
+            print(lines[-1], flush=True)
+    return "\n".join(lines)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure what the command line asks for and keep it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--memory", default="1000,10000,100000", help="sizes of the memory test; empty for none")
+    parser.add_argument("--memory", default="1000,10000,100000", help="sizes of the memory test")
     parser.add_argument("--model", help="another encoder for the memory test: a tiny one makes 10^5 rows quick")
     options = parser.parse_args()
-    if options.rounds:
-        throughput(options.rows, options.rounds)
-    memory([int(size) for size in options.memory.split(",") if size], options.model)
+    command = f"python -m benchmarks.scan --rows {options.rows} --rounds {options.rounds} --memory {options.memory}"
+    command += f" --model {options.model}" if options.model else ""
+    # First, while this process is small: a child's peak counts from what its parent held when it began.
+    held = memory([int(size) for size in options.memory.split(",")], options.model)
+    rate = throughput(options.rows, options.rounds)
+    keep(f"## scan\n\n{made_by(command)}\n\n{rate}\n\n{held}\n")
+
+
+if __name__ == "__main__":
+    main()
