@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from selfattn.dashboard import shown
 from selfattn.dashboard.history import one_entry_a_gesture, restore_address
+from selfattn.memory import give_back_sometimes, share_stores
 
 PAGES = {
     "Explore": [
@@ -57,16 +58,18 @@ def show() -> None:
         },
         expanded=True,
     )
-    try:
-        page.run()
-    finally:
-        restore_address(page.url_path)
-        # Imported late: what draws files takes a moment to load, and the frame stands before it.
-        from selfattn.dashboard.take_away import show_take_away
-        from selfattn.memory import give_back_sometimes
+    # Imported late, here and below: what they need takes a moment to load, and the frame stands before it.
+    from selfattn.dashboard.limits import page_turn
 
-        show_take_away()
-        give_back_sometimes()
+    with page_turn():
+        try:
+            page.run()
+        finally:
+            restore_address(page.url_path)
+            from selfattn.dashboard.take_away import show_take_away
+
+            show_take_away()
+            give_back_sometimes()
 
 
 @asynccontextmanager
@@ -77,6 +80,7 @@ async def started(_: st.App):
     navigation above can say otherwise. And torch takes seconds to import: begin while the visitor's browser opens.
     """
     PagesManager.uses_pages_directory = False
+    share_stores()
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.state",), daemon=True).start()
     yield
 

@@ -8,11 +8,17 @@ Its table goes to RESULTS.md. The server and its visitors share the machine.
 import argparse
 import os
 import tempfile
+import time
 from pathlib import Path
+
+import psutil
 
 from benchmarks.table import keep, made_by
 from tests.soak.server import trouble_in, warm_server
+from tests.soak.session import Session
 from tests.soak.visitors import Soak, soak
+
+REMEMBERED = 150.0  # seconds; Streamlit keeps a closed session for 120, in case its visitor comes back
 
 
 def main() -> None:
@@ -28,13 +34,17 @@ def main() -> None:
         log = Path(folder, "log")
         with warm_server(log) as (address, pid):
             found = soak(address, pid, options.visitors, options.minutes * 60, options.thought)
+            time.sleep(REMEMBERED)
+            with Session(address) as session:  # a page that runs also clears up
+                session.open()
+            left = psutil.Process(pid).memory_info().rss / 1e6
         found.trouble.extend(trouble_in(log))
-    section = _section(found, options.visitors, options.minutes, options.thought)
+    section = _section(found, left, options.visitors, options.minutes, options.thought)
     print(section)
     keep(section)
 
 
-def _section(found: Soak, visitors: int, minutes: float, thought: float) -> str:
+def _section(found: Soak, left: float, visitors: int, minutes: float, thought: float) -> str:
     limits = "".join(f"{name}={value} " for name, value in sorted(os.environ.items()) if name.startswith("SELFATTN_"))
     command = f"{limits}python -m benchmarks.soak --visitors {visitors} --minutes {minutes:g} --thought {thought:g}"
     end = minutes * 60
@@ -43,7 +53,8 @@ def _section(found: Soak, visitors: int, minutes: float, thought: float) -> str:
     return (
         f"## soak\n\n{made_by(command)}\n\n{visitors} visitors, {thought:g} s of thought, the server and all visitors on "
         f"this machine. Errors: {trouble}. Resident memory, mean of each fifth of the time: {memory} MB; "
-        f"after the first half it changes by {found.growth(end / 2):+.0f} MB an hour.\n\n{found.table()}\n"
+        f"after the first half it changes by {found.growth(end / 2):+.0f} MB an hour. "
+        f"{REMEMBERED:.0f} s after all have left: {left:.0f} MB.\n\n{found.table()}\n"
     )
 
 

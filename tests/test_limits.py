@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -117,12 +118,55 @@ def test_superseded_work_frees_its_place_whether_it_ran_or_waited():
         pass
 
 
+def test_a_long_turn_makes_room_and_keeps_no_second_place():
+    turns, order = Turns(1, lease=0.2), []
+    with turns.turn():
+        other = threading.Thread(target=lambda: _note_a_turn(turns, order))
+        other.start()
+        other.join(10)  # would wait for ever without the lease
+        assert order == ["in turn"]
+    with turns.turn():  # the place that the first gave up was not given back twice
+        late = threading.Thread(target=lambda: _note_a_turn(turns, order))
+        late.start()
+        _until(lambda: turns.waiting == 1)
+    late.join(10)
+    assert order == ["in turn", "in turn"]
+
+
+def _note_a_turn(turns: Turns, order: list) -> None:
+    with turns.turn():
+        order.append("in turn")
+
+
 def test_a_thread_never_waits_for_itself():
     turns = Turns(1)
     with turns.turn(), turns.turn():
         pass
     with _another_thread_holds(turns):
         assert turns.waiting == 0
+
+
+def test_a_page_that_waits_for_its_turn_says_so(monkeypatch):
+    said = []
+    place = SimpleNamespace(text=said.append, empty=lambda: said.append("gone"))
+    monkeypatch.setattr(limits, "PATIENCE", 0.0)
+    monkeypatch.setattr(limits.st, "empty", lambda: place)
+
+    def visit() -> None:
+        with limits.page_turn():
+            pass
+
+    visit()
+    assert said == ["gone"]
+    with ExitStack() as held:
+        for _ in range(limits.PAGES):
+            held.enter_context(_another_thread_holds(limits._pages))
+        page = threading.Thread(target=visit)
+        page.start()
+        _until(lambda: len(said) > 1)
+        assert "1 wait for their turn" in said[1]
+    page.join(10)
+    assert said[-1] == "gone"
 
 
 def test_a_rerun_calls_off_the_one_that_waits():

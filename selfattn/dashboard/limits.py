@@ -4,6 +4,7 @@
 """
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,8 +36,9 @@ LIMITS = (
         256,
         "megabytes of texts as the encoder left them; the oldest go first, one always stays",
     ),
-    Limit("SELFATTN_CACHED_MEGABYTES", 64, "megabytes of each cache of results; the least recently used go first"),
+    Limit("SELFATTN_CACHED_MEGABYTES", 32, "megabytes of each cache of results; the least recently used go first"),
     Limit("SELFATTN_MAX_RUNS", 2, "passes through an encoder at the same time; the others wait in turn"),
+    Limit("SELFATTN_MAX_PAGES", 4, "pages that are put together at the same time; the others wait in turn"),
     Limit("SELFATTN_DEVICES", "all", "devices to offer, separated by commas: cpu, cuda, mps"),
     Limit("SELFATTN_MODELS", "any", "encoders to offer, separated by commas; no other can be opened"),
     Limit("SELFATTN_MODEL_DIR", "any", "the one folder that local encoders may come from"),
@@ -72,8 +74,13 @@ CACHED_TEXTS = _number("SELFATTN_CACHED_TEXTS")
 CACHED_TEXT_BYTES = _number("SELFATTN_CACHED_TEXT_MEGABYTES") * 2**20
 CACHED_BYTES = _number("SELFATTN_CACHED_MEGABYTES") * 2**20
 RUNS = _number("SELFATTN_MAX_RUNS")
+PAGES = _number("SELFATTN_MAX_PAGES")
+
+PATIENCE = 1.0  # seconds between two times that a waiting page says so
+LEASE = 3.0  # seconds after which a page that still computes makes room for the next
 
 _turns = Turns(RUNS)
+_pages = Turns(PAGES, LEASE)
 
 
 def check_characters(text: str) -> None:
@@ -127,6 +134,27 @@ def run_slot() -> Iterator[None]:
     own exception for that ends the wait, and the place goes to the next.
     """
     with _turns.turn(still_wanted=_stop_if_superseded, since=_began()):
+        yield
+
+
+@contextmanager
+def page_turn() -> Iterator[None]:
+    """Wait until fewer pages than the limit are put together, and say so where it takes long.
+
+    Python runs one thread at a time. With fifty pages at once an encoder's pass would come to the interpreter so rarely that
+    it took half a minute; with a few it takes no longer than alone.
+    """
+    place, said = st.empty(), time.monotonic()
+
+    def look() -> None:
+        nonlocal said
+        _stop_if_superseded()
+        if time.monotonic() - said > PATIENCE:
+            said = time.monotonic()
+            place.text(f"Many visitors at once: {_pages.waiting:,} wait for their turn ...")
+
+    with _pages.turn(still_wanted=look):
+        place.empty()
         yield
 
 

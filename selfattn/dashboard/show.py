@@ -6,6 +6,7 @@ from typing import Any
 
 import altair as alt
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from selfattn.dashboard.shown import note_figure
@@ -36,11 +37,26 @@ def show_chart(
     """
     spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
     note_figure(spec, reading, name, table)
-    event = st.vega_lite_chart(spec, theme=None, key=key, on_select=on_select, width=width, alt=reading)
+    event = st.vega_lite_chart(_with_tables(spec), theme=None, key=key, on_select=on_select, width=width, alt=reading)
     if caption:
         # A reading may hold words from the visitor's text, so it is never interpreted as Markdown.
         st.text(reading, width="stretch")
     return event
+
+
+def _with_tables(spec: dict[str, Any]) -> dict[str, Any]:
+    """The spec with its records as Arrow tables: Streamlit would make them by way of pandas, in ten times the time."""
+    if "datasets" not in spec:
+        return spec
+    return {**spec, "datasets": {name: _table(rows) for name, rows in spec["datasets"].items()}}
+
+
+def _table(rows: Any) -> Any:
+    try:
+        names = dict.fromkeys(name for row in rows for name in row)
+        return pa.table({name: [row.get(name) for row in rows] for name in names})
+    except (pa.ArrowException, AttributeError, TypeError, OverflowError):  # not records, or of mixed types
+        return rows
 
 
 def segmented(label: str, options: Sequence[Any], *, default: Any, **more: Any) -> Any:

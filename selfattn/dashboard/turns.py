@@ -11,14 +11,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-LOOK = 0.1  # seconds between two looks whether whoever waits is still wanted
+LOOK = 0.25  # seconds between two looks whether whoever waits is still wanted
 
 
 class Turns:
-    """At most `places` threads at a time; the others wait in the order in which they came."""
+    """At most `places` threads at a time; the others wait in the order in which they came.
 
-    def __init__(self, places: int):
+    lease: seconds after which a thread that still works makes room for the next, so that a few long ones don't keep all
+    others waiting (None: it never does).
+    """
+
+    def __init__(self, places: int, lease: float | None = None):
         self._free = places
+        self._lease = lease
+        self._holding: set[threading.Event] = set()
         self._waiting: list[tuple[float, int, threading.Event]] = []  # in the order of their turns
         self._numbers = itertools.count()
         self._lock = threading.Lock()
@@ -45,7 +51,8 @@ class Turns:
             while not ticket.wait(LOOK):
                 still_wanted()
             self._held.yes = True
-            yield
+            with self._leased(ticket):
+                yield
         finally:
             self._held.yes = False
             self._go(ticket)
@@ -53,18 +60,35 @@ class Turns:
     def _come(self, since: float) -> threading.Event:
         ticket = threading.Event()
         with self._lock:
-            if self._free:
-                self._free -= 1
-                ticket.set()
-            else:
-                bisect.insort(self._waiting, (since, next(self._numbers), ticket))
+            bisect.insort(self._waiting, (since, next(self._numbers), ticket))
+            self._admit()
         return ticket
 
     def _go(self, ticket: threading.Event) -> None:
         with self._lock:
-            if not ticket.is_set():  # called off before its turn came
-                self._waiting = [waiting for waiting in self._waiting if waiting[-1] is not ticket]
-            elif self._waiting:
-                self._waiting.pop(0)[-1].set()
-            else:
+            if ticket in self._holding:
+                self._holding.remove(ticket)
                 self._free += 1
+                self._admit()
+            else:  # called off before its turn came, or its lease had ended
+                self._waiting = [waiting for waiting in self._waiting if waiting[-1] is not ticket]
+
+    def _admit(self) -> None:
+        while self._free and self._waiting:
+            ticket = self._waiting.pop(0)[-1]
+            self._free -= 1
+            self._holding.add(ticket)
+            ticket.set()
+
+    @contextmanager
+    def _leased(self, ticket: threading.Event) -> Iterator[None]:
+        if self._lease is None:
+            yield
+            return
+        timer = threading.Timer(self._lease, self._go, (ticket,))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
