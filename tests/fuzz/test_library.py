@@ -25,7 +25,7 @@ def tiny(request, tmp_path_factory):
 
 
 def test_a_text_is_encoded_or_refused_with_a_message(tiny, generated):
-    generated(180, texts(), lambda text: _encoded_or_refused(tiny, text))
+    generated(200, texts(), lambda text: _encoded_or_refused(tiny, text))
 
 
 def test_the_bundled_encoder_too(encoder, generated):
