@@ -20,7 +20,7 @@ _lock = threading.Lock()
 def share_stores(most: int = 2) -> bool:
     """Let threads share a few stores of free memory; True where the C library does (glibc). Call it before they start.
 
-    With a store for each thread, half of what a server with fifty visitors held was free memory in the wrong store.
+    With a store for each thread a server with many visitors holds free memory that the thread which needs some can't take.
     """
     set_option = _glibc("mallopt")
     return set_option is not None and set_option(ARENA_MAX, most) == 1
