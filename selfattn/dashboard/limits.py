@@ -141,8 +141,8 @@ def run_slot() -> Iterator[None]:
 def page_turn() -> Iterator[None]:
     """Wait until fewer pages than the limit are put together, and say so where it takes long.
 
-    Python runs one thread at a time. With fifty pages at once an encoder's pass would come to the interpreter so rarely that
-    it took half a minute; with a few it takes no longer than alone.
+    Python runs one thread at a time: with many pages at once an encoder's pass, made of many short steps, would have to wait
+    for the interpreter before each of them.
     """
     place, said = st.empty(), time.monotonic()
 
