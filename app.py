@@ -12,28 +12,28 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from selfattn.dashboard import shown
-from selfattn.dashboard.history import one_entry_a_gesture, restore_address
+from selfattn.dashboard.address import one_entry_a_gesture, restore_address
 from selfattn.memory import give_back_sometimes, share_stores
 
 PAGES = {
     "Explore": [
-        ("explore/two_sentences.py", "A word in two sentences", None),
-        ("explore/inside_a_head.py", "Inside a head", "inside-a-head"),
-        ("explore/all_heads.py", "All heads", "all-heads"),
-        ("explore/senses.py", "Senses", "senses"),
+        ("explore/two_sentences/page.py", "A word in two sentences", None),
+        ("explore/inside_a_head/page.py", "Inside a head", "inside-a-head"),
+        ("explore/all_heads/page.py", "All heads", "all-heads"),
+        ("explore/senses/page.py", "Senses", "senses"),
         ("explore/two_encoders.py", "Two encoders", "two-encoders"),
         ("explore/masked_words.py", "Masked words", "masked-words"),
     ],
     "Learn": [
-        ("learn/from_scratch.py", "From scratch", "from-scratch"),
-        ("learn/one_word_one_vector.py", "One word, one vector", "one-word-one-vector"),
-        ("learn/recurrence.py", "Recurrence", "recurrence"),
-        ("learn/train_a_tiny_one.py", "Train a tiny one", "train-a-tiny-one"),
-        ("learn/pronouns_and_negation.py", "Pronouns and negation", "pronouns-and-negation"),
+        ("learn/from_scratch/page.py", "From scratch", "from-scratch"),
+        ("learn/one_word_one_vector/page.py", "One word, one vector", "one-word-one-vector"),
+        ("learn/recurrence/page.py", "Recurrence", "recurrence"),
+        ("learn/train_a_tiny_one/page.py", "Train a tiny one", "train-a-tiny-one"),
+        ("learn/pronouns_and_negation/page.py", "Pronouns and negation", "pronouns-and-negation"),
     ],
     "About": [
         ("about/models_and_proof.py", "Models and proof", "models-and-proof"),
-        ("about/what_it_cannot_tell.py", "What it cannot tell", "what-it-cannot-tell"),
+        ("about/what_it_cannot_tell/page.py", "What it cannot tell", "what-it-cannot-tell"),
     ],
 }
 
@@ -66,7 +66,7 @@ def show() -> None:
             page.run()
         finally:
             restore_address(page.url_path)
-            from selfattn.dashboard.take_away import show_take_away
+            from selfattn.dashboard.download import show_take_away
 
             show_take_away()
             give_back_sometimes()
@@ -81,7 +81,7 @@ async def started(_: st.App):
     """
     PagesManager.uses_pages_directory = False
     share_stores()
-    threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.state",), daemon=True).start()
+    threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()
     yield
 
 

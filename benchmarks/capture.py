@@ -7,7 +7,7 @@ from torch import nn
 
 from benchmarks.models import LENGTHS, base_size, bundled, ids
 from benchmarks.table import Row, compare
-from selfattn.capture import Recorder
+from selfattn.encoders.capture import Recorder
 
 TITLE = "A forward pass"
 COLUMNS = ("with recorder", "bare")

@@ -6,7 +6,7 @@ import torch
 
 from benchmarks.models import base_size, bundled, text
 from benchmarks.table import Row, compare
-from selfattn.capture import Recorder
+from selfattn.encoders.capture import Recorder
 
 TITLE = "Removing each head in turn"
 COLUMNS = ("batched", "one pass a head")
@@ -29,7 +29,7 @@ def main() -> Iterator[Row]:
 def _base(n: int) -> Row:
     from dataclasses import replace
 
-    from selfattn.loading import IMPLEMENTATION
+    from selfattn.encoders.loading import IMPLEMENTATION
 
     model = base_size(IMPLEMENTATION)
     encoder = replace(bundled(), model=model, n_layers=12, d_model=768, d_head=64)

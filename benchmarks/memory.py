@@ -10,7 +10,7 @@ import torch
 
 from benchmarks.models import base_size, ids
 from benchmarks.table import Row, paired, size
-from selfattn.capture import IMPLEMENTATION, Recorder
+from selfattn.encoders.capture import IMPLEMENTATION, Recorder
 
 TITLE = "Peak memory above the loaded model, base size"
 COLUMNS = ("recorded", "the other")

@@ -7,8 +7,9 @@ import matplotlib
 
 from benchmarks.models import bundled, text
 from benchmarks.table import Row, compare
-from selfattn import charts, export
-from selfattn.theme import LIGHT
+from selfattn.charts import vega as charts
+from selfattn.charts.theme import LIGHT
+from selfattn.export import files as export
 
 matplotlib.use("agg")
 

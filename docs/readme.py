@@ -53,7 +53,7 @@ def limits() -> str:
 def support() -> str:
     """The families, measured with the installed versions, as a Markdown table."""
     done = subprocess.run(
-        [sys.executable, "-m", "selfattn.proof"], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "selfattn.analysis.proof"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     return done.stdout.strip()
 

@@ -4,11 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from selfattn.encoder import Encoder, TextError
-    from selfattn.encoding import Encoding, NotRecomputable
+    from selfattn.encoders.encoder import Encoder
+    from selfattn.encoders.encoding import Encoding
+    from selfattn.encoders.errors import LoadError, NotRecomputable, TextError
+    from selfattn.encoders.loading import load_encoder
     from selfattn.kernel import AttentionTrace, attend
-    from selfattn.loading import load_encoder
-    from selfattn.sources import LoadError
     from selfattn.words import Word
 
 __all__ = [
@@ -26,14 +26,14 @@ __all__ = [
 # Imported when first asked for: torch and transformers take seconds, and the dashboard's frame needs neither.
 _HOMES = {
     "AttentionTrace": "kernel",
-    "Encoder": "encoder",
-    "Encoding": "encoding",
-    "LoadError": "sources",
-    "NotRecomputable": "encoding",
-    "TextError": "encoder",
+    "Encoder": "encoders.encoder",
+    "Encoding": "encoders.encoding",
+    "LoadError": "encoders.errors",
+    "NotRecomputable": "encoders.errors",
+    "TextError": "encoders.errors",
     "Word": "words",
     "attend": "kernel",
-    "load_encoder": "loading",
+    "load_encoder": "encoders.loading",
 }
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from selfattn.encoding import Encoding
+from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.words import Word, token_groups
 

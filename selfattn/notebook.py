@@ -9,12 +9,14 @@ Altair draws them as it draws any chart; in JupyterLab without a network: altair
 
 import altair as alt
 
-from selfattn import charts, figures
-from selfattn.encoder import Encoder, TextError
-from selfattn.encoding import Encoding
+from selfattn.analysis.measures import drift, knock_out_effect
+from selfattn.charts import two_sentences as figures
+from selfattn.charts import vega as charts
+from selfattn.charts.theme import LIGHT, Theme
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import TextError
 from selfattn.frames import drift_frame, head_name, heads_frame
-from selfattn.measures import drift, knock_out_effect
-from selfattn.theme import LIGHT, Theme
 from selfattn.words import Word, find, shared_words
 
 

@@ -28,22 +28,47 @@ def test_the_library_knows_nothing_of_streamlit_or_the_dashboard(path):
     assert not any(name.startswith("selfattn.dashboard") for name in roots)
 
 
-ORDER = {
-    "kernel": set(),
-    "words": set(),
-    "theme": set(),
-    "encoding": {"kernel", "capture", "words"},
-    "capture": {"kernel"},
-    "encoder": {"kernel", "capture", "encoding", "words"},
-    "measures": {"kernel", "capture", "encoding", "encoder", "words"},
-    "charts": {"theme", "vega_words"},
-}
+# The rooms of the library in reading order (docs/architecture.md): each imports from itself and from what stands before it.
+ROOMS = (
+    "kernel", "words", "settings", "memory", "examples", "encoders", "analysis", "senses", "scan", "lessons",
+    "numbers", "frames", "charts", "captions", "export", "notebook", "dashboard", "pages", "app",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("module", ORDER)
-def test_imports_go_one_way(module):
-    found = {n.split(".")[1] for n in imported(ROOT / f"selfattn/{module}.py") if n.startswith("selfattn.")}
-    assert found <= ORDER[module]
+def room(module):
+    parts = module.split(".")
+    return parts[1] if parts[0] == "selfattn" and len(parts) > 1 else parts[0]
+
+
+def modules():
+    """Every module of the library, the pages and the app: its dotted name and the project's modules that it imports."""
+    paths = [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+    found = {}
+    for name, path in names.items():
+        wanted = {next((n for n in (i, i.rpartition(".")[0]) if n in names), "") for i in imported(path)}
+        # A package's own folder is how Python names its files, and "selfattn" hands out names without importing.
+        found[name] = {n for n in wanted if n and n != name and not name.startswith(f"{n}.") and n != "selfattn"}
+    return found
+
+
+def test_imports_follow_the_road():
+    """Function-level imports count."""
+    back = [
+        f"{name} imports {other}"
+        for name, others in modules().items()
+        if name != "selfattn"
+        for other in others
+        if ROOMS.index(room(other)) > ROOMS.index(room(name))
+    ]
+    assert not back, back
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    graph = {name: others for name, others in modules().items() if name != "selfattn"}
+    while leaves := [name for name, others in graph.items() if not others & graph.keys()]:
+        graph = {name: others for name, others in graph.items() if name not in leaves}
+    assert not graph, f"in a circle, or above one: {sorted(graph)}"
 
 
 def test_import_selfattn_needs_torch_and_transformers_only():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from selfattn import TextError, notebook
-from selfattn.export import draw_svg
+from selfattn.export.files import draw_svg
 
 PAIR = ("The bank of the river.", "The bank approved the loan.")
 

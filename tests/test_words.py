@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfattn.tiny import TOKENIZERS
+from selfattn.encoders.families import TOKENIZERS
 from selfattn.words import Word, character_spans, find, pool_words, shared_words, token_groups, token_words
 
 BACKENDS = {kind: make().backend_tokenizer for kind, make in TOKENIZERS.items()}

@@ -5,13 +5,14 @@ from importlib.metadata import version
 import pandas as pd
 import streamlit as st
 
+from selfattn.analysis.proof import prove, support_table
 from selfattn.dashboard import limits
-from selfattn.dashboard.show import show_error
+from selfattn.dashboard.encoder_picker import current_encoder, encoder_key, show_encoder
+from selfattn.dashboard.figures import show_error
 from selfattn.dashboard.shown import heading
-from selfattn.dashboard.state import current_encoder, encoder_key, show_encoder
-from selfattn.encoder import Encoder, TextError
-from selfattn.proof import prove, support_table
-from selfattn.tiny import SENTENCES
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import TextError
+from selfattn.encoders.families import SENTENCES
 
 ERRORS = {
     "same_inputs": "weights, on the same inputs",

@@ -6,16 +6,22 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from selfattn import charts
+from selfattn.charts import vega as charts
 from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.encoder_picker import (
+    cached_knock_out,
+    current_encoder,
+    encode_or_stop,
+    masked_head,
+    show_encoder,
+)
+from selfattn.dashboard.figures import current_theme, show_chart, show_error
 from selfattn.dashboard.pickers import choose_head, pick_head, pick_sentence
-from selfattn.dashboard.show import current_theme, show_chart, show_error
 from selfattn.dashboard.shown import heading
-from selfattn.dashboard.state import cached_knock_out, current_encoder, encode_or_stop, masked_head, show_encoder
-from selfattn.encoder import TextError
-from selfattn.encoding import Encoding
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import TextError
+from selfattn.encoders.masked_lm import MaskedHead, replace_word
 from selfattn.frames import head_name, heads_frame
-from selfattn.masked import MaskedHead, replace_word
 from selfattn.words import character_spans
 
 TOP = 10

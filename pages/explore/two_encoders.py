@@ -6,15 +6,15 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from selfattn import charts
-from selfattn.compare import Meeting, head_by_head, meet, why_not_head_by_head
+from selfattn.analysis.compare import Meeting, head_by_head, meet, why_not_head_by_head
+from selfattn.charts import vega as charts
 from selfattn.dashboard import second_encoder
 from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, show_encoder
+from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.dashboard.pickers import choose_head, pick_head, pick_sentence
-from selfattn.dashboard.show import current_theme, show_chart
 from selfattn.dashboard.shown import heading
-from selfattn.dashboard.state import current_encoder, encode_or_stop, show_encoder
-from selfattn.encoder import Encoder
+from selfattn.encoders.encoder import Encoder
 from selfattn.frames import head_name, heads_frame, weights_frame
 
 MAP = 270  # three of them side by side at 1440

@@ -13,8 +13,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from selfattn.dashboard.turns import Turns
-from selfattn.encoder import TextError
+from selfattn.dashboard.queue import Turns
+from selfattn.encoders.errors import TextError
 
 
 @dataclass(frozen=True)

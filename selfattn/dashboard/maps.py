@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from selfattn.encoding import Encoding
+from selfattn.analysis.word_map import MOST, MapView, between, binned, map_view, minus
+from selfattn.encoders.encoding import Encoding
 from selfattn.frames import weights_frame
-from selfattn.map_view import MOST, MapView, between, binned, map_view, minus
 
 ZOOM = 64  # texts of more rows than this get a range to zoom into
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from selfattn.dashboard.history import of_all_pages
-from selfattn.dashboard.show import segmented
+from selfattn.dashboard.address import of_all_pages
+from selfattn.dashboard.encoder_picker import encode_or_stop
+from selfattn.dashboard.figures import segmented
 from selfattn.dashboard.shown import shown
-from selfattn.dashboard.state import encode_or_stop
-from selfattn.encoder import Encoder
-from selfattn.encoding import Encoding
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
 from selfattn.examples import PAIRS
 from selfattn.frames import head_name
 from selfattn.words import Word, find, shared_words

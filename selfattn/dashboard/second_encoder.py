@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from selfattn.dashboard import state
-from selfattn.dashboard.show import show_error
-from selfattn.encoder import Encoder
-from selfattn.sources import BUNDLED_NAME, CURATED, LoadError, allowed_names
+from selfattn.dashboard import encoder_picker as state
+from selfattn.dashboard.figures import show_error
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import LoadError
+from selfattn.encoders.sources import BUNDLED_NAME, CURATED, allowed_names
 
 NONE = "choose ..."
 

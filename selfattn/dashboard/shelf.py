@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 
 from cachetools import LRUCache
 
-from selfattn.encoder import Encoder
+from selfattn.encoders.encoder import Encoder
 from selfattn.memory import give_back
 
 

@@ -15,10 +15,10 @@ import streamlit as st
 if TYPE_CHECKING:  # the frame imports this module before it shows itself, and these take seconds
     import pandas as pd
 
-    from selfattn.capture import Head
-    from selfattn.encoder import Encoder
-    from selfattn.encoding import Encoding
-    from selfattn.export import View
+    from selfattn.encoders.capture import Head
+    from selfattn.encoders.encoder import Encoder
+    from selfattn.encoders.encoding import Encoding
+    from selfattn.export.files import View
 
 NAME_LENGTH = 60
 
@@ -73,7 +73,7 @@ def heading(title: str) -> Any:
 
 def note_figure(spec: dict[str, Any], reading: str, name: str, table: Callable[[], pd.DataFrame] | None) -> None:
     """A picture that was sent to the page. name: "" where its title or reading will do. table: None where the spec has it."""
-    from selfattn.drawn import drawn_frame, drawn_title
+    from selfattn.charts.drawn import drawn_frame, drawn_title
 
     figures = shown().figures
     text = name or drawn_title(spec) or reading

@@ -11,7 +11,7 @@ import torch
 from scipy.optimize import linprog
 from torch import Tensor
 
-from selfattn.encoding import Encoding
+from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import attend
 
 

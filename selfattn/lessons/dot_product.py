@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from selfattn.lessons import inputs
+from selfattn.lessons import typed_numbers as inputs
 
 A = (2.0, 3.0)
 B = (5.0, -1.0)

@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 
 from selfattn.kernel import attend
-from selfattn.lessons import inputs
+from selfattn.lessons import typed_numbers as inputs
 
 QUERY = (3.0, 1.0)
 NAMES = ("short, aligned", "long, misaligned", "long, aligned")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from selfattn.encoding import Encoding
+from selfattn.encoders.encoding import Encoding
 from selfattn.examples import Negation
 from selfattn.words import find
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from selfattn.encoding import Encoding
+from selfattn.encoders.encoding import Encoding
 from selfattn.examples import PronounSentence
 from selfattn.words import find
 

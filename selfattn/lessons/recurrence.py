@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from selfattn.kernel import attend
-from selfattn.lessons import inputs
-from selfattn.lessons.words import word_vectors
+from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons.stand_in_vectors import word_vectors
 
 SENTENCE = "The bank approved the loan because it was well-capitalized."
 LONG_SENTENCE = (

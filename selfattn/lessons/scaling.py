@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from selfattn.kernel import attend
-from selfattn.lessons import inputs
+from selfattn.lessons import typed_numbers as inputs
 
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 N_KEYS = 32

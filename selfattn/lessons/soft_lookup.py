@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import inputs
+from selfattn.lessons import typed_numbers as inputs
 
 DRAWERS = ("loans", "cheques", "rivers", "fishing")
 QUERY = (0.3, 0.9)  # (about money, about water): what I look for

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from selfattn.encoding import Encoding
+from selfattn.encoders.encoding import Encoding
 
 
 @dataclass(frozen=True, eq=False)

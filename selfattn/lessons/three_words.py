@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from selfattn.kernel import attend
-from selfattn.lessons import inputs
+from selfattn.lessons import typed_numbers as inputs
 
 TOKENS = ("good", "not", "the")
 QUERY = (0.0, 1.0)

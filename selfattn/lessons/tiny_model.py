@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import inputs
+from selfattn.lessons import typed_numbers as inputs
 
 LARGEST_NUMBER = 50
 N_TOKENS = 7  # [CLS] and six numbers

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import inputs
+from selfattn.lessons import typed_numbers as inputs
 
 TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack", "was", "amazing", ".")
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import inputs
+from selfattn.lessons import typed_numbers as inputs
 
 ASKING = "it"
 TOKENS = ("animal", "street", "because")

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from tqdm import tqdm
 
-from selfattn.loading import DTYPES
-from selfattn.scan.folder import ScanError
+from selfattn.encoders.errors import LoadError
+from selfattn.encoders.loading import DTYPES
 from selfattn.scan.job import PART_ROWS, Job, run
-from selfattn.scan.reading import InputError
-from selfattn.sources import LoadError
+from selfattn.scan.output import ScanError
+from selfattn.scan.tables import InputError
 
 DESCRIPTION = """\
 What a word attends to, in every head of an encoder, over a table of any size.
@@ -84,7 +84,7 @@ def _positive(text: str) -> int:
 def _engine(name: str, address: str | None, workers: int | None):
     if name == "local":
         return None
-    from selfattn.scan.cluster import ray_engine
+    from selfattn.scan.ray_engine import ray_engine
 
     return ray_engine(address, workers)
 

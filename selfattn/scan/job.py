@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from selfattn.encoder import Encoder
-from selfattn.loading import load_encoder
-from selfattn.scan.folder import ScanError, ScanFolder, describe
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.loading import load_encoder
 from selfattn.scan.measure import measure, schema
-from selfattn.scan.reading import Chunk, InputError, input_files, plan, read_chunk
+from selfattn.scan.output import ScanError, ScanFolder, describe
+from selfattn.scan.tables import Chunk, InputError, input_files, plan, read_chunk
 
 PART_ROWS = 4096
 

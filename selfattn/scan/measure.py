@@ -12,13 +12,14 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from selfattn.capture import LayerRecording, Recorder
-from selfattn.encoder import Encoder, TextError
+from selfattn.analysis.measures import entropy
+from selfattn.encoders.capture import LayerRecording, Recorder
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import TextError
+from selfattn.encoders.occurrences import Located, locate
 from selfattn.kernel import attend
-from selfattn.measures import entropy
 from selfattn.memory import give_back_sometimes
-from selfattn.occurrences import Located, locate
-from selfattn.scan.reading import Row
+from selfattn.scan.tables import Row
 
 WINDOW = 1024  # rows held at a time, and sorted by length: as tokens and results each takes 50 kB
 BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens a pass

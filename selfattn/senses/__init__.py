@@ -1,10 +1,10 @@
 """Do heads tell the senses of a word apart? Over many labelled sentences, beside the baselines that keep one honest."""
 
-from selfattn.senses.clusters import ClusterReport, clusters
-from selfattn.senses.floor import random_twin
-from selfattn.senses.removal import RemovalReport, removal
-from selfattn.senses.rows import check_rows
-from selfattn.senses.separation import SeparationReport, separation
+from selfattn.senses.nearest_centroid import SeparationReport, separation
+from selfattn.senses.random_weights import random_twin
+from selfattn.senses.removed_heads import RemovalReport, removal
+from selfattn.senses.unlabelled import ClusterReport, clusters
+from selfattn.senses.usable_rows import check_rows
 
 __all__ = [
     "ClusterReport",

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.learn.stops import STOPS
+from pages.learn.from_scratch.stops import STOPS
 from tests.browser.conftest import open_page, wait_until_idle
 
 pytestmark = pytest.mark.browser

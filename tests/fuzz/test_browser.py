@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from selfattn import charts, report
-from selfattn.export import Provenance, View
-from selfattn.theme import LIGHT
+from selfattn.charts import vega as charts
+from selfattn.charts.theme import LIGHT
+from selfattn.export import report
+from selfattn.export.files import Provenance, View
 from tests.browser.conftest import open_page
 from tests.fuzz.hostile import MARKUP
 

@@ -6,12 +6,16 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 import torch
 
-from selfattn import TextError, charts, export, fonts, load_encoder, readings, report
+from selfattn import TextError, load_encoder
+from selfattn.captions import attention as readings
+from selfattn.charts import vega as charts
+from selfattn.charts.theme import LIGHT
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.export import files as export
+from selfattn.export import fonts, report
 from selfattn.frames import strip_frame, weights_frame
-from selfattn.theme import LIGHT
-from selfattn.tiny import FAMILIES, save_tiny
+from tests.export.test_report import Elements
 from tests.fuzz.hostile import texts
-from tests.test_report import Elements
 
 # The elements that our drawings consist of; text that took effect as markup would add others.
 DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop"}

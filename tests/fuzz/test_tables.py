@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from hypothesis import strategies as st
 
+from pages.explore.senses.parts import read_table
 from selfattn import TextError
-from selfattn.dashboard.senses import read_table
-from selfattn.scan.reading import InputError
+from selfattn.scan.tables import InputError
 from tests.fuzz.hostile import texts
 
 HEADERS = [

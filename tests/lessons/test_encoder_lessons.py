@@ -4,7 +4,9 @@ import pytest
 import torch
 
 from selfattn.examples import MOVIE, NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS, STATIC_WORD_SENTENCES
-from selfattn.lessons import drawn_numbers, encoder_order, many_heads, negation, pronouns, static_word
+from selfattn.lessons import many_heads, negation, pronouns, static_word
+from selfattn.lessons import order_in_an_encoder as encoder_order
+from selfattn.lessons import textbook_weights as drawn_numbers
 from selfattn.lessons.pronouns import Looks
 from selfattn.words import find
 

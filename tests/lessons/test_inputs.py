@@ -7,19 +7,19 @@ import pytest
 from selfattn.lessons import (
     causal_mask,
     dot_product,
-    inputs,
-    learned,
     magnitude,
-    order,
     recurrence,
     scaling,
     soft_lookup,
-    symmetry,
     tiny_model,
     twelve_tokens,
     worked_example,
 )
-from selfattn.lessons.words import split_words
+from selfattn.lessons import gradients as learned
+from selfattn.lessons import not_symmetric as symmetry
+from selfattn.lessons import order_from_scratch as order
+from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons.stand_in_vectors import split_words
 
 
 @pytest.mark.parametrize(("text", "expected"), [("3, 1", [3, 1]), ("[3 1]", [3, 1]), ("-1.5;2e1", [-1.5, 20])])

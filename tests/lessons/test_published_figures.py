@@ -6,13 +6,13 @@ from selfattn.lessons import (
     annotated_heatmap,
     dot_product,
     magnitude,
-    projections,
     recurrence,
     three_words,
     twelve_tokens,
     worked_example,
 )
-from selfattn.lessons.words import split_words
+from selfattn.lessons import random_projections as projections
+from selfattn.lessons.stand_in_vectors import split_words
 
 
 def rounded(tensor, decimals=2):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from selfattn.lessons import recurrence, timing
-from selfattn.lessons.words import split_words, word_vectors
+from selfattn.lessons.stand_in_vectors import split_words, word_vectors
 
 WORDS = split_words(recurrence.SENTENCE)
 

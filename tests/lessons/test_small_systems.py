@@ -8,18 +8,18 @@ import torch
 from selfattn import kernel
 from selfattn.lessons import (
     causal_mask,
-    forgetting,
     geometry,
     kernel_source,
-    learned,
     magnitude,
-    order,
     scaling,
     soft_lookup,
-    symmetry,
     twelve_tokens,
     worked_example,
 )
+from selfattn.lessons import gradients as learned
+from selfattn.lessons import mean_forgets as forgetting
+from selfattn.lessons import not_symmetric as symmetry
+from selfattn.lessons import order_from_scratch as order
 
 
 def test_soft_lookup_blends_and_a_low_temperature_makes_it_hard():

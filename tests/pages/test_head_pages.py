@@ -13,17 +13,17 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 from vl_convert import vegalite_to_svg
 
-from selfattn.chain import follow
-from selfattn.dashboard.all_heads import MEASURES
-from selfattn.difference import difference
+from pages.explore.all_heads.maps_and_lines import MEASURES
+from selfattn.analysis.difference import difference
+from selfattn.analysis.steps import follow
+from selfattn.charts.head_charts import aligned_map, compose, head_grid, thumbnail
+from selfattn.charts.theme import LIGHT
+from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.frames import heads_frame
-from selfattn.head_charts import aligned_map, compose, head_grid, thumbnail
-from selfattn.theme import LIGHT
-from selfattn.tiny import FAMILIES, save_tiny
 
 from .conftest import APP
 
-INSIDE, ALL = "pages/explore/inside_a_head.py", "pages/explore/all_heads.py"
+INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads/page.py"
 LONG = " ".join(("The bank of the river was muddy after the rain " * 60).split()[:480])
 
 
@@ -215,7 +215,7 @@ def test_hostile_words_stay_text(page, words):
 
 def test_an_encoder_that_is_shown_only_says_so(tmp_path, monkeypatch):
     folder = save_tiny(FAMILIES["DeBERTa-v2"], tmp_path)
-    monkeypatch.setattr("selfattn.dashboard.state.start_model", lambda: str(folder))
+    monkeypatch.setattr("selfattn.dashboard.encoder_picker.start_model", lambda: str(folder))
     at = start(INSIDE)
     assert not at.exception
     assert any("can't be recomputed" in element.value for element in at.info)
@@ -325,8 +325,8 @@ def test_the_aligned_difference_on_the_main_view():
 
 
 def test_the_aligned_difference_can_be_taken_away(encoder):
+    from pages.explore.two_sentences.parts import against, against_figure
     from selfattn.dashboard.pickers import Occurrence, Pair
-    from selfattn.dashboard.two_sentences import against, against_figure
 
     a, b = encoder.encode("The bank of the river."), encoder.encode("The bank approved the loan.")
     pair = Pair(Occurrence(a, a.words[1]), Occurrence(b, b.words[1]), None)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.learn.stops import STOPS
+from pages.learn.from_scratch.stops import STOPS
 
 ROOT = Path(__file__).parents[2]
 
@@ -239,7 +239,7 @@ def test_one_word_starts_from_one_vector_and_takes_the_visitors_sentences():
 
 
 def view(name, **query):
-    at = AppTest.from_file(str(ROOT / "pages/learn/pronouns_and_negation.py"), default_timeout=120)
+    at = AppTest.from_file(str(ROOT / "pages/learn/pronouns_and_negation/page.py"), default_timeout=120)
     at.session_state["view"] = name
     for key, value in query.items():
         at.query_params[key] = value
@@ -289,7 +289,7 @@ def test_what_it_cannot_tell_computes_a_counterexample_for_each_claim():
 
 
 def test_class_links_open_a_question_unrevealed():
-    from pages.learn.class_materials import QUESTIONS, link
+    from pages.learn.from_scratch.class_materials import QUESTIONS, link
 
     assert link("http://host:8501/from-scratch?stop=order&reveal=yes", "scaling") == (
         "http://host:8501/from-scratch?stop=scaling"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from selfattn.tiny import FAMILIES, save_tiny
+from selfattn.encoders.families import FAMILIES, save_tiny
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,16 +7,16 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.explore.senses import parts as view
 from selfattn import load_encoder
 from selfattn.dashboard import limits
-from selfattn.dashboard import senses as view
-from selfattn.dashboard.state import encoder_key
+from selfattn.dashboard.encoder_picker import encoder_key
 from selfattn.scan.__main__ import main as scan
-from selfattn.scan.reading import InputError
-from selfattn.senses import separation
+from selfattn.scan.tables import InputError
+from selfattn.senses import nearest_centroid as separation
 
 APP = Path(__file__).parents[2] / "app.py"
-PAGE = "pages/explore/senses.py"
+PAGE = "pages/explore/senses/page.py"
 GOOD = [
     ("The bank of the river was muddy.", "bank", "water"),
     ("Reeds grew along the bank.", "bank", "water"),

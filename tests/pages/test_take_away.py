@@ -7,8 +7,8 @@ import zipfile
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from selfattn import bundle, report
-from selfattn.dashboard import take_away
+from selfattn.dashboard import download as take_away
+from selfattn.export import bundle, report
 from tests.fuzz.test_pages import listed_pages
 from tests.pages.conftest import APP
 
@@ -53,7 +53,7 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
 
 
 def test_the_numbers_of_the_chosen_picture_stand_there_as_a_table(views):
-    at = opened("pages/explore/inside_a_head.py", take_numbers=True)
+    at = opened("pages/explore/inside_a_head/page.py", take_numbers=True)
     names = at.selectbox(key="take_figure").options
     weights = next(name for name in names if name.endswith(". weights"))
     at = at.selectbox(key="take_figure").set_value(weights).run()
@@ -64,7 +64,7 @@ def test_the_numbers_of_the_chosen_picture_stand_there_as_a_table(views):
 
 
 def test_the_whole_page_in_one_file(views):
-    opened("pages/explore/all_heads.py", head="L3 H7")
+    opened("pages/explore/all_heads/page.py", head="L3 H7")
     (view,) = views[-1:]
     with zipfile.ZipFile(io.BytesIO(bundle.zipped(view, 1.0))) as archive:
         names = archive.namelist()
@@ -77,7 +77,7 @@ def test_the_whole_page_in_one_file(views):
 
 
 def test_a_lesson_says_that_no_encoder_is_behind_it(views):
-    opened("pages/learn/from_scratch.py")
+    opened("pages/learn/from_scratch/page.py")
     assert views[-1].provenance.line() == "computed by selfattn from scratch, without a pretrained encoder"
     assert not views[-1].arrays
 
@@ -91,7 +91,7 @@ def test_a_link_with_keys_of_nobodys_still_has_its_take_away(views):
     at = AppTest.from_file(str(APP), default_timeout=120)
     for key in ("encoder", "self", "model name"):
         at.query_params[key] = "x"
-    at = at.run().switch_page("pages/explore/inside_a_head.py").run()
+    at = at.run().switch_page("pages/explore/inside_a_head/page.py").run()
     at.query_params["encoder"] = "x"
     at.session_state["take_away"] = True
     assert not at.run().exception

@@ -13,8 +13,8 @@ import pytest
 
 from selfattn.scan import read_scan
 from selfattn.scan.__main__ import main
-from selfattn.scan.cluster import ray_engine
 from selfattn.scan.job import Job, run
+from selfattn.scan.ray_engine import ray_engine
 
 pytestmark = pytest.mark.ray
 # "ray" alone would find this very folder where Ray is not installed.

@@ -14,8 +14,8 @@ import pytest
 
 from selfattn.scan import ScanError, read_scan
 from selfattn.scan.__main__ import main
-from selfattn.scan.folder import ScanFolder
 from selfattn.scan.job import Job, run
+from selfattn.scan.output import ScanFolder
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from selfattn import Word, load_encoder, words
-from selfattn.encoder import Tokens
-from selfattn.measures import entropy, special_share
-from selfattn.occurrences import Located
+from selfattn.analysis.measures import entropy, special_share
+from selfattn.encoders.encoder import Tokens
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.occurrences import Located
 from selfattn.scan.measure import length_batches, measure
-from selfattn.scan.reading import Row
-from selfattn.tiny import FAMILIES, save_tiny
+from selfattn.scan.tables import Row
 
 SENTENCES = [
     ("The bank of the river was muddy after the rain.", "bank"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfattn.scan.reading import InputError, input_files, plan, read_chunk
+from selfattn.scan.tables import InputError, input_files, plan, read_chunk
 
 ROWS = [
     ("The bank of the river.", "bank", "water"),

@@ -7,10 +7,11 @@ import torch
 from transformers import MPNetConfig, MPNetModel
 
 from selfattn import NotRecomputable, load_encoder
-from selfattn.measures import knock_out_effect
-from selfattn.senses import clusters, removal
-from selfattn.senses.clusters import group
-from selfattn.senses.removal import split_half
+from selfattn.analysis.measures import knock_out_effect
+from selfattn.senses import removed_heads as removal
+from selfattn.senses import unlabelled as clusters
+from selfattn.senses.removed_heads import split_half
+from selfattn.senses.unlabelled import group
 
 FRAME = pd.DataFrame(
     [

@@ -5,9 +5,9 @@ import torch
 from transformers import MPNetConfig, MPNetModel
 
 from selfattn import load_encoder
-from selfattn.capture import LayerRecording
-from selfattn.senses import separation
-from selfattn.senses.vectors import head_vectors, word_vectors
+from selfattn.encoders.capture import LayerRecording
+from selfattn.senses import nearest_centroid as separation
+from selfattn.senses.word_vectors import head_vectors, word_vectors
 
 
 def recording(value, mask=None):

@@ -1,0 +1,132 @@
+"""The tab "Second opinions": what three other methods say each word contributes, beside a head's own row."""
+
+import threading
+
+import pandas as pd
+import streamlit as st
+from cachetools import LRUCache
+
+from selfattn.analysis.attributions import METHODS, Opinions, agreement, ask, direction
+from selfattn.captions import steps as head_readings
+from selfattn.charts import bars as chain_charts
+from selfattn.charts import head_charts
+from selfattn.charts import vega as charts
+from selfattn.charts.bars import Row
+from selfattn.dashboard import limits
+from selfattn.dashboard.encoder_picker import encoder_key
+from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.pickers import Occurrence, Pair
+from selfattn.encoders.encoder import Encoder
+from selfattn.frames import head_name
+
+COLUMN = 552
+ASK_FIRST = 100  # sentences to run through the encoder: more than so many words, and the visitor is asked before
+
+
+def show_opinions(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+    """For one number, named on the page: what each word contributes, three times, and where the three disagree."""
+    st.markdown(
+        "Attention is not explanation, so others are asked about **one number**: how far the word's final vector points "
+        "from B's to A's, $s = v \\cdot (v_A - v_B) / |v_A - v_B|$."
+    )
+    try:
+        towards = direction(pair.first.encoding, pair.first.positions, pair.second.encoding, pair.second.positions)
+    except ValueError as error:
+        st.text(str(error), width="stretch")
+        return
+    longest = max(len(side.encoding.words) for _, side in pair.sides)
+    if longest > ASK_FIRST and not st.toggle(
+        f"Ask all three (each of the {longest} words is blanked out in turn: this takes minutes)", key="ask"
+    ):
+        return
+    asked = {name: _asked(encoder, pair, side, towards, name) for name, side in pair.sides}
+    blank = next(iter(asked.values())).blank
+    places = st.container(horizontal=True, gap="medium")
+    for name, side in pair.sides:
+        with places.container(width=COLUMN, gap="small"):
+            _show_side(name, side, asked[name])
+    st.text(
+        f"Rollout never sees the number: it only follows the weights. Integrated gradients start from the sentence with "
+        f"every word replaced by {blank}; occlusion replaces one word at a time by {blank}. Special tokens stay, and the "
+        "word itself is left out: all three are asked about the others. Ranks go by size, whichever the sign.",
+        width="stretch",
+    )
+    _one_head(pair, asked, layer, head)
+
+
+def _show_side(name: str, side: Occurrence, opinions: Opinions) -> None:
+    theme = current_theme()
+    st.markdown(f"**{name}: what each other word contributes**")
+    if len(opinions.words) < 2:
+        st.text("There are not two other words to rank.")
+        return
+    frame = opinions.frame()
+    colors = dict(zip(METHODS, (theme.muted, theme.weights[3], theme.effect[-1])))
+    reading = head_readings.opinions(frame, agreement(opinions.values), METHODS)
+    show_chart(charts.finish(head_charts.ranks(frame, colors, theme), theme), reading, width="content")
+    st.text(
+        f"s = {opinions.number:.3f} as it stands, {opinions.baseline:.3f} with every word blanked out; integrated gradients "
+        f"leave {abs(opinions.gap):.0e} unexplained.",
+        width="stretch",
+    )
+    opened = st.popover("Numbers", key=f"opinions-{name}", on_change="rerun", type="tertiary")
+    if opened.open:
+        opened.dataframe(frame, hide_index=True)
+
+
+def _one_head(pair: Pair, asked: dict[str, Opinions], layer: int, head: int) -> None:
+    """The chosen head's own row, apart: in deeper layers its positions are mixtures already."""
+    name = head_name(layer, head)
+    st.markdown(f"**Apart from these: what {name} itself looks at**")
+    st.caption(
+        "A head's row is no opinion on the number: it says where one head of one layer reads from"
+        + (
+            ", and it has not seen the number."
+            if layer == 0
+            else f". In L{layer} the positions it reads are already mixtures: each holds what the layers before brought there."
+        )
+    )
+    places, theme = st.container(horizontal=True, gap="medium"), current_theme()
+    for key, side in pair.sides:
+        words = asked[key].words
+        if not words:
+            continue
+        row = side.encoding.weights(layer)[head][list(side.positions)].mean(0)
+        values = [float(row[list(word.positions)].sum()) for word in words]
+        color = theme.sentence_a if key == "A" else theme.sentence_b
+        with places.container(width=COLUMN, gap="small"):
+            rows = [Row(key, values, [word.text for word in words], color)]
+            first = words[max(range(len(words)), key=values.__getitem__)].text
+            rest = pd.Series(values).sum()
+            reading = f'{name} puts "{first}" first in {key}; the words here hold {rest:.2f} of its weight.'
+            show_chart(
+                chain_charts.bars(rows, theme, what="weight"),
+                reading,
+                width="content",
+                name=f"{name} in {key}",
+                table=lambda rows=rows: chain_charts.frame(rows, "weight"),
+            )
+
+
+def _asked(encoder: Encoder, pair: Pair, side: Occurrence, towards, name: str) -> Opinions:
+    """From a cache of our own, because a function under Streamlit's cache may not show its progress."""
+    key = (encoder_key(encoder), pair.first.place, pair.second.place, name)
+    store, lock = _kept()
+    with lock:
+        if key in store:
+            return store[key]
+    bar = st.progress(0.0, f"Asking about {name} ...")
+    with limits.run_slot():
+        opinions = ask(
+            encoder, side.encoding, side.word, towards,
+            lambda done, total: bar.progress(done / total, f"Asking about {name} ..."),
+        )  # fmt: skip
+    bar.empty()
+    with lock:
+        store[key] = opinions
+    return opinions
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> tuple[LRUCache, threading.Lock]:
+    return LRUCache(limits.CACHED_TEXTS), threading.Lock()

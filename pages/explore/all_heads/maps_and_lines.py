@@ -1,0 +1,311 @@
+"""The parts of the page "All heads": the grid of all maps, the card of the chosen head, the lines from one word."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from torch import Tensor
+
+from selfattn.analysis.attention_rollout import head_average, roll_out
+from selfattn.analysis.measures import head_measures
+from selfattn.analysis.patterns import fits
+from selfattn.captions import attention as readings
+from selfattn.captions import steps as head_readings
+from selfattn.charts import head_charts
+from selfattn.charts import vega as charts
+from selfattn.dashboard import limits
+from selfattn.dashboard.encoder_picker import HASHED, cached_effect, cached_encode
+from selfattn.dashboard.figures import current_theme, segmented, show_chart, show_error
+from selfattn.dashboard.maps import binning, pick_map_options, table_of, whole, zoomed
+from selfattn.dashboard.pickers import Occurrence, Pair, choose_head
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import TextError
+from selfattn.frames import head_name, heads_frame
+from selfattn.words import pool_words, token_groups
+
+COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
+
+# What the strips show: what it is called on the page, the unit, and what it means.
+MEASURES = {
+    "entropy": ("bits", "How widely a row spreads its weight: 0 is one token, log2(n) is all alike."),
+    "distance": ("tokens", "How far away the weight lies, in tokens."),
+    "special tokens": ("", "The share of the weight on special tokens."),
+    "previous token": ("", "The share of the weight on the token before."),
+    "next token": ("", "The share of the weight on the token after."),
+    "itself": ("", "The share of the weight on the token itself."),
+    "effect": ("signed", "Removing the head (output set to zero): how much more alike the word's two vectors become."),
+    "effect (mean)": ("signed", "The same with the head's output set to its mean over the sentence instead of zero."),
+    "control": ("signed", "The effect (zero) for the control: A against a sentence of the same sense."),
+}
+EFFECTS = {"effect": ("second", "zero"), "effect (mean)": ("second", "mean"), "control": ("control", "zero")}
+
+
+SEGMENTS = "A and B as one text"
+
+
+def segments(encoder: Encoder, pair: Pair) -> Occurrence:
+    """The word of A where A and B are read together, as the two segments of one text."""
+    texts = (side.encoding.text for _, side in pair.sides)
+    try:
+        encoding = cached_encode(encoder, *texts)
+    except TextError as error:
+        show_error(f"A and B together: {error}")
+        st.stop()
+    nth = pair.first.encoding.words.index(pair.first.word)  # A comes first, so its words come in the same places
+    return Occurrence(encoding, encoding.words[nth])
+
+
+def show_grid(encoder: Encoder, pair: Pair, side: Occurrence, layer: int, head: int) -> None:
+    """Every head's map in one picture; a click chooses a head."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        removable = side.encoding.pair is None  # two segments are one text: there is no second to compare with
+        known = [name for name in MEASURES if name not in EFFECTS or (removable and _can_remove(encoder, pair, name))]
+        if st.session_state.get("measure", known[0]) not in known:
+            st.session_state.measure = known[0]
+        measure = st.selectbox("Coloured strip", known, key="measure", bind="query-params", width=220)
+        ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
+    unit, meaning = MEASURES[measure]
+    columns = dict(cached_measures(encoder, side.encoding.text, side.encoding.pair))
+    if measure in EFFECTS:
+        columns[measure] = _effect(encoder, pair, *EFFECTS[measure])
+    frame = heads_frame(**columns)
+    if ordered:
+        frame = frame.sort_values(measure, ascending=False, kind="stable", ignore_index=True)
+    theme = current_theme()
+    # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
+    key = f"grid-{st.session_state.get('choices', 0)}"
+    spec = _grid_spec(
+        encoder,
+        side.encoding,
+        frame,
+        measure,
+        theme,
+        head_name(layer, head),
+        ordered,
+        "effect" if unit == "signed" else "weights",
+    )
+    reading = head_readings.grid(frame, measure, unit, head_name(layer, head))
+    show_chart(
+        spec, reading, key=key, on_select=lambda: _clicked(key), width="content", name="all heads", table=lambda: frame
+    )
+    st.caption(f"{meaning} {'' if unit == 'signed' else 'Mean over the rows of the ordinary tokens.'}")
+
+
+def _clicked(key: str) -> None:
+    picked = st.session_state[key].selection.get("pick")
+    if picked:
+        choose_head(int(picked[0]["layer"]), int(picked[0]["head"]))
+
+
+def _can_remove(encoder: Encoder, pair: Pair, measure: str) -> bool:
+    return encoder.recomputable and (measure != "control" or pair.control is not None)
+
+
+def _effect(encoder: Encoder, pair: Pair, against: str, how: str) -> Tensor:
+    bar = st.progress(0.0, "Removing each head in turn ...")
+    other = getattr(pair, against)
+
+    def report(done: int, total: int) -> None:
+        bar.progress(done / total, "Removing each head in turn ...")
+
+    effect = cached_effect(encoder, pair.first.place, other.place, how, report)
+    bar.empty()
+    return effect
+
+
+@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner="Measuring all heads ...", hash_funcs=HASHED)
+def cached_measures(encoder: Encoder, text: str, pair: str | None = None) -> dict[str, Tensor]:
+    """Every head's measures on one text, or two segments, (n_layers, n_heads) each."""
+    return head_measures(cached_encode(encoder, text, pair))
+
+
+@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
+def _thumbnails(encoder: Encoder, text: str, pair: str | None) -> list[np.ndarray]:
+    """Every head's map, shrunk to at most 184 pixels a side with the peaks kept."""
+    encoding = cached_encode(encoder, text, pair)
+    side = min(len(encoding.tokens), 184)
+    maps = []
+    for layer in range(encoder.n_layers):
+        maps += [head_charts.thumbnail(weights, side) for weights in encoding.weights(layer).numpy()]
+    return maps
+
+
+def _grid_spec(encoder, encoding, frame, measure, theme, chosen, ordered, kind) -> dict:
+    maps = _thumbnails(encoder, encoding.text, encoding.pair)
+    shown = [maps[layer * encoder.n_heads + head] for layer, head in zip(frame["layer"], frame["head"])]
+    chart = head_charts.head_grid(
+        shown, frame, measure, theme, chosen, kind=kind, columns=encoder.n_heads, named=ordered
+    )
+    return charts.finish(chart, theme)
+
+
+def show_card(encoder: Encoder, side: Occurrence, layer: int, head: int) -> None:
+    """The chosen head: its map, its measures, what its words look at most, its nearest named pattern."""
+    encoding = side.encoding
+    own = head_name(layer, head)
+    which = segmented(
+        "Map", list(NAMED), default="this head", required=True, key="map_of", bind="query-params",
+        label_visibility="collapsed",
+    )  # fmt: skip
+    name = NAMED[which].format(head=own, layer=layer)
+    weights = one_map(encoder, encoding, which, layer, head)
+    if which in FORMULAS:
+        st.markdown(FORMULAS[which])
+    theme = current_theme()
+    options = pick_map_options(st.container(horizontal=True))
+    shown = zoomed(whole(weights, encoding, options), "card")
+    chart = charts.heatmap(shown.matrix.numpy(), shown.labels, theme, marked=shown.rows_of(side.positions), size=330)
+    looks = _most(weights, encoding)
+    reading = _looks_reading(looks, name) + binning(shown)
+    show_chart(charts.finish(chart, theme), reading, width="content", name=name, table=table_of(shown))
+    if not options.special:
+        st.text(readings.hidden({name: shown.hidden}), width="stretch")
+    if which == "this head":
+        st.text(head_readings.pattern(fits(weights, encoding), own), width="stretch")
+    st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
+    with st.expander("What each word looks at most; the head's measures"):
+        st.dataframe(looks, hide_index=True, height=min(280, 36 * len(looks) + 38))
+        measured = cached_measures(encoder, encoding.text, encoding.pair)
+        st.dataframe(
+            pd.DataFrame(
+                {"measure": list(measured), own: [float(values[layer, head]) for values in measured.values()]}
+            ),
+            hide_index=True,
+        )
+
+
+NAMED = {
+    "this head": "{head}",
+    "average": "The average of L{layer}'s heads",
+    "rollout": "Rollout up to L{layer}",
+}
+FORMULAS = {
+    "average": r"$\bar A^{(l)} = \frac{1}{H} \sum_h A^{(l,h)}$: the mean of the layer's heads.",
+    "rollout": r"$R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)}$: half attention, half the token "
+    "itself, multiplied up through the layers (Abnar and Zuidema 2020).",
+}
+
+
+def one_map(encoder: Encoder, encoding: Encoding, which: str, layer: int, head: int) -> Tensor:
+    """The map (n, n) of one head, of the average over its layer's heads, or of rollout up to its layer."""
+    if which == "average":
+        return head_average(encoding, layer)
+    if which == "rollout":
+        return cached_rollout(encoder, encoding.text, encoding.pair)[layer]
+    return encoding.head_weights(layer, head)
+
+
+@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
+def cached_rollout(encoder: Encoder, text: str, pair: str | None = None) -> Tensor:
+    """Attention rollout after each layer, (n_layers, n, n)."""
+    return roll_out(cached_encode(encoder, text, pair))
+
+
+def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
+    """What each word looks at most: word, looks most at, weight."""
+    pooled, groups = pool_words(weights, encoding.words)
+    texts = _texts(encoding)
+    top = pooled.argmax(dim=-1).tolist()
+    return pd.DataFrame(
+        {
+            "word": texts,
+            "looks most at": [texts[j] for j in top],
+            "weight": [float(pooled[i, j]) for i, j in enumerate(top)],
+        }
+    )[[not encoding.special[group[0]] for group in groups]]
+
+
+def _looks_reading(looks: pd.DataFrame, name: str) -> str:
+    if looks.empty:
+        return f"{name}: there is no word in this sentence."
+    first = looks.loc[looks["weight"].idxmax()]
+    return (
+        f'{name}: of the words, "{first["word"]}" is the surest: {first["weight"]:.2f} on "{first["looks most at"]}".'
+    )
+
+
+def _texts(encoding: Encoding) -> list[str]:
+    spelled = {word.start: word.text for word in encoding.words}
+    return [
+        spelled.get(group[0], encoding.tokens[group[0]]) for group in token_groups(len(encoding.tokens), encoding.words)
+    ]
+
+
+MOST_LINES, MOST_WORDS = 6, 60
+
+
+def show_lines(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+    """Several heads' rows for the word, laid over one another, in both sentences."""
+    names = [head_name(*place) for place in encoder.all_heads]
+    extra = [f"average of L{index}" for index in range(encoder.n_layers)] + ["rollout"]
+    chosen = st.multiselect(
+        f"Heads, averages and rollout to lay over one another (up to {MOST_LINES})",
+        [*names, *extra],
+        [head_name(layer, head), f"average of L{layer}", "rollout"],
+        key="overlaid",
+        bind="query-params",
+        max_selections=MOST_LINES,
+    )
+    if not chosen:
+        st.text("Choose at least one head.")
+        return
+    for option in ("average", "rollout"):
+        if any(name.startswith(option) for name in chosen):
+            st.markdown(FORMULAS[option])
+    places, theme = st.container(horizontal=True, gap="medium"), current_theme()
+    for name, side in pair.sides:
+        frame = _lines_frame(encoder, side, chosen)
+        words, left = _shown_words(frame, side)
+        color = theme.sentence_a if name == "A" else theme.sentence_b
+        with places.container(width=552, gap="small"):
+            place = int(words.loc[words["chosen"], "place"].iloc[0])
+            chart = head_charts.lines(words, side.word.text, theme, word_place=place, color=color)
+            st.markdown(f"**{name}**")
+            show_chart(charts.finish(chart, theme), head_readings.lines(frame, side.word.text, 0.005), width="content")
+            if left:
+                st.text(left, width="stretch")
+
+
+def _lines_frame(encoder: Encoder, side: Occurrence, sources: list[str]) -> pd.DataFrame:
+    encoding, positions = side.encoding, list(side.positions)
+    places = {head_name(*place): place for place in encoder.all_heads}
+    groups = token_groups(len(encoding.tokens), encoding.words)
+    parts = []
+    for source in sources:
+        if source in places:
+            weights = one_map(encoder, encoding, "this head", *places[source])
+        elif source == "rollout":
+            weights = one_map(encoder, encoding, "rollout", encoder.n_layers - 1, 0)
+        else:
+            weights = one_map(encoder, encoding, "average", int(source.rsplit("L", 1)[1]), 0)
+        row = weights[positions].mean(0)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "source": source,
+                    "place": range(len(groups)),
+                    "text": _texts(encoding),
+                    "weight": [float(row[list(group)].sum()) for group in groups],
+                    "chosen": [group[0] == side.word.start for group in groups],
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _shown_words(frame: pd.DataFrame, side: Occurrence) -> tuple[pd.DataFrame, str]:
+    """The words that are drawn (the heaviest ones of a long text, in their order) and what is said of the others."""
+    strongest = frame.groupby("place")["weight"].max()
+    own = int(frame.loc[frame["chosen"], "place"].iloc[0])
+    strongest[own] = 2.0
+    if len(strongest) <= MOST_WORDS:
+        return frame, ""
+    kept = sorted(strongest.nlargest(MOST_WORDS).index)
+    shown = frame[frame["place"].isin(kept)]
+    lost = 1 - shown.groupby("source", sort=False)["weight"].sum()
+    said = ", ".join(f"{share:.2f} in {source}" for source, share in lost.items())
+    shown = shown.assign(place=shown["place"].map({place: i for i, place in enumerate(kept)}))
+    return shown, (
+        f"{len(strongest)} words are too many for lines: the {MOST_WORDS} with the largest weights are drawn. The others "
+        f"hold {said} of the weight."
+    )

@@ -1,0 +1,50 @@
+"""Every layer and head of a sentence at a glance, lines from one word through several heads, and second opinions."""
+
+import streamlit as st
+
+from pages.explore.all_heads.attributions import show_opinions
+from pages.explore.all_heads.maps_and_lines import COLUMN, SEGMENTS, segments, show_card, show_grid, show_lines
+from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
+from selfattn.dashboard.figures import segmented
+from selfattn.dashboard.pickers import pick_head, pick_pair
+from selfattn.dashboard.shown import heading
+
+with heading("All heads"):
+    st.page_link(
+        "pages/explore/two_sentences/page.py", label="The word in two sentences", icon=":material/compare_arrows:"
+    )
+    st.page_link("pages/explore/inside_a_head/page.py", label="Inside a head", icon=":material/search:")
+encoder = current_encoder()
+show_encoder(encoder)
+carry_choice("all_heads")
+pair = pick_pair(encoder)
+
+with st.container(horizontal=True, gap="medium"):
+    with st.container(width=552):
+        layer, head = pick_head(encoder)
+    with st.container(width=300):
+        name = segmented(
+            "Sentence",
+            ["A", "B", SEGMENTS],
+            default="A",
+            required=True,
+            key="sentence",
+            bind="query-params",
+            help="As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences.",
+        )
+side = segments(encoder, pair) if name == SEGMENTS else dict(pair.sides)[name]
+
+maps, lines, opinions = st.tabs(["Maps", "Lines from the word", "Second opinions"], key="tab", bind="query-params")
+if maps.open:
+    with maps, st.container(horizontal=True, gap="medium"):
+        with st.container(width=COLUMN, gap="small"):
+            show_grid(encoder, pair, side, layer, head)
+        with st.container(width=COLUMN, gap="small"):
+            show_card(encoder, side, layer, head)
+if lines.open:
+    with lines:
+        show_lines(encoder, pair, layer, head)
+if opinions.open:
+    with opinions:
+        show_opinions(encoder, pair, layer, head)

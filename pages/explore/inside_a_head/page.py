@@ -1,0 +1,53 @@
+"""One real head from the layer's input to what it adds: each step with its formula, code, numbers and error."""
+
+import streamlit as st
+
+from pages.explore.inside_a_head.steps import pick_sides, show_chain
+from pages.explore.inside_a_head.what_if import show_four_ways, show_padding, show_what_if
+from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
+from selfattn.dashboard.pickers import pick_head, pick_pair
+from selfattn.dashboard.shown import heading
+from selfattn.frames import head_name
+
+PARTS = ("The chain", "What if", "Four ways to mask", "The padding mask")
+
+with heading("Inside a head"):
+    st.page_link(
+        "pages/explore/two_sentences/page.py", label="The word in two sentences", icon=":material/compare_arrows:"
+    )
+    st.page_link("pages/explore/all_heads/page.py", label="All heads", icon=":material/grid_view:")
+encoder = current_encoder()
+show_encoder(encoder)
+carry_choice("inside_a_head")
+pair = pick_pair(encoder)
+
+with st.container(horizontal=True, gap="medium"):
+    with st.container(width=552):
+        layer, head = pick_head(encoder)
+    choice = st.container(width=300)
+
+if not encoder.recomputable:
+    st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")
+    st.text(encoder.reason, width="stretch")
+    st.stop()
+with choice:
+    sides = pick_sides(encoder, pair, layer, head)
+
+chain, what_if, masks, padding = st.tabs(PARTS, key="part", bind="query-params")
+if chain.open:
+    with chain:
+        st.caption(
+            f"{head_name(layer, head)}: each step is computed from the one before it, beginning with what the layer reads; "
+            "nothing else is taken from the model. Layers and heads count from 0."
+        )
+        show_chain(sides)
+if what_if.open:
+    with what_if:
+        show_what_if(encoder, pair, sides)
+if masks.open:
+    with masks:
+        show_four_ways(sides)
+if padding.open:
+    with padding:
+        show_padding(encoder, sides)

@@ -1,0 +1,244 @@
+"""The parts of the page "Inside a head": the chain of steps, one section a step, for one or both sentences."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+from torch import Tensor
+
+from selfattn.analysis.steps import Chain, Step, dot_product, follow
+from selfattn.captions import steps as head_readings
+from selfattn.charts import bars as chain_charts
+from selfattn.charts.bars import Row
+from selfattn.charts.theme import Theme
+from selfattn.dashboard.figures import current_theme, segmented, show_chart
+from selfattn.dashboard.pickers import Occurrence, Pair
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.frames import context_share
+
+COLUMN = 528  # two side by side in a frame at 1440, one below the other in a narrow window
+
+TITLES = {
+    "input": "What the layer reads",
+    "read": "What the projections read",
+    "query": "Query: what the word looks for",
+    "key": "Key: what each token is filed under",
+    "value": "Value: what each token hands over",
+    "turned query": "The query, turned by its position",
+    "turned key": "The keys, turned by their positions",
+    "scores": "Scores: the query meets each key",
+    "scaled": "Scaled",
+    "masked": "Masked",
+    "maximum": "Softmax, 1: the row's maximum",
+    "shifted": "Softmax, 2: shifted, so that exp can't overflow",
+    "powers": "Softmax, 3: exp makes every number positive",
+    "total": "Softmax, 4: their sum",
+    "weights": "Softmax, 5: divided, the weights",
+    "context": "Context: the values, averaged with the weights",
+    "output": "What the head adds",
+}
+
+
+@dataclass(frozen=True)
+class Side:
+    """One sentence that is followed: its name, the token followed, and the chain of the head."""
+
+    name: str
+    encoding: Encoding
+    position: int  # the token followed
+    chain: Chain
+    color: str
+
+    @property
+    def token(self) -> str:
+        """The token followed, as the tokeniser spells it."""
+        return self.encoding.tokens[self.position]
+
+    def row(self, step: str) -> Tensor:
+        """The followed token's row of a step."""
+        return self.chain[step].values[self.position]
+
+
+def pick_sides(encoder: Encoder, pair: Pair, layer: int, head: int) -> list[Side]:
+    """Which sentences are followed, and which piece of a split word."""
+    which = segmented(
+        "Follow the word in", ["A", "B", "both"], default="both", required=True, key="follow", bind="query-params"
+    )
+    theme = current_theme()
+    colors = {"A": theme.sentence_a, "B": theme.sentence_b}
+    return [
+        Side(name, side.encoding, _piece(name, side), follow(encoder, side.encoding, layer, head), colors[name])
+        for name, side in pair.sides
+        if which in (name, "both")
+    ]
+
+
+def _piece(name: str, side: Occurrence) -> int:
+    """A split word has a row for each of its pieces; softmax of a mean is not the mean of softmaxes, so one is followed."""
+    if len(side.positions) == 1:
+        return side.positions[0]
+    tokens = side.encoding.tokens
+    return st.selectbox(
+        f"The word is split into {len(side.positions)} tokens in {name}: follow",
+        side.positions,
+        format_func=lambda position: f"{position}: {tokens[position]}",
+        key=f"piece_{name.lower()}",
+        bind="query-params",
+        width=300,
+    )
+
+
+def show_chain(sides: Sequence[Side]) -> None:
+    """Every step in order, a section each."""
+    chain = sides[0].chain
+    if chain.note:
+        st.info(chain.note)
+    for step in chain.steps:
+        show_step(step.name, sides)
+        if step.name == "scores":
+            show_dot_product(sides)
+
+
+def show_step(name: str, sides: Sequence[Side]) -> None:
+    """One step: formula, the line of code, shape and error on the left, its picture on the right."""
+    steps = {side.name: side.chain[name] for side in sides}
+    step = next(iter(steps.values()))
+    theme = current_theme()
+    places = st.container(horizontal=True, gap="medium", border=True)
+    said, drawn = places.container(width=COLUMN, gap="small"), places.container(width=COLUMN, gap="small")
+    with said:
+        st.markdown(f"**{TITLES[name]}** &nbsp; ${step.formula}$")
+        st.code(step.code, language="python", wrap_lines=True)
+        st.text(f"{_shapes(steps)}\n{head_readings.error(steps)}", width="stretch")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _numbers(name, sides)
+            st.caption(step.where)
+    with drawn:
+        PICTURES.get(name, _token_bars)(name, sides, theme)
+
+
+def _shapes(steps: dict[str, Step]) -> str:
+    shapes = {name: step.shape for name, step in steps.items()}
+    if len(set(shapes.values())) == 1:
+        return f"{next(iter(shapes.values())).capitalize()}."
+    return " ".join(f"{name}: {shape}." for name, shape in shapes.items())
+
+
+def _numbers(name: str, sides: Sequence[Side]) -> None:
+    opened = st.popover("Numbers", key=f"numbers-{name}", on_change="rerun", type="tertiary")
+    if not opened.open:  # a table nobody looks at isn't sent
+        return
+    with opened:
+        for side in sides:
+            values = side.row(name).tolist()
+            one_a_token = len(values) == len(side.encoding.tokens) and name not in VECTORS
+            column = "to" if one_a_token else "dimension"
+            labels = list(side.encoding.tokens) if one_a_token else list(range(len(values)))
+            frame = pd.DataFrame({"position": range(len(values)), column: labels, name: values})
+            if not one_a_token:
+                frame = frame.drop(columns="position")
+            st.text(f"{side.name}: the row of {side.token} (position {side.position})")
+            st.dataframe(frame, hide_index=True, width=360, height=300)
+
+
+def _show_bars(name: str, rows: list[Row], theme: Theme, reading: str, what: str = "value") -> None:
+    show_chart(
+        chain_charts.bars(rows, theme, what=what),
+        reading,
+        width="content",
+        name=name,
+        table=lambda: chain_charts.frame(rows, what),
+    )
+
+
+def _vector_strip(name: str, sides: Sequence[Side], theme: Theme) -> None:
+    rows = {side.name: side.row(name) for side in sides}
+    drawn = [_vector(side, rows[side.name]) for side in sides]
+    reading = head_readings.vector(rows, "input vector")
+    if name == "output":
+        reading = head_readings.output(rows, {side.name: side.row("input") for side in sides})
+    show_chart(
+        chain_charts.strip(drawn, theme), reading, width="content", name=name, table=lambda: chain_charts.frame(drawn)
+    )
+
+
+def _vector_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:
+    rows = {side.name: side.row(name) for side in sides}
+    drawn = [_vector(side, rows[side.name]) for side in sides]
+    _show_bars(name, drawn, theme, head_readings.vector(rows, name))
+
+
+def _vector(side: Side, values: Tensor) -> Row:
+    return Row(side.name, values.tolist(), [f"dimension {i}" for i in range(len(values))], side.color)
+
+
+def _token_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:
+    rows = {side.name: side.row(name) for side in sides}
+    reading = _READINGS.get(name, lambda rows, labels: head_readings.largest(rows, labels, "number"))
+    drawn = [_tokens(side, rows[side.name]) for side in sides]
+    _show_bars(name, drawn, theme, reading(rows, {side.name: side.encoding.tokens for side in sides}), name)
+
+
+def _tokens(side: Side, values: Tensor) -> Row:
+    return Row(side.name, values.tolist(), side.encoding.tokens, side.color, side.position)
+
+
+def show_dot_product(sides: Sequence[Side]) -> None:
+    """One score written out term by term, with a key of the visitor's choice."""
+    places = st.container(horizontal=True, gap="medium", border=True)
+    for side in sides:
+        tokens, trace = side.encoding.tokens, side.chain.trace
+        with places.container(width=COLUMN, gap="small"):
+            st.markdown(f"**One score, term by term, in {side.name}** &nbsp; $q \\cdot k = \\sum_d q_d\\,k_d$")
+            key = st.selectbox(
+                f"{side.name}: the query of the word with the key of",
+                range(len(tokens)),
+                _strongest(side),
+                format_func=lambda place, tokens=tokens: f"{place}: {tokens[place]}",
+                key=f"with_{side.name.lower()}",
+                bind="query-params",
+                width=300,
+            )
+            terms = dot_product(trace, side.position, key)
+            st.code(head_readings.written_out(trace.query[side.position], trace.key[key]), language=None)
+            st.text(head_readings.dot_product(terms, side.token, tokens[key]), width="stretch")
+
+
+def _strongest(side: Side) -> int:
+    """The word that gets the most; the special tokens, which often get more, mean little."""
+    row = side.row("weights").clone()
+    others = [i for i, special in enumerate(side.encoding.special) if not special and i != side.position]
+    return max(others, key=lambda i: float(row[i])) if others else int(row.argmax())
+
+
+def _one_number(name: str, sides: Sequence[Side], theme: Theme) -> None:
+    for side in sides:
+        st.metric(f"{side.name}, {name} of the row", f"{float(side.row(name)[0]):.4f}", width="content")
+
+
+def _context(name: str, sides: Sequence[Side], theme: Theme) -> None:
+    shares = {side.name: context_share(side.chain.trace, [side.position]) for side in sides}
+    st.caption("Each token's share of the context vector: weight times value, seen along the context. Shares sum to 1.")
+    drawn = [_tokens(side, shares[side.name]) for side in sides]
+    reading = head_readings.largest(shares, {side.name: side.encoding.tokens for side in sides}, "share")
+    _show_bars("shares of the context", drawn, theme, reading, "share")
+    _vector_bars(name, sides, theme)
+
+
+_READINGS: dict[str, Callable[..., str]] = {
+    "scores": lambda rows, labels: head_readings.largest(rows, labels, "score"),
+    "scaled": lambda rows, labels: head_readings.largest(rows, labels, "scaled score"),
+    "masked": lambda rows, labels: head_readings.hidden_count(rows),
+    "powers": lambda rows, labels: head_readings.largest(rows, labels, "power"),
+    "weights": lambda rows, labels: head_readings.largest(rows, labels, "weight"),
+}
+VECTORS = ("input", "read", "query", "key", "value", "turned query", "turned key", "context", "output")
+PICTURES = {
+    **{name: _vector_strip for name in ("input", "read", "output")},
+    **{name: _vector_bars for name in ("query", "key", "value", "turned query", "turned key")},
+    "maximum": _one_number,
+    "total": _one_number,
+    "context": _context,
+}

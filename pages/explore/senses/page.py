@@ -1,0 +1,94 @@
+"""Which heads tell the senses of a word apart, over many sentences, and whether attention has anything to do with it."""
+
+import streamlit as st
+
+from pages.explore.senses import parts as view
+from selfattn.captions import senses as senses_readings
+from selfattn.charts import senses_charts as pictures
+from selfattn.charts import vega as charts
+from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
+from selfattn.dashboard.figures import current_theme, segmented, show_chart
+from selfattn.dashboard.pickers import pick_head
+from selfattn.dashboard.shown import heading
+from selfattn.senses import nearest_centroid as separation
+from selfattn.senses import unlabelled as clusters
+
+COLUMN = 540
+
+heading("Senses")
+encoder = current_encoder()
+show_encoder(encoder)
+theme = current_theme()
+st.text(
+    "One pair of sentences is an anecdote. Over many: where can the sense of a word be told from its vector, in which "
+    "heads, and does attention add anything to what a plain average would give?",
+    width="stretch",
+)
+with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with st.container(width=COLUMN):
+        source = segmented(
+            "Sentences", view.SOURCES, default=view.LABELLED, required=True, key="source", bind="query-params"
+        )
+    with st.container(width=COLUMN):
+        layer, head = pick_head(encoder)
+
+if source == view.SCAN:
+    view.show_scan(layer, head)
+    st.stop()
+frame, key = (view.labelled(), "labelled") if source == view.LABELLED else (view.pick_table() or st.stop())
+try:
+    if "sense" not in frame:
+        found = view.cached_report(
+            encoder, ("clusters", key), "Clusters, word", lambda progress: clusters(encoder, frame, progress=progress)
+        )
+        view.show_clusters(found)
+        st.stop()
+    report = view.cached_report(
+        encoder, ("senses", key), "Senses, word", lambda progress: separation(encoder, frame, progress=progress)
+    )
+except ValueError as error:
+    view.show_unusable(encoder, frame, error)
+    st.stop()
+view.show_rejected(report.rejected)
+
+with st.container(horizontal=True, gap="medium"):
+    with st.container(width=COLUMN, gap="small"):
+        st.markdown(
+            "**Where the sense can be told**",
+            help="Each sentence is compared with the average of the other sentences of each sense, by the cosine of the "
+            "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
+        )
+        curve = pictures.layers_curve(pictures.layers_frame(report), theme)
+        show_chart(charts.finish(curve, theme), senses_readings.layers(report), width="content")
+    with st.container(width=COLUMN, gap="small"):
+        st.markdown(
+            "**In which heads, and what attention adds**",
+            help="What attention adds is the head's accuracy minus that of the same values with all weights equal. L0 H10 is "
+            "head 10 of layer 0: layers and heads count from 0. A click chooses a head.",
+        )
+        measure = segmented(
+            "Map", list(pictures.MAPS), default="attention adds", required=True, key="sense_map", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        column, kind = pictures.MAPS[measure]
+        if encoder.recomputable:
+            table = pictures.heads_table(report)
+            view.show_map(table, column, kind, layer, head, senses_readings.heads(report, (layer, head)), measure)
+            st.text(senses_readings.threshold(report), width="stretch")
+        else:
+            st.info("Heads can be compared only where the attention is recomputed.")
+view.take_away(encoder, report, layer, head, column, kind)
+
+if encoder.recomputable:
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width=COLUMN, gap="small"):
+            st.markdown("**The words, ranked**")
+            words = pictures.words_frame(report)
+            show_chart(
+                charts.finish(pictures.words_chart(words, theme), theme), senses_readings.words(words), width="content"
+            )
+        with st.container(width=COLUMN, gap="small"):
+            st.markdown("**The chosen head's sentences**")
+            view.show_sentences(report, layer, head)
+            st.markdown("**What removing heads does, over many pairs**")
+            view.show_removal(encoder, frame, key, layer, head)

@@ -1,0 +1,277 @@
+"""The senses page's parts: cached reports with progress and stop, the visitor's table, a head's sentences, downloads."""
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from selfattn.captions import senses as senses_readings
+from selfattn.charts import senses_charts as pictures
+from selfattn.charts import vega as charts
+from selfattn.dashboard import limits
+from selfattn.dashboard.cache import OVERHEAD, BoundedCache
+from selfattn.dashboard.download import view_link
+from selfattn.dashboard.encoder_picker import cached_error, encoder_key
+from selfattn.dashboard.figures import current_theme, segmented, show_chart
+from selfattn.dashboard.held_files import on_demand
+from selfattn.dashboard.pickers import OWN, choose_head
+from selfattn.dashboard.shown import offer
+from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.errors import TextError
+from selfattn.examples import labelled_sentences
+from selfattn.export.files import PARQUET, Provenance, View, parquet
+from selfattn.frames import head_name
+from selfattn.scan import ScanError, read_scan
+from selfattn.scan.tables import InputError, plan, read_chunk
+from selfattn.senses import ClusterReport, SeparationReport, check_rows
+from selfattn.senses import removed_heads as removal
+
+T = TypeVar("T")
+REPORTS = 16  # kept for all visitors; a report holds no tensors, so each counts as OVERHEAD
+LABELLED, TABLE, SCAN = SOURCES = ("the labelled set", "your own table", "a finished scan")
+
+
+def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[Progress], T]) -> T:
+    """make's result from the cache, or made now with a progress bar and a button that stops it."""
+    asked = (encoder_key(encoder), key)
+    if st.session_state.get("stopped") == asked:
+        st.text("Stopped.")
+        st.button("Run it again", on_click=lambda: st.session_state.pop("stopped", None))
+        st.stop()
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(0.0, title)
+        # A click starts the script anew, and the old run ends at its next sign of progress.
+        st.button("Stop", key=f"stop {key}", on_click=lambda: st.session_state.update(stopped=asked))
+
+    def run() -> T:
+        with limits.run_slot():
+            return make(lambda done, total: bar.progress(done / total, f"{title} {done} of {total}"))
+
+    found = _reports().get(asked, run)
+    place.empty()
+    return found
+
+
+@st.cache_resource(show_spinner=False)
+def _reports() -> BoundedCache:
+    return BoundedCache(REPORTS * OVERHEAD)
+
+
+@st.cache_data(show_spinner=False)
+def labelled() -> pd.DataFrame:
+    """The package's own labelled sentences."""
+    return labelled_sentences()
+
+
+def pick_table() -> tuple[pd.DataFrame, str] | None:
+    """The visitor's table and its digest, once there is one. What is wrong with it is said on the page."""
+    with st.expander("What the table looks like", expanded=False):
+        st.text(
+            "A CSV (UTF-8, a header line) or Parquet file with the columns sentence, word and, if you know it, sense. "
+            "The word stands once in its sentence, as one word. With senses, every word needs two senses with two "
+            "sentences each; without, four sentences, and the page shows clusters.",
+            width="stretch",
+        )
+        sample = labelled().groupby(["word", "sense"]).head(2).head(16)
+        st.download_button("Download a sample", sample.to_csv(index=False), "sample.csv", "text/csv", on_click="ignore")
+    upload = st.file_uploader("Table", type=["csv", "parquet"], key="table")
+    if upload is None:
+        return None
+    data = upload.getvalue()
+    try:
+        frame, broken = read_table(data, Path(upload.name).suffix.lower())
+    except (InputError, TextError) as error:
+        st.error(_literal(error), icon=":material/error:")
+        return None
+    show_rejected(broken)
+    return frame, hashlib.sha256(data).hexdigest()
+
+
+def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows with their `line`, and the broken ones with their `reason`. Raises InputError or TextError."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"table{suffix}")
+        path.write_bytes(data)
+        try:
+            chunks = plan([path], limits.ROWS)
+            limits.check_rows(sum(chunk.n_rows for chunk in chunks))
+            rows = [row for chunk in chunks for row in read_chunk(chunk)]
+        except InputError as error:
+            raise InputError(str(error).replace(str(path), "The table")) from None
+    columns = ["line", "sentence", "word", "sense"]
+    good = pd.DataFrame([[getattr(r, c) for c in columns] for r in rows if not r.problem], columns=columns)
+    if good["sense"].map(lambda sense: sense is None or not str(sense).strip()).all():
+        good = good.drop(columns="sense")
+    broken = [[*(getattr(r, c) for c in columns), r.problem] for r in rows if r.problem]
+    return good, pd.DataFrame(broken, columns=[*columns, "reason"])
+
+
+def show_rejected(rejected: pd.DataFrame) -> None:
+    """The rows that can't be used, each with its line and the reason."""
+    if len(rejected):
+        st.warning(f"{len(rejected):,} rows can't be used; the others count.", icon=":material/warning:")
+        shown = [name for name in ("line", "reason", "word", "sense", "sentence") if name in rejected]
+        st.dataframe(rejected[shown], hide_index=True, height=180)
+
+
+def show_unusable(encoder: Encoder, frame: pd.DataFrame, error: ValueError) -> None:
+    """What is wrong with a table of which no row can be used, row by row."""
+    st.error(_literal(error), icon=":material/error:")
+    show_rejected(check_rows(encoder, frame, labelled="sense" in frame)[1])
+
+
+def show_clusters(report: ClusterReport) -> None:
+    """The clusters of unlabelled sentences: a line a word, and the sentences."""
+    show_rejected(report.rejected)
+    st.text(senses_readings.clusters(report), width="stretch")
+    number = {"silhouette": st.column_config.NumberColumn(format="%.2f")}
+    st.dataframe(report.words, hide_index=True, column_config=number)
+    sentences = report.items[["word", "cluster", "silhouette", "sentence"]].sort_values(["word", "cluster"])
+    st.dataframe(sentences, hide_index=True, column_config=number)
+    _parquet(sentences, "selfattn-clusters")
+
+
+def show_map(frame: pd.DataFrame, column: str, kind: str, layer: int, head: int, reading: str, title: str) -> None:
+    """Layers x heads; a click chooses a head for every view."""
+    theme = current_theme()
+    # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
+    key = f"senses-{title}-{st.session_state.get('choices', 0)}"
+
+    def clicked() -> None:
+        if picked := st.session_state[key].selection.get("pick"):
+            choose_head(int(picked[0]["layer"]), int(picked[0]["head"]))
+
+    chart = charts.head_map(frame, column, theme, head_name(layer, head), kind=kind, title=title)
+    show_chart(charts.finish(chart, theme), reading, key=key, on_select=clicked, width="content")
+
+
+def show_sentences(report: SeparationReport, layer: int, head: int) -> None:
+    """The sentences that a head gets right and wrong; a chosen one can be opened beside one of another sense."""
+    found = report.sentences(layer, head).reset_index(drop=True)
+    name = head_name(layer, head)
+    st.text(senses_readings.sentences(found, name))
+    which = segmented("Show", ["wrong", "right", "all"], default="wrong", required=True, key="which")
+    wanted = {"wrong": found["score"] < 1, "right": found["score"] == 1, "all": found["score"] >= 0}[which]
+    shown = found[wanted][["word", "sense", "nearest", "sentence"]].rename(columns={"nearest": "told as"})
+    event = st.dataframe(
+        shown, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=f"rows {name} {which}"
+    )
+    if not event.selection.rows:
+        st.caption("Select a row to open its sentence in the other views, beside one of another sense.")
+        return
+    _open(found, shown.index[event.selection.rows[0]])
+
+
+def _open(found: pd.DataFrame, index: int) -> None:
+    """Make this sentence A, one of another sense B and one of the same sense the control, and link to the views."""
+    row = found.loc[index]
+    others = found[(found["word"] == row["word"]) & (found.index != index)]
+    second = others[others["sense"] != row["sense"]]["sentence"].iloc[0]
+    control = others[others["sense"] == row["sense"]]["sentence"].iloc[0]
+    st.session_state.update(example=OWN, a=row["sentence"], b=second, c=control, word=row["word"])
+    st.text(f"A: {row['sentence']}\nB: {second}", width="stretch")
+    with st.container(horizontal=True):
+        st.page_link(
+            "pages/explore/two_sentences/page.py", label="A word in two sentences", icon=":material/compare_arrows:"
+        )
+        st.page_link("pages/explore/inside_a_head/page.py", label="Inside a head", icon=":material/search:")
+
+
+def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, layer: int, head: int) -> None:
+    """The mean effect of removing each head over many pairs, on request: it takes a batch of passes a sentence."""
+    if not st.toggle("Measure it (two sentences of each sense; about a minute on two cores)", key="measure_removal"):
+        return
+    report = cached_report(
+        encoder,
+        ("removal", key),
+        "Removing each head, sentence",
+        lambda progress: removal(encoder, frame, progress=progress),
+    )
+    kind = segmented(
+        "Effect",
+        list(pictures.EFFECTS),
+        default="difference",
+        required=True,
+        key="effects",
+        label_visibility="collapsed",
+    )
+    column = pictures.EFFECTS[kind]
+    table = pictures.removal_table(report)
+    show_map(table, column, "effect", layer, head, senses_readings.removal(report, column), "mean effect")
+    _parquet(table, "selfattn-removal")
+
+
+def take_away(encoder: Encoder, report: SeparationReport, layer: int, head: int, column: str, kind: str) -> None:
+    """Offer the map, the tables behind the page, and the link."""
+    theme = current_theme()
+    table = pictures.heads_table(report)
+    parameters = {name: st.session_state.get(name) for name in ("head", "source", "sense_map")}
+    provenance = Provenance.of(
+        encoder,
+        f"How well heads tell the senses of {report.words['word'].nunique()} words apart",
+        {},
+        error=cached_error(encoder, report.items["sentence"].iloc[0], layer) if encoder.recomputable else None,
+        link=view_link(encoder, **parameters),
+    )
+    tables = {
+        "layers": lambda: report.layers.astype({"layer": str}),
+        "words": lambda: report.words.astype({"layer": str}),
+        "sentences": lambda: report.sentences(layer, head),
+    }
+    if table.empty:
+        curve = charts.finish(pictures.layers_curve(pictures.layers_frame(report), theme), theme)
+        offer(View("selfattn-senses", provenance, {"layers": lambda: curve}, tables))
+        return
+    name = next(name for name, (shown, _) in pictures.MAPS.items() if shown == column)
+    chart = charts.head_map(table, column, theme, head_name(layer, head), kind=kind)
+    figures = {name: lambda: charts.finish(chart, theme)}
+    reading = {name: senses_readings.heads(report, (layer, head))}
+    offer(View("selfattn-senses", provenance, figures, {name: lambda: table, **tables}, readings=reading))
+
+
+def show_scan(layer: int, head: int) -> None:
+    """A finished scan's summary, from its folder on the server."""
+    folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
+    st.caption("Made with `python -m selfattn.scan INPUT --output DIR`, for tables of any size.")
+    if not folder.strip():
+        return
+    try:
+        scan = read_scan(limits.scan_folder(folder.strip()))
+    except (ScanError, TextError) as error:
+        st.error(_literal(error), icon=":material/error:")
+        return
+    if not scan.finished:
+        st.warning(
+            "This scan isn't finished: what follows is about the parts that are there.", icon=":material/warning:"
+        )
+    st.text(f"{scan.n_rows:,} occurrences, {scan.n_rejected:,} rejected rows; {scan.model}", width="stretch")
+    table = scan.heads()
+    table["name"] = [head_name(*pair) for pair in zip(table["layer"], table["head"])]
+    if scan.n_rows == 0:
+        return
+    if not ((table["layer"] == layer) & (table["head"] == head)).any():
+        layer, head = 0, 0
+    measure = segmented(
+        "Mean of", ["special_share", "entropy", "top_weight"], default="special_share", required=True, key="scan_map"
+    )
+    most = table.loc[table[measure].idxmax()]
+    reading = f"Largest mean {measure.replace('_', ' ')}: {most['name']} ({most[measure]:.2f}), over {scan.n_rows:,} occurrences."
+    show_map(table, measure, "weights", layer, head, reading, measure.replace("_", " "))
+    st.dataframe(scan.frame(["row", "word", "start", "sense", "sentence"], limit=200), hide_index=True, height=240)
+    if scan.n_rejected:
+        show_rejected(scan.rejects().head(limits.ROWS))
+
+
+def _parquet(frame: pd.DataFrame, name: str) -> None:
+    make = on_demand(lambda: parquet(frame), PARQUET, f"{name}.parquet")
+    st.download_button("Parquet", make, f"{name}.parquet", PARQUET, on_click="ignore", key=f"parquet {name}")
+
+
+def _literal(error: Exception) -> str:
+    """An error's text with Markdown's signs made harmless: it may quote the visitor's table."""
+    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|$:<>~" else c for c in str(error))

@@ -1,0 +1,320 @@
+"""The parts of the main view: the word's strip, the kernel's steps, the whole maps, the parting curve, the figure."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+import torch
+
+from selfattn.analysis.difference import Difference, difference
+from selfattn.analysis.measures import drift, similarity, special_share
+from selfattn.analysis.word_map import MapView, binned, map_view
+from selfattn.captions import attention as readings
+from selfattn.captions import steps as head_readings
+from selfattn.charts import head_charts
+from selfattn.charts import vega as charts
+from selfattn.charts.two_sentences import two_sentences
+from selfattn.dashboard.download import view_link
+from selfattn.dashboard.encoder_picker import (
+    HASHED,
+    cached_encode,
+    cached_error,
+    cached_separate_error,
+    cached_without_attention,
+)
+from selfattn.dashboard.figures import current_theme, segmented, show_chart
+from selfattn.dashboard.maps import MapOptions, binning, chosen_options, pick_map_options, table_of, whole, zoomed
+from selfattn.dashboard.pickers import Occurrence, Pair
+from selfattn.dashboard.shown import offer
+from selfattn.encoders.encoder import Encoder
+from selfattn.examples import NEUTRAL_SENTENCES
+from selfattn.export.files import Provenance, View
+from selfattn.frames import STEPS, context_frame, drift_frame, head_name, steps_frame, strip_frame, weights_frame
+
+AGAINST = "A against B"
+COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
+
+LINKED = ("a", "b", "c", "word", "at_a", "at_b", "head", "map", "view", "words", "hide", "attention", "dtype")
+
+STEP_TEXT = {
+    "scores": (r"$QK^{\top}$", "The word's query times each token's key: one number a token, larger where they match."),
+    "scaled": (
+        r"$/\sqrt{d}$",
+        "Divided by the square root of the head's width, so that the numbers stay moderate.",
+    ),
+    "masked": (
+        r"$+\,\mathrm{mask}$",
+        "Tokens that may not be looked at get minus infinity. In a single sentence nothing is masked.",
+    ),
+    "weights": (
+        r"$\mathrm{softmax}$",
+        "exp of each number, divided by their sum: all positive, summing to 1. Only these are weights.",
+    ),
+    "share": (
+        r"$\times V$",
+        "Each token's value times its weight: its share of the context vector. Shares sum to 1.",
+    ),
+}
+
+
+def row(side: Occurrence, layer: int, head: int) -> torch.Tensor:
+    """The word's row of weights in one head, (n,): the mean over a split word's pieces."""
+    return side.encoding.head_weights(layer, head, slice(side.word.start, side.word.stop)).mean(0)
+
+
+def strip(pair: Pair, layer: int, head: int) -> pd.DataFrame:
+    """Both sentences as words with the weight each gets from the chosen word."""
+    return pd.concat([strip_frame(side.encoding, row(side, layer, head), side.word, name) for name, side in pair.sides])
+
+
+def special_shares(pair: Pair, layer: int, head: int) -> dict[str, float]:
+    """How much of the word's weight lies on special tokens, for A and B."""
+    return {name: float(special_share(row(side, layer, head), side.encoding.special)) for name, side in pair.sides}
+
+
+def error(encoder: Encoder, pair: Pair, layer: int, head: int) -> float | None:
+    """The largest difference between the kernel's weights and the model's own in this head, over both sentences."""
+    if not encoder.recomputable:
+        return None
+    return max(cached_error(encoder, side.encoding.text, layer, head) for _, side in pair.sides)
+
+
+def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+    """The kernel's steps for the word's row, in both sentences, each a small picture."""
+    st.markdown(f"**How {head_name(layer, head)} gets there, from scratch**")
+    if not encoder.recomputable:
+        st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")
+        st.text(encoder.reason, width="stretch")
+        return
+    theme = current_theme()
+    # Only the word's own rows are computed: they cost the same at any length.
+    traces = {
+        name: (side, side.encoding.recordings[layer].trace(head, slice(side.word.start, side.word.stop)))
+        for name, side in pair.sides
+    }
+    pieces = {name: range(side.word.stop - side.word.start) for name, side in pair.sides}
+    steps = pd.concat(
+        [steps_frame(trace, pieces[name], side.encoding.tokens, name) for name, (side, trace) in traces.items()]
+    )
+    context = pd.concat([context_frame(trace, pieces[name], name) for name, (_, trace) in traces.items()])
+    places = st.container(horizontal=True, gap="small")
+    for step in STEPS:
+        formula, meaning = STEP_TEXT[step]
+        with places.container(width=172, gap=None):
+            st.markdown(f"{step} {formula}", help=meaning)
+            chart = charts.step_bars(steps[steps["step"] == step], theme)
+            reading = f"{step} of the word's row, token by token"
+            show_chart(charts.finish(chart, theme), reading, caption=False, width="content", name=step)
+    with places.container(width=172, gap=None):
+        st.markdown(
+            r"context $\Sigma$", help="The values, averaged with the weights: what the head hands on for the word."
+        )
+        chart = charts.step_bars(context, theme, axis="dimension")
+        reading = "the context vector of the word"
+        show_chart(charts.finish(chart, theme), reading, caption=False, width="content", name="context")
+    separate = [cached_separate_error(encoder, side.encoding.text, layer, head) for _, side in pair.sides]
+    known = None if None in separate else max(separate)
+    st.text(readings.error(error(encoder, pair, layer, head), known), width="stretch")
+
+
+def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+    """The whole head side by side, on one colour scale: from scratch, the model's own, or their difference."""
+    st.markdown("**The whole head, side by side**", help="Row: the token that looks. Column: the token it looks at.")
+    options = ["from scratch", "model's own", "difference"] if encoder.recomputable else ["model's own"]
+    options.append(AGAINST)
+    controls = st.container(horizontal=True, vertical_alignment="center")
+    with controls:
+        source = segmented(
+            "Whose weights", options, default=options[0], required=True, key="view", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
+    options = pick_map_options(controls)
+    if source == AGAINST:
+        _show_against(pair, layer, head, not options.special)
+        return
+    theme = current_theme()
+    places = st.container(horizontal=True, gap="medium")
+    columns = {name: places.container(width=COLUMN, gap="small") for name, _ in pair.sides}
+    views = {}
+    for name, side in pair.sides:
+        with columns[name]:
+            views[name] = zoomed(_view(side, layer, head, source, options), name)
+    maximum = max(float(view.matrix.abs().max()) for view in views.values()) or 1e-12
+    kind, legend = ("signed", "from scratch minus own") if source == "difference" else ("weights", "weight")
+    for name, side in pair.sides:
+        with columns[name]:
+            view = views[name]
+            chart = charts.heatmap(
+                view.matrix.numpy(),
+                view.labels,
+                theme,
+                kind=kind,
+                maximum=maximum,
+                marked=view.rows_of(side.positions),
+                title=f"{name}   {head_name(layer, head)}",
+                color=theme.sentence_a if name == "A" else theme.sentence_b,
+                legend=legend,
+            )
+            reading = _map_reading(view, source) + binning(view)
+            show_chart(charts.finish(chart, theme), reading, width="content", table=table_of(view))
+    if not options.special:
+        st.text(readings.hidden({name: view.hidden for name, view in views.items()}), width="stretch")
+
+
+def _show_against(pair: Pair, layer: int, head: int, hidden: bool) -> None:
+    theme = current_theme()
+    found = against(pair, layer, head, hidden)
+    chart = head_charts.aligned_map(found, theme, title=f"A minus B   {head_name(layer, head)}")
+    reading = head_readings.difference(found)
+    places = st.container(horizontal=True, gap="medium")
+    with places.container(width=COLUMN):
+        show_chart(charts.finish(chart, theme), reading, width="content", caption=False, table=lambda: found.frame())
+    with places.container(width=COLUMN, gap="small"):
+        st.text(reading, width="stretch")
+        if hidden:
+            gone = {
+                name: map_view(side.encoding.head_weights(layer, head), side.encoding, special=False).hidden
+                for name, side in pair.sides
+            }
+            st.text(readings.hidden(gone), width="stretch")
+
+
+def against(pair: Pair, layer: int, head: int, hidden: bool) -> Difference:
+    """One head's weights in A minus its weights in B, word by word."""
+    first, second = ((side.encoding, side.word) for _, side in pair.sides)
+    return difference(first, second, layer, head, hidden)
+
+
+def _view(side: Occurrence, layer: int, head: int, source: str, options: MapOptions) -> MapView:
+    """The map from the source that the switch names."""
+    encoding = side.encoding
+    own = encoding.own_head_weights(layer, head) if source != "from scratch" else None
+    if source == "model's own":
+        return whole(own, encoding, options)
+    return whole(encoding.head_weights(layer, head), encoding, options, own)
+
+
+def _map_reading(view: MapView, source: str) -> str:
+    i, j = np.unravel_index(int(view.matrix.abs().argmax()), view.matrix.shape)
+    if source == "difference":
+        return f"Largest difference: {view.matrix[i, j]:+.1e}, from {view.labels[i]} to {view.labels[j]}."
+    return f"Largest weight: {view.matrix[i, j]:.2f}, from {view.labels[i]} to {view.labels[j]}."
+
+
+def show_parting(encoder: Encoder, pair: Pair) -> None:
+    """The similarity of the word's two vectors over depth, with yardsticks, and the master switch."""
+    st.markdown(
+        "**Where do the two vectors part?**",
+        help="The cosine of the word's two vectors: 1 is the same direction. First the bare token, then with its position, "
+        "then after each layer.",
+    )
+    places = st.container(horizontal=True, gap="medium")
+    curve, switch = places.container(width=COLUMN), places.container(width=COLUMN)
+    theme = current_theme()
+    off = None
+    with switch:
+        on = st.toggle(
+            "Attention on", value=True, key="attention", bind="query-params", disabled=not encoder.recomputable
+        )
+        main = drift(pair.first.encoding, pair.first.positions, pair.second.encoding, pair.second.positions)
+        if not on and encoder.recomputable:
+            off, largest = _switched_off(encoder, pair, main)
+            st.text(readings.switched_off(largest, pair.same_position), width="stretch")
+        st.text(readings.parting(main.tolist(), pair.word, pair.same_position), width="stretch")
+        st.text("The dashed yardsticks: the same word in the same sense, and two random words.", width="stretch")
+    curves, colors = _curves(encoder, pair, main, off, theme)
+    with curve:
+        chart = charts.drift_curve(
+            drift_frame(**curves), theme, colors, dashed=[name for name in curves if not name.startswith("A against B")]
+        )
+        show_chart(
+            charts.finish(chart, theme),
+            "Cosine of the word's two vectors over the layers.",
+            caption=False,
+            width="content",
+            name="where the two vectors part",
+        )
+
+
+def _curves(encoder, pair, main, off, theme) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+    curves = {"A against B": main} if off is None else {"A against B, attention off": off, "A against B": main}
+    colors = {"A against B": theme.ink, "A against B, attention off": theme.sentence_b}
+    if pair.control is not None:
+        same = "same sense (A against the control)"
+        curves[same] = drift(pair.first.encoding, pair.first.positions, pair.control.encoding, pair.control.positions)
+        colors[same] = theme.sentence_a
+    curves["two random words"] = random_words(encoder)
+    colors["two random words"] = theme.muted
+    return curves, {name: colors[name] for name in curves}
+
+
+def _switched_off(encoder: Encoder, pair: Pair, main: torch.Tensor) -> tuple[torch.Tensor, float]:
+    texts = tuple(side.encoding.text for _, side in pair.sides)
+    hidden = cached_without_attention(encoder, texts)
+    vectors = [states[:, list(side.positions)].mean(1) for states, (_, side) in zip(hidden, pair.sides)]
+    likeness = torch.cat([main[:1], similarity(*vectors)])
+    return likeness, float((vectors[0] - vectors[1]).abs().max())
+
+
+@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=HASHED)
+def random_words(encoder: Encoder) -> torch.Tensor:
+    """The mean likeness of two different words in different plain sentences, over depth: the floor, (n_layers + 2,)."""
+    vectors = []
+    for sentence in NEUTRAL_SENTENCES:
+        encoding = cached_encode(encoder, sentence)
+        longest = max(encoding.words, key=lambda word: len(word.text))
+        vectors.append((encoding, longest.positions))
+    pairs = [(a, b) for i, a in enumerate(vectors) for b in vectors[:i]]
+    return torch.stack([drift(*a, *b) for a, b in pairs]).mean(0)
+
+
+def take_away(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+    """Offer the figure (both strips above both maps), the weights, and the link."""
+    parameters = {key: st.session_state.get(key) for key in LINKED}
+    provenance = Provenance.of(
+        encoder,
+        f'What "{pair.word}" looks at in two sentences, {head_name(layer, head)}',
+        {name: side.encoding for name, side in pair.sides},
+        layer=layer,
+        head=head,
+        error=error(encoder, pair, layer, head),
+        link=view_link(encoder, **parameters),
+    )
+    file = f"selfattn-{head_name(layer, head).replace(' ', '')}"
+    name = f"{pair.word} in both sentences"
+    reading = readings.attention(strip(pair, layer, head), pair.word, head_name(layer, head))
+    if st.session_state.get("view") == AGAINST:
+        found = against(pair, layer, head, bool(st.session_state.get("hide")))
+        figures, tables = {name: lambda: against_figure(pair, found, layer, head)}, {name: found.frame}
+        file, reading = f"{file}-difference", head_readings.difference(found)
+    else:
+        source = st.session_state.get("view") or "from scratch"
+        figures = {name: lambda: figure(pair, layer, head, source)}
+        tables = {name: lambda: _weights(pair, layer, head)}
+    offer(View(file, provenance, figures, tables, readings={name: reading}))
+
+
+def figure(pair: Pair, layer: int, head: int, source: str) -> dict:
+    """The figure to take away, as a Vega-Lite dict: what the page shows, without its zoom."""
+    theme, options = current_theme(), chosen_options()
+    sides = {name: (side.encoding, side.word) for name, side in pair.sides}
+    views = {name: binned(_view(side, layer, head, source, options)) for name, side in pair.sides}
+    return charts.finish(two_sentences(sides, layer, head, theme, views, source), theme)
+
+
+def against_figure(pair: Pair, found: Difference, layer: int, head: int) -> dict:
+    """Both strips above the word-aligned difference, as a Vega-Lite dict."""
+    theme = current_theme()
+    both = charts.stacked(
+        charts.strip(strip(pair, layer, head), theme, width=900),
+        head_charts.aligned_map(found, theme, title=f"A minus B   {head_name(layer, head)}"),
+    )
+    return charts.finish(both, theme)
+
+
+def _weights(pair: Pair, layer: int, head: int) -> pd.DataFrame:
+    return pd.concat(
+        [
+            weights_frame(side.encoding.head_weights(layer, head), side.encoding.tokens).assign(sentence=name)
+            for name, side in pair.sides
+        ]
+    )

@@ -1,0 +1,55 @@
+"""What recurrence and attention cost, counted and timed, and what a weighted mean loses."""
+
+import pandas as pd
+import streamlit as st
+
+from selfattn.charts import lesson_charts as charts
+from selfattn.dashboard import teaching as parts
+from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.lessons import mean_forgets as forgetting
+from selfattn.lessons import recurrence, timing, worked_example
+
+WAYS = ("one matrix product", "attention, word by word")
+
+
+def show_costs() -> None:
+    st.markdown("#### What it costs")
+    found = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
+    with parts.row():
+        with parts.figure("Multiplications in one layer, d = 512", 470):
+            chart = charts.lines(
+                found, "words", "multiplications", current_theme(), "network", "xy", ("words", ""), size=(400, 240)
+            )
+            show_chart(chart, "Attention needs fewer below 256 words (half of d), more above.", width="content")
+        with parts.figure("Timed on this machine, just now", 470):
+            if st.button("Time it"):
+                st.session_state["recurrence.race"] = timing.race()
+            _show_race(st.session_state.get("recurrence.race"))
+
+
+def _show_race(race: pd.DataFrame | None) -> None:
+    if race is None:
+        st.text("One matrix product against a loop over the words; 100 words against 10.")
+        return
+    table = race.pivot(index="way", columns="words", values="milliseconds").reset_index()
+    table["times as long"] = table[100] / table[10]
+    table.columns = [f"{name} words, ms" if isinstance(name, int) else name for name in table.columns]
+    st.dataframe(table.round(2), hide_index=True)
+    one, loop = (race[(race.way == way) & (race.words == 100)].milliseconds.item() for way in WAYS)
+    st.text(
+        f"At 100 words the loop takes {loop / one:.0f} times as long as the one matrix product, for the same numbers."
+    )
+
+
+def show_forgetting() -> None:
+    st.markdown("#### And what attention loses")
+    found = forgetting.same_mean()
+    parts.prose('"Attention loses nothing" is too strong. The context is *one* weighted mean: other values, same mean.')
+    rows = {"values": found.before, "other values": found.after}
+    for name, values in rows.items():
+        text = "  ".join("[" + ", ".join(f"{number:5.2f}" for number in row) + "]" for row in values.tolist())
+        st.text(f"{name}: {text}")
+    context = ", ".join(f"{number:.2f}" for number in found.context_after.tolist())
+    st.text(f"Same weights, same context: [{context}]; the two differ by {found.difference:.0e}.")
+    order = forgetting.forgets_order(worked_example.compute())
+    st.text(f"Read in reverse order, keys and values give a context that differs by {order:.0e}: order is lost, too.")

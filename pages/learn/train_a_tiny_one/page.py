@@ -1,0 +1,58 @@
+"""S14: a model of 777 numbers learns, in seconds and in sight, where to look."""
+
+import streamlit as st
+
+from pages.learn.train_a_tiny_one.training import show_result, show_states
+from selfattn.dashboard import teaching as parts
+from selfattn.dashboard.shown import heading
+from selfattn.lessons import tiny_model
+from selfattn.lessons.tiny_model import EpochState, Settings
+
+RUN = "tiny.run"  # the settings and states of the last training
+PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42, "tiny.random": False}
+
+
+def choose() -> Settings:
+    for key, value in PUBLISHED.items():
+        st.session_state.setdefault(key, value)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        seed = st.number_input("Seed", 0, 10_000, key="tiny.seed", width=120)
+        epochs = st.number_input("Epochs", 1, 30, key="tiny.epochs", width=120)
+        width = st.number_input("Width", 2, 32, key="tiny.width", width=120)
+        magic = st.number_input("Magic number", 1, 50, key="tiny.magic", width=140)
+        random = st.toggle("Random labels (control)", key="tiny.random")
+        parts.reset("tiny", PUBLISHED)
+    return Settings(int(seed), int(epochs), int(width), int(magic), random_labels=random)
+
+
+def train(settings: Settings) -> None:
+    """Train with everything in sight. Stop reruns the page, which ends this loop; what was reached is kept."""
+    st.button("Stop", icon=":material/stop:")
+    bar, picture = st.progress(0.0, text="Before training"), st.empty()
+    states: list[EpochState] = []
+    st.session_state[RUN] = (settings, states)
+    for state in tiny_model.train(settings):
+        states.append(state)
+        bar.progress(state.epoch / settings.epochs, text=f"Epoch {state.epoch} of {settings.epochs}")
+        with picture.container():
+            show_states(states, "live")
+    st.rerun()
+
+
+heading("Train a tiny one")
+parts.prose(
+    "No rule tells attention where to look. See it learn: a sentence is [CLS] and six random numbers; the answer is *yes* "
+    "where **position 4 holds the magic number**. One head, one layer. Only [CLS] decides, so it must learn to look."
+)
+settings = choose()
+count = tiny_model.TinyModel(settings.width).n_parameters
+parts.prose(
+    f"**{count:,} numbers** to learn, {settings.n_samples:,} sentences, about 2 in 100 of them *yes*: so watch the recall."
+)
+if st.button("Train", type="primary", icon=":material/play_arrow:"):
+    train(settings)
+if RUN in st.session_state and st.session_state[RUN][1]:
+    used, states = st.session_state[RUN]
+    if used != settings:
+        st.info("What follows belongs to the settings of the last training. Train again to use the new ones.")
+    show_result(used, states)

@@ -1,0 +1,1 @@
+"""Numbers about heads and vectors: tensors in, tensors out, no tables and no pictures."""

@@ -1,0 +1,161 @@
+"""Second opinions on one number: what each word of a sentence contributes to it, by three methods that may disagree.
+
+The number is how far the word's final vector points from sentence B's to sentence A's: its projection on the difference
+between the two. Asked are attention rollout (Abnar and Zuidema 2020), which never sees the number; integrated gradients
+(Sundararajan et al. 2017), from a baseline with every word blanked out; and occlusion (Zeiler and Fergus 2014), each
+word blanked out in turn. Their units differ, so they are compared by ranks.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import pandas as pd
+import torch
+from captum.attr import IntegratedGradients
+from scipy.stats import rankdata, spearmanr
+from torch import Tensor
+
+from selfattn.analysis.attention_rollout import roll_out
+from selfattn.encoders.encoder import KNOCK_OUT_TOKENS, Encoder, Progress
+from selfattn.encoders.encoding import Encoding
+from selfattn.words import Word
+
+METHODS = ("rollout", "integrated gradients", "occlusion")
+STEPS = 50  # points between the baseline and the sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """What each other word of a sentence contributes to the number, by each method."""
+
+    words: tuple[Word, ...]  # the words asked about: all but the compared one
+    values: dict[str, Tensor]  # method: (n_words,); rollout is a share, the others are in units of the number
+    number: float  # with the sentence as it is
+    baseline: float  # with every word blanked out
+    gap: float  # what integrated gradients leave unexplained: the sum over all tokens minus (number - baseline)
+    blank: str  # the token that stands for a word that is blanked out
+
+    def frame(self) -> pd.DataFrame:
+        """One row a word: place (its first token), word, and for each method its value and its rank by size (1 = most)."""
+        table = {"place": [word.start for word in self.words], "word": [word.text for word in self.words]}
+        for method, values in self.values.items():
+            table[method] = values.tolist()
+            table[f"{method} rank"] = ranks(values)
+        return pd.DataFrame(table)
+
+
+def direction(first: Encoding, at_first: Sequence[int], second: Encoding, at_second: Sequence[int]) -> Tensor:
+    """The unit vector (d_model,) from the word's final vector in the second sentence to that in the first.
+
+    Raises ValueError where the two vectors are the same, so that there is nothing to ask about.
+    """
+    apart = first.vector(first.n_layers, at_first) - second.vector(second.n_layers, at_second)
+    length = apart.norm()
+    if length < 1e-6:
+        raise ValueError("The word's two final vectors are the same: there is no difference to explain.")
+    return apart / length
+
+
+def ask(
+    encoder: Encoder,
+    encoding: Encoding,
+    word: Word,
+    towards: Tensor,
+    progress: Progress | None = None,
+) -> Opinions:
+    """Ask all three methods what each other word contributes to the word's final vector along `towards` (d_model,).
+
+    encoding must come from this encoder. progress(done, total) counts sentences run through the encoder.
+    """
+    others = tuple(other for other in encoding.words if other != word)
+    done, total = [0], STEPS + len(others) + 2
+
+    def number(**inputs: Tensor) -> Tensor:
+        batch = next(iter(inputs.values()))
+        done[0] += len(batch)
+        if progress is not None:
+            progress(min(done[0], total), total)
+        states = encoder.model(**_rest(encoder, encoding, len(batch)), **inputs).last_hidden_state
+        return states[:, list(word.positions)].mean(dim=1).float() @ towards.to(states.device)
+
+    blank, blank_id = blank_token(encoder)
+    ids = torch.tensor([encoding.ids], device=encoder.device)
+    empty = _blanked(ids, [p for held in encoding.words for p in held.positions], blank_id)
+    with torch.no_grad():
+        whole, bare = float(number(input_ids=ids)), float(number(input_ids=empty))
+    gradients = _integrated_gradients(encoder, ids, empty, number)
+    values = {
+        "rollout": _by_word(roll_out(encoding)[-1][list(word.positions)].mean(0), others),
+        "integrated gradients": _by_word(gradients, others),
+        "occlusion": _occlusion(ids, others, blank_id, number, whole),
+    }
+    return Opinions(others, values, whole, bare, float(gradients.sum()) - (whole - bare), blank)
+
+
+def blank_token(encoder: Encoder) -> tuple[str, int]:
+    """What stands for a word that is blanked out: the mask token, where there is none the padding or unknown token."""
+    for role in ("mask", "pad", "unk"):
+        token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
+        if token is not None and token_id is not None:
+            return token, token_id
+    raise ValueError(f"{encoder.name}'s tokeniser has no mask, padding or unknown token to blank a word out with.")
+
+
+def ranks(values: Tensor | Sequence[float]) -> list[float]:
+    """Ranks by absolute value: 1 for the largest; equal ones share the mean of their ranks."""
+    return rankdata([-abs(float(value)) for value in values]).tolist()
+
+
+def agreement(values: dict[str, Tensor]) -> pd.DataFrame:
+    """Spearman's rank correlation of the absolute values for each pair of methods: first, second, correlation.
+
+    NaN where there are fewer than three words, or where one method ranks all alike.
+    """
+    rows = []
+    for first, second in combinations(values, 2):
+        a, b = (values[name].abs().tolist() for name in (first, second))
+        told = len(a) > 2 and len(set(a)) > 1 and len(set(b)) > 1
+        rows.append({"first": first, "second": second, "correlation": spearmanr(a, b)[0] if told else float("nan")})
+    return pd.DataFrame(rows)
+
+
+def _integrated_gradients(encoder: Encoder, ids: Tensor, empty: Tensor, number: Callable[..., Tensor]) -> Tensor:
+    """(n,) per token: the gradient along the straight way from the blanked embeddings to the real ones, summed up."""
+    # The embeddings themselves are the input: a hook on the shared model would change other visitors' passes.
+    table = encoder.model.get_input_embeddings()
+    real, baseline = table(ids).detach(), table(empty).detach()
+    found = IntegratedGradients(lambda embeddings: number(inputs_embeds=embeddings)).attribute(
+        real,
+        baselines=baseline,
+        n_steps=STEPS,
+        method="gausslegendre",
+        internal_batch_size=max(1, KNOCK_OUT_TOKENS // ids.shape[1]),
+    )
+    return found[0].sum(dim=-1).float().cpu()
+
+
+def _occlusion(ids: Tensor, words: Sequence[Word], blank_id: int, number: Callable[..., Tensor], whole: float):
+    """(n_words,): how much of the number goes when each word is blanked out, several copies of the sentence a batch."""
+    copies = [_blanked(ids, word.positions, blank_id) for word in words]
+    size = max(1, KNOCK_OUT_TOKENS // ids.shape[1])
+    with torch.no_grad():
+        left = [number(input_ids=torch.cat(copies[i : i + size])) for i in range(0, len(copies), size)]
+    return whole - torch.cat(left).cpu() if left else torch.zeros(0)
+
+
+def _blanked(ids: Tensor, positions: Sequence[int], blank_id: int) -> Tensor:
+    copy = ids.clone()
+    copy[:, list(positions)] = blank_id
+    return copy
+
+
+def _rest(encoder: Encoder, encoding: Encoding, copies: int) -> dict[str, Tensor]:
+    """Attention mask and segment ids for so many copies of a sentence that isn't padded."""
+    tokens = encoder.tokenize(encoding.text, encoding.pair)
+    inputs = encoder.inputs([tokens] * copies)
+    return {name: tensor for name, tensor in inputs.items() if name != "input_ids"}
+
+
+def _by_word(values: Tensor, words: Sequence[Word]) -> Tensor:
+    return torch.stack([values[list(word.positions)].sum() for word in words]) if words else torch.zeros(0)

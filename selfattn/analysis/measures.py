@@ -1,0 +1,123 @@
+"""Numbers about attention weights and word vectors: what a head looks at, and what removing it changes."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cosine_similarity
+
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """Shannon entropy over the keys, in bits: 0 (one key) to log2(n) (uniform). (..., n_key) -> (...)"""
+    return -(weights * weights.clamp_min(torch.finfo(weights.dtype).tiny).log2()).sum(dim=-1)
+
+
+def special_share(weights: Tensor, special: Sequence[bool]) -> Tensor:
+    """The share of each row's weight on special tokens, 0 to 1. (..., n_key) -> (...)"""
+    return weights[..., torch.tensor(special)].sum(dim=-1)
+
+
+def hide_special(weights: Tensor, special: Sequence[bool]) -> tuple[Tensor, Tensor]:
+    """Weights over the ordinary tokens only, each row renormalised to 1, and how much weight that hid.
+
+    weights (..., n_query, n_key); the columns and rows of special tokens are removed: (..., m, m), and (..., m).
+    A row with all its weight on special tokens stays all zeros.
+    """
+    ordinary = ~torch.tensor(special)
+    rows = weights[..., ordinary, :]
+    kept = rows[..., ordinary]
+    total = kept.sum(dim=-1, keepdim=True)
+    return kept / total.masked_fill(total == 0, 1.0), special_share(rows, special)
+
+
+def similarity(first: Tensor, second: Tensor) -> Tensor:
+    """Cosine of two (stacks of) vectors, -1 to 1. (..., d) -> (...)"""
+    return cosine_similarity(first.double(), second.double(), dim=-1).float()
+
+
+def drift(first: Encoding, at_first: Sequence[int], second: Encoding, at_second: Sequence[int]) -> Tensor:
+    """The cosine of one word's vectors in two sentences: as bare token, with position, after each layer.
+
+    (n_layers + 2,): the static token vectors, hidden[0], ..., hidden[n_layers]. A split word is the mean of its pieces.
+    """
+    static = similarity(first.static[list(at_first)].mean(0), second.static[list(at_second)].mean(0))
+    layers = similarity(first.hidden[:, list(at_first)].mean(1), second.hidden[:, list(at_second)].mean(1))
+    return torch.cat([static[None], layers])
+
+
+def knock_out_effect(
+    encoder: Encoder,
+    first: tuple[str, Sequence[int]],
+    second: tuple[str, Sequence[int]],
+    how: str = "zero",
+    progress: Callable[[int, int], None] | None = None,
+) -> Tensor:
+    """What removing each head does to the likeness of a word's two vectors: (n_layers, n_heads), signed.
+
+    The cosine without the head minus the cosine with it, on the last hidden state, removed in both sentences. Positive:
+    without the head the vectors are more alike, so the head helps to tell them apart. first, second: (text, positions).
+    """
+    after = [
+        encoder.knock_out(text, list(positions), how, part(progress, half, 2))
+        for half, (text, positions) in enumerate((first, second))
+    ]
+    before = [encoder.encode(text).vector(encoder.n_layers, positions) for text, positions in (first, second)]
+    return change_of_likeness(after, before)
+
+
+def change_of_likeness(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tensor:
+    """The cosine of two vectors after a change minus the cosine before: after (..., d) each, before (d,) each."""
+    return similarity(*after) - similarity(*before)
+
+
+def part(progress: Callable[[int, int], None] | None, index: int, parts: int) -> Callable[[int, int], None] | None:
+    """The progress callback for one of several equal parts of the work."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(index * total + done, parts * total)
+
+
+def mean_distance(weights: Tensor) -> Tensor:
+    """How far each row looks, in tokens: the mean of |i - j| under its weights. (..., n, n) -> (..., n)"""
+    places = torch.arange(weights.shape[-1], dtype=weights.dtype)
+    return (weights * (places[:, None] - places).abs()).sum(dim=-1)
+
+
+def ordinary_rows(encoding: Encoding) -> list[int]:
+    """The positions of the tokens that aren't special; all positions where every token is."""
+    return [i for i, special in enumerate(encoding.special) if not special] or list(range(len(encoding.special)))
+
+
+def row_measures(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
+    """What a head's rows look at, weights (..., n, n), each a mean over the ordinary tokens' rows: (...).
+
+    entropy (bits) and distance (tokens); the share of the weight, 0 to 1, on special tokens, on the previous token, on
+    the next one and on the token itself. A row without a previous or next token is left out of that mean.
+    """
+    rows = ordinary_rows(encoding)
+    n = weights.shape[-1]
+    own = weights[..., rows, :]
+
+    def beside(offset: int) -> Tensor:
+        places = [i for i in rows if 0 <= i + offset < n]
+        if not places:
+            return torch.zeros(weights.shape[:-2])
+        return weights[..., places, [i + offset for i in places]].mean(dim=-1)
+
+    return {
+        "entropy": entropy(own).mean(dim=-1),
+        "distance": mean_distance(weights)[..., rows].mean(dim=-1),
+        "special tokens": special_share(own, encoding.special).mean(dim=-1),
+        "previous token": beside(-1),
+        "next token": beside(1),
+        "itself": beside(0),
+    }
+
+
+def head_measures(encoding: Encoding) -> dict[str, Tensor]:
+    """`row_measures` of every head, (n_layers, n_heads) each; one layer's maps are held at a time."""
+    layers = [row_measures(encoding.weights(layer), encoding) for layer in range(encoding.n_layers)]
+    return {name: torch.stack([layer[name] for layer in layers]) for name in layers[0]}

@@ -1,0 +1,141 @@
+"""The proof: every head of an encoder recomputed by the kernel and held against the model's own numbers.
+
+`prove` runs it on one encoder and one text; `support_table` on a tiny random encoder of every family, with the versions
+that are installed. `python -m selfattn.analysis.proof` prints that table in Markdown.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import LoadError, NotRecomputable
+from selfattn.encoders.families import FAMILIES, SENTENCES, Family, save_tiny
+from selfattn.encoders.loading import load_source
+from selfattn.encoders.projections import ProjectionsUnknown, project
+from selfattn.encoders.sources import Source, weights_digest
+
+Progress = Callable[[int, int], None]  # done, in all
+
+SEPARATE_PASS_NUMBERS = 50_000_000  # 200 MB: a separate eager pass holds all the maps at once
+
+
+def prove(encoder: Encoder, text: str, progress: Progress = lambda done, total: None) -> pd.DataFrame:
+    """The kernel against the model's own numbers on one text: a row for each head.
+
+    layer, head; `same_inputs`: the largest difference between the kernel's weights and those of the model's own eager
+    function on the recorded query and key; `separate_pass`: to the weights of a whole separate eager pass (NaN for a
+    text so long that its maps don't fit into 200 MB); `context`: between the kernel's context and what the fast
+    attention call returned; `projections`: between query, key and value recomputed from the layer's input and the
+    recorded ones (NaN where the family's projections aren't known). All absolute, in float32.
+    Raises NotRecomputable for an encoder that is shown only, TextError for a text it can't read.
+    """
+    if not encoder.recomputable:
+        raise NotRecomputable(f"{encoder.name}'s attention is shown, not recomputed: {encoder.reason}")
+    with _full_precision():
+        encoding = encoder.encode(text)
+        n = len(encoding.tokens)
+        fits = encoder.n_layers * encoder.n_heads * n * n <= SEPARATE_PASS_NUMBERS
+        separate = encoder.reference_weights(text) if fits else None
+        parts = []
+        for layer in range(encoder.n_layers):
+            parts.append(_prove_layer(encoder, encoding, layer, None if separate is None else separate[layer]))
+            progress(layer + 1, encoder.n_layers)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _prove_layer(encoder: Encoder, encoding: Encoding, layer: int, separate: Tensor | None) -> pd.DataFrame:
+    trace = encoding.recordings[layer].trace()
+    n_heads = len(trace.weights)
+    nothing = [float("nan")] * n_heads
+    return pd.DataFrame(
+        {
+            "layer": layer,
+            "head": range(n_heads),
+            "same_inputs": _largest(trace.weights, encoding.own_weights(layer)),
+            "separate_pass": nothing if separate is None else _largest(trace.weights, separate),
+            "context": _largest(trace.context, encoding.own_context(layer)),
+            "projections": [_projection_error(encoder, encoding, layer, head) for head in range(n_heads)],
+        }
+    )
+
+
+def _largest(ours: Tensor, theirs: Tensor) -> list[float]:
+    return (ours - theirs).abs().flatten(1).amax(1).tolist()
+
+
+def _projection_error(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> float:
+    try:
+        projected = project(encoder, encoding, layer, head)
+    except ProjectionsUnknown:
+        return float("nan")
+    trace = encoding.trace(layer, head)
+    return max(float((getattr(projected, p) - getattr(trace, p)).abs().max()) for p in ("query", "key", "value"))
+
+
+@contextmanager
+def _full_precision() -> Iterator[None]:
+    """No TF32 while the proof runs: on recent GPUs it would shorten float32's products to ten bits."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def support_table(progress: Progress = lambda done, total: None) -> pd.DataFrame:
+    """What is recomputed, shown or refused with the installed versions: a row for each family, measured, not listed.
+
+    family, support ("recomputed", "shown", "refused"), from ("layer input", "query, key, value" or ""), heads (how many
+    were compared), largest_error (over all heads and three sentences, against a separate eager pass; NaN where nothing is
+    recomputed), why (the reason where it isn't recomputed, or a note).
+    """
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for done, family in enumerate(FAMILIES.values(), start=1):
+            rows.append(_support(family, Path(folder) / family.model_type))
+            progress(done, len(FAMILIES))
+    return pd.DataFrame(rows)
+
+
+def _support(family: Family, folder: Path) -> dict[str, object]:
+    save_tiny(family, folder)
+    row = {"family": family.name, "support": "refused", "from": "", "heads": 0, "largest_error": float("nan")}
+    try:
+        encoder = load_source(Source(family.name, folder, "folder", None, weights_digest(folder)))
+    except LoadError as error:
+        return {**row, "why": str(error)}
+    if not encoder.recomputable:
+        return {**row, "support": "shown", "why": encoder.reason}
+    proof = pd.concat([prove(encoder, text) for text in SENTENCES])
+    return {
+        "family": family.name,
+        "support": "recomputed",
+        "from": "query, key, value" if proof["projections"].isna().any() else "layer input",
+        "heads": len(encoder.all_heads),
+        "largest_error": float(proof[["same_inputs", "separate_pass"]].max().max()),
+        "why": encoder.note,
+    }
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """The support table as Markdown, for the README."""
+    lines = ["| Family | Support | From | Largest error | |", "|---|---|---|---|---|"]
+    for row in table.to_dict("records"):
+        error = "" if pd.isna(row["largest_error"]) else f"{row['largest_error']:.0e}"
+        lines.append(f"| {row['family']} | {row['support']} | {row['from']} | {error} | {row['why']} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    from importlib.metadata import version
+
+    print(markdown(support_table()))
+    print(f"\nMeasured with transformers {version('transformers')} and torch {version('torch')}.")

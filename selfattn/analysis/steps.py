@@ -1,0 +1,275 @@
+"""One head's whole chain for one text: from what the layer reads to what the head adds, each step with its error.
+
+Nothing is taken from the model after the layer's input: each step is computed from the one before it. Beside it stands
+the model's own number: the query, key and value that its attention received, its eager weights, and the context that
+its fast attention call returned. Scores and what softmax makes on the way the model hands out to nobody; they are held
+against its own query and key, multiplied in double precision.
+Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3.2.1 and 3.2.2.
+"""
+
+import ast
+import inspect
+import math
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from selfattn import kernel
+from selfattn.encoders import projections
+from selfattn.encoders.capture import LayerRecording
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.projections import Projected, ProjectionsUnknown, project
+from selfattn.kernel import AttentionTrace, attend
+
+RECEIVED = "what the model's attention received"
+DOUBLE = "the model's own query and key in double precision"
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step of the chain, for all tokens. Row i belongs to token i."""
+
+    name: str  # "query", "scores" ...
+    formula: str  # in LaTeX
+    code: str  # the very lines that do it, read from the source
+    where: str  # the function that holds them
+    values: Tensor  # (n, d), (n, n), or (n, 1) for one number a row
+    shape: str  # the shape in words
+    own: Tensor | None  # the model's own, of the same shape; None where it is the model's own already
+    own_from: str  # where that comes from, in words
+
+    @property
+    def error(self) -> float | None:
+        """The largest difference to the model's own; infinite where minus infinity stands in other places."""
+        if self.own is None:
+            return None
+        ours, theirs = self.values.double(), self.own.double()
+        finite = ours.isfinite()
+        if not torch.equal(finite, theirs.isfinite()):
+            return math.inf
+        return float((ours - theirs)[finite].abs().max()) if finite.any() else 0.0
+
+    @property
+    def size(self) -> float:
+        """The largest number of the step by absolute value, to hold the error against."""
+        finite = self.values[self.values.isfinite()]
+        return float(finite.abs().max()) if finite.numel() else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """All steps of one head in order, and the trace they make up."""
+
+    layer: int
+    head: int
+    steps: tuple[Step, ...]
+    trace: AttentionTrace
+    projected: Projected | None  # None where the family's projections aren't known
+    note: str  # what is particular about this encoder, or why the chain starts at query, key and value
+
+    def __getitem__(self, name: str) -> Step:
+        return next(step for step in self.steps if step.name == name)
+
+    def __contains__(self, name: str) -> bool:
+        return any(step.name == name for step in self.steps)
+
+
+def follow(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Chain:
+    """The whole chain of one head. encoding must come from this encoder.
+
+    Where the projections aren't known the chain starts at the recorded query, key and value, and `note` says so.
+    Raises NotRecomputable for an encoder that is shown only, IndexError for a layer or head that it hasn't.
+    """
+    recorded = encoding.trace(layer, head)
+    recording = encoding.recordings[layer]
+    try:
+        projected = project(encoder, encoding, layer, head)
+    except ProjectionsUnknown as unknown:
+        first, trace, projected, note = _recorded_steps(recorded), recorded, None, str(unknown)
+    else:
+        first, note = _projected_steps(projected, recorded), projected.projections.family_note
+        trace = attend(projected.query, projected.key, projected.value, recorded.mask, recorded.scale)
+    steps = [*first, *_score_steps(trace, recording, head), *_softmax_steps(trace, recording, encoding, layer, head)]
+    own_context = encoding.own_context(layer)[head]
+    steps.append(_context_step(trace, own_context))
+    if projected is not None:
+        steps.append(_output_step(projected, trace, own_context))
+    return Chain(layer, head, tuple(steps), trace, projected, note)
+
+
+def dot_product(trace: AttentionTrace, query_pos: int, key_pos: int) -> Tensor:
+    """The terms of one score, (d_head,): query times key, dimension by dimension; their sum is the score."""
+    return trace.query[query_pos] * trace.key[key_pos]
+
+
+def unfold_softmax(masked: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """What kernel.softmax makes on its way: row maximum (n, 1), shifted (n, n), powers (n, n) and total (n, 1)."""
+    row_maximum = masked.amax(dim=-1, keepdim=True)
+    shifted = masked - row_maximum.masked_fill(row_maximum == -math.inf, 0.0)
+    powers = shifted.exp()
+    return row_maximum, shifted, powers, powers.sum(dim=-1, keepdim=True)
+
+
+def lines_of(function: Callable, *targets: str) -> str:
+    """The lines of a function that assign to these names ("return": its last return), as they stand in the source.
+
+    Raises LookupError for a name that the function doesn't assign to: then the page is out of step with the code.
+    """
+    text = textwrap.dedent(inspect.getsource(function))
+    body = ast.parse(text).body[0].body
+    found = {}
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            found["return"] = statement
+        elif isinstance(statement, ast.Assign):
+            names = [node.id for node in ast.walk(statement.targets[0]) if isinstance(node, ast.Name)]
+            found |= {name: statement for name in names}
+    missing = [target for target in targets if target not in found]
+    if missing:
+        raise LookupError(f"{function.__qualname__} assigns to {sorted(found)}, not to {missing}.")
+    return "\n".join(textwrap.dedent(ast.get_source_segment(text, found[target], padded=True)) for target in targets)
+
+
+def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Step]:
+    n, d_model = projected.layer_input.shape
+    rows = f"for each of the {n} tokens"
+    where = "selfattn.encoders.projections.project"
+    steps = [
+        Step(
+            "input", "X", lines_of(project, "layer_input"), where, projected.layer_input,
+            f"{d_model} numbers {rows}: the hidden state that the layer reads", None, "read from the model as it is",
+        )
+    ]  # fmt: skip
+    if projected.read_note:
+        steps.append(
+            Step(
+                "read", r"\tilde{X}", lines_of(project, "read"), where, projected.read,
+                f"{projected.read.shape[-1]} numbers {rows}", None, "made by the model's own module",
+            )
+        )  # fmt: skip
+    source = r"\tilde{X}" if projected.read_note else "X"
+    parts = ("query", "query_flat"), ("key", "key_flat"), ("value", "value")
+    for name, target in parts:
+        letter = name[0].upper()
+        bias = getattr(projected.projections, f"{name}_bias") is not None
+        turned = projected.rotary and name != "value"
+        read = projected.value_read if name == "value" else projected.read
+        steps.append(
+            Step(
+                name,
+                rf"{letter} = {source}\,W_{letter}" + (f" + b_{letter}" if bias else ""),
+                f"{lines_of(project, target)}\n{lines_of(projections.affine, 'product', 'return')}",
+                f"{where}, selfattn.encoders.projections.affine",
+                getattr(projected, f"{name}_flat"),
+                f"{recorded.query.shape[-1]} numbers {rows}, made from {read.shape[-1]} by a matrix of "
+                f"{read.shape[-1]} × {recorded.query.shape[-1]}",
+                None if turned else getattr(recorded, name),
+                "held against the model's own after the turn" if turned else RECEIVED,
+            )
+        )
+    return steps + (_rotary_steps(projected, recorded) if projected.rotary else [])
+
+
+def _rotary_steps(projected: Projected, recorded: AttentionTrace) -> list[Step]:
+    n, d_head = projected.query.shape
+    return [
+        Step(
+            f"turned {name}",
+            rf"\mathrm{{rotate}}({name[0].upper()})",
+            lines_of(projections.rotate, "first", "return"),
+            "selfattn.encoders.projections.rotate",
+            getattr(projected, name),
+            f"still {d_head} numbers for each of the {n} tokens, turned in pairs by an angle that grows with the position",
+            getattr(recorded, name),
+            RECEIVED,
+        )
+        for name in ("query", "key")
+    ]
+
+
+def _recorded_steps(recorded: AttentionTrace) -> list[Step]:
+    n = len(recorded.query)
+    return [
+        Step(
+            name, name[0].upper(), lines_of(LayerRecording.trace, name), "selfattn.encoders.capture.LayerRecording.trace",
+            getattr(recorded, name), f"{getattr(recorded, name).shape[-1]} numbers for each of the {n} tokens", None,
+            RECEIVED,
+        )
+        for name in ("query", "key", "value")
+    ]  # fmt: skip
+
+
+def _score_steps(trace: AttentionTrace, recording: LayerRecording, head: int) -> list[Step]:
+    query, key = (tensor[0, head].double().cpu() for tensor in (recording.query, recording.key))
+    scores = torch.einsum("qd,kd->qk", query, key)
+    scaled = scores * trace.scale
+    n = len(trace.scores)
+    table = f"{n} × {n}: from each token (row) to each token (column)"
+    where = "selfattn.kernel.attend"
+    usual = math.isclose(trace.scale, trace.query.shape[-1] ** -0.5)
+    formula = r"S / \sqrt{d_{head}}" if usual else rf"S \cdot {trace.scale:g}"
+    return [
+        Step("scores", r"S = Q K^{\top}", lines_of(attend, "scores"), where, trace.scores, table, scores, DOUBLE),
+        Step("scaled", formula, lines_of(attend, "scaled"), where, trace.scaled, table, scaled, DOUBLE),
+        Step(
+            "masked", r"S / \sqrt{d_{head}} + M" if usual else "S + M", lines_of(attend, "masked"), where,
+            trace.masked, table, _add(scaled, trace.mask), DOUBLE,
+        ),
+    ]  # fmt: skip
+
+
+def _add(scaled: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is None:
+        return scaled
+    return torch.where(mask, scaled, -math.inf) if mask.dtype == torch.bool else scaled + mask.double()
+
+
+def _softmax_steps(trace, recording: LayerRecording, encoding: Encoding, layer: int, head: int) -> list[Step]:
+    query, key = (tensor[0, head].double().cpu() for tensor in (recording.query, recording.key))
+    ours = unfold_softmax(trace.masked)
+    theirs = unfold_softmax(_add(torch.einsum("qd,kd->qk", query, key) * trace.scale, trace.mask))
+    n = len(trace.scores)
+    table = f"{n} × {n}, one number for each pair of tokens"
+    row = f"{n} × 1, one number for each row"
+    parts = (
+        ("maximum", r"m_i = \max_j \mathrm{masked}_{ij}", "row_maximum", row),
+        ("shifted", r"\mathrm{masked}_{ij} - m_i", "shifted", table),
+        ("powers", r"e^{\,\mathrm{masked}_{ij} - m_i}", "powers", table),
+        ("total", r"\sum_j e^{\,\mathrm{masked}_{ij} - m_i}", "total", row),
+    )
+    where = "selfattn.kernel.softmax"
+    steps = [
+        Step(name, formula, lines_of(kernel.softmax, target), where, value, shape, own, DOUBLE)
+        for (name, formula, target, shape), value, own in zip(parts, ours, theirs)
+    ]
+    own_weights = encoding.own_weights(layer)[head]
+    steps.append(
+        Step(
+            "weights", r"w_{ij} = e^{\,\mathrm{masked}_{ij} - m_i} / \mathrm{total}_i",
+            lines_of(kernel.softmax, "return"), where, trace.weights, f"{table}; each row sums to 1", own_weights,
+            "the model's own eager attention",
+        )
+    )  # fmt: skip
+    return steps
+
+
+def _context_step(trace: AttentionTrace, own: Tensor) -> Step:
+    n, d_head = trace.context.shape
+    return Step(
+        "context", r"C = w\,V", lines_of(attend, "context"), "selfattn.kernel.attend", trace.context,
+        f"{d_head} numbers for each of the {n} tokens", own, "what the model's fast attention call returned",
+    )  # fmt: skip
+
+
+def _output_step(projected: Projected, trace: AttentionTrace, own_context: Tensor) -> Step:
+    weight = projected.projections.output_weight
+    return Step(
+        "output", r"C\,W_O", lines_of(Projected.output, "return"), "selfattn.encoders.projections.Projected.output",
+        projected.output(trace.context),
+        f"{weight.shape[-1]} numbers for each of the {len(trace.context)} tokens, added to what the other heads add",
+        own_context.double() @ weight.double(), "the model's own context times its own W_O, in double precision",
+    )  # fmt: skip

@@ -1,0 +1,107 @@
+"""What if a real head computed otherwise: no scaling, a causal mask, a temperature, even weights, no other heads.
+
+Each change gives a whole AttentionTrace of the kernel, to lay beside the head's own.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from selfattn.encoders.capture import Recorder
+from selfattn.encoders.encoder import Encoder
+from selfattn.kernel import AttentionTrace, add_mask, attend_precisely, softmax
+
+
+def change(
+    trace: AttentionTrace,
+    *,
+    scaling: bool = True,
+    causal: bool = False,
+    temperature: float = 1.0,
+    uniform: bool = False,
+) -> AttentionTrace:
+    """The head (n, d_head) computed with these changes, all at once.
+
+    scaling=False leaves the scores as they are. causal=True hides the tokens after each token. temperature divides what
+    softmax gets, position bias included: above 1 the weights even out, below 1 they sharpen. uniform=True gives every
+    token that may be looked at the same weight. Raises ValueError for a temperature of 0 or less.
+    """
+    if not temperature > 0:
+        raise ValueError(f"temperature must be above 0, got {temperature}. Near 0 the largest score takes all.")
+    if (scaling, causal, temperature, uniform) == (True, False, 1.0, False):
+        return trace  # nothing is changed, not even the last digit
+    mask = trace.mask
+    if causal:
+        mask = combine(mask, causal_mask(len(trace.query)))
+    if uniform:  # a query of zeros scores every key alike
+        allowed = None if mask is None else mask if mask.dtype == torch.bool else mask > -math.inf
+        return attend_precisely(torch.zeros_like(trace.query), trace.key, trace.value, allowed, trace.scale)
+    if mask is not None and mask.dtype != torch.bool:
+        mask = mask / temperature
+    return attend_precisely(trace.query, trace.key, trace.value, mask, (trace.scale if scaling else 1.0) / temperature)
+
+
+def causal_mask(n: int) -> Tensor:
+    """(n, n) bool: row i may attend to columns 0 ... i."""
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
+def combine(mask: Tensor | None, allowed: Tensor) -> Tensor:
+    """A head's mask with one more restriction: allowed (n, n) bool, True = may attend."""
+    if mask is None:
+        return allowed
+    return mask & allowed if mask.dtype == torch.bool else mask.expand(allowed.shape).masked_fill(~allowed, -math.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Masking:
+    """One way to keep tokens out, and what it leaves."""
+
+    name: str
+    weights: Tensor  # (n, n)
+    context: Tensor  # (n, d_head)
+    leaked: Tensor  # (n,) the weight of each row that still falls on hidden tokens
+
+
+def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
+    """Four ways to hide the tokens where `allowed` (n, n) is False, on a real head: the first is the kernel's own.
+
+    Add minus infinity to the scaled scores; multiply the *scores* by 0 (e^0 = 1: the token still counts); multiply the
+    weights by 0 (rows no longer sum to 1); that, and divide each row by its sum (equal to the first).
+    """
+    added = attend_precisely(trace.query, trace.key, trace.value, combine(trace.mask, allowed), trace.scale).weights
+    zeroed = trace.weights * allowed
+    total = zeroed.sum(-1, keepdim=True)
+    ways = (
+        ("add −∞ to the scores", added),
+        ("multiply the scores by 0", softmax(add_mask(trace.scaled * allowed, trace.mask))),
+        ("multiply the weights by 0", zeroed),
+        ("… and divide by the row's sum", zeroed / total.masked_fill(total == 0, 1.0)),
+    )
+    return tuple(Masking(name, w, w @ trace.value, (w * ~allowed).sum(-1)) for name, w in ways)
+
+
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """A pass in which this head is the only attention there is."""
+
+    trace: AttentionTrace  # the head in that pass: its layer reads hidden states that no other head has touched
+    hidden: Tensor  # (n, d_model) the last hidden state
+
+
+def alone(encoder: Encoder, text: str, layer: int, head: int, run: Callable = lambda call: call()) -> Alone:
+    """Run the text with every other head's output set to zero, in every layer.
+
+    run is given the call that runs the encoder (to make it wait its turn). Raises NotRecomputable, TextError, IndexError.
+    """
+    encoder.encode(text).trace(layer, head)  # says what is wrong with the text, the layer, the head or the encoder
+    others = [other for other in encoder.all_heads if other != (layer, head)]
+    recorder = Recorder([others])
+    tokens = encoder.tokenize(text)
+    with torch.no_grad():
+        output = run(lambda: encoder.model(**encoder.inputs([tokens]), recorder=recorder))
+    trace = recorder.layers[layer].sentence(0, len(tokens.ids)).trace(head)
+    return Alone(trace, output.last_hidden_state[0].float().cpu())

@@ -1,0 +1,331 @@
+"""A pretrained encoder and what can be asked of it: run text through it, check it, remove heads from it."""
+
+import copy
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from selfattn.encoders.capture import Head, LayerRecording, Recorder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import NotRecomputable, TextError
+from selfattn.words import token_words
+
+KNOCK_OUT_TOKENS = 4096  # copies of the sentence are batched up to about this many tokens a pass
+
+Progress = Callable[[int, int], None]  # passes done, passes in all
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A text as the tokeniser sees it, neither padded nor cut."""
+
+    text: str
+    pair: str | None
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    types: tuple[int, ...]
+    special: tuple[bool, ...]
+    offsets: tuple[tuple[int, int], ...]
+    segments: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """A pretrained encoder, loaded by `load_encoder`. Holds no state between calls; threads may share it."""
+
+    name: str
+    revision: str | None  # None for folders
+    family: str  # config.model_type
+    n_layers: int
+    n_heads: int
+    d_model: int
+    d_head: int
+    max_tokens: int  # special tokens included
+    device: str
+    dtype: str
+    recomputable: bool  # measured at load: as many recordings as layers, and parity with the model's own weights
+    reason: str  # why not, where it isn't
+    model: nn.Module
+    tokenizer: object
+    digest: str = ""  # sha256 of the weights file
+    note: str = ""  # what a visitor should know ("the encoder half of T5")
+    eager: "EagerTwin" = None  # the same parameters under the implementation that returns its weights
+
+    def encode(self, text: str, pair: str | None = None, pad_to: int | None = None) -> Encoding:
+        """Run one text through the encoder, at full speed, keeping what each layer's attention received.
+
+        pair: a second segment. pad_to: pad to this many tokens and keep the padding (to see the padding mask at work).
+        Raises TextError for a text that is empty, too long, or not valid Unicode.
+        """
+        tokens = self.tokenize(text, pair)
+        n = len(tokens.ids)
+        if pad_to is not None and not n <= pad_to <= self.max_tokens:
+            raise TextError(f"pad_to must lie between the text's {n} tokens and {self.max_tokens}, got {pad_to}.")
+        return self._run([tokens], pad_to or n, keep_padding=True)[0]
+
+    def encode_batch(self, texts: Sequence[str]) -> list[Encoding]:
+        """Run several texts in one padded pass, each cut back to its own length afterwards."""
+        batch = [self.tokenize(text) for text in texts]
+        return self._run(batch, max(len(tokens.ids) for tokens in batch), keep_padding=False) if batch else []
+
+    def tokenize(self, text: str, pair: str | None = None) -> Tokens:
+        """The text's tokens; raises TextError where the encoder can't read it."""
+        for part in (text,) if pair is None else (text, pair):
+            _check_text(part)
+        # The backend is asked directly: the wrapper switches padding and truncation on a shared object, which races.
+        found = self.tokenizer.backend_tokenizer.encode(text, pair)
+        n = len(found.ids)
+        if all(found.special_tokens_mask):
+            raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
+        if n > self.max_tokens:
+            raise TextError(
+                f"This text has {n:,} tokens and {self.name} reads at most {self.max_tokens:,} (special tokens included)."
+                f" Shorten it by at least {n - self.max_tokens:,} tokens."
+            )
+        rows = self.model.get_input_embeddings().num_embeddings
+        if max(found.ids) >= rows:
+            strange = found.tokens[found.ids.index(max(found.ids))]
+            raise TextError(
+                f"The token {strange!r} has the number {max(found.ids):,}, and {self.name} has vectors for {rows:,} tokens "
+                "only: its tokeniser and its weights don't belong together. Save both again from one model."
+            )
+        return Tokens(
+            text,
+            pair,
+            tuple(found.tokens),
+            tuple(found.ids),
+            tuple(found.type_ids),
+            tuple(bool(flag) for flag in found.special_tokens_mask),
+            tuple(found.offsets),
+            tuple(found.sequence_ids),
+        )
+
+    def reference_weights(self, text: str) -> Tensor:
+        """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n)."""
+        return self.eager.weights(self.inputs([self.tokenize(text)]))
+
+    def knock_out(
+        self,
+        text: str,
+        position: int | Sequence[int],
+        how: str = "zero",
+        progress: Progress | None = None,
+    ) -> Tensor:
+        """What the vector at `position` becomes without each head in turn: (n_layers, n_heads, d_model).
+
+        The last hidden state with this one head's output removed at every position: set to zero, or with how="mean" to
+        the head's mean over the sentence. position: an int, or several for a split word (their mean). The copies of the
+        sentence run in batches of about 4,096 tokens; progress(done, total) is called after each.
+        Raises NotRecomputable where the encoder is shown only. (Michel et al. 2019, "Are Sixteen Heads Really Better
+        than One?", section 2)
+        """
+        heads = [[(layer, head)] for layer in range(self.n_layers) for head in range(self.n_heads)]
+        positions = self._positions(text, position)
+        vectors = [states[:, positions].mean(dim=1) for states in self._without(text, heads, how, progress)]
+        return torch.cat(vectors).unflatten(0, (self.n_layers, self.n_heads)).float().cpu()
+
+    def without_heads(self, text: str, removed: Sequence[Iterable[Head]], how: str = "zero") -> Tensor:
+        """The last hidden state with sets of heads removed: (len(removed), n, d_model), one pass a few sets."""
+        return torch.cat(list(self._without(text, [list(heads) for heads in removed], how, None))).float().cpu()
+
+    def without_attention(self, texts: Sequence[str]) -> list[Tensor]:
+        """The master switch: the hidden states (n_layers + 1, n, d_model) of each text with every head's output zero.
+
+        The texts share one pass, so that equal rows meet equal arithmetic.
+        """
+        self._check_recomputable()
+        batch = [self.tokenize(text) for text in texts]
+        recorder = Recorder([self.all_heads] * len(batch), keep=False)
+        with torch.no_grad():
+            output = self.model(**self.inputs(batch), recorder=recorder, output_hidden_states=True)
+        hidden = torch.stack(self.states(output))
+        return [hidden[:, row, : len(tokens.ids)].float().cpu() for row, tokens in enumerate(batch)]
+
+    @property
+    def all_heads(self) -> list[Head]:
+        """Every (layer, head) of the encoder."""
+        return [(layer, head) for layer in range(self.n_layers) for head in range(self.n_heads)]
+
+    def inputs(self, batch: Sequence[Tokens], length: int | None = None) -> dict[str, Tensor]:
+        """Token ids, attention mask and segment ids, padded on the right, on the model's device: each (batch, length)."""
+        length = length or max(len(tokens.ids) for tokens in batch)
+        pad = self.tokenizer.pad_token_id or 0
+
+        def padded(rows, fill):
+            return torch.tensor([[*row, *[fill] * (length - len(row))] for row in rows], device=self.device)
+
+        inputs = {
+            "input_ids": padded([t.ids for t in batch], pad),
+            "attention_mask": padded([[1] * len(t.ids) for t in batch], 0),
+        }
+        if "token_type_ids" in self.tokenizer.model_input_names:
+            inputs["token_type_ids"] = padded([t.types for t in batch], 0)
+        return inputs
+
+    def states(self, output) -> tuple[Tensor, ...]:
+        """n_layers + 1 of (batch, n, d_model), the last being the model's last_hidden_state (after a final norm)."""
+        return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
+
+    def _without(self, text: str, removed: list[list[Head]], how: str, progress: Progress | None):
+        """Yield last hidden states (copies, n, d_model), a batch of copies of the text at a time."""
+        self._check_recomputable()
+        tokens = self.tokenize(text)
+        copies = max(1, KNOCK_OUT_TOKENS // len(tokens.ids))
+        chunks = [removed[start : start + copies] for start in range(0, len(removed), copies)]
+        for done, chunk in enumerate(chunks, start=1):
+            recorder = Recorder(chunk, how, keep=False)
+            with torch.no_grad():
+                yield self.model(**self.inputs([tokens] * len(chunk)), recorder=recorder).last_hidden_state
+            if progress is not None:
+                progress(done, len(chunks))
+
+    def _positions(self, text: str, position: int | Sequence[int]) -> list[int]:
+        positions = [position] if isinstance(position, int) else list(position)
+        n = len(self.tokenize(text).ids)
+        if not positions or not all(0 <= p < n for p in positions):
+            raise IndexError(f"Expected positions from 0 to {n - 1}, got {position}.")
+        return positions
+
+    def _run(self, batch: list[Tokens], length: int, keep_padding: bool) -> list[Encoding]:
+        inputs = self.inputs(batch, length)
+        recorder = Recorder()
+        with torch.no_grad(), self._memory_guard(inputs):
+            if self.recomputable:
+                output = self.model(**inputs, recorder=recorder, output_hidden_states=True)
+            else:
+                output = self.eager.run(inputs)
+            static = self.model.get_input_embeddings()(inputs["input_ids"])
+        encodings = []
+        for row, tokens in enumerate(batch):
+            n = length if keep_padding else len(tokens.ids)
+            encodings.append(
+                self._encoding(
+                    self._pad(tokens, n),
+                    tuple(_row(state, row, n) for state in self.states(output)),
+                    _row(static, row, n),
+                    recordings=tuple(layer.sentence(row, n) for layer in recorder.layers),
+                    shown=None if self.recomputable else _stack(output.attentions, row, n),
+                )
+            )
+        return encodings
+
+    def _encoding(
+        self,
+        tokens: Tokens,
+        states: tuple[Tensor, ...],
+        static: Tensor,
+        recordings: tuple[LayerRecording, ...],
+        shown: Tensor | None,
+    ) -> Encoding:
+        words = []
+        for segment, text in enumerate((tokens.text, tokens.pair or "")):
+            outside = [held != segment for held in tokens.segments]
+            words += token_words(text, tokens.offsets, outside)
+        return Encoding(
+            tokens.text,
+            tokens.pair,
+            tokens.tokens,
+            tokens.ids,
+            tokens.special,
+            tokens.segments,
+            tuple(sorted(words, key=lambda word: word.start)),
+            states,
+            static,
+            self.n_heads,
+            recordings,
+            shown,
+            self.reason,
+        )
+
+    def _pad(self, tokens: Tokens, n: int) -> Tokens:
+        extra = n - len(tokens.ids)
+        if not extra:
+            return tokens
+        pad = self.tokenizer.pad_token_id or 0
+        return Tokens(
+            tokens.text,
+            tokens.pair,
+            tokens.tokens + (self.tokenizer.pad_token or "[PAD]",) * extra,
+            tokens.ids + (pad,) * extra,
+            tokens.types + (0,) * extra,
+            tokens.special + (True,) * extra,
+            tokens.offsets + ((0, 0),) * extra,
+            tokens.segments + (None,) * extra,
+        )
+
+    @contextmanager
+    def _memory_guard(self, inputs: dict[str, Tensor]) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            rows, n = inputs["input_ids"].shape
+            raise TextError(
+                f"{rows} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or choose "
+                "another device, a lower precision or a smaller encoder."
+            ) from None
+
+    def _check_recomputable(self) -> None:
+        if not self.recomputable:
+            raise NotRecomputable(f"{self.name}'s attention is shown, not recomputed: {self.reason}")
+
+
+class EagerTwin:
+    """The same parameters under the slow `eager` attention that returns its weights: the reference for the proof.
+
+    A loaded model's implementation is never switched, because another thread would lose its recordings. The twin is a
+    copy of the modules only, made when it is first needed.
+    """
+
+    def __init__(self, model: nn.Module):
+        self._model = model
+        self._twin: nn.Module | None = None
+        self._lock = threading.Lock()
+
+    def weights(self, inputs: dict[str, Tensor]) -> Tensor:
+        """(n_layers, n_heads, n, n) of a single sentence, CPU float32."""
+        with torch.no_grad():
+            return _stack(self.run(inputs).attentions, 0, inputs["input_ids"].shape[1])
+
+    def run(self, inputs: dict[str, Tensor]):
+        """The model's output with hidden states and attention weights."""
+        with self._lock:
+            if self._twin is None:
+                shared = {id(tensor): tensor for tensor in (*self._model.parameters(), *self._model.buffers())}
+                twin = copy.deepcopy(self._model, shared)
+                twin.set_attn_implementation("eager")
+                self._twin = twin
+        return self._twin(**inputs, output_attentions=True, output_hidden_states=True)
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error means that memory ran out: on the CPU torch raises a plain RuntimeError, known by its words."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+def _row(batch: Tensor, row: int, n: int) -> Tensor:
+    """One sentence of the batch, cut to its n tokens: CPU float32. Copied where a view would keep the batch alive."""
+    own = batch[row, :n].float().cpu()
+    return own if batch.shape[0] == 1 else own.clone()
+
+
+def _stack(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:
+    return torch.stack([layer[row, :, :n, :n].float().cpu() for layer in attentions])
+
+
+def _check_text(text: str) -> None:
+    if not isinstance(text, str):
+        raise TextError(f"Expected a text (str), got {type(text).__name__}.")
+    if not text.strip():
+        raise TextError("The text is empty. Type a sentence of at least one word.")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise TextError(
+            f"The text is not valid Unicode: character {error.start} is half of a surrogate pair. Remove it."
+        ) from None

@@ -1,0 +1,117 @@
+"""One text run through an encoder: its tokens, its words, its hidden states, and any head's attention on demand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from selfattn.encoders.capture import LayerRecording
+from selfattn.encoders.errors import NotRecomputable
+from selfattn.kernel import AttentionTrace
+from selfattn.words import Word
+
+BLOCK = 1024  # rows of a map that are computed at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """What an encoder made of one text. Every tensor handed out is CPU float32; rows are queries, columns keys."""
+
+    text: str
+    pair: str | None  # the second segment, where one was given
+    tokens: tuple[str, ...]  # n word pieces, special tokens included
+    ids: tuple[int, ...]  # n
+    special: tuple[bool, ...]  # n: True for [CLS], [SEP], padding ... as the tokeniser says, not from spelling
+    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens
+    words: tuple[Word, ...]
+    states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): what each layer reads, and the last
+    static: Tensor  # (n, d_embedding): the bare token-embedding rows, no position
+    n_heads: int
+    recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one a layer; empty where shown only
+    shown: Tensor | None = field(repr=False, default=None)  # (n_layers, n_heads, n, n) where shown only
+    reason: str = ""  # why it is shown only
+
+    @property
+    def n_layers(self) -> int:
+        """How many layers of attention there are."""
+        return len(self.states) - 1
+
+    @property
+    def hidden(self) -> Tensor:
+        """The hidden states (n_layers + 1, n, d_model): hidden[l] is what layer l reads, hidden[-1] the last.
+
+        A stack made when it is asked for: an encoding doesn't hold its states twice.
+        """
+        return torch.stack(self.states)
+
+    def trace(self, layer: int, head: int) -> AttentionTrace:
+        """Every step of one head, recomputed by the kernel: tensors (n, d_head), (n, n) and (n, d_head).
+
+        Raises IndexError for a layer or head that the encoder hasn't, NotRecomputable where it is shown only.
+        """
+        self._check_recomputable()
+        return self.recordings[self._layer(layer)].trace(self._head(head))
+
+    def weights(self, layer: int) -> Tensor:
+        """All heads' attention weights in one layer, (n_heads, n, n): by the kernel, or the model's own if shown only."""
+        layer = self._layer(layer)
+        return self.shown[layer] if self.shown is not None else self.recordings[layer].trace().weights
+
+    def rows(self, position: int) -> Tensor:
+        """What the token at `position` attends to, in every layer and head: (n_layers, n_heads, n), in O(n)."""
+        position = self._position(position)
+        if self.shown is not None:
+            return self.shown[:, :, position]
+        row = slice(position, position + 1)
+        return torch.stack([recording.trace(rows=row).weights[:, 0] for recording in self.recordings])
+
+    def own_weights(self, layer: int) -> Tensor:
+        """The weights (n_heads, n, n) by the model's own eager function on the very inputs that the kernel gets."""
+        layer = self._layer(layer)
+        return self.shown[layer] if self.shown is not None else self.recordings[layer].own_weights()
+
+    def head_weights(self, layer: int, head: int, rows: slice = slice(None)) -> Tensor:
+        """One head's weights, all rows or some: (n, n) or fewer rows; by the kernel, or the model's own if shown only.
+
+        Rows are computed a block at a time, so that a text of thousands of tokens needs one map and not four.
+        """
+        layer, head = self._layer(layer), self._head(head)
+        if self.shown is not None:
+            return self.shown[layer, head, rows]
+        start, stop, _ = rows.indices(len(self.tokens))
+        blocks = [slice(first, min(first + BLOCK, stop)) for first in range(start, stop, BLOCK)]
+        return torch.cat([self.recordings[layer].trace(head, block).weights for block in blocks])
+
+    def own_head_weights(self, layer: int, head: int) -> Tensor:
+        """One head's weights (n, n) by the model's own eager function on the very inputs that the kernel gets."""
+        layer, head = self._layer(layer), self._head(head)
+        return self.shown[layer, head] if self.shown is not None else self.recordings[layer].own_weights(head)
+
+    def own_context(self, layer: int) -> Tensor:
+        """The context (n_heads, n, d_head) that the model's fast attention call returned in this pass."""
+        self._check_recomputable()
+        return self.recordings[self._layer(layer)].context[0].transpose(0, 1).float().cpu()
+
+    def vector(self, layer: int, positions: Sequence[int]) -> Tensor:
+        """The hidden state (d_model,) entering `layer` (n_layers: the last), averaged over a split word's positions."""
+        return self.states[layer][list(positions)].mean(dim=0)
+
+    def _check_recomputable(self) -> None:
+        if self.shown is not None:
+            raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
+
+    def _layer(self, layer: int) -> int:
+        return _within(layer, self.n_layers, "layer")
+
+    def _head(self, head: int) -> int:
+        return _within(head, self.n_heads, "head")
+
+    def _position(self, position: int) -> int:
+        return _within(position, len(self.tokens), "position")
+
+
+def _within(index: int, count: int, what: str) -> int:
+    if not 0 <= index < count:
+        raise IndexError(f"Expected a {what} from 0 to {count - 1}, got {index}.")
+    return int(index)

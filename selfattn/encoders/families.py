@@ -1,0 +1,173 @@
+"""A tiny encoder of every family, with random weights, saved like any other checkpoint: for the support table and tests.
+
+The weights are large on purpose: with the usual small ones every head would look at all tokens alike, and an error in
+a bias, a mask or a rotation would hide in the noise.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from selfattn.encoders.loading import quiet
+
+SENTENCES = (
+    "The bank of the river was muddy after the rain.",
+    "The bank approved the loan in the morning, didn't it?",
+    "She sat by the water and waited for the well-known banker.",
+)
+N_LAYERS = 3
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family of encoders and the settings that make a tiny one of it."""
+
+    name: str  # as people say it
+    model_type: str  # as transformers says it
+    tokenizer: str  # "wordpiece", "bytes" or "unigram"
+    settings: Mapping[str, object] = field(
+        default_factory=dict
+    )  # beside the common sizes; None: it has no such setting
+    spread: float = 0.3  # standard deviation of the random matrices
+
+
+COMMON = {
+    "num_hidden_layers": N_LAYERS,
+    "num_attention_heads": 4,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "max_position_embeddings": 64,
+}
+# T5 doesn't divide by sqrt(d_head), and MobileBERT has no norms that hold its numbers down: smaller weights for them.
+T5_SIZES = {"d_kv": 8, "d_ff": 48, "num_decoder_layers": 1, "decoder_start_token_id": 0}
+FUNNEL_SIZES = {
+    "block_sizes": [1] * N_LAYERS,
+    "d_head": 8,
+    "d_inner": 48,
+    "num_hidden_layers": None,
+    "architectures": ["FunnelModel"],
+}
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("BERT", "bert", "wordpiece"),
+        Family("RoBERTa", "roberta", "bytes", {"pad_token_id": 1}),
+        Family("XLM-R", "xlm-roberta", "unigram", {"pad_token_id": 1}),
+        Family("CamemBERT", "camembert", "unigram", {"pad_token_id": 1}),
+        Family("ELECTRA", "electra", "wordpiece", {"embedding_size": 16}),
+        Family("ALBERT", "albert", "unigram", {"embedding_size": 16, "num_hidden_groups": 1}),
+        Family("DistilBERT", "distilbert", "wordpiece", {"hidden_dim": 48}),
+        Family("MobileBERT", "mobilebert", "wordpiece", {"embedding_size": 16, "intra_bottleneck_size": 16}, 0.18),
+        Family(
+            "ModernBERT",
+            "modernbert",
+            "bytes",
+            {"local_attention": 8, "global_attn_every_n_layers": 3, "attention_bias": True},
+        ),
+        Family("NomicBERT", "nomic_bert", "wordpiece"),
+        Family("EuroBERT", "eurobert", "bytes", {"num_key_value_heads": 2}),
+        Family("T5 (encoder half)", "t5", "unigram", T5_SIZES, spread=0.18),
+        Family("mT5 (encoder half)", "mt5", "unigram", T5_SIZES, spread=0.18),
+        Family(
+            "DeBERTa",
+            "deberta",
+            "bytes",
+            {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_biased_input": False},
+        ),
+        Family(
+            "DeBERTa-v2",
+            "deberta-v2",
+            "unigram",
+            {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_biased_input": False},
+        ),
+        Family("MPNet", "mpnet", "wordpiece", {"pad_token_id": 1}),
+        Family("XLNet", "xlnet", "unigram", {"d_inner": 48, "d_head": 8, "max_position_embeddings": None}),
+        Family("Longformer", "longformer", "bytes", {"attention_window": [8] * N_LAYERS, "pad_token_id": 1}),
+        Family("Funnel", "funnel", "wordpiece", FUNNEL_SIZES),
+    )
+}
+
+
+def save_tiny(family: Family, folder: Path, seed: int = 0, masked_head: bool = False) -> Path:
+    """Write a tiny checkpoint with its tokeniser into `folder` (created), as save_pretrained does; returns it.
+
+    masked_head: with the family's masked-language head. Raises KeyError for a tokeniser kind that isn't known.
+    """
+    from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForTextEncoding
+
+    tokenizer = TOKENIZERS[family.tokenizer]()
+    ids = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos", "cls", "sep")}
+    settings = {**COMMON, "vocab_size": len(tokenizer), **ids, **family.settings}
+    known = {key: value for key, value in settings.items() if value is not None}
+    with quiet():
+        config = AutoConfig.for_model(family.model_type, **known)
+    loader = AutoModelForMaskedLM if masked_head else AutoModel
+    if config.is_encoder_decoder:  # T5: its encoder half alone
+        loader = AutoModelForTextEncoding
+    with quiet():
+        model = loader.from_config(config)
+        fill(model, seed, family.spread)
+        model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return Path(folder)
+
+
+def fill(model: nn.Module, seed: int, spread: float) -> None:
+    """Give every parameter random numbers, biases and norms too, the same ones for the same seed."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            noise = torch.randn(parameter.shape, generator=generator) * spread
+            if parameter.dim() > 1:
+                parameter.copy_(noise)
+            else:
+                parameter.add_(noise)
+        for module in model.modules():
+            if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+                module.weight[module.padding_idx] = 0  # as in training, which never moves this row
+
+
+def wordpiece_tokenizer():
+    """A lower-casing WordPiece tokeniser that splits what it doesn't know ("riverbank" into river and ##bank)."""
+    from transformers import BertTokenizer
+
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = "the bank of river was muddy after rain approved loan in morning she sat by water and for well known it"
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *".,'?!-", *letters, *words.split()]
+    pieces += [f"##{piece}" for piece in (*letters, "bank", "ing", "er", "ed")]
+    return BertTokenizer(vocab={piece: i for i, piece in enumerate(pieces)}, model_max_length=64)
+
+
+def byte_tokenizer():
+    """A byte-level BPE tokeniser trained on a few sentences: any text at all, several tokens to a strange letter."""
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import RobertaTokenizer
+
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trainer = ByteLevelBPETokenizer()
+    trainer.train_from_iterator(
+        SENTENCES * 3, vocab_size=340, min_frequency=2, special_tokens=special, show_progress=False
+    )
+    trained = json.loads(trainer.to_str())["model"]
+    merges = [tuple(pair) for pair in trained["merges"]]
+    return RobertaTokenizer(vocab=trained["vocab"], merges=merges, model_max_length=64)
+
+
+def unigram_tokenizer():
+    """A sentencepiece-like tokeniser: pieces with a leading "▁", the likeliest split wins."""
+    from transformers import XLMRobertaTokenizer
+
+    letters = "abcdefghijklmnopqrstuvwxyzTSIW.,'?!-"
+    words = "▁The ▁the ▁bank ▁of ▁river ▁was ▁mud dy ▁after ▁rain ▁loan ▁in ▁morning ▁She ▁sat ▁by ▁water bank er ing"
+    scored = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -3.0)]
+    scored += [(piece, -4.0) for piece in words.split()] + [(letter, -8.0) for letter in letters]
+    scored += [("<mask>", 0.0)]
+    return XLMRobertaTokenizer(vocab=scored, model_max_length=64)
+
+
+TOKENIZERS = {"wordpiece": wordpiece_tokenizer, "bytes": byte_tokenizer, "unigram": unigram_tokenizer}

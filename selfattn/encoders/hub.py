@@ -1,0 +1,121 @@
+"""Fetching an encoder's files from the Hugging Face Hub, or from its cache when there is no network."""
+
+import os
+from collections.abc import Callable
+from fnmatch import fnmatch
+from pathlib import Path
+
+from huggingface_hub import HfApi, hf_hub_download, snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    HTTPError,  # of the HTTP client that this version of the Hub's library uses
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from huggingface_hub.hf_api import ModelInfo
+from huggingface_hub.utils import tqdm
+
+from selfattn.encoders.errors import LoadError
+
+# Enough to load an encoder and its tokeniser; no pickles, no code. Folders within hold other forms of the same model.
+FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
+UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
+
+
+def offline() -> bool:
+    """Whether the operator forbids asking the Hub."""
+    return any(os.environ.get(key, "") not in ("", "0") for key in ("SELFATTN_OFFLINE", "HF_HUB_OFFLINE"))
+
+
+def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tuple[Path, str]:
+    """Download (or find in the cache) a Hub model's files: their folder and the commit. Raises LoadError.
+
+    report is told in words which file is on its way and how far.
+    """
+    try:
+        if offline():
+            return _from_cache(name, revision, "this server is set to work offline")
+        report(f"Asking the Hub for {name}")
+        try:
+            info = HfApi().model_info(name, revision=revision, timeout=10, files_metadata=True)
+        except (GatedRepoError, RevisionNotFoundError, RepositoryNotFoundError):  # the Hub did answer
+            raise
+        except UNREACHABLE as error:
+            return _from_cache(name, revision, f"the Hub can't be reached ({type(error).__name__})")
+        return _download(name, revision, info, report), info.sha
+    except HFValidationError:
+        raise LoadError("name", f"{name!r} is neither a folder here nor a Hub id (owner/name). Check it.") from None
+    except GatedRepoError:
+        raise LoadError(
+            "gated",
+            f"{name} is gated: its owner gives access on request. Accept its terms on its Hub page and log in with "
+            "`hf auth login`, or set HF_TOKEN.",
+        ) from None
+    except RevisionNotFoundError:
+        raise LoadError("revision", f"{name} has no revision {revision!r}. Leave it empty for the newest.") from None
+    except RepositoryNotFoundError:
+        raise LoadError(
+            "missing", f"There is no model {name!r} on the Hub, or it is private. Check the spelling (owner/name)."
+        ) from None
+
+
+def _download(name: str, revision: str | None, info: ModelInfo, report: Callable[[str], None]) -> Path:
+    """Fetch the files of one commit that aren't in the cache yet: their folder."""
+    sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
+    wanted = sorted(f for f in sizes if "/" not in f and any(fnmatch(f, pattern) for pattern in FILES))
+    if not any(file.endswith(".safetensors") for file in wanted):
+        raise LoadError(
+            "safetensors",
+            f"{name} has no safetensors weights at this revision, and selfattn reads no pickles. Try another revision "
+            "(many models have them on refs/pr/...), or save it as safetensors in a folder of your own.",
+        )
+    try:
+        for number, file in enumerate(wanted, start=1):
+            stage = f"Downloading {name}: {file} ({number} of {len(wanted)}, {sizes[file] / 1e6:,.1f} MB)"
+            report(stage)
+            path = hf_hub_download(name, file, revision=info.sha, tqdm_class=_reporting(stage, sizes[file], report))
+        # Asked for once more by its name, so that the cache knows next time, without a network, what the name means.
+        hf_hub_download(name, wanted[0], revision=revision)
+    except GatedRepoError:
+        raise
+    except (*UNREACHABLE, LocalEntryNotFoundError) as error:
+        raise LoadError(
+            "network",
+            f"The download of {name} broke off ({type(error).__name__}: {str(error).splitlines()[0][:200]}). Try again: "
+            "it goes on where it stopped. Check the disk space if it breaks off again.",
+        ) from None
+    return Path(path).parent
+
+
+def _reporting(stage: str, size: int, report: Callable[[str], None]) -> type[tqdm]:
+    """A progress bar that draws nothing and reports every whole percent instead."""
+
+    class Reporting(tqdm):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **{**options, "disable": True})
+            self._done = self._shown = 0
+
+        def update(self, n: float | None = 1):
+            self._done += n or 0
+            percent = int(100 * self._done / max(size, 1))
+            if percent > self._shown:
+                self._shown = percent
+                report(f"{stage}: {min(percent, 100)} %")
+
+    return Reporting
+
+
+def _from_cache(name: str, revision: str | None, why: str) -> tuple[Path, str]:
+    try:
+        folder = Path(snapshot_download(name, revision=revision, local_files_only=True))
+    except (LocalEntryNotFoundError, FileNotFoundError, OfflineModeIsEnabled):
+        raise LoadError(
+            "network",
+            f"{name} is not on this machine and {why}. Stay with the bundled encoder, download it once where there is "
+            f"a network (`hf download {name}`), or give the path of a folder.",
+        ) from None
+    return folder, folder.name

@@ -1,0 +1,136 @@
+"""The masked-language head: which word an encoder expects at a place, and what each attention head does to that.
+
+The head is loaded apart from its encoder and reads last hidden states, so it works on states from any run: a plain one,
+or one with an attention head removed. Source: Devlin et al. 2019, "BERT", section 3.1, task 1.
+"""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModelForMaskedLM
+from transformers.modeling_outputs import BaseModelOutput
+from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import TextError
+from selfattn.encoders.loading import DTYPES, quiet
+from selfattn.encoders.sources import resolve
+from selfattn.words import character_spans
+
+
+class NoMaskedHead(RuntimeError):
+    """The checkpoint predicts no masked words. The message says so and names encoders that do."""
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedHead:
+    """What turns a last hidden state into a prediction over the vocabulary."""
+
+    encoder: Encoder
+    mask_token: str
+    mask_id: int
+    _model: nn.Module  # the masked-language model, its encoder replaced by the identity
+
+    def log_probabilities(self, states: Tensor) -> Tensor:
+        """(..., d_model) last hidden states to (..., vocabulary) log-probabilities, natural logarithm; CPU float32."""
+        flat = states.reshape(1, -1, states.shape[-1]).to(self.encoder.device, DTYPES[self.encoder.dtype])
+        with torch.no_grad():
+            logits = self._model(inputs_embeds=flat).logits[0]
+        return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
+
+    def place(self, encoding: Encoding) -> int:
+        """The position of the one mask token in an encoded text. Raises TextError where there isn't exactly one."""
+        places = [position for position, token in enumerate(encoding.ids) if token == self.mask_id]
+        if len(places) != 1:
+            raise TextError(f"Expected a text with one {self.mask_token}, got {len(places)}. Mask one word.")
+        return places[0]
+
+    def predictions(self, encoding: Encoding, top: int = 10) -> pd.DataFrame:
+        """The likeliest tokens at the mask: rank (from 1), id, token, text (as written), probability (0 to 1)."""
+        logs = self.log_probabilities(encoding.states[-1][self.place(encoding)])
+        found = logs.topk(min(top, len(logs)))
+        return pd.DataFrame(
+            {
+                "rank": range(1, len(found.indices) + 1),
+                "id": found.indices.tolist(),
+                "token": self.encoder.tokenizer.convert_ids_to_tokens(found.indices.tolist()),
+                "text": [self.encoder.tokenizer.decode([index]).strip() for index in found.indices.tolist()],
+                "probability": found.values.exp().tolist(),
+            }
+        )
+
+    def probabilities(self, encoding: Encoding, ids: list[int]) -> list[float]:
+        """The probability of each of these tokens at the mask, 0 to 1."""
+        return self.log_probabilities(encoding.states[-1][self.place(encoding)])[ids].exp().tolist()
+
+    def knock_out(self, encoding: Encoding, token: int, how: str = "zero", progress: Progress | None = None) -> Tensor:
+        """What removing each head does to one prediction: (n_layers, n_heads), in log-probability, signed.
+
+        log p(token at the mask) without the head minus with it. Negative: without the head the token is less expected.
+        Raises NotRecomputable where the encoder is shown only, as Encoder.knock_out does.
+        """
+        without = self.encoder.knock_out(encoding.text, self.place(encoding), how, progress)
+        return self.change(encoding, without, token)
+
+    def change(self, encoding: Encoding, states: Tensor, token: int) -> Tensor:
+        """log p(token) from other last hidden states (..., d_model) at the mask, minus from the encoding's own: (...)."""
+        own = encoding.states[-1][self.place(encoding)]
+        return self.log_probabilities(states)[..., token] - self.log_probabilities(own)[token]
+
+
+def load_masked_head(encoder: Encoder) -> MaskedHead:
+    """The masked-language head of an encoder's own checkpoint. Raises NoMaskedHead where it has none.
+
+    A head whose output matrix is tied to the token embeddings shares them with the encoder that is loaded already.
+    """
+    source = resolve(encoder.name, encoder.revision)
+    config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
+    nothing = NoMaskedHead(
+        f"{encoder.name} has no masked-language head: its checkpoint holds the encoder alone. bert-base-uncased, "
+        "roberta-base and distilbert-base-uncased have one."
+    )
+    if config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or encoder.tokenizer.mask_token_id is None:
+        raise nothing
+    with quiet():
+        model, info = AutoModelForMaskedLM.from_pretrained(
+            source.folder,
+            config=config,
+            dtype=DTYPES[encoder.dtype],
+            attn_implementation="eager",
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    prefix = model.base_model_prefix
+    if any(not key.startswith(f"{prefix}.") for key in info["missing_keys"]):
+        raise nothing
+    body, output = getattr(model, prefix), model.get_output_embeddings()
+    tied = output is not None and output.weight is body.get_input_embeddings().weight
+    setattr(model, prefix, _Identity())
+    model = model.to(encoder.device).eval().requires_grad_(False)
+    if tied:
+        output.weight = encoder.model.get_input_embeddings().weight
+    return MaskedHead(encoder, encoder.tokenizer.mask_token, encoder.tokenizer.mask_token_id, model)
+
+
+class _Identity(nn.Module):
+    """Stands where the encoder was, and hands on the last hidden states that it is given as inputs_embeds."""
+
+    def forward(self, *unused, inputs_embeds: Tensor, **others) -> BaseModelOutput:
+        return BaseModelOutput(last_hidden_state=inputs_embeds)
+
+
+def replace_word(text: str, index: int, replacement: str) -> str:
+    """The text with its word number `index` (from 0, by words.character_spans) replaced.
+
+    Raises IndexError for a word that isn't there.
+    """
+    spans = character_spans(text)
+    if not 0 <= index < len(spans):
+        raise IndexError(f"Expected a word from 0 to {len(spans) - 1}, got {index}.")
+    start, stop = spans[index]
+    return text[:start] + replacement + text[stop:]

@@ -1,0 +1,248 @@
+"""The learned W_Q, W_K, W_V and W_O of one head, and a layer's input taken through them to query, key and value.
+
+The projections are found by how the attention module is built, not by the model's name, and what they give is checked
+against the query, key and value that the attention really received: where they differ, nothing is shown.
+Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.2; rotary positions: Su et al. 2021, "RoFormer".
+"""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from selfattn.encoders.capture import LayerRecording
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import NotRecomputable
+
+# What the families call the three matrices inside the attention module, and the fourth inside it or beside it.
+SEPARATE = (
+    ("query", "key", "value"),  # BERT, RoBERTa, XLM-R, CamemBERT, ELECTRA, ALBERT, MobileBERT
+    ("q_lin", "k_lin", "v_lin"),  # DistilBERT
+    ("q_proj", "k_proj", "v_proj"),  # NomicBERT, GTE, EuroBERT
+    ("q", "k", "v"),  # T5
+)
+FUSED = "Wqkv"  # ModernBERT: one matrix, the thirds stacked
+OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
+NORM_BEFORE = ("attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
+
+# Largest difference from the recorded query, key or value, as a share of their largest number, that rounding explains.
+ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
+
+
+class ProjectionsUnknown(NotRecomputable):
+    """The head's learned matrices can't be told in this family; its query, key and value are still recorded."""
+
+
+@dataclass(frozen=True, eq=False)
+class Projections:
+    """The learned matrices of one head, as row vectors times matrix: query = read @ query_weight + query_bias."""
+
+    query_weight: Tensor  # (d_in, d_head)
+    query_bias: Tensor | None  # (d_head,)
+    key_weight: Tensor  # (d_in, d_head)
+    key_bias: Tensor | None  # (d_head,)
+    value_weight: Tensor  # (d_value_in, d_head); d_value_in differs from d_in in MobileBERT only
+    value_bias: Tensor | None  # (d_head,)
+    output_weight: Tensor  # (d_head, d_model): this head's slice of W_O (MobileBERT: into its narrow stream)
+    output_bias: Tensor | None  # (d_model,): added once for all heads together
+    rotary: bool  # query and key are turned by their position before they meet
+    family_note: str  # what is particular about this family, in words; "" for plain BERT
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """One layer's input taken through one head's projections. Query and key are those that the scores are made of."""
+
+    projections: Projections
+    layer_input: Tensor  # (n, d_model): the hidden state that the layer reads
+    read: Tensor  # (n, d_in): what W_Q and W_K read; the layer input itself unless read_note says otherwise
+    value_read: Tensor  # (n, d_value_in): what W_V reads
+    read_note: str  # what happens before the projections, in words; "" where nothing does
+    query_flat: Tensor  # (n, d_head) before rotary positions
+    key_flat: Tensor  # (n, d_head) before rotary positions
+    value_flat: Tensor  # (n, d_head); nothing is done to values, so the same as value
+    query: Tensor  # (n, d_head)
+    key: Tensor  # (n, d_head)
+    value: Tensor  # (n, d_head)
+    cosine: Tensor | None  # (n, d_head): the rotary angles' cosines, where there are any
+    sine: Tensor | None  # (n, d_head)
+
+    @property
+    def rotary(self) -> bool:
+        """Whether query and key were turned by their position."""
+        return self.cosine is not None
+
+    def output(self, context: Tensor) -> Tensor:
+        """What the head adds to the residual stream, (n, d_model), for its context (n, d_head); without the bias."""
+        return context.to(self.projections.output_weight.dtype) @ self.projections.output_weight
+
+
+def head_projections(encoder: Encoder, layer: int, head: int, dtype: torch.dtype = torch.float32) -> Projections:
+    """The learned matrices of one head, on the CPU in `dtype`.
+
+    Raises ProjectionsUnknown where the family isn't known, NotRecomputable for an encoder that is shown only, and
+    IndexError for a layer or head that it hasn't.
+    """
+    return project(encoder, encoder.encode("The bank of the river."), layer, head, dtype).projections
+
+
+def project(
+    encoder: Encoder, encoding: Encoding, layer: int, head: int, dtype: torch.dtype = torch.float32
+) -> Projected:
+    """From the layer's input to one head's query, key and value, on the CPU in `dtype` (float32 or float64).
+
+    encoding must come from this encoder. Raises as `head_projections` does.
+    """
+    encoding.trace(layer, head)  # says what is wrong with the layer, the head or the encoder
+    recording = encoding.recordings[layer]
+    module = recording.module
+    around = _surroundings(encoder.model, module)
+    linears = _linears(encoder, module, around)
+    rotary = _angles(encoder.model, around, encoding.states[layer], dtype)
+    shared = sum(other.module is module for other in encoding.recordings)
+    projections = _slices(encoder, recording, linears, head, rotary is not None, shared, dtype)
+    layer_input = encoding.states[layer].to(dtype)
+    read, value_read, read_note = _read(around, layer_input, dtype)
+    query_flat = affine(read, projections.query_weight, projections.query_bias)
+    key_flat = affine(read, projections.key_weight, projections.key_bias)
+    value = affine(value_read, projections.value_weight, projections.value_bias)
+    cosine, sine = rotary or (None, None)
+    query, key = (flat if rotary is None else rotate(flat, cosine, sine) for flat in (query_flat, key_flat))
+    _check(encoder, recording, head, (query, key, value))
+    return Projected(
+        projections,
+        layer_input,
+        read,
+        value_read,
+        read_note,
+        query_flat,
+        key_flat,
+        value,
+        query,
+        key,
+        value,
+        cosine,
+        sine,
+    )
+
+
+def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    """Turn each row (n, d_head) by its position: the pairs (i, i + d_head / 2) are the planes of rotation."""
+    first, second = flat.chunk(2, dim=-1)
+    return flat * cosine + torch.cat((-second, first), dim=-1) * sine
+
+
+def _surroundings(model: nn.Module, module: nn.Module) -> list[nn.Module]:
+    """The modules that hold `module`, nearest first."""
+    path = next(name for name, found in model.named_modules() if found is module).split(".")
+    return [model.get_submodule(".".join(path[:depth])) for depth in range(len(path) - 1, -1, -1)]
+
+
+def _linears(
+    encoder: Encoder, module: nn.Module, around: Sequence[nn.Module]
+) -> tuple[Sequence[tuple[Tensor, Tensor | None]], nn.Linear]:
+    """Weight and bias of W_Q, W_K and W_V for all heads, each (heads * d_head, d_in), and the W_O layer."""
+    output = next((getattr(module, name) for name in OUTPUT if _is_linear(module, name)), None)
+    if output is None and _is_linear(getattr(around[0], "output", None), "dense"):
+        output = around[0].output.dense
+    names = next((names for names in SEPARATE if all(_is_linear(module, name) for name in names)), None)
+    if output is None or (names is None and not _is_linear(module, FUSED)):
+        raise ProjectionsUnknown(
+            f"{encoder.family} builds its attention ({type(module).__name__}) in a way whose query, key, value and output "
+            "matrices selfattn doesn't know; the steps start from the recorded query, key and value instead."
+        )
+    if names is not None:
+        return [(getattr(module, name).weight, getattr(module, name).bias) for name in names], output
+    fused = module.Wqkv
+    biases = (None, None, None) if fused.bias is None else fused.bias.chunk(3)
+    return list(zip(fused.weight.chunk(3), biases)), output
+
+
+def _is_linear(owner: object, name: str) -> bool:
+    return isinstance(getattr(owner, name, None), nn.Linear)
+
+
+def _slices(encoder, recording: LayerRecording, linears, head: int, rotary: bool, shared: int, dtype) -> Projections:
+    """One head's rows of the three matrices and columns of the fourth."""
+    three, output = linears
+    n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
+    parts: list[Tensor | None] = []
+    for weight, bias in three:
+        # Grouped-query attention: several query heads share one key and value head.
+        own = head * (weight.shape[0] // d_head) // n_heads
+        rows = slice(own * d_head, (own + 1) * d_head)
+        parts += [_own(weight[rows], dtype).T, None if bias is None else _own(bias[rows], dtype)]
+    columns = slice(head * d_head, (head + 1) * d_head)
+    output_bias = None if output.bias is None else _own(output.bias, dtype)
+    notes = [f"{shared} layers share these matrices."] if shared > 1 else []
+    if parts[1] is None:
+        notes.append("The projections have no bias.")
+    if recording.scale == 1:
+        notes.append("The scores are not divided by sqrt(d_head).")
+    if recording.position_bias is not None:
+        notes.append("Each head adds a learned bias for the distance between two tokens to the scores.")
+    if rotary:
+        notes.append("Query and key are turned by their position (rotary) before they meet.")
+    return Projections(*parts, _own(output.weight[:, columns], dtype).T, output_bias, rotary, " ".join(notes))
+
+
+def _own(parameter: Tensor, dtype: torch.dtype) -> Tensor:
+    return parameter.detach().to("cpu", dtype)
+
+
+def _read(around: Sequence[nn.Module], layer_input: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor, str]:
+    """What W_Q and W_K read, what W_V reads, and in words what was done to the layer's input before."""
+    bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
+    if bottleneck is not None:
+        read, _, value_read, _ = _apply(bottleneck, layer_input, dtype)
+        if read is layer_input:
+            return layer_input, layer_input, ""
+        width = f"Query and key read the layer's input narrowed to {read.shape[-1]} numbers (a bottleneck)"
+        also = value_read.shape == read.shape
+        return read, value_read, f"{width}, and so does value." if also else f"{width}; value reads it whole."
+    norm = next((getattr(around[0], name) for name in NORM_BEFORE if hasattr(around[0], name)), None)
+    if norm is None or isinstance(norm, nn.Identity):
+        return layer_input, layer_input, ""
+    kind = "normalised" if isinstance(norm, nn.LayerNorm) else "each row divided by its root mean square"
+    read = _apply(norm, layer_input, dtype)
+    return read, read, f"The projections read the layer's input after a norm of their own ({kind}, then scaled)."
+
+
+def _apply(module: nn.Module, layer_input: Tensor, dtype: torch.dtype):
+    """The module's result in `dtype` on the CPU; a copy does it, because other threads use the module."""
+    with torch.no_grad():
+        return copy.deepcopy(module).to("cpu", dtype)(layer_input)
+
+
+def _angles(model: nn.Module, around: Sequence[nn.Module], like: Tensor, dtype: torch.dtype):
+    """The model's own rotary cosines and sines, (n, d_head) each, or None for a model without."""
+    rotary = getattr(model, "rotary_emb", None)
+    if rotary is None:
+        return None
+    like = like[None].to(next(model.parameters()).device)
+    positions = torch.arange(like.shape[1], device=like.device)[None]
+    kind = getattr(around[0], "attention_type", None)  # ModernBERT: local and global layers turn at different speeds
+    cosine, sine = rotary(like, positions) if kind is None else rotary(like, positions, kind)
+    return cosine[0].to("cpu", dtype), sine[0].to("cpu", dtype)
+
+
+def affine(read: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """X W + b: (..., d_in) by (d_in, d_out) gives (..., d_out)."""
+    product = read @ weight
+    return product if bias is None else product + bias
+
+
+def _check(encoder: Encoder, recording: LayerRecording, head: int, found: Sequence[Tensor]) -> None:
+    """The projections must give what the attention received; if they don't, they aren't understood."""
+    for name, ours in zip(("query", "key", "value"), found):
+        theirs = getattr(recording, name)[0, head].float().cpu()
+        allowed = ROUNDING[encoder.dtype] * max(float(theirs.abs().max()), 1e-3)
+        error = float((ours.float() - theirs).abs().max())
+        if not error <= allowed:
+            raise ProjectionsUnknown(
+                f"{encoder.family} does more between a layer's input and its {name} than its matrices say (they differ "
+                f"by {error:.1e}); the steps start from the recorded query, key and value instead."
+            )

@@ -1,0 +1,1 @@
+"""Pictures and tables become files that say where they come from."""

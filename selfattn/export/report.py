@@ -1,0 +1,116 @@
+"""A view as one HTML file that opens anywhere, offline: pictures, numbers, and where they come from.
+
+Each chart is an SVG in a data URI and each table a CSV in one: nothing is fetched and no script runs, which the file's
+own content policy enforces too.
+"""
+
+import base64
+from collections.abc import Iterable, Mapping
+from html import escape
+
+import pandas as pd
+
+from selfattn.charts.drawable import drawable
+from selfattn.export import files as export
+from selfattn.export.files import View
+
+SHOWN_ROWS = 100  # of a table; its CSV in the same file has them all
+
+STYLE = """
+:root { color-scheme: light; font: 16px/1.5 "Source Sans 3", "DejaVu Sans", "Noto Sans", sans-serif; color: #1b2330 }
+body { max-width: 62rem; margin: 3rem auto; padding: 0 1.5rem }
+h1 { font-size: 1.7rem; line-height: 1.25 } h2 { font-size: 1.15rem; margin-top: 2.5rem }
+figure { margin: 1.5rem 0 } img { max-width: 100%; height: auto; border: 1px solid #e3e6eb; border-radius: 6px }
+figcaption, .quiet { color: #5c6675; font-size: .92rem }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem }
+th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid #e3e6eb; vertical-align: top }
+td { unicode-bidi: isolate; overflow-wrap: anywhere } .scroll { max-height: 24rem; overflow: auto }
+"""
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def html(view: View, width: float | None = None) -> str:
+    """The view as a stand-alone page; pictures `width` units wide (None: as drawn). All text is escaped."""
+    title = _text(view.provenance.title)
+    parts = [
+        f"<h1>{title}</h1>",
+        f'<p class="quiet">{_text(view.provenance.line())}</p>',
+        *(f"<p><b>{_text(name)}</b> <bdi>{_text(text)}</bdi></p>" for name, text in view.provenance.sentences.items()),
+        *_figures(view, width),
+        *_tables(view),
+        "<h2>Where this comes from</h2>",
+        _table(_origin(view).items(), ("", "")),
+        '<p class="quiet">Attention is not explanation: these are the weights that the model used, not why it decides.</p>',
+    ]
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
+        f"<body>{chr(10).join(parts)}</body></html>\n"
+    )
+
+
+def _figures(view: View, width: float | None) -> Iterable[str]:
+    for name, spec in view.figures.items():
+        picture = _data_uri("image/svg+xml", export.svg(spec(), view.provenance, width))
+        reading = _text(view.readings.get(name, name))
+        yield f'<figure><img src="{picture}" alt="{reading}"><figcaption>{reading}</figcaption></figure>'
+
+
+def _tables(view: View) -> Iterable[str]:
+    for name, make in view.tables.items():
+        frame = make()
+        file = f"{name}.csv"
+        whole = _data_uri("text/csv;charset=utf-8", export.csv(frame, view.provenance))
+        shown = "" if len(frame) <= SHOWN_ROWS else f", the first {SHOWN_ROWS} shown here"
+        yield f"<h2>{_text(name)}</h2>"
+        yield (
+            f'<p class="quiet">{len(frame):,} rows{shown}. '
+            f'<a download="{_text(file)}" href="{whole}">All of them as CSV</a></p>'
+        )
+        yield f'<div class="scroll" tabindex="0">{_frame(frame.head(SHOWN_ROWS))}</div>'
+
+
+def _frame(frame: pd.DataFrame) -> str:
+    rows = ([_cell(value) for value in row] for row in frame.itertuples(index=False))
+    return _table(rows, frame.columns)
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _table(rows: Iterable[Iterable[object]], columns: Iterable[object]) -> str:
+    head = "".join(f"<th>{_text(str(column))}</th>" for column in columns)
+    body = "".join("<tr>" + "".join(f"<td>{_text(str(value))}</td>" for value in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _origin(view: View) -> Mapping[str, object]:
+    provenance = view.provenance
+    versions = ", ".join(f"{package} {version}" for package, version in provenance.versions.items())
+    unknown = "not measured for this view" if provenance.recomputed else provenance.said_error()
+    error = unknown if provenance.error is None else f"{provenance.error:.1e}"
+    if not provenance.model:
+        return {"computed by": provenance.line(), "link": provenance.link, "versions": versions}
+    return {
+        "encoder": provenance.model,
+        "revision": provenance.revision or "a folder",
+        "weights, sha256": provenance.digest,
+        "layer": "all" if provenance.layer is None else provenance.layer,
+        "head": "all" if provenance.head is None else provenance.head,
+        "ran on": f"{provenance.device}, {provenance.dtype}",
+        "largest difference to the model's own weights": error,
+        **{f"tokens of {name}": " ".join(tokens) for name, tokens in provenance.tokens.items()},
+        "link": provenance.link,
+        "versions": versions,
+    }
+
+
+def _text(text: str) -> str:
+    return escape(drawable(text))
+
+
+def _data_uri(kind: str, text: str) -> str:
+    return f"data:{kind};base64,{base64.b64encode(text.encode('utf-8', 'replace')).decode()}"

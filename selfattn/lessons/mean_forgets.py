@@ -1,0 +1,49 @@
+"""A weighted mean forgets: other values, the same context ("no information is lost" is too strong; part of S3).
+
+Source: the context is one vector of d_value numbers, made from n of them; all but one combination are gone.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from selfattn.kernel import AttentionTrace
+from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons import worked_example
+
+
+@dataclass(frozen=True, eq=False)
+class SameMean:
+    """Two sets of values that the same weights mix into the same context."""
+
+    before: Tensor  # (n, d_value)
+    after: Tensor  # (n, d_value)
+    context_before: Tensor  # (d_value,)
+    context_after: Tensor  # (d_value,)
+    moved: float  # the largest change of a value
+    difference: float  # the largest difference of the contexts
+
+
+def same_mean(trace: AttentionTrace | None = None, amount: float = 1.0) -> SameMean:
+    """Move the two heaviest values apart so that the weighted mean stays where it is. trace: one query."""
+    trace = worked_example.compute() if trace is None else trace
+    inputs.number("Amount", amount, -100, 100)
+    weights = trace.weights[0]
+    if len(weights) < 2:
+        raise ValueError(f"Expected at least two words, got {len(weights)}. Add one.")
+    heavy, light = weights.topk(2).indices.tolist()
+    after = trace.value.clone()
+    # What the heavy value gains, weighed, the light one loses, weighed: their sum doesn't move.
+    after[heavy] += amount * weights[light]
+    after[light] -= amount * weights[heavy]
+    before, now = weights @ trace.value, weights @ after
+    moved, difference = (after - trace.value).abs().max(), (now - before).abs().max()
+    return SameMean(trace.value, after, before, now, float(moved), float(difference))
+
+
+def forgets_order(trace: AttentionTrace) -> float:
+    """The largest change of the context when keys and values are read in reverse order: rounding at most."""
+    backwards = torch.arange(trace.key.shape[-2] - 1, -1, -1)
+    weights = trace.weights[0]
+    return float((weights[backwards] @ trace.value[backwards] - weights @ trace.value).abs().max())

@@ -1,0 +1,184 @@
+"""How well the sense of a word can be told from each layer's and each head's vectors, and what attention adds to that.
+
+A head's plain accuracy means little: the word's own value, or an average over the sentence with equal weights, often
+does as well. So every head stands beside these baselines, the same architecture with random weights, and shuffled
+labels; heads are ranked by what their own weights add to equal weights.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.senses.centroid import centroid_cosines, cosines, score
+from selfattn.senses.random_weights import random_twin
+from selfattn.senses.resampling import interval, p_values, shuffled_accuracy, threshold
+from selfattn.senses.usable_rows import check_rows
+from selfattn.senses.word_vectors import word_vectors
+
+SHUFFLES = 1000
+KINDS = ("layers", "bag", "context", "uniform", "own_value")  # WordVectors' fields
+
+
+@dataclass(frozen=True, eq=False)
+class SeparationReport:
+    """What `separation` found. Accuracies are shares of 1; low and high are 95 % bootstrap intervals over words."""
+
+    layers: pd.DataFrame
+    # layer ("embedding" for what layer 0 reads, then 0 ... n_layers - 1: that layer's output), accuracy, low, high, and
+    # two controls: shuffled (the mean under shuffled labels) and floor (the same layer with random weights)
+    heads: pd.DataFrame
+    # layer, head, accuracy, low, high, p_value, the baselines uniform and own_value, the same controls, and what attention
+    # adds (accuracy - uniform): adds, adds_low, adds_high, from the same draws of words. Empty where shown only.
+    words: pd.DataFrame  # word, layer, accuracy, senses, sentences: the layers' accuracies word by word
+    items: pd.DataFrame  # the sentences that were counted: the table's columns, start and stop of the word's tokens
+    rejected: pd.DataFrame  # the rows that were not, each with its reason
+    bag: tuple[float, float, float]  # accuracy, low, high of the mean of the other words' static vectors
+    chance: float  # mean over words of 1 / number of senses; leave-one-out guesses fall a little below it, see shuffled
+    threshold: float  # a head above this has p < .05; nan without heads
+    shuffles: int
+    _nearest: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): the nearest sense's index in its word
+    _scores: np.ndarray = field(repr=False)  # (n_layers, n_heads, n_items): 1, 0, or a tie's share
+
+    def sentences(self, layer: int, head: int) -> pd.DataFrame:
+        """One head's result on each counted sentence: `items` with `nearest` (a sense) and `score` (1, 0 or a share)."""
+        senses = {word: sorted(set(rows)) for word, rows in self.items.groupby("word")["sense"]}
+        nearest = [senses[word][code] for word, code in zip(self.items["word"], self._nearest[layer, head])]
+        return self.items.assign(nearest=nearest, score=self._scores[layer, head])
+
+
+@dataclass(frozen=True, eq=False)
+class _WordResult:
+    scores: dict[str, Tensor]  # each of KINDS: (features, n)
+    shuffled: dict[str, Tensor]  # layers and context: (features, shuffles)
+    nearest: Tensor  # (heads, n)
+
+
+def separation(
+    encoder: Encoder,
+    frame: pd.DataFrame,
+    shuffles: int = SHUFFLES,
+    floor: bool = True,
+    progress: Progress | None = None,
+) -> SeparationReport:
+    """Measure sense separation over labelled sentences: a table with the columns sentence, word and sense.
+
+    Unit vectors; each sentence goes to the sense whose centroid of its *other* sentences is nearest by cosine; a tie is
+    shared (a half between two). Accuracy is the mean over a word's sentences, then over words. floor=False leaves out the
+    random-weights encoder (its columns are nan). progress(done, total) is called after each word; an exception
+    it raises ends the computation. Rows that can't be used are listed in `rejected` with their reasons.
+    Raises ValueError where a column is missing or no word is left.
+    """
+    if shuffles < 1:
+        raise ValueError(f"shuffles must be at least 1 (1,000 is usual), got {shuffles}.")
+    items, rejected = check_rows(encoder, frame)
+    if items.empty:
+        first = f" First reason: {rejected['reason'].iloc[0]}" if len(rejected) else ""
+        raise ValueError(f"None of the {len(frame)} rows can be used.{first}")
+    items = items.sort_values("word", kind="stable")
+    groups = [rows for _, rows in items.groupby("word")]
+    runs = [(encoder, shuffles)] + ([(random_twin(encoder), 0)] if floor else [])
+    results: list[list[_WordResult]] = []
+    for run, (which, n_shuffles) in enumerate(runs):
+        results.append([])
+        for done, rows in enumerate(groups, start=1):
+            results[run].append(_one_word(which, rows, n_shuffles, seed=done))
+            if progress is not None:
+                progress(run * len(groups) + done, len(runs) * len(groups))
+    return _report(encoder, items, rejected, groups, results, shuffles)
+
+
+def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> _WordResult:
+    senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
+    labels = torch.from_numpy(codes)
+    vectors = word_vectors(encoder, list(rows["sentence"]), list(zip(rows["start"], rows["stop"])))
+    scores, shuffled, nearest = {}, {}, None
+    for kind in KINDS:
+        between = cosines(getattr(vectors, kind)).flatten(0, -3)  # (features, n, n)
+        to_centroids = centroid_cosines(between, labels[None], len(senses))
+        scores[kind] = score(to_centroids, labels[None])[:, 0]
+        if kind in ("layers", "context"):
+            shuffled[kind] = shuffled_accuracy(between, labels, len(senses), shuffles, seed)
+        if kind == "context":
+            nearest = to_centroids[:, 0].argmax(dim=-1)
+    return _WordResult(scores, shuffled, nearest)
+
+
+def _report(
+    encoder: Encoder,
+    items: pd.DataFrame,
+    rejected: pd.DataFrame,
+    groups: Sequence[pd.DataFrame],
+    results: list[list[_WordResult]],
+    shuffles: int,
+) -> SeparationReport:
+    own = {kind: _per_word(results[0], kind) for kind in KINDS}
+    floors = {kind: _per_word(results[1], kind).mean(axis=0) if len(results) > 1 else np.nan for kind in KINDS}
+    layer_names = ["embedding", *range(encoder.n_layers)]
+    layers = pd.DataFrame({"layer": pd.Series(layer_names, dtype=object), **_estimate(own["layers"])})
+    shuffled = {
+        kind: np.mean([result.shuffled[kind].numpy() for result in results[0]], axis=0)
+        for kind in ("layers", "context")
+    }
+    layers = layers.assign(shuffled=shuffled["layers"].mean(axis=1), floor=floors["layers"])
+    n_senses = [rows["sense"].nunique() for rows in groups]
+    words = pd.DataFrame(
+        [
+            (word, layer, accuracy, senses, len(rows))
+            for rows, senses, line in zip(groups, n_senses, own["layers"])
+            for word, layer, accuracy in zip([rows["word"].iloc[0]] * len(line), layer_names, line)
+        ],
+        columns=["word", "layer", "accuracy", "senses", "sentences"],
+    )
+    bag = _estimate(own["bag"])
+    per_item = {
+        "nearest": torch.cat([result.nearest for result in results[0]], dim=1),
+        "score": torch.cat([result.scores["context"] for result in results[0]], dim=1),
+    }
+    n_layers = encoder.n_layers if encoder.recomputable else 0
+    shape = (n_layers, encoder.n_heads, len(items))
+    return SeparationReport(
+        layers=layers,
+        heads=_heads(encoder, own, floors, shuffled["context"]),
+        words=words,
+        items=items,
+        rejected=rejected,
+        bag=tuple(float(bag[name][0]) for name in ("accuracy", "low", "high")),
+        chance=float(np.mean(1 / np.array(n_senses))),
+        threshold=threshold(shuffled["context"]) if encoder.recomputable else float("nan"),
+        shuffles=shuffles,
+        _nearest=per_item["nearest"].numpy().reshape(shape),
+        _scores=per_item["score"].numpy().reshape(shape),
+    )
+
+
+def _heads(encoder: Encoder, own: dict, floors: dict, shuffled: np.ndarray) -> pd.DataFrame:
+    """One row a head; no row where the encoder is shown only."""
+    heads = pd.DataFrame(encoder.all_heads if encoder.recomputable else [], columns=["layer", "head"], dtype=int)
+    estimate = _estimate(own["context"])
+    added = _estimate(own["context"] - own["uniform"])
+    return heads.assign(
+        **estimate,
+        p_value=p_values(estimate["accuracy"], shuffled) if len(heads) else [],
+        uniform=own["uniform"].mean(axis=0),
+        own_value=own["own_value"].mean(axis=0),
+        shuffled=shuffled.mean(axis=1),
+        floor=floors["context"],
+        adds=added["accuracy"],
+        adds_low=added["low"],
+        adds_high=added["high"],
+    )
+
+
+def _per_word(results: Sequence[_WordResult], kind: str) -> np.ndarray:
+    """Each word's accuracy: (n_words, features)."""
+    return np.stack([result.scores[kind].mean(dim=-1).numpy() for result in results])
+
+
+def _estimate(per_word: np.ndarray) -> dict[str, np.ndarray]:
+    low, high = interval(per_word)
+    return {"accuracy": per_word.mean(axis=0), "low": low, "high": high}

@@ -1,0 +1,20 @@
+"""The floor: the same architecture with random weights. What it can do, pretraining need not have taught."""
+
+import copy
+from dataclasses import replace
+
+import torch
+
+from selfattn.encoders.encoder import EagerTwin, Encoder
+
+
+def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
+    """An encoder of the same configuration and tokeniser, its weights drawn afresh as before any training.
+
+    Raises nothing of its own; the caller's random state is left as it was.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = type(encoder.model)(copy.deepcopy(encoder.model.config))
+    model = model.to(encoder.device, encoder.model.dtype).eval().requires_grad_(False)
+    return replace(encoder, name=f"{encoder.name}, random weights", model=model, digest="", eager=EagerTwin(model))

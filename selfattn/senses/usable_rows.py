@@ -1,0 +1,85 @@
+"""Which rows of a table can be used: the good ones with their word's tokens, the others with a reason each."""
+
+import pandas as pd
+
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import TextError
+from selfattn.encoders.occurrences import locate
+
+PER_SENSE = 2  # leave-one-out needs another sentence of the same sense
+PER_WORD = 4  # fewer sentences than this make no clusters
+
+
+def check_rows(encoder: Encoder, frame: pd.DataFrame, labelled: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Part a table (columns sentence, word and, where labelled, sense) into usable and rejected rows.
+
+    Usable rows have `word` in lower case and `start`, `stop`, the word's tokens (stop excluded); rejected rows have
+    their `reason`. Both keep the table's index and other columns. Labelled words need two senses with two sentences
+    each, unlabelled ones four sentences. Raises ValueError where a column is missing.
+    """
+    wanted = ["sentence", "word", "sense"][: 3 if labelled else 2]
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"Expected the columns {', '.join(wanted)}; {', '.join(missing)} missing, got {', '.join(map(str, frame))}."
+        )
+    frame = frame.reset_index(drop=True) if not frame.index.is_unique else frame
+    reasons: dict[object, str] = {}
+    found: dict[object, tuple[str, int, int]] = {}
+    seen: set[tuple[str, str]] = set()
+    for index, row in zip(frame.index, frame[wanted].itertuples(index=False)):
+        try:
+            found[index] = _place(encoder, row, seen)
+        except TextError as error:
+            reasons[index] = str(error)
+    usable = frame.loc[list(found)].copy()
+    usable[["word", "start", "stop"]] = pd.DataFrame(
+        list(found.values()), index=usable.index, columns=["word", "start", "stop"]
+    )
+    if labelled:
+        usable["sense"] = usable["sense"].map(lambda sense: str(sense).strip())
+    reasons |= _too_few_senses(usable) if labelled else _too_few_sentences(usable)
+    rejected = frame.loc[[index for index in frame.index if index in reasons]].copy()
+    rejected["reason"] = [reasons[index] for index in rejected.index]
+    return usable.drop(index=[index for index in reasons if index in usable.index]), rejected
+
+
+def _place(encoder: Encoder, row: tuple, seen: set[tuple[str, str]]) -> tuple[str, int, int]:
+    """The row's word in lower case and the span of its tokens."""
+    sentence, word = row[0], row[1]
+    located = locate(encoder, sentence, word)
+    if len(row) > 2 and (pd.isna(row[2]) or not str(row[2]).strip()):
+        raise TextError("The sense is missing: a labelled row needs one.")
+    if len(located.places) > 1:
+        raise TextError(f"{word!r} stands {len(located.places)} times in the sentence; here it may stand once only.")
+    place = located.words[located.places[0]]
+    key = (" ".join(sentence.split()).casefold(), place.text.casefold())
+    if key in seen:
+        raise TextError("The same sentence with the same word stands further up: counted twice it would match itself.")
+    seen.add(key)
+    return place.text.casefold(), place.start, place.stop
+
+
+def _too_few_senses(usable: pd.DataFrame) -> dict[object, str]:
+    """Reasons for the rows of senses with a single sentence, and of words that are left with a single sense."""
+    reasons = {}
+    for (word, sense), rows in usable.groupby(["word", "sense"]):
+        if len(rows) < PER_SENSE:
+            reasons |= dict.fromkeys(
+                rows.index, f"{word!r} has one usable sentence in the sense {sense!r}; at least {PER_SENSE} are needed."
+            )
+    left = usable.drop(index=list(reasons))
+    for word, rows in left.groupby("word"):
+        if rows["sense"].nunique() < 2:
+            reasons |= dict.fromkeys(rows.index, f"{word!r} has no second sense with {PER_SENSE} usable sentences.")
+    return reasons
+
+
+def _too_few_sentences(usable: pd.DataFrame) -> dict[object, str]:
+    reasons = {}
+    for word, rows in usable.groupby("word"):
+        if len(rows) < PER_WORD:
+            reasons |= dict.fromkeys(
+                rows.index, f"{word!r} has {len(rows)} usable sentences; clusters need at least {PER_WORD}."
+            )
+    return reasons

@@ -1,0 +1,68 @@
+"""The vectors of one word in many sentences: after each layer, out of each head, and what the baselines would give."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor
+
+from selfattn.encoders.capture import LayerRecording
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+
+BATCH = 64  # sentences a pass
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """One word in n sentences. A split word's vectors are the mean over its pieces; all CPU float32.
+
+    Where the encoder is shown only, the last three have no layers: (n, 0, n_heads, 0).
+    """
+
+    layers: Tensor  # (n, n_layers + 1, d_model)         the embedding output, then each layer's
+    bag: Tensor  # (n, 1, d_embedding)                   mean of the other words' static vectors: no encoder at all
+    context: Tensor  # (n, n_layers, n_heads, d_head)    what each head hands the word
+    uniform: Tensor  # (n, n_layers, n_heads, d_head)    the same values, all weights equal
+    own_value: Tensor  # (n, n_layers, n_heads, d_head)  the word's own value: no attention at all
+
+
+def word_vectors(encoder: Encoder, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> WordVectors:
+    """Run the sentences and keep the vectors of the tokens at each one's span (start, stop)."""
+    # Sentences of like length share a pass, so that little padding is computed.
+    order = sorted(range(len(sentences)), key=lambda index: len(sentences[index]))
+    kept: dict[int, tuple[Tensor, ...]] = {}
+    for first in range(0, len(order), BATCH):
+        batch = order[first : first + BATCH]
+        for index, encoding in zip(batch, encoder.encode_batch([sentences[index] for index in batch])):
+            kept[index] = _vectors(encoding, list(range(*spans[index])))
+    return WordVectors(*(torch.stack(column) for column in zip(*(kept[index] for index in range(len(order))))))
+
+
+def head_vectors(recording: LayerRecording, positions: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
+    """One layer's context, uniform average and own value at the positions, averaged: (n_heads, d_head) each."""
+    rows = list(positions)
+    value = recording.value[0].float().cpu()
+    context = recording.context[0, rows].float().cpu().mean(dim=0)
+    mask = recording.additive_mask()
+    if mask is None:
+        uniform = value.mean(dim=1)
+    else:
+        may = mask if mask.dtype == torch.bool else mask > -torch.inf
+        may = may.expand(value.shape[0], value.shape[1], -1)[:, rows].float()
+        uniform = (may @ value / may.sum(-1, keepdim=True).clamp_min(1)).mean(dim=1)
+    return context, uniform, value[:, rows].mean(dim=1)
+
+
+def _vectors(encoding: Encoding, positions: list[int]) -> tuple[Tensor, ...]:
+    """In the order of WordVectors' fields."""
+    layers = encoding.hidden[:, positions].mean(dim=1)
+    others = [p for p, special in enumerate(encoding.special) if not special and p not in positions]
+    # A sentence of this word alone has an empty bag: the zero vector, which is like nothing.
+    bag = encoding.static[others].mean(dim=0) if others else torch.zeros_like(encoding.static[0])
+    per_head = [head_vectors(recording, positions) for recording in encoding.recordings]
+    if per_head:
+        heads = tuple(torch.stack(kind) for kind in zip(*per_head))
+    else:
+        heads = (torch.zeros(0, encoding.n_heads, 0),) * (len(fields(WordVectors)) - 2)
+    return layers, bag[None], *heads

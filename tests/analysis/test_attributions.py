@@ -1,0 +1,130 @@
+"""Second opinions: each method against code of its own, the ranks and their agreement, and what can't be asked."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+import torch
+from scipy.stats import spearmanr
+
+from selfattn import load_encoder
+from selfattn.analysis.attention_rollout import roll_out
+from selfattn.analysis.attributions import METHODS, agreement, ask, blank_token, direction, ranks
+from selfattn.encoders.families import FAMILIES, save_tiny
+
+A, B = "The bank of the river was unbelievably muddy.", "The bank approved the loan."
+
+OTHERS = [
+    "RoBERTa", "ALBERT", "DistilBERT", "ELECTRA", "MobileBERT", "ModernBERT", "NomicBERT", "T5 (encoder half)",
+    "DeBERTa-v2", "MPNet", "XLNet",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def asked(encoder):
+    first, second = encoder.encode(A), encoder.encode(B)
+    towards = direction(first, first.words[1].positions, second, second.words[1].positions)
+    seen = []
+    return (
+        first,
+        towards,
+        ask(encoder, first, first.words[1], towards, lambda done, total: seen.append((done, total))),
+        seen,
+    )
+
+
+def test_the_number_is_the_projection_on_the_difference(encoder, asked):
+    first, towards, opinions, _ = asked
+    assert float(towards.norm()) == pytest.approx(1.0, abs=1e-5)
+    assert opinions.number == pytest.approx(float(first.vector(encoder.n_layers, (2,)) @ towards), abs=1e-4)
+    second = encoder.encode(B)
+    apart = first.vector(encoder.n_layers, (2,)) - second.vector(encoder.n_layers, (2,))
+    ours = opinions.number - float(second.vector(encoder.n_layers, (2,)) @ towards)
+    assert ours == pytest.approx(float(apart.norm()), abs=1e-4)
+
+
+def test_every_word_but_the_compared_one_is_asked_about(asked):
+    _, _, opinions, _ = asked
+    assert [word.text for word in opinions.words] == ["The", "of", "the", "river", "was", "unbelievably", "muddy", "."]
+    assert tuple(opinions.values) == METHODS
+    assert list(opinions.frame()["word"]) == [word.text for word in opinions.words]
+
+
+def test_occlusion_equals_one_sentence_at_a_time_with_the_word_masked(encoder, asked):
+    first, towards, opinions, _ = asked
+    mask_id = encoder.tokenizer.mask_token_id
+    for word, value in zip(opinions.words, opinions.values["occlusion"]):
+        ids = list(first.ids)
+        ids[word.start : word.stop] = [mask_id] * (word.stop - word.start)
+        with torch.no_grad():
+            left = encoder.model(torch.tensor([ids])).last_hidden_state[0, 2] @ towards
+        assert float(value) == pytest.approx(opinions.number - float(left), abs=1e-4), word.text
+
+
+def test_integrated_gradients_equal_a_riemann_sum_and_are_complete(encoder, asked):
+    first, towards, opinions, _ = asked
+    ids = torch.tensor([first.ids])
+    empty = torch.tensor([[i if s else encoder.tokenizer.mask_token_id for i, s in zip(first.ids, first.special)]])
+    table = encoder.model.get_input_embeddings()
+    real, baseline = table(ids), table(empty)
+    total = torch.zeros_like(real)
+    points = 200
+    for k in range(points):
+        at = (baseline + (k + 0.5) / points * (real - baseline)).requires_grad_()
+        number = encoder.model(inputs_embeds=at).last_hidden_state[0, 2] @ towards
+        total += torch.autograd.grad(number, at)[0]
+    expected = ((real - baseline) * total / points)[0].sum(-1)
+    for word, value in zip(opinions.words, opinions.values["integrated gradients"]):
+        assert float(value) == pytest.approx(float(expected[list(word.positions)].sum()), abs=2e-3), word.text
+    assert abs(opinions.gap) < 1e-2 * abs(opinions.number - opinions.baseline)
+
+
+def test_rollout_is_the_words_last_row(asked):
+    first, _, opinions, _ = asked
+    row = roll_out(first)[-1][2]
+    expected = [float(row[word.start : word.stop].sum()) for word in opinions.words]
+    assert opinions.values["rollout"].tolist() == pytest.approx(expected, abs=1e-6)
+
+
+def test_progress_counts_up_to_the_end(asked):
+    *_, seen = asked
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1][0] == seen[-1][1]
+
+
+def test_ranks_go_by_size_and_share_ties():
+    assert ranks([0.1, -3.0, 2.0, -2.0, 0.0]) == [4.0, 1.0, 2.5, 2.5, 5.0]
+
+
+def test_agreement_is_spearmans_correlation_of_sizes():
+    values = {"a": torch.tensor([1.0, -2.0, 3.0, 4.0]), "b": torch.tensor([-1.0, 2.0, 4.0, -3.0]), "c": torch.ones(4)}
+    found = agreement(values).set_index(["first", "second"])["correlation"]
+    assert found["a", "b"] == pytest.approx(spearmanr([1, 2, 3, 4], [1, 2, 4, 3])[0])
+    assert math.isnan(found["a", "c"])
+    assert agreement({"a": torch.tensor([1.0, 2.0]), "b": torch.tensor([1.0, 2.0])})["correlation"].isna().all()
+
+
+def test_the_same_vector_twice_has_no_difference_to_explain(encoder):
+    first = encoder.encode(A)
+    with pytest.raises(ValueError, match="no difference to explain"):
+        direction(first, (2,), first, (2,))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_families_can_be_asked(tmp_path, name):
+    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
+    first, second = encoder.encode("The bank of the river."), encoder.encode("The bank was muddy.")
+    word, other = first.words[1], second.words[1]
+    opinions = ask(encoder, first, word, direction(first, word.positions, second, other.positions))
+    assert all(values.isfinite().all() for values in opinions.values.values())
+    assert opinions.blank == blank_token(encoder)[0]
+
+
+def test_where_there_is_no_mask_token_the_padding_stands_for_a_word():
+    tokenizer = SimpleNamespace(
+        mask_token=None, mask_token_id=None, pad_token="<pad>", pad_token_id=0, unk_token="<unk>", unk_token_id=3
+    )
+    assert blank_token(SimpleNamespace(tokenizer=tokenizer)) == ("<pad>", 0)
+    tokenizer.pad_token = tokenizer.unk_token = None
+    with pytest.raises(ValueError, match="no mask, padding or unknown token"):
+        blank_token(SimpleNamespace(tokenizer=tokenizer, name="an encoder"))

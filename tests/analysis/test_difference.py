@@ -1,0 +1,99 @@
+"""The word-aligned difference map on hand-made cases with repeated, missing and split words."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from selfattn.analysis.difference import align, difference
+from selfattn.words import Word
+
+
+def made(tokens, words, weights):
+    """An encoding of one layer and one head with these weights."""
+    special = tuple(token.startswith("[") for token in tokens)
+    return SimpleNamespace(
+        tokens=tuple(tokens), words=tuple(words), special=special, weights=lambda layer: torch.tensor([weights])
+    )
+
+
+def test_repeated_and_missing_words_are_aligned_in_order():
+    first = ["the", "dog", "and", "the", "cat"]
+    second = ["the", "cat", "and", "the", "big", "cat"]
+    assert align(first, second) == [(0, 0), (1, None), (None, 1), (2, 2), (3, 3), (None, 4), (4, 5)]
+
+
+def test_every_place_of_both_appears_once_and_in_order():
+    first, second = list("abcabba"), list("cbabac")
+    for anchor in (None, (2, 0), (0, 2), (6, 4)):
+        pairs = align(first, second, anchor)
+        assert [i for i, _ in pairs if i is not None] == list(range(7))
+        assert [j for _, j in pairs if j is not None] == list(range(6))
+        assert all(first[i] == second[j] for i, j in pairs if None not in (i, j))
+
+
+def test_the_compared_word_is_matched_with_itself_even_where_a_longer_run_would_cross_it():
+    assert align(["x", "a", "b", "c"], ["a", "b", "c", "x"]) != align(
+        ["x", "a", "b", "c"], ["a", "b", "c", "x"], (0, 3)
+    )
+    assert (0, 3) in align(["x", "a", "b", "c"], ["a", "b", "c", "x"], (0, 3))
+
+
+def test_the_map_of_a_hand_made_head():
+    # A: [S] The bank of   (bank is one token)      B: [S] the ban k (bank is split) -- "of" has no match, "The" has
+    a = [[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25], [0.0, 0.5, 0.5, 0.0], [0.7, 0.1, 0.1, 0.1]]
+    b = [[0.4, 0.3, 0.2, 0.1], [0.0, 0.0, 0.5, 0.5], [0.2, 0.2, 0.3, 0.3], [0.6, 0.0, 0.2, 0.2]]
+    first = made(["[S]", "The", "bank", "of"], [Word("The", 1, 2), Word("bank", 2, 3), Word("of", 3, 4)], a)
+    second = made(["[S]", "the", "ban", "k"], [Word("the", 1, 2), Word("bank", 2, 4)], b)
+    found = difference((first, first.words[1]), (second, second.words[1]), 0, 0)
+    assert found.labels == ("[S]", "The", "bank", "of")
+    assert found.side == ("both", "both", "both", "A")
+    assert found.chosen == 2
+    nan = math.nan
+    expected = [
+        [0.1 - 0.4, 0.2 - 0.3, 0.3 - 0.3, nan],  # to the split word: 0.2 + 0.1
+        [0.25 - 0.0, 0.25 - 0.0, 0.25 - 1.0, nan],
+        [0.0 - 0.4, 0.5 - 0.1, 0.5 - 0.5, nan],  # from the split word: the mean of its two rows
+        [nan, nan, nan, nan],
+    ]
+    np.testing.assert_allclose(found.matrix, expected, atol=1e-6)
+    assert found.matched_weight == pytest.approx(((0.6 + 0.75 + 1.0) / 4, 1.0))
+
+    frame = found.frame()
+    assert len(frame) == 16
+    cell = frame[(frame["query"] == "The") & (frame["key"] == "bank")].iloc[0]
+    assert (cell["query_pos"], cell["key_pos"], cell["query_in"]) == (1, 2, "both")
+    assert cell["difference"] == pytest.approx(-0.75)
+    gaps = frame[frame["difference"].isna()]
+    assert len(gaps) == 7 and ((gaps["query_in"] == "A") | (gaps["key_in"] == "A")).all()
+
+
+def test_with_special_tokens_hidden_the_rows_are_scaled_up():
+    a = [[0.5, 0.25, 0.25], [0.5, 0.5, 0.0], [0.2, 0.4, 0.4]]
+    b = [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.5, 0.5, 0.0]]
+    words = [Word("the", 1, 2), Word("bank", 2, 3)]
+    first, second = made(["[S]", "the", "bank"], words, a), made(["[S]", "the", "bank"], words, b)
+    found = difference((first, words[1]), (second, words[1]), 0, 0, hidden=True)
+    assert found.labels == ("the", "bank")
+    np.testing.assert_allclose(found.matrix, [[1.0 - 0.5, 0.0 - 0.5], [0.5 - 1.0, 0.5 - 0.0]], atol=1e-6)
+
+
+def test_the_same_sentence_twice_differs_nowhere(encoder):
+    encoding = encoder.encode("The bank of the river saw the other bank.")
+    word = encoding.words[1]
+    found = difference((encoding, word), (encoding, word), 3, 7)
+    assert set(found.side) == {"both"}
+    assert (found.matrix == 0).all()
+    assert found.matched_weight == pytest.approx((1.0, 1.0))
+
+
+def test_a_special_token_never_matches_a_word_spelled_like_it():
+    first = made(["[S]", "bank"], [Word("bank", 1, 2)], [[0.5, 0.5], [0.5, 0.5]])
+    second = SimpleNamespace(
+        tokens=("[S]", "bank"), words=(Word("[S]", 0, 1), Word("bank", 1, 2)), special=(False, False),
+        weights=lambda layer: torch.tensor([[[0.5, 0.5], [0.5, 0.5]]]),
+    )  # fmt: skip
+    found = difference((first, first.words[0]), (second, second.words[1]), 0, 0)
+    assert found.side == ("A", "B", "both")

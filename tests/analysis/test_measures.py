@@ -1,0 +1,67 @@
+"""Measures against plain loops and hand-made cases."""
+
+import math
+
+import pytest
+import torch
+
+from selfattn.analysis.measures import drift, entropy, hide_special, knock_out_effect, similarity, special_share
+
+
+def random_weights(*shape, seed=0):
+    return torch.rand(*shape, generator=torch.Generator().manual_seed(seed)).softmax(-1)
+
+
+def test_entropy_in_bits():
+    weights = torch.tensor([[1.0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], [0.5, 0.5, 0, 0]])
+    assert entropy(weights).tolist() == pytest.approx([0, 2, 1])
+    random = random_weights(3, 7)
+    expected = [-sum(p * math.log2(p) for p in row) for row in random.tolist()]
+    assert entropy(random).tolist() == pytest.approx(expected, abs=1e-5)
+
+
+def test_special_share_and_hiding_special_tokens_account_for_all_weight():
+    weights, special = random_weights(2, 5, 5), (True, False, False, False, True)
+    kept, hidden = hide_special(weights, special)
+    assert kept.shape == (2, 3, 3) and hidden.shape == (2, 3)
+    for h in range(2):
+        for row, i in enumerate((1, 2, 3)):
+            gone = weights[h, i, 0].item() + weights[h, i, 4].item()
+            assert hidden[h, row].item() == pytest.approx(gone, abs=1e-6)
+            assert special_share(weights, special)[h, i].item() == pytest.approx(gone, abs=1e-6)
+            expected = [weights[h, i, j].item() / (1 - gone) for j in (1, 2, 3)]
+            assert kept[h, row].tolist() == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_row_with_all_its_weight_on_special_tokens_stays_empty():
+    kept, hidden = hide_special(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), (True, False))
+    assert kept.tolist() == [[0.0]] and hidden.tolist() == [1.0]
+
+
+def test_similarity_is_the_cosine():
+    assert similarity(torch.tensor([3.0, 4.0]), torch.tensor([4.0, 3.0])).item() == pytest.approx(24 / 25)
+
+
+def test_drift_starts_at_the_same_token_and_follows_the_layers(encoder):
+    river, loan = encoder.encode("The bank of the river."), encoder.encode("The bank approved the loan.")
+    curve = drift(river, [2], loan, [2])
+    assert curve.shape == (8,)
+    assert curve[:2].tolist() == pytest.approx([1, 1], abs=1e-6)
+    expected = torch.nn.functional.cosine_similarity(river.hidden[6, 2], loan.hidden[6, 2], dim=0)
+    assert curve[-1].item() == pytest.approx(expected.item(), abs=1e-6)
+
+
+def test_the_effect_of_a_head_is_the_cosine_without_it_minus_the_cosine_with_it(encoder):
+    first, second, seen = ("The bank of the river.", [2]), ("The bank approved the loan.", [2]), []
+    effect = knock_out_effect(encoder, first, second, progress=lambda done, total: seen.append((done, total)))
+    assert effect.shape == (6, 12)
+
+    def cosine(a, b):
+        return torch.nn.functional.cosine_similarity(a, b, dim=0).item()
+
+    before = cosine(*(encoder.encode(text).hidden[-1, 2] for text, _ in (first, second)))
+    for layer, head in [(0, 10), (3, 7), (5, 11)]:
+        without = cosine(*(encoder.without_heads(text, [[(layer, head)]])[0, 2] for text, _ in (first, second)))
+        assert effect[layer, head].item() == pytest.approx(without - before, abs=1e-5)
+    assert seen[-1][0] == seen[-1][1] and len(seen) == seen[-1][1]
+    assert (effect < 0).any() and (effect > 0).any()  # effects have both signs

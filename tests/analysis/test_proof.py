@@ -1,0 +1,87 @@
+"""The proof and the support table: an error that is there is found, and the table says what each family gets."""
+
+import math
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from selfattn import NotRecomputable, load_encoder
+from selfattn.analysis.proof import markdown, prove, support_table
+from selfattn.encoders import capture
+from selfattn.encoders.families import FAMILIES, save_tiny
+
+TEXT = "The bank of the river was muddy."
+
+
+def test_the_bundled_encoder(encoder):
+    steps = []
+    proof = prove(encoder, TEXT, lambda done, total: steps.append((done, total)))
+    assert list(zip(proof["layer"], proof["head"])) == encoder.all_heads
+    assert proof["same_inputs"].max() < 1e-6
+    assert proof["separate_pass"].max() < 5e-6
+    assert proof["context"].max() < 5e-6
+    assert proof["projections"].max() < 1e-5
+    assert steps[-1] == (6, 6)
+
+
+def test_an_error_in_one_head_is_found(encoder, monkeypatch):
+    right = capture.attend_precisely
+
+    def wrong(query, key, value, mask=None, scale=None):
+        if query.shape[0] == 12:
+            query = query.clone()
+            query[7] *= 1.01
+        return right(query, key, value, mask, scale)
+
+    monkeypatch.setattr(capture, "attend_precisely", wrong)
+    proof = prove(encoder, TEXT)
+    bad = proof["head"] == 7
+    assert (proof[bad][["same_inputs", "separate_pass"]] > 1e-4).all(axis=None)
+    assert (proof[~bad][["same_inputs", "separate_pass"]] < 5e-6).all(axis=None)
+
+
+def test_a_text_whose_maps_do_not_fit_has_no_separate_pass(encoder, monkeypatch):
+    monkeypatch.setattr("selfattn.analysis.proof.SEPARATE_PASS_NUMBERS", 100)
+    assert prove(encoder, TEXT)["separate_pass"].isna().all()
+
+
+def test_precision_is_given_back(encoder):
+    torch.set_float32_matmul_precision("high")
+    try:
+        prove(encoder, TEXT)
+        assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+
+
+def test_what_is_shown_only_has_no_proof(tmp_path):
+    with pytest.raises(NotRecomputable, match="shown, not recomputed"):
+        prove(load_encoder(str(save_tiny(FAMILIES["MPNet"], tmp_path))), TEXT)
+
+
+def test_the_support_table(monkeypatch):
+    monkeypatch.setenv("SELFATTN_MODELS", "none/at-all")  # the operator's list is for visitors' choices
+    table = support_table().set_index("family")
+    assert sorted(table.index) == sorted(FAMILIES)
+    counts = table["support"].value_counts()
+    assert (counts["recomputed"], counts["shown"], counts["refused"]) == (13, 4, 2)
+    assert (table[table["support"] == "recomputed"]["largest_error"] < 1e-5).all()
+    assert (table[table["support"] == "recomputed"]["from"] == "layer input").all()
+    assert table.loc["MPNet", "why"] != ""
+    assert math.isnan(table.loc["Funnel", "largest_error"])
+
+
+def test_the_table_for_the_readme():
+    code = "import selfattn.analysis.proof as p; print(p.markdown(p.support_table().head(1)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("| Family")
+    assert lines[2].startswith("| BERT | recomputed | layer input | ")
+
+
+def test_markdown_leaves_out_errors_that_are_not_there():
+    table = support_table().tail(1)
+    assert "nan" not in markdown(table)

@@ -1,0 +1,125 @@
+"""The whole chain of a head: each step beside the model's own, for every layer and head, and beside independent code."""
+
+import inspect
+import math
+from pkgutil import resolve_name
+
+import pytest
+import torch
+from torch import nn
+
+from selfattn import attend, load_encoder
+from selfattn.analysis.steps import dot_product, follow, lines_of, unfold_softmax
+from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.kernel import softmax
+
+TEXT = "The bank of the river was muddy after the unbelievably long rain."
+NAMES = [
+    "input", "query", "key", "value", "scores", "scaled", "masked", "maximum", "shifted", "powers", "total", "weights",
+    "context", "output",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def encoding(encoder):
+    return encoder.encode(TEXT)
+
+
+def test_every_steps_error_in_every_layer_and_head(encoder, encoding):
+    for layer, head in encoder.all_heads:
+        chain = follow(encoder, encoding, layer, head)
+        assert [step.name for step in chain.steps] == NAMES
+        for step in chain.steps[1:]:
+            assert step.error <= 1e-5 * max(step.size, 1e-3), (layer, head, step.name, step.error)
+        assert chain["weights"].error <= 1e-5
+
+
+def test_every_steps_error_with_padding(encoder):
+    padded = encoder.encode(TEXT, pad_to=30)
+    for layer, head in [(0, 0), (3, 7), (5, 11)]:
+        chain = follow(encoder, padded, layer, head)
+        assert (chain["masked"].values[:, -1] == -math.inf).all()
+        assert all(step.error <= 1e-5 * max(step.size, 1e-3) for step in chain.steps[1:])
+
+
+def test_an_error_is_seen(encoder, encoding):
+    step = follow(encoder, encoding, 0, 0)["masked"]
+    elsewhere = step.own.clone()
+    elsewhere[0, 0] = -math.inf
+    assert type(step)(**{**vars(step), "own": elsewhere}).error == math.inf
+    assert type(step)(**{**vars(step), "values": elsewhere}).error == math.inf
+    shifted = step.own.clone()
+    shifted[2, 3] += 0.25
+    assert type(step)(**{**vars(step), "own": shifted}).error == pytest.approx(0.25, abs=1e-4)
+
+
+def test_the_output_is_what_the_models_own_matrix_makes_of_this_head(encoder, encoding):
+    outputs = [m.output.dense for m in encoder.model.modules() if hasattr(getattr(m, "output", None), "dense")]
+    outputs = [linear for linear in outputs if linear.in_features == encoder.n_heads * encoder.d_head]
+    for layer, head in [(0, 0), (2, 5), (5, 11)]:
+        alone = torch.zeros(len(encoding.tokens), encoder.n_heads, encoder.d_head)
+        alone[:, head] = encoding.own_context(layer)[head]
+        linear: nn.Linear = outputs[layer]
+        with torch.no_grad():
+            expected = linear(alone.flatten(1)) - linear.bias
+        ours = follow(encoder, encoding, layer, head)["output"].values
+        torch.testing.assert_close(ours, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
+
+
+def test_the_terms_of_a_dot_product_add_up_to_the_score(encoder, encoding):
+    trace = follow(encoder, encoding, 1, 3).trace
+    for query_pos, key_pos in [(0, 0), (2, 5), (7, 1)]:
+        terms = dot_product(trace, query_pos, key_pos)
+        assert terms.shape == (encoder.d_head,)
+        by_hand = sum(float(a) * float(b) for a, b in zip(trace.query[query_pos], trace.key[key_pos]))
+        assert float(terms.sum()) == pytest.approx(by_hand, abs=1e-4)
+        assert float(terms.sum()) == pytest.approx(float(trace.scores[query_pos, key_pos]), abs=1e-4)
+
+
+def test_softmax_unfolded_is_the_kernels_softmax_to_the_last_bit():
+    masked = torch.randn(5, 7)
+    masked[1] = -math.inf
+    masked[2, 3:] = -math.inf
+    _, _, powers, total = unfold_softmax(masked)
+    assert torch.equal(powers / total.masked_fill(total == 0, 1.0), softmax(masked))
+
+
+def test_the_lines_shown_are_lines_of_the_source(encoder, encoding):
+    for step in follow(encoder, encoding, 0, 0).steps:
+        source = inspect.getsource(inspect.getmodule(resolve_name(step.where.split(",")[0])))
+        for line in step.code.splitlines():
+            assert line.strip() in source, (step.name, line)
+    assert lines_of(attend, "scores") == "scores = query @ key.transpose(-2, -1)"
+    with pytest.raises(LookupError, match="assigns to"):
+        lines_of(attend, "nonsense")
+
+
+@pytest.mark.parametrize("name", ["ModernBERT", "MobileBERT", "T5 (encoder half)", "NomicBERT"])
+def test_families_with_norms_rotary_positions_and_biases(tmp_path, name):
+    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
+    encoding = encoder.encode("The bank of the river was muddy.")
+    for layer, head in encoder.all_heads:
+        chain = follow(encoder, encoding, layer, head)
+        assert ("turned query" in chain) == (name in ("ModernBERT", "NomicBERT"))
+        # ModernBERT's first layer has no norm of its own: its embeddings are normalised already.
+        assert ("read" in chain) == (
+            name in ("MobileBERT", "T5 (encoder half)") or (name == "ModernBERT" and layer > 0)
+        )
+        for step in chain.steps:
+            assert step.own is None or step.error <= 1e-4 * max(step.size, 1e-3), (layer, head, step.name, step.error)
+
+
+def test_where_the_projections_are_unknown_the_chain_starts_at_query_key_and_value(encoder, encoding, monkeypatch):
+    monkeypatch.setattr("selfattn.encoders.projections.OUTPUT", ("nowhere",))
+    monkeypatch.setattr("selfattn.encoders.projections._is_linear", lambda owner, name: False)
+    chain = follow(encoder, encoding, 2, 4)
+    assert [step.name for step in chain.steps] == ["query", "key", "value", *NAMES[4:-1]]
+    assert "start from the recorded query, key and value" in chain.note
+    assert chain["weights"].error <= 1e-5
+
+
+def test_an_encoder_that_is_shown_only_has_no_chain(tmp_path):
+    encoder = load_encoder(str(save_tiny(FAMILIES["DeBERTa-v2"], tmp_path)))
+    with pytest.raises(NotRecomputable):
+        follow(encoder, encoder.encode("The bank."), 0, 0)

@@ -1,0 +1,75 @@
+"""What of a map is drawn, on hand-made maps: words, hidden special tokens, ranges and bins."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from selfattn.analysis.word_map import MapView, between, binned, map_view, minus
+from selfattn.words import Word
+
+
+@pytest.fixture
+def encoding(encoder):
+    """[CLS] un ##happy cat [SEP], whatever the real tokeniser makes of it."""
+    real = encoder.encode("a b c")
+    words = (Word("unhappy", 1, 3), Word("cat", 3, 4))
+    return replace(real, tokens=("[CLS]", "un", "##happy", "cat", "[SEP]"), words=words)
+
+
+WEIGHTS = torch.tensor(
+    [
+        [0.2, 0.2, 0.2, 0.2, 0.2],
+        [0.1, 0.2, 0.3, 0.2, 0.2],
+        [0.3, 0.2, 0.1, 0.4, 0.0],
+        [0.0, 0.5, 0.1, 0.1, 0.3],
+        [1.0, 0.0, 0.0, 0.0, 0.0],
+    ]
+)
+
+
+def test_words_take_the_sum_to_and_the_mean_from_their_pieces(encoding):
+    view = map_view(WEIGHTS, encoding, words=True)
+    assert view.labels == ("[CLS]", "unhappy", "cat", "[SEP]")
+    assert view.groups == ((0,), (1, 2), (3,), (4,))
+    assert view.matrix[1].tolist() == pytest.approx([0.2, 0.4, 0.3, 0.1])
+    assert view.matrix.sum(-1).tolist() == pytest.approx([1, 1, 1, 1])
+    assert view.rows_of([1, 2]) == [1]
+
+
+def test_hidden_special_tokens_are_accounted_for(encoding):
+    view = map_view(WEIGHTS, encoding, special=False)
+    assert view.labels == ("un", "##happy", "cat")
+    assert view.hidden == pytest.approx((0.3 + 0.3 + 0.3) / 3)
+    assert view.matrix[0].tolist() == pytest.approx([2 / 7, 3 / 7, 2 / 7])
+    assert view.rows_of([0]) == []
+
+
+def test_words_without_special_tokens(encoding):
+    view = map_view(WEIGHTS, encoding, words=True, special=False)
+    assert view.labels == ("unhappy", "cat") and view.groups == ((1, 2), (3,))
+    assert view.matrix.sum(-1).tolist() == pytest.approx([1, 1])
+
+
+def test_a_range_and_a_difference(encoding):
+    view = map_view(WEIGHTS, encoding)
+    part = between(view, 1, 3)
+    assert part.labels == ("un", "##happy") and part.groups == ((1,), (2,))
+    assert part.matrix.tolist() == WEIGHTS[1:3, 1:3].tolist()
+    assert minus(view, view).matrix.abs().max() == 0
+
+
+def test_bins_keep_the_peaks_and_the_sign():
+    matrix = torch.zeros(5, 5)
+    matrix[0, 1], matrix[3, 3], matrix[4, 0] = 0.9, -0.8, 0.1
+    view = MapView(matrix, tuple("abcde"), tuple((i,) for i in range(5)), 0.0, 1)
+    drawn = binned(view, most=3)
+    assert drawn.step == 2
+    assert drawn.matrix.tolist() == [
+        [pytest.approx(0.9), 0, 0],
+        [0, pytest.approx(-0.8), 0],
+        [pytest.approx(0.1), 0, 0],
+    ]
+    assert drawn.labels == ("a … b", "c … d", "e … e")
+    assert drawn.rows_of([3]) == [1]
+    assert binned(view, most=5) is view

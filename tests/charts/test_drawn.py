@@ -1,0 +1,43 @@
+"""The numbers behind a chart, read back from its dict."""
+
+import io
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from selfattn.charts.drawn import drawn_frame, drawn_title
+from selfattn.export import files as export
+from selfattn.export.files import Provenance
+
+RECORDS = [{"x": 1, "y": 2.5}, {"x": 2, "y": 3.5}]
+
+
+def test_named_and_inline_records_are_found_at_any_depth():
+    spec = {
+        "datasets": {"data-1": RECORDS},
+        "vconcat": [{"data": {"name": "data-1"}}, {"layer": [{"data": {"values": [1, 2]}}]}],
+    }
+    frame = drawn_frame(spec)
+    assert frame[frame["part"] == 1][["x", "y"]].to_dict("records") == RECORDS
+    assert frame[frame["part"] == 2]["value"].tolist() == [1, 2]
+
+
+def test_a_dataset_drawn_twice_is_listed_once_and_pictures_are_left_out():
+    held = [{**record, "url": "data:image/png;base64,AA"} for record in RECORDS]
+    spec = {"data": {"values": held}, "layer": [{"data": {"values": held}}, {"mark": "bar"}]}
+    assert drawn_frame(spec).to_dict("records") == RECORDS
+    assert drawn_frame({"mark": "bar"}).empty
+
+
+def test_the_title_is_the_first_that_stands_anywhere():
+    assert drawn_title({"title": {"text": "A   L0 H10"}}) == "A L0 H10"
+    assert drawn_title({"hconcat": [{"mark": "bar"}, {"layer": [{"title": "inner"}]}]}) == "inner"
+    assert drawn_title({"title": {"text": ["two", "lines"]}}) == ""
+
+
+def test_parquet_holds_the_table_and_where_it_comes_from():
+    frame, origin = pd.DataFrame(RECORDS), Provenance.of_kernel("A lesson", "http://localhost/?stop=order")
+    table = pq.read_table(io.BytesIO(export.parquet(frame, origin)))
+    assert table.to_pandas().equals(frame)
+    assert table.schema.metadata[b"provenance"].decode() == origin.json()
+    assert b"provenance" not in (pq.read_table(io.BytesIO(export.parquet(frame))).schema.metadata or {})

@@ -1,0 +1,46 @@
+"""Charts on their way to the page: the numbers arrive as they are, whatever makes the tables."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from streamlit.dataframe_util import convert_anything_to_arrow_bytes, convert_arrow_bytes_to_pandas_df
+
+from selfattn.dashboard.figures import _with_tables
+
+RECORDS = [
+    {"word": "bank", "place": 0, "weight": 0.25, "chosen": True},
+    {"word": "банк 🏦", "place": 1, "weight": None, "chosen": False},
+    {"word": "", "place": 2, "weight": 1e-30, "chosen": False, "stands": "below"},
+]
+
+
+@pytest.mark.parametrize(
+    "records", [RECORDS, [], [{"only": None}], [{"at": [1, 2]}, {"at": [3]}], [{"n": 1}, {"n": 0.5}]]
+)
+def test_the_same_tables_as_streamlits_own(records):
+    sent = _with_tables({"datasets": {"rows": records}, "mark": "bar"})
+    assert isinstance(sent["datasets"]["rows"], pa.Table)
+    assert sent["mark"] == "bar"
+    ours, theirs = (
+        convert_arrow_bytes_to_pandas_df(convert_anything_to_arrow_bytes(data))
+        for data in (sent["datasets"]["rows"], records)
+    )
+    assert list(ours.columns) == list(theirs.columns)
+    for name in ours:
+        for mine, other in zip(ours[name].tolist(), theirs[name].tolist(), strict=True):
+            assert (_missing(mine) and _missing(other)) or np.array_equal(mine, other)
+
+
+def _missing(value: object) -> bool:
+    return value is None or (pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+@pytest.mark.parametrize("data", [[{"n": 1}, {"n": "one"}], {"type": "FeatureCollection"}, [{"n": 2**70}], ["a"]])
+def test_what_is_no_table_is_left_to_streamlit(data):
+    assert _with_tables({"datasets": {"rows": data}})["datasets"]["rows"] is data
+
+
+def test_a_chart_without_named_data_stays_as_it_is():
+    spec = {"data": {"values": RECORDS}}
+    assert _with_tables(spec) is spec

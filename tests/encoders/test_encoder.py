@@ -1,0 +1,258 @@
+"""The bundled encoder: its public face, the kernel against its own weights, removing heads, threads, bad input."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+
+from selfattn import NotRecomputable, TextError, load_encoder
+from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_REVISION
+
+MUDDY = "The bank of the river was muddy after the rain."
+SENTENCES = (
+    MUDDY,
+    "The bank of the river.",
+    "The bank approved the loan.",
+    "It wasn't well-capitalized, so she withdrew her deposit; the teller frowned.",
+    "Colourless green ideas sleep furiously while electroencephalographers unhappily disagree.",
+    "We " + "very " * 120 + "quietly left.",
+)
+
+
+def test_public_face(encoder):
+    assert (encoder.family, encoder.n_layers, encoder.n_heads, encoder.d_model, encoder.d_head) == (
+        "bert",
+        6,
+        12,
+        384,
+        32,
+    )
+    assert (encoder.max_tokens, encoder.device, encoder.dtype, encoder.recomputable) == (512, "cpu", "float32", True)
+    assert encoder.revision == BUNDLED_REVISION
+    assert encoder.digest == BUNDLED_DIGESTS["model.safetensors"]
+
+
+def test_encoding_of_a_sentence(encoder):
+    encoding = encoder.encode(MUDDY)
+    n = len(encoding.tokens)
+    assert encoding.tokens[:3] == ("[CLS]", "the", "bank")
+    assert encoding.special == (True, *[False] * (n - 2), True)
+    assert [word.text for word in encoding.words] == [*MUDDY[:-1].split(), "."]
+    assert encoding.hidden.shape == (7, n, 384)
+    assert encoding.static.shape == (n, 384)
+    with torch.no_grad():
+        output = encoder.model(torch.tensor([encoding.ids]))
+    assert torch.equal(encoding.hidden[-1], output.last_hidden_state[0])
+    table = encoder.model.get_input_embeddings().weight
+    assert torch.equal(encoding.static[2], table[encoding.ids[2]])
+
+
+def test_bank_looks_at_river(encoder):
+    assert encoder.encode(MUDDY).trace(0, 4).weights[2, 5].item() == pytest.approx(0.51, abs=0.005)
+
+
+@pytest.mark.parametrize("sentence", SENTENCES, ids=range(len(SENTENCES)))
+def test_kernel_against_the_models_own_weights_in_every_layer_and_head(encoder, sentence):
+    encoding, reference = encoder.encode(sentence), encoder.reference_weights(sentence)
+    assert reference.shape == (6, 12, len(encoding.tokens), len(encoding.tokens))
+    for layer in range(encoder.n_layers):
+        assert (encoding.weights(layer) - reference[layer]).abs().max() <= 1e-5
+        assert (encoding.weights(layer) - encoding.own_weights(layer)).abs().max() <= 2e-6
+        for head in range(encoder.n_heads):
+            trace = encoding.trace(layer, head)
+            assert (trace.context - encoding.own_context(layer)[head]).abs().max() <= 5e-6
+            assert torch.allclose(trace.weights, encoding.weights(layer)[head], atol=2e-6)
+
+
+def test_own_weights_are_not_the_kernels(encoder):
+    """The proof would be empty if both came from one computation."""
+    encoding = encoder.encode(MUDDY)
+    assert any(not torch.equal(encoding.weights(layer), encoding.own_weights(layer)) for layer in range(6))
+
+
+def test_one_heads_weights_are_the_layers(encoder, monkeypatch):
+    monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 5)
+    encoding = encoder.encode(MUDDY)
+    assert torch.allclose(encoding.head_weights(2, 7), encoding.weights(2)[7], atol=2e-6)
+    assert torch.allclose(encoding.head_weights(2, 7, slice(3, 5)), encoding.weights(2)[7, 3:5], atol=2e-6)
+    assert torch.allclose(encoding.own_head_weights(2, 7), encoding.own_weights(2)[7], atol=2e-6)
+
+
+def test_rows_are_the_maps_rows(encoder):
+    encoding = encoder.encode(MUDDY)
+    rows = encoding.rows(2)
+    assert rows.shape == (6, 12, len(encoding.tokens))
+    for layer in range(6):
+        assert torch.allclose(rows[layer], encoding.weights(layer)[:, 2], atol=2e-6)
+
+
+def zeroed_by_a_hook(encoder, text, layer, head):
+    """The last hidden state with the head's slice zeroed just before W_O: nothing of ours takes part."""
+    slot = slice(head * encoder.d_head, (head + 1) * encoder.d_head)
+
+    def zero(module, arguments):
+        states = arguments[0].clone()
+        states[..., slot] = 0
+        return (states, *arguments[1:])
+
+    handle = encoder.model.encoder.layer[layer].attention.output.register_forward_pre_hook(zero)
+    try:
+        with torch.no_grad():
+            return encoder.model(torch.tensor([encoder.encode(text).ids])).last_hidden_state[0]
+    finally:
+        handle.remove()
+
+
+def test_knock_out_of_every_head_equals_a_hook_before_the_output_projection():
+    encoder = load_encoder(device="cpu")  # its own model: a hook on the shared one would reach other tests
+    vectors = encoder.knock_out(MUDDY, 2)
+    assert vectors.shape == (6, 12, 384)
+    for layer, head in encoder.all_heads:
+        expected = zeroed_by_a_hook(encoder, MUDDY, layer, head)[2]
+        assert (vectors[layer, head] - expected).abs().max() <= 1e-5
+
+
+def test_knock_out_to_the_mean_differs_from_zero_and_takes_several_positions(encoder):
+    zero, mean = encoder.knock_out(MUDDY, 2), encoder.knock_out(MUDDY, 2, how="mean")
+    assert (zero - mean).abs().max() > 1e-3
+    both = encoder.knock_out(MUDDY, [2, 5])
+    assert torch.allclose(both, (zero + encoder.knock_out(MUDDY, 5)) / 2, atol=1e-5)
+
+
+def test_knock_out_in_chunks_is_the_same(encoder, monkeypatch):
+    whole, seen = encoder.knock_out(MUDDY, 2), []
+    monkeypatch.setattr("selfattn.encoders.encoder.KNOCK_OUT_TOKENS", 100)
+    parts = encoder.knock_out(MUDDY, 2, progress=lambda done, total: seen.append((done, total)))
+    assert torch.allclose(whole, parts, atol=1e-5)
+    assert seen == [(i, 11) for i in range(1, 12)]
+
+
+def test_with_attention_off_bank_is_the_same_to_the_last_bit(encoder):
+    river, loan = encoder.without_attention(["The bank of the river.", "The bank approved the loan."])
+    assert river.shape == (7, 8, 384)
+    assert torch.equal(river[:, 2], loan[:, 2])
+    with_attention = [
+        encoder.encode(text).hidden[-1, 2] for text in ("The bank of the river.", "The bank approved the loan.")
+    ]
+    assert (with_attention[0] - with_attention[1]).abs().max() > 0.1
+
+
+def test_removing_sets_of_heads(encoder):
+    states = encoder.without_heads(MUDDY, [[], [(0, 4)], encoder.all_heads])
+    assert torch.allclose(states[0], encoder.encode(MUDDY).hidden[-1], atol=1e-5)
+    assert torch.allclose(states[1, 2], encoder.knock_out(MUDDY, 2)[0, 4], atol=1e-5)
+    assert (states[2] - states[0]).abs().max() > 0.1
+
+
+def test_batch_equals_single_runs(encoder):
+    for single, batched in zip(map(encoder.encode, SENTENCES), encoder.encode_batch(SENTENCES)):
+        assert single.tokens == batched.tokens and single.words == batched.words
+        assert (single.hidden - batched.hidden).abs().max() < 1e-5
+        for layer in range(6):
+            assert (single.weights(layer) - batched.weights(layer)).abs().max() < 1e-5
+    assert encoder.encode_batch([]) == []
+
+
+def test_padding_is_kept_on_request_and_weighs_nothing(encoder):
+    plain, padded = encoder.encode("The bank."), encoder.encode("The bank.", pad_to=9)
+    assert padded.tokens == (*plain.tokens, *["[PAD]"] * 4)
+    assert padded.special[-4:] == (True,) * 4
+    weights = padded.weights(3)
+    assert weights[..., 5:].abs().max() == 0
+    assert (weights[:, :5, :5] - plain.weights(3)).abs().max() < 1e-5
+    assert padded.trace(3, 0).masked[0, 5:].isinf().all()
+
+
+def test_a_pair_of_segments(encoder):
+    encoding = encoder.encode("The bank.", pair="A river.")
+    assert encoding.segments == (None, 0, 0, 0, None, 1, 1, 1, None)
+    assert [word.text for word in encoding.words] == ["The", "bank", ".", "A", "river", "."]
+
+
+def test_threads_do_not_disturb_one_another(encoder):
+    """Texts of many lengths through every call at once: the tokeniser and the recordings are where races were seen."""
+    texts = [" ".join(["bank"] * n) + " of the river" for n in range(1, 17)]
+    expected = {text: (encoder.encode(text).weights(2), encoder.knock_out(text, 1)[1, 3]) for text in texts}
+
+    def work(i):
+        text = texts[i % len(texts)]
+        weights, vector = expected[text]
+        kind = i % 4
+        if kind == 0:
+            return torch.allclose(encoder.encode(text).weights(2), weights, atol=1e-5)
+        if kind == 1:
+            batch = encoder.encode_batch([texts[-1], text])
+            return torch.allclose(batch[1].weights(2), weights, atol=1e-5)
+        if kind == 2:
+            return torch.allclose(encoder.knock_out(text, 1)[1, 3], vector, atol=1e-5)
+        return torch.allclose(encoder.reference_weights(text)[2], weights, atol=1e-5)
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(work, range(160)))
+
+
+BAD = {
+    "": "empty",
+    " \n\t ": "empty",
+    "half \ud83d emoji": "not valid Unicode",
+    "\x00\x01": "no token",
+    "word " * 2000: "2,002 tokens.*at most 512",
+}
+
+
+@pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
+def test_text_that_cannot_be_read_is_refused_with_the_reason(encoder, text):
+    for call in (
+        encoder.encode,
+        encoder.reference_weights,
+        lambda t: encoder.knock_out(t, 0),
+        lambda t: encoder.encode_batch([t]),
+    ):
+        with pytest.raises(TextError, match=BAD[text]):
+            call(text)
+
+
+def test_the_longest_text_is_read(encoder):
+    assert len(encoder.encode("word " * 510).tokens) == 512
+    with pytest.raises(TextError, match="513 tokens"):
+        encoder.encode("word " * 511)
+
+
+@pytest.mark.parametrize(
+    "text", ["😀 bank", "البنك بجانب النهر", "银行在河边", "<script>alert(1)</script>", "$$x$$ **b**", "naïve café"]
+)
+def test_any_script_and_any_markup_is_only_text(encoder, text):
+    encoding = encoder.encode(text)
+    assert encoding.text == text
+    spelled = [word.text for word in encoding.words]
+    assert spelled and all(word in text for word in spelled)
+    assert sorted(p for word in encoding.words for p in word.positions) == list(range(1, len(encoding.tokens) - 1))
+
+
+def test_indices_out_of_range_are_refused_with_the_range(encoder):
+    encoding = encoder.encode("The bank.")
+    with pytest.raises(IndexError, match="layer from 0 to 5, got 6"):
+        encoding.trace(6, 0)
+    with pytest.raises(IndexError, match="head from 0 to 11, got -1"):
+        encoding.trace(0, -1)
+    with pytest.raises(IndexError, match="position from 0 to 4, got 9"):
+        encoding.rows(9)
+    with pytest.raises(IndexError, match="positions from 0 to 4"):
+        encoder.knock_out("The bank.", 5)
+    with pytest.raises(ValueError, match='"zero" or "mean"'):
+        encoder.knock_out("The bank.", 1, how="random")
+
+
+def test_shown_only_raises_not_recomputable(encoder):
+    from dataclasses import replace
+
+    shown = replace(encoder, recomputable=False, reason="a test.")
+    encoding = shown.encode("The bank.")
+    assert torch.equal(
+        torch.stack([encoding.weights(layer) for layer in range(6)]), encoder.reference_weights("The bank.")
+    )
+    assert torch.allclose(encoding.rows(1), encoder.encode("The bank.").rows(1), atol=1e-5)
+    with pytest.raises(NotRecomputable, match="a test"):
+        encoding.trace(0, 0)
+    with pytest.raises(NotRecomputable, match="a test"):
+        shown.knock_out("The bank.", 1)

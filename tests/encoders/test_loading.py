@@ -1,0 +1,316 @@
+"""Loading: each way an encoder can fail has its own message, no code and no pickle that comes with a model is run."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import weakref
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from selfattn import LoadError, TextError, load_encoder
+from selfattn.encoders import loading, sources
+from selfattn.encoders.families import FAMILIES, save_tiny
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A good folder, for a test to break."""
+    return save_tiny(FAMILIES["BERT"], tmp_path / "mine")
+
+
+def refused(name, **options) -> LoadError:
+    with pytest.raises(LoadError) as caught:
+        load_encoder(str(name), **options)
+    return caught.value
+
+
+def change_config(folder, **values):
+    file = folder / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **values}))
+
+
+class Canary:
+    """Leaves a file behind if a pickle of it is ever loaded."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return (open, (self.path, "w"))
+
+
+def test_a_folder_loads(folder):
+    encoder = load_encoder(str(folder))
+    assert (encoder.family, encoder.n_layers, encoder.n_heads, encoder.d_model, encoder.d_head) == ("bert", 3, 4, 32, 8)
+    assert (encoder.max_tokens, encoder.revision, encoder.dtype, encoder.recomputable) == (64, None, "float32", True)
+    assert encoder.digest == sources.file_digest(folder / "model.safetensors")
+
+
+def test_loading_draws_nothing_on_the_terminal(folder, capfd):
+    load_encoder(str(folder))
+    shown = capfd.readouterr()
+    assert shown.out + shown.err == ""
+
+
+def test_loading_reports_its_stages(folder):
+    stages = []
+    load_encoder(str(folder), report=stages.append)
+    assert [stage.split(" ")[0] for stage in stages] == ["Reading", "Checking"]
+
+
+def test_weights_in_several_files(folder):
+    tensors = load_file(folder / "model.safetensors")
+    names = sorted(tensors)
+    halves = {"a.safetensors": names[::2], "b.safetensors": names[1::2]}
+    for file, held in halves.items():
+        save_file({name: tensors[name] for name in held}, folder / file, {"format": "pt"})
+    weight_map = {name: file for file, held in halves.items() for name in held}
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": weight_map}))
+    whole = load_encoder(str(folder))
+    (folder / "model.safetensors").unlink()
+    split = load_encoder(str(folder))
+    assert torch.equal(whole.encode("the bank").hidden, split.encode("the bank").hidden)
+    weight_map[names[0]] = "../elsewhere.safetensors"
+    save_file(tensors, folder.parent / "elsewhere.safetensors")
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+    error = refused(folder)
+    assert error.kind == "weights"
+    assert "elsewhere" in str(error)
+
+
+def test_no_folder_and_no_name():
+    assert refused("/no/such/folder").kind == "folder"
+    assert refused("~nobody-here/folder").kind == "folder"
+    assert refused(" ").kind == "name"
+    assert refused("a\0b").kind == "name"
+    assert refused("x" * 5000).kind == "name"
+
+
+def test_an_existing_folder_wins_over_a_hub_id(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    assert load_encoder("mine").digest == load_encoder(str(folder)).digest
+
+
+@pytest.mark.parametrize("file", ["pytorch_model.bin", "model.pt"])
+def test_pickles_are_refused_unread(folder, tmp_path, file):
+    canary = tmp_path / "canary"
+    (folder / "model.safetensors").unlink()
+    (folder / file).write_bytes(pickle.dumps(Canary(canary)))
+    error = refused(folder)
+    assert error.kind == "safetensors"
+    assert file in str(error)
+    assert "save_pretrained" in str(error)
+    assert not canary.exists()
+
+
+def test_a_pickle_beside_the_safetensors_is_not_read(folder, tmp_path):
+    canary = tmp_path / "canary"
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Canary(canary)))
+    load_encoder(str(folder))
+    assert not canary.exists()
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
+def test_code_that_comes_with_a_model_is_refused(folder, tmp_path, file):
+    canary = tmp_path / "canary"
+    (folder / "theirs.py").write_text(f"open({str(canary)!r}, 'w')\n")
+    settings = json.loads((folder / file).read_text())
+    auto_map = {"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config", "AutoTokenizer": ["theirs.T", None]}
+    (folder / file).write_text(json.dumps({**settings, "auto_map": auto_map}))
+    error = refused(folder)
+    assert error.kind == "code"
+    assert "never runs code" in str(error)
+    assert not canary.exists()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "null", "[" * 100_000])
+def test_a_config_that_is_no_json_object(folder, text):
+    (folder / "config.json").write_text(text)
+    assert refused(folder).kind == "config"
+
+
+def test_a_folder_without_a_config(folder):
+    (folder / "config.json").unlink()
+    assert "has no config.json" in str(refused(folder))
+
+
+def test_a_config_of_no_known_model(folder):
+    change_config(folder, model_type="quantum-bert")
+    assert refused(folder).kind == "config"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"num_hidden_layers": 10**9},
+        {"hidden_size": -1},
+        {"num_attention_heads": 0},
+        {"hidden_size": float("nan")},
+        {"num_attention_heads": 5},
+        {"hidden_act": "no such thing"},
+    ],
+)
+def test_a_config_with_values_that_make_no_model(folder, values):
+    change_config(folder, **values)
+    assert refused(folder).kind == "config"
+
+
+def test_a_config_of_a_giant_is_refused_before_memory_is_asked_for(folder):
+    change_config(folder, vocab_size=4_000_000, hidden_size=65_536, intermediate_size=65_536)
+    error = refused(folder)
+    assert error.kind == "weights"
+    assert "describes a model of 3" in str(error)
+
+
+def test_weights_of_another_size(folder):
+    change_config(folder, hidden_size=64)
+    assert refused(folder).kind == "weights"
+
+
+def test_weights_that_are_missing(folder):
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["encoder.layer.1.attention.self.key.weight"]
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    error = refused(folder)
+    assert error.kind == "weights"
+    assert "encoder.layer.1.attention.self.key.weight" in str(error)
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, -1000])
+def test_a_file_cut_short(folder, keep):
+    file = folder / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:keep])
+    error = refused(folder)
+    assert error.kind == "weights"
+    assert "Download it again" in str(error)
+    assert ("bytes and has" in str(error)) == (keep < 0)  # the header is whole, the numbers are not
+
+
+def test_an_adapter(folder):
+    (folder / "adapter_config.json").write_text("{}")
+    assert refused(folder).kind == "adapter"
+
+
+def test_a_broken_tokeniser(folder):
+    (folder / "tokenizer.json").write_text("{}")
+    assert refused(folder).kind == "tokenizer"
+
+
+def test_a_tokeniser_of_another_model(folder):
+    other = save_tiny(FAMILIES["RoBERTa"], folder.parent / "other")
+    for file in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / file).write_bytes((other / file).read_bytes())
+    error = refused(folder)
+    assert error.kind == "tokenizer"
+    assert "don't belong together" in str(error)
+
+
+def test_precision_and_device_that_do_not_exist(folder):
+    assert refused(folder, dtype="float8").kind == "dtype"
+    error = refused(folder, device="abacus")
+    assert error.kind == "device"
+    assert "it has" in str(error)
+
+
+OUT_OF_MEMORY = pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory"),
+        MemoryError(),
+    ],
+)
+
+
+@OUT_OF_MEMORY
+def test_out_of_memory(folder, monkeypatch, error):
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(loading.AutoModel, "from_pretrained", fail)
+    caught = refused(folder)
+    assert caught.kind == "memory"
+    assert "smaller encoder" in str(caught)
+
+
+@OUT_OF_MEMORY
+def test_out_of_memory_for_a_text(folder, monkeypatch, error):
+    def fail(*arguments, **options):
+        raise error
+
+    encoder = load_encoder(str(folder))
+    monkeypatch.setattr(encoder.model, "forward", fail)
+    with pytest.raises(TextError, match="4 tokens need more memory than cpu has left"):
+        encoder.encode("the bank")
+
+
+def test_a_bundled_file_that_was_changed(monkeypatch):
+    monkeypatch.setitem(sources.BUNDLED_DIGESTS, "tokenizer.json", "0" * 64)
+    with pytest.raises(LoadError, match=r"tokenizer\.json is not the published one.*--force-reinstall") as caught:
+        load_encoder()
+    assert caught.value.kind == "digest"
+
+
+def test_allow_list(folder, monkeypatch):
+    monkeypatch.setenv("SELFATTN_MODELS", f"{folder}, some/model")
+    load_encoder(str(folder))
+    error = refused("bert-base-uncased")
+    assert error.kind == "allowed"
+    assert "some/model" in str(error)
+
+
+def test_paths_stay_inside_the_operators_folder(folder, tmp_path, monkeypatch):
+    outside = save_tiny(FAMILIES["BERT"], tmp_path / "outside")
+    shelf = folder.parent / "shelf"
+    shelf.mkdir()
+    folder = folder.rename(shelf / "mine")
+    (shelf / "door").symlink_to(outside, target_is_directory=True)
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
+    assert load_encoder("mine").name == "mine"
+    assert load_encoder(str(folder)).family == "bert"
+    for name in (str(outside), "../outside", "mine/../../outside", "door", "door/.", "."):
+        assert refused(name).kind == "allowed", name
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors").symlink_to(outside / "model.safetensors")
+    assert refused("mine").kind == "link"
+
+
+def test_without_a_network_only_the_cache_is_asked(monkeypatch, tmp_path):
+    monkeypatch.setenv("SELFATTN_OFFLINE", "1")
+    error = refused("nobody/has-this")
+    assert error.kind == "network"
+    assert "hf download nobody/has-this" in str(error)
+
+
+def test_a_name_that_no_hub_model_can_have(monkeypatch):
+    monkeypatch.setenv("SELFATTN_OFFLINE", "1")
+    assert refused("a/b/c").kind == "name"
+
+
+def test_an_encoder_that_is_let_go_gives_its_memory_back(folder):
+    encoder = load_encoder(str(folder))
+    encoder.reference_weights("the bank")  # makes the eager twin
+    encoding = encoder.encode("the bank")
+    model = weakref.ref(encoder.model)
+    del encoder, encoding
+    assert model() is None  # at once, without a garbage collection: nothing in a circle holds it
+
+
+def test_importing_the_library_brings_in_neither_streamlit_nor_pandas():
+    code = "import sys, selfattn; print([m for m in ('streamlit', 'pandas', 'altair', 'sklearn') if m in sys.modules])"
+    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("confined", [False, True])
+def test_a_name_longer_than_a_disk_takes(monkeypatch, tmp_path, confined):
+    if confined:
+        monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
+    for name in ("¡" * 200, "a" * 256, f"./{'b' * 300}", f"owner/{'c' * 300}"):
+        with pytest.raises(LoadError, match="255 bytes"):
+            load_encoder(name)

@@ -1,0 +1,118 @@
+"""Masked words: predictions equal the family's own masked-language model, with and without a head."""
+
+import copy
+
+import pandas as pd
+import pytest
+import torch
+from transformers import AutoModelForMaskedLM
+
+from selfattn import NotRecomputable, TextError, load_encoder
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.masked_lm import NoMaskedHead, load_masked_head, replace_word
+
+WITH_HEAD = [
+    "BERT",
+    "RoBERTa",
+    "XLM-R",
+    "CamemBERT",
+    "ELECTRA",
+    "ALBERT",
+    "DistilBERT",
+    "MobileBERT",
+    "ModernBERT",
+    "NomicBERT",
+    "EuroBERT",
+    "DeBERTa",
+    "DeBERTa-v2",
+    "MPNet",
+]
+TEXT = "The bank of the river was muddy."
+
+
+@pytest.fixture(scope="module")
+def encoder_of(tmp_path_factory):
+    loaded = {}
+
+    def encoder(name):
+        if name not in loaded:
+            folder = save_tiny(FAMILIES[name], tmp_path_factory.mktemp("masked"), masked_head=True)
+            loaded[name] = load_encoder(str(folder))
+        return loaded[name]
+
+    return encoder
+
+
+def masked(head, text=TEXT, index=1):
+    return head.encoder.encode(replace_word(text, index, head.mask_token))
+
+
+@pytest.mark.parametrize("name", WITH_HEAD)
+def test_predictions_equal_those_of_the_familys_own_model(encoder_of, name):
+    encoder = encoder_of(name)
+    head = load_masked_head(encoder)
+    encoding = masked(head)
+    whole = AutoModelForMaskedLM.from_pretrained(encoder.name, attn_implementation="eager").eval()
+    with torch.no_grad():
+        inputs = encoder.inputs([encoder.tokenize(encoding.text)])
+        expected = whole(**inputs).logits[0, head.place(encoding)].log_softmax(-1)
+    found = head.log_probabilities(encoding.states[-1][head.place(encoding)])
+    torch.testing.assert_close(found, expected, atol=2e-4, rtol=1e-4)
+    table = head.predictions(encoding, top=3)
+    assert table["id"].tolist() == expected.topk(3).indices.tolist()
+    assert head.probabilities(encoding, table["id"].tolist()) == pytest.approx(table["probability"].tolist())
+
+
+def test_a_removed_head_changes_the_prediction_as_in_the_whole_model(encoder_of):
+    encoder = encoder_of("BERT")
+    head = load_masked_head(encoder)
+    encoding = masked(head)
+    token = int(head.predictions(encoding, 1)["id"][0])
+    change = head.knock_out(encoding, token)
+    assert change.shape == (3, 4)
+    whole = AutoModelForMaskedLM.from_pretrained(encoder.name, attn_implementation="eager").eval()
+    without = copy.deepcopy(whole)
+    without.bert.encoder.layer[1].attention.output.dense.weight.data[:, 16:24] = 0  # layer 1, head 2
+    inputs = encoder.inputs([encoder.tokenize(encoding.text)])
+    with torch.no_grad():
+        one, other = (m(**inputs).logits[0, 2].log_softmax(-1)[token] for m in (without, whole))
+    assert float(change[1, 2]) == pytest.approx(float(one - other), abs=1e-5)
+    assert abs(float(one - other)) > 1e-3
+
+
+def test_the_head_shares_the_embeddings_with_its_encoder(encoder_of):
+    encoder = encoder_of("BERT")
+    head = load_masked_head(encoder)
+    names = {id(parameter) for parameter in encoder.model.parameters()}
+    own = sum(parameter.numel() for parameter in head._model.parameters() if id(parameter) not in names)
+    assert own < 2_000  # the transform and the biases: not the 82 x 32 embeddings
+
+
+def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
+    with pytest.raises(NoMaskedHead, match=r"no masked-language head.*bert-base-uncased"):
+        load_masked_head(encoder)
+    for name in ("DistilBERT", "T5 (encoder half)"):
+        with pytest.raises(NoMaskedHead):
+            load_masked_head(load_encoder(str(save_tiny(FAMILIES[name], tmp_path / name))))
+
+
+def test_encoders_that_are_shown_only_predict_but_lose_no_heads(encoder_of):
+    head = load_masked_head(encoder_of("MPNet"))
+    encoding = masked(head)
+    assert isinstance(head.predictions(encoding), pd.DataFrame)
+    with pytest.raises(NotRecomputable):
+        head.knock_out(encoding, 5)
+
+
+def test_one_mask_and_no_more(encoder_of):
+    head = load_masked_head(encoder_of("BERT"))
+    for text in (TEXT, "The [MASK] of the [MASK]."):
+        with pytest.raises(TextError, match="one \\[MASK\\], got"):
+            head.predictions(head.encoder.encode(text))
+
+
+def test_replacing_a_word():
+    assert replace_word("Didn't she, well?", 0, "Could") == "Could she, well?"
+    assert replace_word("Didn't she, well?", 4, "!") == "Didn't she, well!"
+    with pytest.raises(IndexError, match="from 0 to 4, got 5"):
+        replace_word("Didn't she, well?", 5, "x")

@@ -1,0 +1,165 @@
+"""The learned projections: what they give equals what each head received, and the heads' outputs add up to W_O's."""
+
+import pytest
+import torch
+
+from selfattn import load_encoder
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.projections import ProjectionsUnknown, head_projections, project, rotate
+
+TEXT = "The riverbank was muddy, wasn't it?"
+KNOWN = [
+    "BERT",
+    "RoBERTa",
+    "XLM-R",
+    "CamemBERT",
+    "ELECTRA",
+    "ALBERT",
+    "DistilBERT",
+    "MobileBERT",
+    "ModernBERT",
+    "NomicBERT",
+    "EuroBERT",
+    "T5 (encoder half)",
+    "mT5 (encoder half)",
+]
+
+
+@pytest.fixture(scope="module")
+def encoder_of(tmp_path_factory):
+    loaded = {}
+
+    def encoder(name):
+        if name not in loaded:
+            loaded[name] = load_encoder(str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("projections"))))
+        return loaded[name]
+
+    return encoder
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_query_key_and_value_equal_those_that_the_attention_received(encoder_of, name):
+    encoder = encoder_of(name)
+    encoding = encoder.encode(TEXT)
+    for layer, recording in enumerate(encoding.recordings):
+        for head in range(encoder.n_heads):
+            projected = project(encoder, encoding, layer, head)
+            for part in ("query", "key", "value"):
+                recorded = getattr(recording, part)[0, head]
+                atol = 2e-6 * float(recorded.abs().max())
+                torch.testing.assert_close(getattr(projected, part), recorded, atol=atol, rtol=0)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_heads_outputs_add_up_to_the_output_matrix(encoder_of, name):
+    encoder = encoder_of(name)
+    encoding = encoder.encode(TEXT)
+    outputs = []
+    hooks = [
+        module.register_forward_hook(lambda module, given, result: outputs.append(result[0]))
+        for module in {id(m): m for m in _output_matrices(encoder, encoding)}.values()
+    ]
+    encoder.encode(TEXT)
+    for hook in hooks:
+        hook.remove()
+    assert len(outputs) == encoder.n_layers
+    for layer, expected in enumerate(outputs):
+        projected = [project(encoder, encoding, layer, head) for head in range(encoder.n_heads)]
+        total = sum(p.output(encoding.trace(layer, head).context) for head, p in enumerate(projected))
+        bias = projected[0].projections.output_bias
+        total = total if bias is None else total + bias
+        torch.testing.assert_close(total, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
+
+
+def _output_matrices(encoder, encoding):
+    """The W_O layers, found by another road than the library's: by name, beside or inside the recorded modules."""
+    names = {id(module): name for name, module in encoder.model.named_modules()}
+    for recording in encoding.recordings:
+        path = names[id(recording.module)]
+        for candidate in ("dense", "out_lin", "o_proj", "o", "Wo", "../output.dense"):
+            full = f"{path}.{candidate}" if "../" not in candidate else f"{path.rsplit('.', 1)[0]}.{candidate[3:]}"
+            if full in names.values():
+                yield encoder.model.get_submodule(full)
+                break
+
+
+def test_in_float64_the_projections_are_exact_copies(encoder_of):
+    encoder = encoder_of("BERT")
+    projected = project(encoder, encoder.encode(TEXT), 1, 2, torch.float64)
+    learned = encoder.model.encoder.layer[1].attention.self.query
+    assert projected.query.dtype == torch.float64
+    assert torch.equal(projected.projections.query_weight, learned.weight[16:24].T.double())
+    assert torch.equal(projected.projections.query_bias, learned.bias[16:24].double())
+
+
+def test_shapes(encoder_of):
+    projections = head_projections(encoder_of("MobileBERT"), 0, 1)
+    assert projections.query_weight.shape == (16, 4)  # from the bottleneck
+    assert projections.value_weight.shape == (32, 4)  # from the whole layer input
+    assert projections.output_weight.shape == (4, 16)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("BERT", ""),
+        ("MobileBERT", "narrowed to 16 numbers"),
+        ("ModernBERT", "after a norm"),
+        ("T5 (encoder half)", "root mean square"),
+    ],
+)
+def test_what_happens_before_the_projections_is_said(encoder_of, name, words):
+    encoder = encoder_of(name)
+    projected = project(encoder, encoder.encode(TEXT), 1, 0)
+    assert words in projected.read_note
+    assert (projected.read is projected.layer_input) == (projected.read_note == "")
+
+
+@pytest.mark.parametrize(("name", "rotary"), [("ModernBERT", True), ("NomicBERT", True), ("ALBERT", False)])
+def test_rotary_positions_stand_between_projection_and_scores(encoder_of, name, rotary):
+    encoder = encoder_of(name)
+    projected = project(encoder, encoder.encode(TEXT), 1, 0)
+    assert projected.rotary == projected.projections.rotary == rotary
+    assert torch.equal(projected.query, projected.query_flat) != rotary
+    assert torch.equal(projected.value, projected.value_flat)
+
+
+def test_rotation_by_hand():
+    quarter_turn = rotate(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 1.0]]))
+    assert quarter_turn.tolist() == [[0.0, 1.0]]
+
+
+def test_shared_layers_say_so(encoder_of):
+    assert "3 layers share" in head_projections(encoder_of("ALBERT"), 0, 0).family_note
+
+
+def test_a_family_with_another_structure_is_unknown(encoder_of):
+    encoder = encoder_of("DistilBERT")
+    encoding = encoder.encode(TEXT)
+    module = encoding.recordings[0].module
+    module.strange, module.q_lin = module.q_lin, torch.nn.Identity()
+    try:
+        with pytest.raises(ProjectionsUnknown, match="distilbert builds its attention"):
+            project(encoder, encoding, 0, 0)
+    finally:
+        module.q_lin = module.strange
+
+
+def test_projections_that_do_not_give_the_recorded_query_are_not_shown(tmp_path):
+    encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path)))
+    encoding = encoder.encode(TEXT)
+    encoder.model.encoder.layer[1].attention.self.key.bias += 0.1
+    with pytest.raises(ProjectionsUnknown, match="layer's input and its key"):
+        project(encoder, encoding, 1, 0)
+
+
+def test_layers_and_heads_that_are_not_there(encoder_of):
+    with pytest.raises(IndexError, match="head from 0 to 3, got 4"):
+        head_projections(encoder_of("BERT"), 0, 4)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_lower_precision(encoder_of, dtype):
+    encoder = load_encoder(encoder_of("ModernBERT").name, dtype=dtype)
+    encoding = encoder.encode(TEXT)
+    assert project(encoder, encoding, 2, 1).query.dtype == torch.float32

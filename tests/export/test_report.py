@@ -1,0 +1,64 @@
+"""The stand-alone report: everything inside it, all text escaped, nothing to fetch and nothing to run."""
+
+import base64
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from selfattn.charts import vega as charts
+from selfattn.charts.theme import LIGHT
+from selfattn.export import report
+from selfattn.export.files import Provenance, View
+
+HOSTILE = "<img src=x onerror=alert(1)> \" ' & $$x$$ **b** {{7*7}} \x07"
+
+
+class Elements(HTMLParser):
+    """Collects each element's name and attributes, and the text."""
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture
+def view(encoder) -> View:
+    origin = Provenance.of(
+        encoder, HOSTILE, {"A": encoder.encode(HOSTILE)}, layer=0, head=1, link="javascript:alert(1)"
+    )
+    spec = charts.finish(charts.heatmap(np.eye(2), ["a", HOSTILE], LIGHT), LIGHT)
+    table = pd.DataFrame({"token": [HOSTILE] * 150, "weight": [0.123456] * 150})
+    return View("name", origin, {"figure": lambda: spec}, {"table": lambda: table}, readings={"figure": HOSTILE})
+
+
+def test_text_is_escaped_and_nothing_is_fetched_or_run(view):
+    elements = Elements(report.html(view))
+    names = [name for name, _ in elements.found]
+    assert "script" not in names
+    assert names.count("img") == 1  # the figure, none from the text
+    assert not [key for _, attributes in elements.found for key in attributes if key.startswith("on")]
+    addresses = [a[key] for _, a in elements.found for key in ("src", "href") if key in a]
+    assert len(addresses) == 2
+    assert all(address.startswith("data:") for address in addresses)
+    assert HOSTILE.replace("\x07", "\ufffd") in elements.text
+
+
+def test_pictures_have_a_text_alternative_and_tables_say_what_they_leave_out(view):
+    page = report.html(view)
+    elements = Elements(page)
+    assert dict(elements.found)["img"]["alt"].startswith("<img src=x")
+    assert "150 rows, the first 100 shown here" in elements.text
+    assert page.count("<td>0.1235</td>") == 100
+    whole = base64.b64decode(re.search(r"data:text/csv;charset=utf-8;base64,([^\"]+)", page)[1]).decode()
+    assert whole.count("0.123456") == 150
