@@ -124,12 +124,11 @@ def _removal(encoder: Encoder, pair: list[PronounSentence], looks: list[pronouns
 def _unresolved(encoder: Encoder, found: pronouns.Verdict) -> None:
     st.markdown("#### A sentence without an answer")
     parts.prose("Here *she* may be the artist or the musician; readers differ. So it is shown and never scored.")
-    sentence = PronounSentence(UNRESOLVED[0], "she", "artist", "musician", None)
-    look = pronouns.look(cached_encode(encoder, sentence.sentence), sentence)
+    look = pronouns.look(cached_encode(encoder, UNRESOLVED.sentence), UNRESOLVED)
     weight = look.rows[found.layer, found.head]
     nouns = (("artist", look.antecedent), ("musician", look.distractor))
     frame = pd.DataFrame({"token": [n for n, _ in nouns], "weight": [float(weight[list(at)].sum()) for _, at in nouns]})
-    st.text(sentence.sentence, width="stretch")
+    st.text(UNRESOLVED.sentence, width="stretch")
     with parts.figure(f"What “she” gives them in L{found.layer} H{found.head}", 420):
         favours = frame.loc[frame["weight"].idxmax(), "token"]
         more = int((look.preference > 0).sum())
