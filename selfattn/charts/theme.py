@@ -8,6 +8,8 @@ head from brown over the background to teal; the chosen word always has an outli
 from dataclasses import dataclass
 from typing import Any
 
+from selfattn.numbers import LOCALE
+
 FONT = "Source Sans, Source Sans Pro, DejaVu Sans, Noto Sans, sans-serif"
 
 
@@ -65,6 +67,7 @@ def vega_config(theme: Theme) -> dict[str, Any]:
     return {
         "background": theme.background,
         "font": FONT,
+        "locale": LOCALE,
         "view": {"stroke": None},
         "axis": {**label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal"},
         "legend": {**label, "titleFontWeight": "normal", "gradientStrokeColor": theme.grid},

@@ -1,0 +1,116 @@
+"""How a number is written for a reader: one rule for captions, charts and files.
+
+A true minus sign (−, U+2212), a space before %, halves rounded away from zero as d3 rounds them on the charts, no sign on
+a zero, no power of ten where a plain decimal can be read. A number that isn't one (NaN) is "unknown". The constants are
+the same rules as d3 format strings (https://d3js.org/d3-format), for a chart whose config carries LOCALE.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from decimal import ROUND_CEILING, ROUND_HALF_UP, Context, Decimal
+
+WEIGHT = COSINE = ".2f"
+FINE = ".4f"  # a tooltip's weight: more digits for who asks
+CHANGE = "+.2f"
+EFFECT = "+.3f"
+SHARE = ".0%"
+ERROR = ".1r"
+COUNT = ",d"
+LOCALE = {"number": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": " %"}}
+
+UNKNOWN = "unknown"
+SMALLEST_WEIGHT = 0.0001  # written out; below it only its bound is
+SMALLEST_DECIMAL = 1e-9  # below it zeros can't be counted by eye
+NOISE = 1e-6  # of a share: sums of float32 weights miss 0 and 1 by this
+EXACT = Context(prec=400)  # enough for every digit of a float64
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def weight(value: float) -> str:
+    """A weight, 0 to 1: "0.31"; one that two decimals would call 0 has its first digit: "0.003"."""
+    if 0 < value < SMALLEST_WEIGHT:
+        return f"under {SMALLEST_WEIGHT}"
+    if 0 < value < 0.005:
+        return decimal(value, -math.floor(math.log10(value)))
+    return decimal(value)
+
+
+def cosine(value: float) -> str:
+    """A cosine similarity, -1 to 1: "0.81", "−0.12"."""
+    return decimal(value)
+
+
+def decimal(value: float, places: int = 2) -> str:
+    """Any number with a fixed count of decimals: "12.50", "−0.3", "−∞"."""
+    return _written(value, places)
+
+
+def change(value: float, places: int = 2) -> str:
+    """A difference or an effect, with its sign: "+0.12", "−0.03", "0.00"."""
+    return _written(value, places, plus="+")
+
+
+def effect(value: float) -> str:
+    """What removing a head does to a cosine: a change with three decimals, "+0.025"."""
+    return change(value, 3)
+
+
+def share(value: float, places: int = 0) -> str:
+    """A part of a whole, 0 to 1, in per cent: "12 %". What only rounds to nothing or to all is "under 1 %", "over 99 %"."""
+    unit = 10.0**-places
+    if NOISE < value < unit / 200:
+        return f"under {decimal(unit, places)} %"
+    if 1 - unit / 200 < value < 1 - NOISE:
+        return f"over {decimal(100 - unit, places)} %"
+    return f"{decimal(100 * value, places)} %" if not math.isnan(value) else UNKNOWN
+
+
+def error(value: float) -> str:
+    """A numerical error as a bound, so rounded up to its first digit: "0.0000002"; "0" only for no error at all.
+
+    From 0.01 on to two decimals; below 1e-9 as "3 × 10⁻¹⁶".
+    """
+    value = abs(value)
+    if value == 0 or not math.isfinite(value):
+        return decimal(value, 0)
+    power = min(math.floor(math.log10(value)), -2)
+    # Nine digits first: 3e-7 is held as a little more than that, and would become 4e-7.
+    rounded = Decimal(f"{value:.8e}").quantize(Decimal(1).scaleb(power), ROUND_CEILING, EXACT).normalize()
+    if value >= SMALLEST_DECIMAL:
+        return f"{rounded:f}"
+    digit, _, power_ = f"{rounded:.0e}".partition("e")
+    return f"{digit} × 10{power_.translate(SUPERSCRIPTS)}"
+
+
+def count(value: int) -> str:
+    """How many: "12,345"."""
+    return f"{value:,}".replace("-", "−")
+
+
+def plain(value: float) -> str:
+    """A number as somebody would type it, at most four decimals: "2", "0.5", "−1.25"."""
+    return _written(value, 4).rstrip("0").rstrip(".") if math.isfinite(value) and value else _written(value, 0)
+
+
+def listing(values: Iterable[float], write: Callable[[float], str] = decimal) -> str:
+    """Several numbers of one kind, in order: "0.12, −0.30"."""
+    return ", ".join(write(float(value)) for value in values)
+
+
+def span(low: float, high: float, write: Callable[[float], str] = decimal) -> str:
+    """A range or an interval: "0.10 to 0.32", "+0.01 to +0.05"; a common unit stands once: "12 to 15 %"."""
+    first, last = write(low), write(high)
+    return f"{first.removesuffix(' %')} to {last}" if last.endswith(" %") else f"{first} to {last}"
+
+
+def _written(value: float, places: int, plus: str = "") -> str:
+    value = float(value)
+    if math.isnan(value):
+        return UNKNOWN
+    digits = "∞"
+    if math.isfinite(value):
+        rounded = Decimal(abs(value)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, EXACT)
+        digits = f"{rounded:f}"
+        if not rounded:
+            return digits
+    return f"{'−' if value < 0 else plus}{digits}"

@@ -1,0 +1,116 @@
+"""Numbers as readers see them: the same text in a caption and on a chart, and never a zero that isn't one."""
+
+import math
+import re
+
+import pytest
+import vl_convert as vlc
+
+from selfattn import numbers
+
+CASES = [
+    (numbers.weight, 0.3149, "0.31"),
+    (numbers.weight, 0.125, "0.13"),  # a half, exactly
+    (numbers.weight, 0.005, "0.01"),
+    (numbers.weight, 0.0049, "0.005"),
+    (numbers.weight, 0.0021, "0.002"),
+    (numbers.weight, 0.00004, "under 0.0001"),
+    (numbers.weight, 0.0, "0.00"),
+    (numbers.weight, 1.0, "1.00"),
+    (numbers.weight, math.nan, "unknown"),
+    (numbers.cosine, -0.125, "−0.13"),
+    (numbers.cosine, -0.001, "0.00"),
+    (numbers.decimal, -0.0, "0.00"),
+    (numbers.decimal, 1e30, "1000000000000000019884624838656.00"),
+    (numbers.decimal, -math.inf, "−∞"),
+    (numbers.change, 0.025, "+0.03"),
+    (numbers.change, -0.034, "−0.03"),
+    (numbers.change, 0.001, "0.00"),
+    (numbers.change, math.inf, "+∞"),
+    (numbers.effect, -0.0625, "−0.063"),
+    (numbers.effect, -0.0004, "0.000"),
+    (numbers.share, 0.125, "13 %"),
+    (numbers.share, 0.0, "0 %"),
+    (numbers.share, 0.004, "under 1 %"),
+    (numbers.share, 0.005, "1 %"),
+    (numbers.share, 0.9971, "over 99 %"),
+    (numbers.share, 0.99999994, "100 %"),  # a sum of float32 weights
+    (numbers.share, 1.0, "100 %"),
+    (numbers.share, -0.1, "−10 %"),
+    (numbers.share, math.nan, "unknown"),
+    (lambda value: numbers.share(value, 1), 0.9971, "99.7 %"),
+    (lambda value: numbers.share(value, 1), 0.0004, "under 0.1 %"),
+    (numbers.error, 0.0, "0"),
+    (numbers.error, 1e-7, "0.0000001"),
+    (numbers.error, 3e-7, "0.0000003"),
+    (numbers.error, 1.01e-7, "0.0000002"),
+    (numbers.error, 9.5e-7, "0.000001"),
+    (numbers.error, -2e-6, "0.000002"),
+    (numbers.error, 0.0312, "0.04"),
+    (numbers.error, 1.471, "1.48"),
+    (numbers.error, 2.2e-16, "3 × 10⁻¹⁶"),
+    (numbers.error, math.nan, "unknown"),
+    (numbers.error, math.inf, "∞"),
+    (numbers.count, 1234567, "1,234,567"),
+    (numbers.count, -1200, "−1,200"),
+    (numbers.plain, 2.0, "2"),
+    (numbers.plain, 100.0, "100"),
+    (numbers.plain, -1.25, "−1.25"),
+    (numbers.plain, 0.123456, "0.1235"),
+    (numbers.plain, 0.0, "0"),
+    (numbers.plain, math.inf, "∞"),
+]
+
+
+@pytest.mark.parametrize(("write", "value", "text"), CASES)
+def test_a_number_in_words(write, value, text):
+    assert write(value) == text
+
+
+def test_several_numbers():
+    assert numbers.listing([0.5, -2.345]) == "0.50, −2.35"
+    assert numbers.listing([1, -2.5], numbers.plain) == "1, −2.5"
+    assert numbers.span(0.1, 0.32) == "0.10 to 0.32"
+    assert numbers.span(-0.01, 0.05, numbers.change) == "−0.01 to +0.05"
+    assert numbers.span(0.121, 0.149, numbers.share) == "12 to 15 %"
+
+
+def test_a_bound_is_never_below_its_error():
+    for i in range(1, 400):
+        value = i * 1.7e-9
+        assert float(numbers.error(value)) >= value * (1 - 1e-8)
+
+
+KINDS = [
+    (numbers.WEIGHT, numbers.weight),
+    (numbers.COSINE, numbers.cosine),
+    (numbers.FINE, lambda value: numbers.decimal(value, 4)),
+    (numbers.CHANGE, numbers.change),
+    (numbers.EFFECT, numbers.effect),
+    (numbers.SHARE, numbers.share),
+]
+
+
+@pytest.mark.parametrize(("form", "write"), KINDS)
+def test_a_chart_writes_a_number_as_its_caption_does(form, write):
+    values = [0.125, 0.375, 0.0625, 0.5, 0.31, 0.98, 0.005]
+    values += [] if write is numbers.share else [-0.125, -0.7]
+    assert _on_a_chart(form, values) == [write(value) for value in values]
+
+
+def test_errors_and_counts_on_a_chart():
+    assert _on_a_chart(numbers.ERROR, [1e-7, 3e-6]) == [numbers.error(1e-7), numbers.error(3e-6)]
+    assert _on_a_chart(numbers.COUNT, [1234567]) == [numbers.count(1234567)]
+
+
+def _on_a_chart(form: str, values: list[float]) -> list[str]:
+    spec = {
+        "data": {"values": [{"place": place, "value": value} for place, value in enumerate(values)]},
+        "mark": "text",
+        "encoding": {
+            "y": {"field": "place", "type": "ordinal", "axis": None},
+            "text": {"field": "value", "type": "quantitative", "format": form},
+        },
+        "config": {"locale": numbers.LOCALE},
+    }
+    return re.findall(r">([^<>\s][^<>]*)</text>", vlc.vegalite_to_svg(spec))
