@@ -24,7 +24,7 @@ def main() -> Iterator[Row]:
     encoder = bundled()
     for n, rounds in ((12, 9), (64, 5), (128, 3)):
         encoding = encoder.encode(text(n))
-        weights = encoding.weights(0)[10].numpy()
+        weights = encoding.weights(0, 10).numpy()
         origin = export.Provenance.of(encoder, "L0 H10", {"A": encoding}, layer=0, head=10, error=3e-8)
 
         def ours(weights=weights, encoding=encoding, origin=origin):

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from selfattn.encoders.capture import Head
     from selfattn.encoders.encoder import Encoder
     from selfattn.encoders.encoding import Encoding
     from selfattn.encoders.errors import LoadError, NotRecomputable, TextError
@@ -15,6 +16,7 @@ __all__ = [
     "AttentionTrace",
     "Encoder",
     "Encoding",
+    "Head",
     "LoadError",
     "NotRecomputable",
     "TextError",
@@ -28,6 +30,7 @@ _HOMES = {
     "AttentionTrace": "kernel",
     "Encoder": "encoders.encoder",
     "Encoding": "encoders.encoding",
+    "Head": "encoders.capture",
     "LoadError": "encoders.errors",
     "NotRecomputable": "encoders.errors",
     "TextError": "encoders.errors",

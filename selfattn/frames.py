@@ -11,6 +11,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.words import Word, token_groups
@@ -52,20 +53,15 @@ def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> p
 def heads_frame(**measures: Tensor) -> pd.DataFrame:
     """One row a head: layer, head, name ("L0 H10"), and a column for each measure (n_layers, n_heads) given."""
     n_layers, n_heads = next(iter(measures.values())).shape
-    pairs = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+    heads = [Head(layer, head) for layer in range(n_layers) for head in range(n_heads)]
     return pd.DataFrame(
         {
-            "layer": [layer for layer, _ in pairs],
-            "head": [head for _, head in pairs],
-            "name": [head_name(layer, head) for layer, head in pairs],
+            "layer": [head.layer for head in heads],
+            "head": [head.head for head in heads],
+            "name": [str(head) for head in heads],
             **{name: values.flatten().tolist() for name, values in measures.items()},
         }
     )
-
-
-def head_name(layer: int, head: int) -> str:
-    """A head's name on every page and in every file: "L3 H7"."""
-    return f"L{layer} H{head}"
 
 
 STEPS = ("scores", "scaled", "masked", "weights", "share")

@@ -13,18 +13,19 @@ from selfattn.analysis.measures import drift, knock_out_effect
 from selfattn.charts import two_sentences as figures
 from selfattn.charts import vega as charts
 from selfattn.charts.theme import LIGHT, Theme
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
-from selfattn.frames import drift_frame, head_name, heads_frame
+from selfattn.frames import drift_frame, heads_frame
 from selfattn.words import Word, find, shared_words
 
 
 def attention(encoder: Encoder, text: str, layer: int, head: int, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """One head's whole map on a text: rows look, columns are looked at."""
     encoding = encoder.encode(text)
-    weights = encoding.trace(layer, head).weights if encoder.recomputable else encoding.weights(layer)[head]
-    return _dressed(charts.heatmap(weights.numpy(), encoding.tokens, theme, title=head_name(layer, head)), theme)
+    weights = encoding.weights(layer, head).numpy()
+    return _dressed(charts.heatmap(weights, encoding.tokens, theme, title=str(Head(layer, head))), theme)
 
 
 def two_sentences(

@@ -9,6 +9,7 @@ import torch
 from playwright.sync_api import Browser, sync_playwright
 
 from selfattn import Encoder, load_encoder
+from selfattn.encoders.capture import LayerRecording
 from tests.browser.conftest import ARGUMENTS, start_server, watch
 from tests.browser.find_chromium import find
 from tests.fuzz.summary import pytest_terminal_summary  # noqa: F401  (counts the generated inputs)
@@ -20,6 +21,25 @@ torch.set_num_threads(1)  # the tests run side by side: a second thread in each 
 def encoder() -> Encoder:
     """The bundled encoder."""
     return load_encoder(device="cpu")
+
+
+@pytest.fixture
+def asked_heads(monkeypatch) -> list[tuple[str, int | slice | None, int]]:
+    """What is computed while a test runs: "trace" or "own_weights", the head or heads, and how many rows of them."""
+    asked = []
+    trace, own_weights = LayerRecording.trace, LayerRecording.own_weights
+
+    def count_trace(recording, heads=slice(None), rows=slice(None)):
+        asked.append(("trace", heads, len(range(recording.query.shape[2])[rows])))
+        return trace(recording, heads, rows)
+
+    def count_own_weights(recording, head=None):
+        asked.append(("own_weights", head, recording.query.shape[2]))
+        return own_weights(recording, head)
+
+    monkeypatch.setattr(LayerRecording, "trace", count_trace)
+    monkeypatch.setattr(LayerRecording, "own_weights", count_own_weights)
+    return asked
 
 
 @pytest.fixture(scope="session")

@@ -18,10 +18,11 @@ from selfattn.dashboard.encoder_picker import (
 from selfattn.dashboard.figures import current_theme, show_chart, show_error
 from selfattn.dashboard.pickers import choose_head, pick_head, pick_sentence
 from selfattn.dashboard.shown import heading
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.masked_lm import MaskedHead, replace_word
-from selfattn.frames import head_name, heads_frame
+from selfattn.frames import heads_frame
 from selfattn.words import character_spans
 
 TOP = 10
@@ -103,10 +104,10 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
     change = head.change(encoding, without, int(table["id"][row]))
     frame = heads_frame(effect=change)
     theme, key = current_theme(), f"masked-{st.session_state.get('choices', 0)}"
-    chart = charts.head_map(frame, "effect", theme, head_name(layer, number), title="change of log p")
+    chart = charts.head_map(frame, "effect", theme, str(Head(layer, number)), title="change of log p")
     before = float(table["probability"][row])
     largest = frame.loc[frame["effect"].abs().idxmax()]
-    chosen = frame[frame["name"] == head_name(layer, number)].iloc[0]
+    chosen = frame[frame["name"] == str(Head(layer, number))].iloc[0]
     parts = [f"without {head_['name']} {before * math.exp(head_['effect']):.3f}" for head_ in (chosen, largest)]
     reading = f'"{table["text"][row]}": {before:.3f} with every head; {parts[0]}; the largest change, {parts[1]}.'
     show_chart(charts.finish(chart, theme), reading, key=key, on_select=lambda: clicked(key), width="content")

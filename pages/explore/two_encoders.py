@@ -14,8 +14,9 @@ from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, s
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.dashboard.pickers import choose_head, pick_head, pick_sentence
 from selfattn.dashboard.shown import heading
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.frames import head_name, heads_frame, weights_frame
+from selfattn.frames import heads_frame, weights_frame
 
 MAP = 270  # three of them side by side at 1440
 
@@ -61,10 +62,10 @@ def show_counterparts(distances: Tensor, layer: int, head: int) -> None:
     frame = heads_frame(distance=distances)
     theme, key = current_theme(), f"counterparts-{st.session_state.get('choices', 0)}"
     chart = charts.head_map(
-        frame, "distance", theme, head_name(layer, head), kind="weights", title="distance of the weights"
+        frame, "distance", theme, str(Head(layer, head)), kind="weights", title="distance of the weights"
     )
     far = frame.loc[frame["distance"].idxmax()]
-    own = frame[frame["name"] == head_name(layer, head)].iloc[0]
+    own = frame[frame["name"] == str(Head(layer, head))].iloc[0]
     reading = (
         f"{own['name']} moved {own['distance']:.2f} of its weight elsewhere; {far['name']} moved most, "
         f"{far['distance']:.2f}. 0: the same weights; 1: nothing in common."
@@ -80,7 +81,7 @@ def clicked(key: str) -> None:
 
 def other_head(encoder: Encoder) -> tuple[int, int]:
     """A slider of its own for the second encoder, whose heads are no counterparts of the first's."""
-    names = [head_name(*pair) for pair in encoder.all_heads]
+    names = [str(head) for head in encoder.all_heads]
     if st.session_state.get("head2", names[0]) not in names:
         st.session_state.head2 = names[0]
     return encoder.all_heads[names.index(st.select_slider("Its head", names, key="head2", bind="query-params"))]
@@ -109,5 +110,5 @@ if why:
 else:
     partner = chosen
     show_counterparts(head_by_head(one, other), *chosen)
-titles = tuple(f"{e.name.split('/')[-1]}, {head_name(*h)}" for e, h in ((first, chosen), (second, partner)))
+titles = tuple(f"{e.name.split('/')[-1]}, {h}" for e, h in ((first, chosen), (second, partner)))
 show_meeting(meet(one, chosen, other, partner), titles)

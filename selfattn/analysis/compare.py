@@ -11,11 +11,10 @@ from torch import Tensor
 
 from selfattn.analysis.difference import align
 from selfattn.analysis.measures import hide_special
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.words import pool_words
-
-Head = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +42,8 @@ class Meeting:
 
 
 def word_map(encoding: Encoding, head: Head) -> WordMap:
-    """One head (layer, head) word by word: to a split word the sum over its pieces, from it the mean."""
-    pooled, groups = pool_words(encoding.weights(head[0])[head[1]], encoding.words)
+    """One head word by word: to a split word the sum over its pieces, from it the mean."""
+    pooled, groups = pool_words(encoding.weights(*head), encoding.words)
     special = [encoding.special[group[0]] for group in groups]
     spelled = {word.start: word.text for word in encoding.words}
     words = [spelled.get(group[0], encoding.tokens[group[0]]) for group, out in zip(groups, special) if not out]

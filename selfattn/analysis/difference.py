@@ -103,7 +103,7 @@ def _aligned(first: Sequence[object], second: Sequence[object], start_a: int, st
 
 def _words(encoding: Encoding, layer: int, head: int, hidden: bool) -> tuple[list[tuple[str, bool, int]], Tensor]:
     """Text, whether special, and first token of each word; and the weights between them (m, m)."""
-    weights, groups = pool_words(encoding.weights(layer)[head], encoding.words)
+    weights, groups = pool_words(encoding.weights(layer, head), encoding.words)
     spelled = {word.start: word.text for word in encoding.words}
     words = [(spelled.get(g[0], encoding.tokens[g[0]]), encoding.special[g[0]], g[0]) for g in groups]
     if hidden:

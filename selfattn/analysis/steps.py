@@ -246,7 +246,7 @@ def _softmax_steps(trace, recording: LayerRecording, encoding: Encoding, layer: 
         Step(name, formula, lines_of(kernel.softmax, target), where, value, shape, own, DOUBLE)
         for (name, formula, target, shape), value, own in zip(parts, ours, theirs)
     ]
-    own_weights = encoding.own_weights(layer)[head]
+    own_weights = encoding.own_weights(layer, head)
     steps.append(
         Step(
             "weights", r"w_{ij} = e^{\,\mathrm{masked}_{ij} - m_i} / \mathrm{total}_i",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from selfattn.frames import head_name
+from selfattn.encoders.capture import Head
 from selfattn.senses import ClusterReport, RemovalReport, SeparationReport
 from selfattn.senses.unlabelled import CLEAR
 
@@ -106,7 +106,7 @@ def clusters(report: ClusterReport) -> str:
 
 
 def _name(row: pd.Series) -> str:
-    return head_name(int(row["layer"]), int(row["head"]))
+    return str(Head(int(row["layer"]), int(row["head"])))
 
 
 def _share(value: float) -> str:

@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from selfattn.charts.theme import Theme
-from selfattn.frames import head_name
+from selfattn.encoders.capture import Head
 from selfattn.senses import RemovalReport, SeparationReport
 
 # What the map can show: the column, and the colour scale it goes with.
@@ -61,13 +61,13 @@ def layers_curve(frame: pd.DataFrame, theme: Theme, width: int = 430) -> alt.Lay
 
 def heads_table(report: SeparationReport) -> pd.DataFrame:
     """The heads as charts.head_map takes them: `report.heads` with a name, and without columns nobody measured."""
-    named = report.heads.assign(name=[head_name(*pair) for pair in zip(report.heads["layer"], report.heads["head"])])
+    named = report.heads.assign(name=[str(Head(*pair)) for pair in zip(report.heads["layer"], report.heads["head"])])
     return named.dropna(axis="columns", how="all")
 
 
 def removal_table(report: RemovalReport) -> pd.DataFrame:
     """The same for the mean effects of removing heads."""
-    return report.heads.assign(name=[head_name(*pair) for pair in zip(report.heads["layer"], report.heads["head"])])
+    return report.heads.assign(name=[str(Head(*pair)) for pair in zip(report.heads["layer"], report.heads["head"])])
 
 
 def words_frame(report: SeparationReport) -> pd.DataFrame:

@@ -7,8 +7,9 @@ import pandas as pd
 from selfattn.analysis.word_map import MapView, map_view
 from selfattn.charts import vega as charts
 from selfattn.charts.theme import Theme
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
-from selfattn.frames import head_name, strip_frame
+from selfattn.frames import strip_frame
 from selfattn.words import Word
 
 
@@ -26,12 +27,12 @@ def two_sentences(
     "difference" the scale is red and blue around zero.
     """
     if views is None:
-        views = {name: map_view(encoding.head_weights(layer, head), encoding) for name, (encoding, _) in sides.items()}
+        views = {name: map_view(encoding.weights(layer, head), encoding) for name, (encoding, _) in sides.items()}
     signed = source == "difference"
     maximum = max(float(view.matrix.abs().max()) for view in views.values()) or 1e-12
     strips = pd.concat(
         [
-            strip_frame(encoding, encoding.head_weights(layer, head, slice(word.start, word.stop)).mean(0), word, name)
+            strip_frame(encoding, encoding.weights(layer, head, slice(word.start, word.stop)).mean(0), word, name)
             for name, (encoding, word) in sides.items()
         ]
     )
@@ -43,7 +44,7 @@ def two_sentences(
             kind="signed" if signed else "weights",
             maximum=maximum,
             marked=views[name].rows_of(word.positions),
-            title=f"{name}   {head_name(layer, head)}, {source}",
+            title=f"{name}   {Head(layer, head)}, {source}",
             color=theme.sentence_a if name == "A" else theme.sentence_b,
             legend="from scratch minus own" if signed else "weight",
         )

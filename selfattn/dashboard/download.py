@@ -14,7 +14,6 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.export import bundle, fonts, report
 from selfattn.export import files as export
 from selfattn.export.files import Provenance, View
-from selfattn.frames import head_name
 
 WIDTHS = (300, 3000)  # units; a PNG has `scale` times as many pixels
 
@@ -107,7 +106,7 @@ def _provenance(shown: Shown) -> Provenance:
     layer, head = shown.head or (None, None)
     error = None
     if shown.head is not None:
-        title = f"{title}, {head_name(*shown.head)}"
+        title = f"{title}, {shown.head}"
         if shown.encoder.recomputable and texts:
             error = max(cached_error(shown.encoder, encoding.text, layer, head) for encoding in texts.values())
     return Provenance.of(shown.encoder, title, texts, layer=layer, head=head, error=error, link=link)
@@ -123,9 +122,7 @@ def _weights(shown: Shown) -> dict[str, Callable[[], Any]]:
     if shown.head is None:
         return {}
     layer, head = shown.head
-    return {
-        name: lambda encoding=encoding: encoding.head_weights(layer, head) for name, encoding in _texts(shown).items()
-    }
+    return {name: lambda encoding=encoding: encoding.weights(layer, head) for name, encoding in _texts(shown).items()}
 
 
 def _made(arrays: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:

@@ -179,9 +179,7 @@ def _knock_outs() -> BoundedCache:
 def cached_error(encoder: Encoder, text: str, layer: int, head: int | None = None) -> float:
     """The largest difference between the kernel's weights and the model's own, on the same inputs; None: all heads."""
     encoding = cached_encode(encoder, text)
-    if head is None:
-        return float((encoding.weights(layer) - encoding.own_weights(layer)).abs().max())
-    return float((encoding.head_weights(layer, head) - encoding.own_head_weights(layer, head)).abs().max())
+    return float((encoding.weights(layer, head) - encoding.own_weights(layer, head)).abs().max())
 
 
 def cached_separate_error(encoder: Encoder, text: str, layer: int, head: int) -> float | None:

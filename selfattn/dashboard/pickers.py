@@ -9,10 +9,10 @@ from selfattn.dashboard.address import of_all_pages
 from selfattn.dashboard.encoder_picker import encode_or_stop
 from selfattn.dashboard.figures import segmented
 from selfattn.dashboard.shown import shown
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.examples import PAIRS
-from selfattn.frames import head_name
 from selfattn.words import Word, find, shared_words
 
 FIRST = PAIRS[0]
@@ -93,7 +93,7 @@ def pick_sentence() -> str:
 @of_all_pages
 def pick_head(encoder: Encoder, default: str = "L0 H10") -> tuple[int, int]:
     """The slider over all heads, whose arrow keys move the choice: (layer, head)."""
-    names = [head_name(layer, head) for layer, head in encoder.all_heads]
+    names = [str(head) for head in encoder.all_heads]
     default = default if default in names else names[0]
     if st.session_state.get("head", default) not in names:  # the encoder changed and has no such head
         st.session_state.head = default
@@ -105,7 +105,7 @@ def pick_head(encoder: Encoder, default: str = "L0 H10") -> tuple[int, int]:
 
 def choose_head(layer: int, head: int) -> None:
     """Make this the chosen head: for callbacks of charts and buttons."""
-    st.session_state.head = head_name(layer, head)
+    st.session_state.head = str(Head(layer, head))
     st.session_state.choices = st.session_state.get("choices", 0) + 1
 
 

@@ -9,6 +9,7 @@ recorder's call count, because several families give their attention modules no 
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +21,15 @@ from selfattn.kernel import AttentionTrace, attend_precisely
 
 IMPLEMENTATION = "selfattn"
 
-Head = tuple[int, int]  # (layer, head), both from 0
+
+class Head(NamedTuple):
+    """One attention head; both numbers count from 0. Its name in labels and files: "L3 H7"."""
+
+    layer: int
+    head: int
+
+    def __str__(self) -> str:
+        return f"L{self.layer} H{self.head}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +114,7 @@ class LayerRecording:
 class Recorder:
     """Collects one forward pass, layer by layer, and can remove heads on the way.
 
-    removed: one collection of (layer, head) for each sentence of the batch; their outputs are set to zero, or with
+    removed: one collection of heads for each sentence of the batch; their outputs are set to zero, or with
     how="mean" to their own mean over the sentence's tokens. keep=False records nothing (enough for a knock-out).
     """
 

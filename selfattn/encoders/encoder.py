@@ -123,9 +123,9 @@ class Encoder:
         Raises NotRecomputable where the encoder is shown only. (Michel et al. 2019, "Are Sixteen Heads Really Better
         than One?", section 2)
         """
-        heads = [[(layer, head)] for layer in range(self.n_layers) for head in range(self.n_heads)]
         positions = self._positions(text, position)
-        vectors = [states[:, positions].mean(dim=1) for states in self._without(text, heads, how, progress)]
+        alone = [[head] for head in self.all_heads]
+        vectors = [states[:, positions].mean(dim=1) for states in self._without(text, alone, how, progress)]
         return torch.cat(vectors).unflatten(0, (self.n_layers, self.n_heads)).float().cpu()
 
     def without_heads(self, text: str, removed: Sequence[Iterable[Head]], how: str = "zero") -> Tensor:
@@ -147,8 +147,8 @@ class Encoder:
 
     @property
     def all_heads(self) -> list[Head]:
-        """Every (layer, head) of the encoder."""
-        return [(layer, head) for layer in range(self.n_layers) for head in range(self.n_heads)]
+        """Every head of the encoder, layer by layer."""
+        return [Head(layer, head) for layer in range(self.n_layers) for head in range(self.n_heads)]
 
     def inputs(self, batch: Sequence[Tokens], length: int | None = None) -> dict[str, Tensor]:
         """Token ids, attention mask and segment ids, padded on the right, on the model's device: each (batch, length)."""

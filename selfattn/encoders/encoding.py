@@ -11,7 +11,7 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.kernel import AttentionTrace
 from selfattn.words import Word
 
-BLOCK = 1024  # rows of a map that are computed at a time
+BLOCK = 2**22  # weights that are computed at a time: 34 MB for each step
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +45,32 @@ class Encoding:
         """
         return torch.stack(self.states)
 
-    def trace(self, layer: int, head: int) -> AttentionTrace:
+    def trace(self, layer: int, head: int, rows: slice | None = None) -> AttentionTrace:
         """Every step of one head, recomputed by the kernel: tensors (n, d_head), (n, n) and (n, d_head).
 
+        rows: a slice of the queries; the others aren't computed.
         Raises IndexError for a layer or head that the encoder hasn't, NotRecomputable where it is shown only.
         """
         self._check_recomputable()
-        return self.recordings[self._layer(layer)].trace(self._head(head))
+        return self.recordings[self._layer(layer)].trace(self._head(head), slice(None) if rows is None else rows)
 
-    def weights(self, layer: int) -> Tensor:
-        """All heads' attention weights in one layer, (n_heads, n, n): by the kernel, or the model's own if shown only."""
-        layer = self._layer(layer)
-        return self.shown[layer] if self.shown is not None else self.recordings[layer].trace().weights
+    def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:
+        """Attention weights (n_heads, n, n) of a layer: by the kernel, or the model's own where it is shown only.
+
+        head: that head's alone, (n, n). rows: a slice of the queries. What isn't asked for isn't computed, and a long
+        text's map is made some rows at a time, so that it needs the memory of one step and not of all.
+        Raises IndexError for a layer or head that the encoder hasn't.
+        """
+        layer, rows = self._layer(layer), slice(None) if rows is None else rows
+        heads = slice(None) if head is None else self._head(head)
+        if self.shown is not None:
+            return self.shown[layer, heads, rows]
+        n = len(self.tokens)
+        size = max(1, BLOCK // (n * (self.n_heads if head is None else 1)))
+        queries = range(n)[rows]
+        blocks = [queries[first : first + size] for first in range(0, max(len(queries), 1), size)]
+        traces = (self.recordings[layer].trace(heads, slice(b.start, b.stop, b.step)) for b in blocks)
+        return torch.cat([trace.weights for trace in traces], dim=-2)
 
     def rows(self, position: int) -> Tensor:
         """What the token at `position` attends to, in every layer and head: (n_layers, n_heads, n), in O(n)."""
@@ -66,27 +80,16 @@ class Encoding:
         row = slice(position, position + 1)
         return torch.stack([recording.trace(rows=row).weights[:, 0] for recording in self.recordings])
 
-    def own_weights(self, layer: int) -> Tensor:
-        """The weights (n_heads, n, n) by the model's own eager function on the very inputs that the kernel gets."""
-        layer = self._layer(layer)
-        return self.shown[layer] if self.shown is not None else self.recordings[layer].own_weights()
+    def own_weights(self, layer: int, head: int | None = None) -> Tensor:
+        """The weights (n_heads, n, n) by the model's own eager function on the very inputs that the kernel gets.
 
-    def head_weights(self, layer: int, head: int, rows: slice = slice(None)) -> Tensor:
-        """One head's weights, all rows or some: (n, n) or fewer rows; by the kernel, or the model's own if shown only.
-
-        Rows are computed a block at a time, so that a text of thousands of tokens needs one map and not four.
+        head: that head's alone, (n, n).
         """
-        layer, head = self._layer(layer), self._head(head)
+        layer = self._layer(layer)
+        head = None if head is None else self._head(head)
         if self.shown is not None:
-            return self.shown[layer, head, rows]
-        start, stop, _ = rows.indices(len(self.tokens))
-        blocks = [slice(first, min(first + BLOCK, stop)) for first in range(start, stop, BLOCK)]
-        return torch.cat([self.recordings[layer].trace(head, block).weights for block in blocks])
-
-    def own_head_weights(self, layer: int, head: int) -> Tensor:
-        """One head's weights (n, n) by the model's own eager function on the very inputs that the kernel gets."""
-        layer, head = self._layer(layer), self._head(head)
-        return self.shown[layer, head] if self.shown is not None else self.recordings[layer].own_weights(head)
+            return self.shown[layer] if head is None else self.shown[layer, head]
+        return self.recordings[layer].own_weights(head)
 
     def own_context(self, layer: int) -> Tensor:
         """The context (n_heads, n, d_head) that the model's fast attention call returned in this pass."""

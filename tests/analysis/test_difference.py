@@ -15,7 +15,7 @@ def made(tokens, words, weights):
     """An encoding of one layer and one head with these weights."""
     special = tuple(token.startswith("[") for token in tokens)
     return SimpleNamespace(
-        tokens=tuple(tokens), words=tuple(words), special=special, weights=lambda layer: torch.tensor([weights])
+        tokens=tuple(tokens), words=tuple(words), special=special, weights=lambda layer, head: torch.tensor(weights)
     )
 
 
@@ -93,7 +93,7 @@ def test_a_special_token_never_matches_a_word_spelled_like_it():
     first = made(["[S]", "bank"], [Word("bank", 1, 2)], [[0.5, 0.5], [0.5, 0.5]])
     second = SimpleNamespace(
         tokens=("[S]", "bank"), words=(Word("[S]", 0, 1), Word("bank", 1, 2)), special=(False, False),
-        weights=lambda layer: torch.tensor([[[0.5, 0.5], [0.5, 0.5]]]),
+        weights=lambda layer, head: torch.tensor([[0.5, 0.5], [0.5, 0.5]]),
     )  # fmt: skip
     found = difference((first, first.words[0]), (second, second.words[1]), 0, 0)
     assert found.side == ("A", "B", "both")

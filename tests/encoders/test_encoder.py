@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from selfattn import NotRecomputable, TextError, load_encoder
+from selfattn import Head, NotRecomputable, TextError, load_encoder
 from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_REVISION
 
 MUDDY = "The bank of the river was muddy after the rain."
@@ -70,12 +70,36 @@ def test_own_weights_are_not_the_kernels(encoder):
     assert any(not torch.equal(encoding.weights(layer), encoding.own_weights(layer)) for layer in range(6))
 
 
-def test_one_heads_weights_are_the_layers(encoder, monkeypatch):
-    monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 5)
+def test_a_heads_name():
+    assert str(Head(3, 7)) == f"{Head(3, 7)}" == "L3 H7"
+    assert Head(3, 7) == (3, 7)
+
+
+@pytest.mark.parametrize("rows", [None, slice(3, 5), slice(4, None), slice(0, 9, 2), slice(5, 5)])
+def test_one_heads_weights_and_some_rows_are_the_layers(encoder, monkeypatch, rows):
     encoding = encoder.encode(MUDDY)
-    assert torch.allclose(encoding.head_weights(2, 7), encoding.weights(2)[7], atol=2e-6)
-    assert torch.allclose(encoding.head_weights(2, 7, slice(3, 5)), encoding.weights(2)[7, 3:5], atol=2e-6)
-    assert torch.allclose(encoding.own_head_weights(2, 7), encoding.own_weights(2)[7], atol=2e-6)
+    whole, own = encoding.recordings[2].trace(), encoding.own_weights(2)
+    monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 25)  # two rows of one head, less than one of all
+    wanted = whole.weights[:, rows or slice(None)]
+    assert torch.allclose(encoding.weights(2, rows=rows), wanted, atol=2e-6)
+    assert torch.allclose(encoding.weights(2, 7, rows), wanted[7], atol=2e-6)
+    trace = encoding.trace(2, 7, rows)
+    assert torch.allclose(trace.weights, wanted[7], atol=2e-6)
+    assert torch.allclose(trace.context, whole.context[7, rows or slice(None)], atol=2e-6)
+    assert torch.allclose(encoding.own_weights(2, 7), own[7], atol=2e-6)
+
+
+def test_only_what_is_asked_for_is_computed(encoder, asked_heads):
+    encoding = encoder.encode(MUDDY)
+    encoding.weights(2, 7)
+    encoding.own_weights(4, 3)
+    encoding.trace(1, 5, slice(2, 3))
+    n = len(encoding.tokens)
+    assert asked_heads == [("trace", 7, n), ("own_weights", 3, n), ("trace", 5, 1)]
+    with pytest.raises(IndexError, match="head from 0 to 11"):
+        encoding.weights(0, 12)
+    with pytest.raises(IndexError, match="head from 0 to 11"):
+        encoding.own_weights(0, -1)
 
 
 def test_rows_are_the_maps_rows(encoder):

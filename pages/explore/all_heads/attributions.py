@@ -16,8 +16,8 @@ from selfattn.dashboard import limits
 from selfattn.dashboard.encoder_picker import encoder_key
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.dashboard.pickers import Occurrence, Pair
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.frames import head_name
 
 COLUMN = 552
 ASK_FIRST = 100  # sentences to run through the encoder: more than so many words, and the visitor is asked before
@@ -76,7 +76,7 @@ def _show_side(name: str, side: Occurrence, opinions: Opinions) -> None:
 
 def _one_head(pair: Pair, asked: dict[str, Opinions], layer: int, head: int) -> None:
     """The chosen head's own row, apart: in deeper layers its positions are mixtures already."""
-    name = head_name(layer, head)
+    name = str(Head(layer, head))
     st.markdown(f"**Apart from these: what {name} itself looks at**")
     st.caption(
         "A head's row is no opinion on the number: it says where one head of one layer reads from"
@@ -91,7 +91,7 @@ def _one_head(pair: Pair, asked: dict[str, Opinions], layer: int, head: int) -> 
         words = asked[key].words
         if not words:
             continue
-        row = side.encoding.weights(layer)[head][list(side.positions)].mean(0)
+        row = side.encoding.weights(layer, head, slice(side.word.start, side.word.stop)).mean(0)
         values = [float(row[list(word.positions)].sum()) for word in words]
         color = theme.sentence_a if key == "A" else theme.sentence_b
         with places.container(width=COLUMN, gap="small"):

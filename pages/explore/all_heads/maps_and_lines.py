@@ -17,10 +17,11 @@ from selfattn.dashboard.encoder_picker import HASHED, cached_effect, cached_enco
 from selfattn.dashboard.figures import current_theme, segmented, show_chart, show_error
 from selfattn.dashboard.maps import binning, pick_map_options, table_of, whole, zoomed
 from selfattn.dashboard.pickers import Occurrence, Pair, choose_head
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
-from selfattn.frames import head_name, heads_frame
+from selfattn.frames import heads_frame
 from selfattn.words import pool_words, token_groups
 
 COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
@@ -80,11 +81,11 @@ def show_grid(encoder: Encoder, pair: Pair, side: Occurrence, layer: int, head: 
         frame,
         measure,
         theme,
-        head_name(layer, head),
+        str(Head(layer, head)),
         ordered,
         "effect" if unit == "signed" else "weights",
     )
-    reading = head_readings.grid(frame, measure, unit, head_name(layer, head))
+    reading = head_readings.grid(frame, measure, unit, str(Head(layer, head)))
     show_chart(
         spec, reading, key=key, on_select=lambda: _clicked(key), width="content", name="all heads", table=lambda: frame
     )
@@ -142,7 +143,7 @@ def _grid_spec(encoder, encoding, frame, measure, theme, chosen, ordered, kind) 
 def show_card(encoder: Encoder, side: Occurrence, layer: int, head: int) -> None:
     """The chosen head: its map, its measures, what its words look at most, its nearest named pattern."""
     encoding = side.encoding
-    own = head_name(layer, head)
+    own = str(Head(layer, head))
     which = segmented(
         "Map", list(NAMED), default="this head", required=True, key="map_of", bind="query-params",
         label_visibility="collapsed",
@@ -192,7 +193,7 @@ def one_map(encoder: Encoder, encoding: Encoding, which: str, layer: int, head: 
         return head_average(encoding, layer)
     if which == "rollout":
         return cached_rollout(encoder, encoding.text, encoding.pair)[layer]
-    return encoding.head_weights(layer, head)
+    return encoding.weights(layer, head)
 
 
 @st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
@@ -236,12 +237,12 @@ MOST_LINES, MOST_WORDS = 6, 60
 
 def show_lines(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
     """Several heads' rows for the word, laid over one another, in both sentences."""
-    names = [head_name(*place) for place in encoder.all_heads]
+    names = [str(head) for head in encoder.all_heads]
     extra = [f"average of L{index}" for index in range(encoder.n_layers)] + ["rollout"]
     chosen = st.multiselect(
         f"Heads, averages and rollout to lay over one another (up to {MOST_LINES})",
         [*names, *extra],
-        [head_name(layer, head), f"average of L{layer}", "rollout"],
+        [str(Head(layer, head)), f"average of L{layer}", "rollout"],
         key="overlaid",
         bind="query-params",
         max_selections=MOST_LINES,
@@ -268,7 +269,7 @@ def show_lines(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
 
 def _lines_frame(encoder: Encoder, side: Occurrence, sources: list[str]) -> pd.DataFrame:
     encoding, positions = side.encoding, list(side.positions)
-    places = {head_name(*place): place for place in encoder.all_heads}
+    places = {str(head): head for head in encoder.all_heads}
     groups = token_groups(len(encoding.tokens), encoding.words)
     parts = []
     for source in sources:

@@ -8,7 +8,7 @@ from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.pickers import pick_head, pick_pair
 from selfattn.dashboard.shown import heading
-from selfattn.frames import head_name
+from selfattn.encoders.capture import Head
 
 PARTS = ("The chain", "What if", "Four ways to mask", "The padding mask")
 
@@ -38,7 +38,7 @@ chain, what_if, masks, padding = st.tabs(PARTS, key="part", bind="query-params")
 if chain.open:
     with chain:
         st.caption(
-            f"{head_name(layer, head)}: each step is computed from the one before it, beginning with what the layer reads; "
+            f"{Head(layer, head)}: each step is computed from the one before it, beginning with what the layer reads; "
             "nothing else is taken from the model. Layers and heads count from 0."
         )
         show_chain(sides)

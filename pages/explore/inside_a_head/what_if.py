@@ -15,8 +15,8 @@ from selfattn.dashboard import limits
 from selfattn.dashboard.encoder_picker import HASHED
 from selfattn.dashboard.figures import current_theme, segmented, show_chart
 from selfattn.dashboard.pickers import Pair
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.frames import head_name
 from selfattn.kernel import AttentionTrace
 
 ALONE = "this head alone"
@@ -45,7 +45,7 @@ def show_what_if(encoder: Encoder, pair: Pair, sides: Sequence[Side]) -> None:
         with places.container(width=COLUMN, gap="small"):
             _before_and_after(side, changed)
     if only:
-        st.text(_alone_reading(pair, passes, head_name(layer, head)), width="stretch")
+        st.text(_alone_reading(pair, passes, str(Head(layer, head))), width="stretch")
     if (scaling, causal, uniform, only, temperature) == (True, False, False, False, 1.0):
         st.caption("Nothing is changed yet: switch something on.")
 

@@ -20,11 +20,11 @@ from selfattn.dashboard.figures import current_theme, segmented, show_chart
 from selfattn.dashboard.held_files import on_demand
 from selfattn.dashboard.pickers import OWN, choose_head
 from selfattn.dashboard.shown import offer
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
 from selfattn.examples import labelled_sentences
 from selfattn.export.files import PARQUET, Provenance, View, parquet
-from selfattn.frames import head_name
 from selfattn.scan import ScanError, read_scan
 from selfattn.scan.tables import InputError, plan, read_chunk
 from selfattn.senses import ClusterReport, SeparationReport, check_rows
@@ -146,14 +146,14 @@ def show_map(frame: pd.DataFrame, column: str, kind: str, layer: int, head: int,
         if picked := st.session_state[key].selection.get("pick"):
             choose_head(int(picked[0]["layer"]), int(picked[0]["head"]))
 
-    chart = charts.head_map(frame, column, theme, head_name(layer, head), kind=kind, title=title)
+    chart = charts.head_map(frame, column, theme, str(Head(layer, head)), kind=kind, title=title)
     show_chart(charts.finish(chart, theme), reading, key=key, on_select=clicked, width="content")
 
 
 def show_sentences(report: SeparationReport, layer: int, head: int) -> None:
     """The sentences that a head gets right and wrong; a chosen one can be opened beside one of another sense."""
     found = report.sentences(layer, head).reset_index(drop=True)
-    name = head_name(layer, head)
+    name = str(Head(layer, head))
     st.text(senses_readings.sentences(found, name))
     which = segmented("Show", ["wrong", "right", "all"], default="wrong", required=True, key="which")
     wanted = {"wrong": found["score"] < 1, "right": found["score"] == 1, "all": found["score"] >= 0}[which]
@@ -228,7 +228,7 @@ def take_away(encoder: Encoder, report: SeparationReport, layer: int, head: int,
         offer(View("selfattn-senses", provenance, {"layers": lambda: curve}, tables))
         return
     name = next(name for name, (shown, _) in pictures.MAPS.items() if shown == column)
-    chart = charts.head_map(table, column, theme, head_name(layer, head), kind=kind)
+    chart = charts.head_map(table, column, theme, str(Head(layer, head)), kind=kind)
     figures = {name: lambda: charts.finish(chart, theme)}
     reading = {name: senses_readings.heads(report, (layer, head))}
     offer(View("selfattn-senses", provenance, figures, {name: lambda: table, **tables}, readings=reading))
@@ -251,7 +251,7 @@ def show_scan(layer: int, head: int) -> None:
         )
     st.text(f"{scan.n_rows:,} occurrences, {scan.n_rejected:,} rejected rows; {scan.model}", width="stretch")
     table = scan.heads()
-    table["name"] = [head_name(*pair) for pair in zip(table["layer"], table["head"])]
+    table["name"] = [str(Head(*pair)) for pair in zip(table["layer"], table["head"])]
     if scan.n_rows == 0:
         return
     if not ((table["layer"] == layer) & (table["head"] == head)).any():

@@ -12,7 +12,7 @@ from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, segmented, show_chart
 from selfattn.dashboard.pickers import pick_head, pick_pair
 from selfattn.dashboard.shown import heading
-from selfattn.frames import head_name
+from selfattn.encoders.capture import Head
 
 with heading("A word in two sentences"):
     show_tour()
@@ -33,7 +33,7 @@ with look:
     )
     words = st.container(gap="xsmall")
     layer, head = pick_head(encoder)
-name = head_name(layer, head)
+name = str(Head(layer, head))
 
 with words:
     frame = view.strip(pair, layer, head)

@@ -25,10 +25,11 @@ from selfattn.dashboard.figures import current_theme, segmented, show_chart
 from selfattn.dashboard.maps import MapOptions, binning, chosen_options, pick_map_options, table_of, whole, zoomed
 from selfattn.dashboard.pickers import Occurrence, Pair
 from selfattn.dashboard.shown import offer
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES
 from selfattn.export.files import Provenance, View
-from selfattn.frames import STEPS, context_frame, drift_frame, head_name, steps_frame, strip_frame, weights_frame
+from selfattn.frames import STEPS, context_frame, drift_frame, steps_frame, strip_frame, weights_frame
 
 AGAINST = "A against B"
 COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
@@ -58,7 +59,7 @@ STEP_TEXT = {
 
 def row(side: Occurrence, layer: int, head: int) -> torch.Tensor:
     """The word's row of weights in one head, (n,): the mean over a split word's pieces."""
-    return side.encoding.head_weights(layer, head, slice(side.word.start, side.word.stop)).mean(0)
+    return side.encoding.weights(layer, head, slice(side.word.start, side.word.stop)).mean(0)
 
 
 def strip(pair: Pair, layer: int, head: int) -> pd.DataFrame:
@@ -80,7 +81,7 @@ def error(encoder: Encoder, pair: Pair, layer: int, head: int) -> float | None:
 
 def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
     """The kernel's steps for the word's row, in both sentences, each a small picture."""
-    st.markdown(f"**How {head_name(layer, head)} gets there, from scratch**")
+    st.markdown(f"**How {Head(layer, head)} gets there, from scratch**")
     if not encoder.recomputable:
         st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")
         st.text(encoder.reason, width="stretch")
@@ -88,7 +89,7 @@ def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
     theme = current_theme()
     # Only the word's own rows are computed: they cost the same at any length.
     traces = {
-        name: (side, side.encoding.recordings[layer].trace(head, slice(side.word.start, side.word.stop)))
+        name: (side, side.encoding.trace(layer, head, slice(side.word.start, side.word.stop)))
         for name, side in pair.sides
     }
     pieces = {name: range(side.word.stop - side.word.start) for name, side in pair.sides}
@@ -150,7 +151,7 @@ def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
                 kind=kind,
                 maximum=maximum,
                 marked=view.rows_of(side.positions),
-                title=f"{name}   {head_name(layer, head)}",
+                title=f"{name}   {Head(layer, head)}",
                 color=theme.sentence_a if name == "A" else theme.sentence_b,
                 legend=legend,
             )
@@ -163,7 +164,7 @@ def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
 def _show_against(pair: Pair, layer: int, head: int, hidden: bool) -> None:
     theme = current_theme()
     found = against(pair, layer, head, hidden)
-    chart = head_charts.aligned_map(found, theme, title=f"A minus B   {head_name(layer, head)}")
+    chart = head_charts.aligned_map(found, theme, title=f"A minus B   {Head(layer, head)}")
     reading = head_readings.difference(found)
     places = st.container(horizontal=True, gap="medium")
     with places.container(width=COLUMN):
@@ -172,7 +173,7 @@ def _show_against(pair: Pair, layer: int, head: int, hidden: bool) -> None:
         st.text(reading, width="stretch")
         if hidden:
             gone = {
-                name: map_view(side.encoding.head_weights(layer, head), side.encoding, special=False).hidden
+                name: map_view(side.encoding.weights(layer, head), side.encoding, special=False).hidden
                 for name, side in pair.sides
             }
             st.text(readings.hidden(gone), width="stretch")
@@ -187,10 +188,10 @@ def against(pair: Pair, layer: int, head: int, hidden: bool) -> Difference:
 def _view(side: Occurrence, layer: int, head: int, source: str, options: MapOptions) -> MapView:
     """The map from the source that the switch names."""
     encoding = side.encoding
-    own = encoding.own_head_weights(layer, head) if source != "from scratch" else None
+    own = encoding.own_weights(layer, head) if source != "from scratch" else None
     if source == "model's own":
         return whole(own, encoding, options)
-    return whole(encoding.head_weights(layer, head), encoding, options, own)
+    return whole(encoding.weights(layer, head), encoding, options, own)
 
 
 def _map_reading(view: MapView, source: str) -> str:
@@ -272,16 +273,16 @@ def take_away(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
     parameters = {key: st.session_state.get(key) for key in LINKED}
     provenance = Provenance.of(
         encoder,
-        f'What "{pair.word}" looks at in two sentences, {head_name(layer, head)}',
+        f'What "{pair.word}" looks at in two sentences, {Head(layer, head)}',
         {name: side.encoding for name, side in pair.sides},
         layer=layer,
         head=head,
         error=error(encoder, pair, layer, head),
         link=view_link(encoder, **parameters),
     )
-    file = f"selfattn-{head_name(layer, head).replace(' ', '')}"
+    file = f"selfattn-{str(Head(layer, head)).replace(' ', '')}"
     name = f"{pair.word} in both sentences"
-    reading = readings.attention(strip(pair, layer, head), pair.word, head_name(layer, head))
+    reading = readings.attention(strip(pair, layer, head), pair.word, str(Head(layer, head)))
     if st.session_state.get("view") == AGAINST:
         found = against(pair, layer, head, bool(st.session_state.get("hide")))
         figures, tables = {name: lambda: against_figure(pair, found, layer, head)}, {name: found.frame}
@@ -306,7 +307,7 @@ def against_figure(pair: Pair, found: Difference, layer: int, head: int) -> dict
     theme = current_theme()
     both = charts.stacked(
         charts.strip(strip(pair, layer, head), theme, width=900),
-        head_charts.aligned_map(found, theme, title=f"A minus B   {head_name(layer, head)}"),
+        head_charts.aligned_map(found, theme, title=f"A minus B   {Head(layer, head)}"),
     )
     return charts.finish(both, theme)
 
@@ -314,7 +315,7 @@ def against_figure(pair: Pair, found: Difference, layer: int, head: int) -> dict
 def _weights(pair: Pair, layer: int, head: int) -> pd.DataFrame:
     return pd.concat(
         [
-            weights_frame(side.encoding.head_weights(layer, head), side.encoding.tokens).assign(sentence=name)
+            weights_frame(side.encoding.weights(layer, head), side.encoding.tokens).assign(sentence=name)
             for name, side in pair.sides
         ]
     )

@@ -10,8 +10,9 @@ from selfattn.charts import vega as charts
 from selfattn.dashboard.encoder_picker import cached_effect, cached_knock_out
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.dashboard.pickers import Pair, choose_head
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.frames import head_name, heads_frame
+from selfattn.frames import heads_frame
 
 REMOVING = "Removing each head in turn ..."
 MAPS = {
@@ -37,10 +38,10 @@ def show_head_map(encoder: Encoder, pair: Pair, layer: int, head: int, measure: 
     # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
     key = f"map-{st.session_state.get('choices', 0)}"
     theme = current_theme()
-    chart = charts.finish(charts.head_map(frame, column, theme, head_name(layer, head), kind=kind, title=title), theme)
+    chart = charts.finish(charts.head_map(frame, column, theme, str(Head(layer, head)), kind=kind, title=title), theme)
     before = _alike(pair, pair.second)
     same = None if control is None else _alike(pair, pair.control)
-    reading = readings.effect(frame, head_name(layer, head), pair.word, before, same)
+    reading = readings.effect(frame, str(Head(layer, head)), pair.word, before, same)
     show_chart(chart, reading, key=key, on_select=lambda: _clicked(key), width="content")
 
 

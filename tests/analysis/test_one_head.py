@@ -1,0 +1,31 @@
+"""Whoever needs one head of a layer computes that head only: all twelve cost eight times as much on a long text."""
+
+import pytest
+
+from selfattn.analysis.compare import meet
+from selfattn.analysis.difference import difference
+from selfattn.analysis.steps import follow
+from selfattn.notebook import attention
+from selfattn.words import find
+
+TEXT, OTHER = "The bank of the river was muddy.", "The bank approved the loan."
+
+
+def side(encoder, text):
+    encoding = encoder.encode(text)
+    return encoding, encoding.words[find(encoding.words, "bank")[0]]
+
+
+USES = {
+    "difference": lambda encoder: difference(side(encoder, TEXT), side(encoder, OTHER), 3, 7),
+    "two encoders": lambda encoder: meet(encoder.encode(TEXT), (3, 7), encoder.encode(TEXT), (5, 7)),
+    "steps": lambda encoder: follow(encoder, encoder.encode(TEXT), 3, 7),
+    "notebook": lambda encoder: attention(encoder, TEXT, 3, 7),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_no_other_head_is_computed(encoder, asked_heads, use):
+    USES[use](encoder)
+    assert asked_heads
+    assert {head for _, head, _ in asked_heads} == {7}
