@@ -4,7 +4,7 @@ Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 (scaled 
 """
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from torch import Tensor
 DOUBLE = 2**24  # weights: 134 MB for each step
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AttentionTrace:
     """Every step of one attention computation. Rows are queries ("from"), columns are keys ("to")."""
 
@@ -24,15 +24,19 @@ class AttentionTrace:
     mask: Tensor | None  # bool (True = may attend) or float (added), broadcast to (..., n_query, n_key)
     scale: float  # 1 / sqrt(d_head) unless given
     masked: Tensor  # (..., n_query, n_key)    scaled, with the mask added
-    weights: Tensor  # (..., n_query, n_key)   softmax over the keys: each row sums to 1, or to 0 if masked whole
+    maximum: Tensor  # (..., n_query, 1)       the row's largest; minus infinity if masked whole
+    shifted: Tensor  # (..., n_query, n_key)   masked - maximum: 0 at most
+    powers: Tensor  # (..., n_query, n_key)    exp(shifted): 0 to 1
+    total: Tensor  # (..., n_query, 1)         the row's powers, summed
+    weights: Tensor  # (..., n_query, n_key)   powers / total: each row sums to 1, or to 0 if masked whole
     context: Tensor  # (..., n_query, d_value) the values, averaged with the weights
 
     def float(self) -> "AttentionTrace":
-        """The same steps in single precision."""
-        mask = self.mask.float() if self.mask is not None and self.mask.is_floating_point() else self.mask
-        steps = {field.name: getattr(self, field.name) for field in fields(self)}
-        tensors = {name: step.float() for name, step in steps.items() if name not in ("mask", "scale")}
-        return AttentionTrace(**tensors, mask=mask, scale=self.scale)
+        """The same steps in single precision; a boolean mask stays one."""
+        steps = {
+            name: step for name, step in vars(self).items() if isinstance(step, Tensor) and step.dtype != torch.bool
+        }
+        return replace(self, **{name: step.float() for name, step in steps.items()})
 
 
 def attend(
@@ -52,9 +56,16 @@ def attend(
     scores = query @ key.transpose(-2, -1)
     scaled = scores * scale
     masked = add_mask(scaled, mask)
-    weights = softmax(masked)
+    maximum = masked.amax(dim=-1, keepdim=True)
+    shifted = masked - maximum.masked_fill(maximum == -math.inf, 0.0)  # 0 at most, so that exp cannot overflow
+    powers = shifted.exp()
+    total = powers.sum(dim=-1, keepdim=True)
+    weights = powers / total.masked_fill(total == 0, 1.0)  # a row masked whole has no powers
     context = weights @ value
-    return AttentionTrace(query, key, value, scores, scaled, mask, scale, masked, weights, context)
+    return AttentionTrace(
+        query=query, key=key, value=value, scores=scores, scaled=scaled, mask=mask, scale=scale, masked=masked,
+        maximum=maximum, shifted=shifted, powers=powers, total=total, weights=weights, context=context,
+    )  # fmt: skip
 
 
 def attend_precisely(
@@ -76,16 +87,6 @@ def add_mask(scaled: Tensor, mask: Tensor | None) -> Tensor:
     if mask.dtype == torch.bool:
         return scaled.masked_fill(~mask, -math.inf)
     return scaled + mask.to(scaled.dtype)
-
-
-def softmax(masked: Tensor) -> Tensor:
-    """exp(x) / sum(exp(x)) over the last axis; all zeros where a row is minus infinity throughout."""
-    row_maximum = masked.amax(dim=-1, keepdim=True)
-    # The maximum is subtracted so that exp cannot overflow; where a row is masked whole, it is minus infinity itself.
-    shifted = masked - row_maximum.masked_fill(row_maximum == -math.inf, 0.0)
-    powers = shifted.exp()
-    total = powers.sum(dim=-1, keepdim=True)
-    return powers / total.masked_fill(total == 0, 1.0)
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from selfattn.kernel import attend
+from selfattn.kernel import attend, attend_precisely
 
 
 def tensor(rows):
@@ -89,6 +89,11 @@ def test_each_step_follows_from_the_one_before():
     assert torch.equal(trace.scaled, trace.scores * trace.scale)
     assert torch.equal(trace.masked[:, 1], torch.full((3,), -math.inf, dtype=torch.float64))
     assert torch.equal(trace.masked[:, 0], trace.scaled[:, 0])
+    assert torch.equal(trace.maximum, trace.masked[:, [0, 2]].max(-1, keepdim=True).values)
+    assert torch.equal(trace.shifted, trace.masked - trace.maximum)
+    assert torch.allclose(trace.powers, math.e**trace.shifted, atol=1e-15)
+    assert torch.allclose(trace.total[:, 0], trace.powers[:, 0] + trace.powers[:, 2], atol=1e-15)
+    assert torch.equal(trace.weights, trace.powers / trace.total)
     assert torch.allclose(trace.weights, trace.masked.softmax(-1), atol=1e-15)
     assert torch.equal(trace.context, trace.weights @ value)
 
@@ -115,6 +120,7 @@ def test_a_row_that_may_attend_to_nothing_has_no_weights_and_no_context(mask):
     trace = attend(random(1, 4), random(2, 4), random(2, 4), mask=mask)
     assert trace.weights.tolist() == [[0, 0]]
     assert trace.context.tolist() == [[0, 0, 0, 0]]
+    assert (trace.maximum.tolist(), trace.powers.tolist(), trace.total.tolist()) == ([[-math.inf]], [[0, 0]], [[0]])
 
 
 def test_gradients_flow_through_a_row_masked_whole():
@@ -134,6 +140,7 @@ BAD = {
     "batch": ((2, 2, 3), (3, 2, 3), (3, 2, 3), {}, "leading"),
     "mask shape": ((2, 3), (4, 3), (4, 3), {"mask": torch.ones(3, 3).bool()}, r"mask \(3, 3\).*\(2, 4\)"),
     "mask dtype": ((2, 3), (2, 3), (2, 3), {"mask": torch.ones(2, 2).long()}, "boolean.*int64"),
+    "mask plus infinity": ((2, 3), (2, 3), (2, 3), {"mask": torch.tensor([[0.0, math.inf]])}, "plus infinity"),
     "mask nan": ((2, 3), (2, 3), (2, 3), {"mask": torch.full((2, 2), math.nan)}, "NaN"),
     "scale": ((2, 3), (2, 3), (2, 3), {"scale": math.nan}, "finite"),
 }
@@ -144,6 +151,27 @@ def test_what_does_not_fit_is_refused_with_the_shapes(case):
     query, key, value, options, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         attend(random(*query), random(*key), random(*value), **options)
+
+
+@pytest.mark.parametrize("mask", [None, random(5, 5, seed=3), random(5, 5, seed=3) > 0], ids=["none", "float", "bool"])
+def test_single_precision_rounds_every_step_and_keeps_a_boolean_mask(mask):
+    double = attend(random(5, 4), random(5, 4, seed=1), random(5, 4, seed=2), mask)
+    single = double.float()
+    for name, step in vars(double).items():
+        if isinstance(step, torch.Tensor):
+            assert getattr(single, name).dtype == (torch.bool if step.dtype == torch.bool else torch.float32)
+            assert torch.equal(getattr(single, name), step if step.dtype == torch.bool else step.float())
+    assert single.scale == double.scale
+
+
+def test_precise_is_double_up_to_a_size_and_single_above(monkeypatch):
+    query, key, value = (random(6, 4, seed=s).float() for s in range(3))
+    exact = attend(query.double(), key.double(), value.double()).float()
+    assert torch.equal(attend_precisely(query, key, value).context, exact.context)
+    monkeypatch.setattr("selfattn.kernel.DOUBLE", 35)
+    assert torch.equal(attend_precisely(query, key, value).context, attend(query, key, value).context)
+    monkeypatch.setattr("selfattn.kernel.DOUBLE", 36)
+    assert torch.equal(attend_precisely(query, key, value).context, exact.context)
 
 
 def test_mixed_or_integer_dtypes_are_refused():

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from selfattn import kernel
 from selfattn.encoders import projections
 from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.encoder import Encoder
@@ -93,9 +92,13 @@ def follow(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Chain
     else:
         first, note = _projected_steps(projected, recorded), projected.projections.family_note
         trace = attend(projected.query, projected.key, projected.value, recorded.mask, recorded.scale)
-    steps = [*first, *_score_steps(trace, recording, head), *_softmax_steps(trace, recording, encoding, layer, head)]
     own_context = encoding.own_context(layer)[head]
-    steps.append(_context_step(trace, own_context))
+    steps = [
+        *first,
+        *_score_steps(trace, recording, head),
+        _weights_step(trace, encoding.own_weights(layer, head)),
+        _context_step(trace, own_context),
+    ]
     if projected is not None:
         steps.append(_output_step(projected, trace, own_context))
     return Chain(layer, head, tuple(steps), trace, projected, note)
@@ -104,14 +107,6 @@ def follow(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Chain
 def dot_product(trace: AttentionTrace, query_pos: int, key_pos: int) -> Tensor:
     """The terms of one score, (d_head,): query times key, dimension by dimension; their sum is the score."""
     return trace.query[query_pos] * trace.key[key_pos]
-
-
-def unfold_softmax(masked: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """What kernel.softmax makes on its way: row maximum (n, 1), shifted (n, n), powers (n, n) and total (n, 1)."""
-    row_maximum = masked.amax(dim=-1, keepdim=True)
-    shifted = masked - row_maximum.masked_fill(row_maximum == -math.inf, 0.0)
-    powers = shifted.exp()
-    return row_maximum, shifted, powers, powers.sum(dim=-1, keepdim=True)
 
 
 def lines_of(function: Callable, *targets: str) -> str:
@@ -204,57 +199,61 @@ def _recorded_steps(recorded: AttentionTrace) -> list[Step]:
 
 
 def _score_steps(trace: AttentionTrace, recording: LayerRecording, head: int) -> list[Step]:
+    n = len(trace.scores)
+    pairs = f"{n} × {n}: from each token (row) to each token (column)"
+    table, row = f"{n} × {n}, one number for each pair of tokens", f"{n} × 1, one number for each row"
+    usual = math.isclose(trace.scale, trace.query.shape[-1] ** -0.5)
+    scaled = r"S / \sqrt{d_{head}}" if usual else rf"S \cdot {trace.scale:g}"
+    parts = (
+        ("scores", r"S = Q K^{\top}", pairs),
+        ("scaled", scaled, pairs),
+        ("masked", rf"{scaled} + M" if usual else "S + M", pairs),
+        ("maximum", r"m_i = \max_j \mathrm{masked}_{ij}", row),
+        ("shifted", r"\mathrm{masked}_{ij} - m_i", table),
+        ("powers", r"e^{\,\mathrm{masked}_{ij} - m_i}", table),
+        ("total", r"\sum_j e^{\,\mathrm{masked}_{ij} - m_i}", row),
+    )
+    own = _in_double(trace, recording, head)
+    return [
+        Step(
+            name,
+            formula,
+            lines_of(attend, name),
+            "selfattn.kernel.attend",
+            getattr(trace, name),
+            shape,
+            own[name],
+            DOUBLE,
+        )
+        for name, formula, shape in parts
+    ]
+
+
+def _in_double(trace: AttentionTrace, recording: LayerRecording, head: int) -> dict[str, Tensor]:
+    """The steps from scores to total by other code than the kernel's, from what the model's attention received."""
     query, key = (tensor[0, head].double().cpu() for tensor in (recording.query, recording.key))
     scores = torch.einsum("qd,kd->qk", query, key)
-    scaled = scores * trace.scale
-    n = len(trace.scores)
-    table = f"{n} × {n}: from each token (row) to each token (column)"
-    where = "selfattn.kernel.attend"
-    usual = math.isclose(trace.scale, trace.query.shape[-1] ** -0.5)
-    formula = r"S / \sqrt{d_{head}}" if usual else rf"S \cdot {trace.scale:g}"
-    return [
-        Step("scores", r"S = Q K^{\top}", lines_of(attend, "scores"), where, trace.scores, table, scores, DOUBLE),
-        Step("scaled", formula, lines_of(attend, "scaled"), where, trace.scaled, table, scaled, DOUBLE),
-        Step(
-            "masked", r"S / \sqrt{d_{head}} + M" if usual else "S + M", lines_of(attend, "masked"), where,
-            trace.masked, table, _add(scaled, trace.mask), DOUBLE,
-        ),
-    ]  # fmt: skip
+    masked = scaled = scores * trace.scale
+    if trace.mask is not None:
+        hides = trace.mask.dtype == torch.bool
+        masked = torch.where(trace.mask, scaled, -math.inf) if hides else scaled + trace.mask.double()
+    maximum = masked.max(dim=-1, keepdim=True).values
+    shifted = torch.where(maximum.isinf(), masked, masked - maximum)
+    powers = torch.pow(math.e, shifted)
+    total = powers.sum(-1, keepdim=True)
+    return {
+        "scores": scores, "scaled": scaled, "masked": masked, "maximum": maximum, "shifted": shifted,
+        "powers": powers, "total": total,
+    }  # fmt: skip
 
 
-def _add(scaled: Tensor, mask: Tensor | None) -> Tensor:
-    if mask is None:
-        return scaled
-    return torch.where(mask, scaled, -math.inf) if mask.dtype == torch.bool else scaled + mask.double()
-
-
-def _softmax_steps(trace, recording: LayerRecording, encoding: Encoding, layer: int, head: int) -> list[Step]:
-    query, key = (tensor[0, head].double().cpu() for tensor in (recording.query, recording.key))
-    ours = unfold_softmax(trace.masked)
-    theirs = unfold_softmax(_add(torch.einsum("qd,kd->qk", query, key) * trace.scale, trace.mask))
-    n = len(trace.scores)
-    table = f"{n} × {n}, one number for each pair of tokens"
-    row = f"{n} × 1, one number for each row"
-    parts = (
-        ("maximum", r"m_i = \max_j \mathrm{masked}_{ij}", "row_maximum", row),
-        ("shifted", r"\mathrm{masked}_{ij} - m_i", "shifted", table),
-        ("powers", r"e^{\,\mathrm{masked}_{ij} - m_i}", "powers", table),
-        ("total", r"\sum_j e^{\,\mathrm{masked}_{ij} - m_i}", "total", row),
-    )
-    where = "selfattn.kernel.softmax"
-    steps = [
-        Step(name, formula, lines_of(kernel.softmax, target), where, value, shape, own, DOUBLE)
-        for (name, formula, target, shape), value, own in zip(parts, ours, theirs)
-    ]
-    own_weights = encoding.own_weights(layer, head)
-    steps.append(
-        Step(
-            "weights", r"w_{ij} = e^{\,\mathrm{masked}_{ij} - m_i} / \mathrm{total}_i",
-            lines_of(kernel.softmax, "return"), where, trace.weights, f"{table}; each row sums to 1", own_weights,
-            "the model's own eager attention",
-        )
+def _weights_step(trace: AttentionTrace, own: Tensor) -> Step:
+    n = len(trace.weights)
+    return Step(
+        "weights", r"w_{ij} = e^{\,\mathrm{masked}_{ij} - m_i} / \mathrm{total}_i", lines_of(attend, "weights"),
+        "selfattn.kernel.attend", trace.weights, f"{n} × {n}, one number for each pair of tokens; each row sums to 1", own,
+        "the model's own eager attention",
     )  # fmt: skip
-    return steps
 
 
 def _context_step(trace: AttentionTrace, own: Tensor) -> Step:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from selfattn.encoders.capture import Recorder
 from selfattn.encoders.encoder import Encoder
-from selfattn.kernel import AttentionTrace, add_mask, attend_precisely, softmax
+from selfattn.kernel import AttentionTrace, add_mask, attend_precisely
 
 
 def change(
@@ -77,7 +77,7 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
     total = zeroed.sum(-1, keepdim=True)
     ways = (
         ("add −∞ to the scores", added),
-        ("multiply the scores by 0", softmax(add_mask(trace.scaled * allowed, trace.mask))),
+        ("multiply the scores by 0", add_mask(trace.scaled * allowed, trace.mask).softmax(-1).nan_to_num(0.0)),
         ("multiply the weights by 0", zeroed),
         ("… and divide by the row's sum", zeroed / total.masked_fill(total == 0, 1.0)),
     )

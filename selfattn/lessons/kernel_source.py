@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from selfattn import kernel
 
-PARTS = (kernel.attend, kernel.add_mask, kernel.softmax)
+PARTS = (kernel.attend, kernel.add_mask)
 
 
 def source(function: Callable) -> str:

@@ -9,10 +9,9 @@ import torch
 from torch import nn
 
 from selfattn import attend, load_encoder
-from selfattn.analysis.steps import dot_product, follow, lines_of, unfold_softmax
+from selfattn.analysis.steps import dot_product, follow, lines_of
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.kernel import softmax
 
 TEXT = "The bank of the river was muddy after the unbelievably long rain."
 NAMES = [
@@ -77,19 +76,15 @@ def test_the_terms_of_a_dot_product_add_up_to_the_score(encoder, encoding):
         assert float(terms.sum()) == pytest.approx(float(trace.scores[query_pos, key_pos]), abs=1e-4)
 
 
-def test_softmax_unfolded_is_the_kernels_softmax_to_the_last_bit():
-    masked = torch.randn(5, 7)
-    masked[1] = -math.inf
-    masked[2, 3:] = -math.inf
-    _, _, powers, total = unfold_softmax(masked)
-    assert torch.equal(powers / total.masked_fill(total == 0, 1.0), softmax(masked))
-
-
 def test_the_lines_shown_are_lines_of_the_source(encoder, encoding):
-    for step in follow(encoder, encoding, 0, 0).steps:
+    chain = follow(encoder, encoding, 0, 0)
+    for step in chain.steps:
         source = inspect.getsource(inspect.getmodule(resolve_name(step.where.split(",")[0])))
         for line in step.code.splitlines():
             assert line.strip() in source, (step.name, line)
+        if step.name in vars(chain.trace) and "kernel" in step.where:  # the lines that ran, not a copy of them
+            assert step.values is getattr(chain.trace, step.name)
+    assert lines_of(attend, "powers") == "powers = shifted.exp()"
     assert lines_of(attend, "scores") == "scores = query @ key.transpose(-2, -1)"
     with pytest.raises(LookupError, match="assigns to"):
         lines_of(attend, "nonsense")

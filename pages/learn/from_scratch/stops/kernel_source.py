@@ -13,7 +13,7 @@ def show() -> None:
     attend, *helpers = kernel_source.PARTS
     parts.prose(
         f"This is the code that computes every weight on this site, for these lessons and for real heads: "
-        f"{kernel_source.code_lines(attend)} lines, and two small functions it calls. It is read from the running "
+        f"{kernel_source.code_lines(attend)} lines, and one small function it calls. It is read from the running "
         "program, not retyped (only the check of its inputs is left out)."
     )
     with st.container(horizontal=True, gap="large"):
