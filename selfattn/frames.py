@@ -11,10 +11,11 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
-from selfattn.words import Word, token_groups
+from selfattn.words import Word, to_groups
 
 
 def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
@@ -36,16 +37,15 @@ def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> p
 
     sentence ("A" or "B"), place (order in the sentence), text, weight (0 to 1), chosen (the word itself), special.
     """
-    spelled = {held.start: held.text for held in encoding.words}
-    groups = token_groups(len(encoding.tokens), encoding.words)
+    labels, groups, special = places(encoding)
     return pd.DataFrame(
         {
             "sentence": sentence,
             "place": range(len(groups)),
-            "text": [spelled.get(group[0], encoding.tokens[group[0]]) for group in groups],
-            "weight": [float(row[list(group)].sum()) for group in groups],
+            "text": labels,
+            "weight": to_groups(row, groups).tolist(),
             "chosen": [group[0] == word.start for group in groups],
-            "special": [encoding.special[group[0]] for group in groups],
+            "special": special,
         }
     )
 

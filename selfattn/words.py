@@ -84,16 +84,21 @@ def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
     return sorted(kept.values(), key=len, reverse=True)
 
 
-def pool_words(weights: Tensor, words: Sequence[Word]) -> tuple[Tensor, list[tuple[int, ...]]]:
-    """Attention weights (..., n, n) between tokens as weights between words (..., m, m), rows still summing to 1.
+def to_groups(weights: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
+    """Weights to tokens (..., n) as weights to groups of token positions (..., m): the sum over each group."""
+    if not groups:
+        return weights.new_zeros(*weights.shape[:-1], 0)
+    return torch.stack([weights[..., list(group)].sum(-1) for group in groups], dim=-1)
 
-    To a split word: the sum over its pieces. From a split word: the mean over its pieces. Tokens in no word (special
-    tokens) stay as they are. Also returns each new row's token positions. (Clark et al. 2019, section 4.1)
+
+def between_groups(weights: Tensor, rows: Sequence[Sequence[int]], columns: Sequence[Sequence[int]]) -> Tensor:
+    """Weights between tokens (..., n, n) as weights from groups of positions to groups, (..., n_rows, n_columns).
+
+    To a split word: the sum over its pieces. From a split word: the mean over its pieces. So where the columns hold every
+    token, rows still sum to 1. (Clark et al. 2019, section 4.1)
     """
-    groups = token_groups(weights.shape[-1], words)
-    to_words = torch.stack([weights[..., list(group)].sum(-1) for group in groups], dim=-1)
-    pooled = torch.stack([to_words[..., list(group), :].mean(-2) for group in groups], dim=-2)
-    return pooled, groups
+    summed = to_groups(weights, columns)
+    return torch.stack([summed[..., list(group), :].mean(-2) for group in rows], dim=-2)
 
 
 def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:

@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfattn.encoders.families import TOKENIZERS
-from selfattn.words import Word, character_spans, find, pool_words, shared_words, token_groups, token_words
+from selfattn.words import (
+    Word,
+    between_groups,
+    character_spans,
+    find,
+    shared_words,
+    to_groups,
+    token_groups,
+    token_words,
+)
 
 BACKENDS = {kind: make().backend_tokenizer for kind, make in TOKENIZERS.items()}
 
@@ -93,17 +102,20 @@ def test_pooled_rows_still_sum_to_one(kind, text):
     words = token_words(text, found.offsets, found.special_tokens_mask)
     n = len(found.ids)
     weights = torch.rand(2, n, n, generator=torch.Generator().manual_seed(n)).softmax(-1)
-    pooled, groups = pool_words(weights, words)
+    groups = token_groups(n, words)
     assert [position for group in groups for position in group] == list(range(n))
-    torch.testing.assert_close(pooled.sum(-1), torch.ones(2, len(groups)))
+    torch.testing.assert_close(between_groups(weights, groups, groups).sum(-1), torch.ones(2, len(groups)))
 
 
 def test_pooling_by_hand():
     # "riverbank" is positions 1 and 2: to it the sum, from it the mean.
     weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.3, 0.3, 0.4]])
-    pooled, groups = pool_words(weights, [Word("riverbank", 1, 3)])
+    groups = token_groups(3, [Word("riverbank", 1, 3)])
     assert groups == [(0,), (1, 2)]
-    torch.testing.assert_close(pooled, torch.tensor([[0.1, 0.9], [0.4, 0.6]]))
+    torch.testing.assert_close(between_groups(weights, groups, groups), torch.tensor([[0.1, 0.9], [0.4, 0.6]]))
+    torch.testing.assert_close(between_groups(weights, [(1, 2)], [(2,), (0,)]), torch.tensor([[0.325, 0.4]]))
+    torch.testing.assert_close(to_groups(weights[0], [(0, 2), (1,)]), torch.tensor([0.8, 0.2]))
+    assert to_groups(weights, []).shape == (3, 0)
 
 
 def test_groups_without_words_are_the_tokens():

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from selfattn.analysis.compare import Meeting, head_by_head, meet, why_not_head_by_head
+from selfattn.analysis.compare import EncoderComparison, compare_encoders, counterpart_distances, why_no_counterparts
 from selfattn.charts import vega as charts
 from selfattn.dashboard import second_encoder
 from selfattn.dashboard.carried import carry_choice
@@ -27,28 +27,30 @@ def largest(matrix: Tensor, words: tuple[str, ...]) -> str:
     return f"{float(matrix[i, j]):+.2f}, from {words[i]} to {words[j]}"
 
 
-def show_meeting(meeting: Meeting, titles: tuple[str, str]) -> None:
+def show_comparison(comparison: EncoderComparison, titles: tuple[str, str]) -> None:
     """Both heads on one colour scale, and the second minus the first."""
     theme = current_theme()
-    top = float(max(meeting.first.max(), meeting.second.max()))
+    top = float(max(comparison.first.max(), comparison.second.max()))
     places = st.container(horizontal=True, gap="medium")
-    for matrix, title, color in zip((meeting.first, meeting.second), titles, (theme.sentence_a, theme.sentence_b)):
+    for matrix, title, color in zip(
+        (comparison.first, comparison.second), titles, (theme.sentence_a, theme.sentence_b)
+    ):
         chart = charts.heatmap(
-            matrix.numpy(), meeting.words, theme, maximum=top, title=title, color=color, size=MAP
+            matrix.numpy(), comparison.words, theme, maximum=top, title=title, color=color, size=MAP
         )  # fmt: skip
         with places.container(width=MAP + 90):
-            reading = f"Largest weight: {largest(matrix, meeting.words)[1:]}."
-            show_chart(charts.finish(chart, theme), reading, width="content", table=numbers(matrix, meeting.words))
+            reading = f"Largest weight: {largest(matrix, comparison.words)[1:]}."
+            show_chart(charts.finish(chart, theme), reading, width="content", table=numbers(matrix, comparison.words))
     chart = charts.heatmap(
-        meeting.difference.numpy(), meeting.words, theme, kind="signed", title="second minus first", size=MAP,
+        comparison.difference.numpy(), comparison.words, theme, kind="signed", title="second minus first", size=MAP,
         legend="second minus first",
     )  # fmt: skip
-    reading = f"Largest difference: {largest(meeting.difference, meeting.words)}."
+    reading = f"Largest difference: {largest(comparison.difference, comparison.words)}."
     with places.container(width=MAP + 90):
-        table = numbers(meeting.difference, meeting.words)
+        table = numbers(comparison.difference, comparison.words)
         show_chart(charts.finish(chart, theme), reading, width="content", table=table)
-    if meeting.left_out:
-        st.text("Left out, because one of the two can't read it: " + ", ".join(meeting.left_out), width="stretch")
+    if comparison.left_out:
+        st.text("Left out, because one of the two can't read it: " + ", ".join(comparison.left_out), width="stretch")
     st.caption("Words only: special tokens are hidden, and each row is scaled up to sum to 1 again.")
 
 
@@ -99,7 +101,7 @@ if second is None:
     st.info("Choose a second encoder. Both stay loaded while you compare; from the Hub, the first time takes a while.")
     st.stop()
 one, other = encode_or_stop(first, text, first.name), encode_or_stop(second, text, second.name)
-why = why_not_head_by_head(first, second)
+why = why_no_counterparts(first, second)
 left, right = st.columns(2)
 with left:
     chosen = pick_head(first)
@@ -109,6 +111,6 @@ if why:
     st.text(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.", width="stretch")
 else:
     partner = chosen
-    show_counterparts(head_by_head(one, other), *chosen)
+    show_counterparts(counterpart_distances(one, other), *chosen)
 titles = tuple(f"{e.name.split('/')[-1]}, {h}" for e, h in ((first, chosen), (second, partner)))
-show_meeting(meet(one, chosen, other, partner), titles)
+show_comparison(compare_encoders(one, chosen, other, partner), titles)

@@ -1,34 +1,83 @@
-"""Two encoders on one sentence: heads set side by side word by word, and two checkpoints of one architecture head by head.
+"""One head in two sentences, and two encoders on one sentence, word by word.
 
-Different encoders cut a text into different tokens, so they meet at its words. Two checkpoints of one architecture, say
-before and after fine-tuning, see the same tokens, and each head has a counterpart.
+Words are matched in order, letter case aside (Ratcliff and Obershelp's longest common runs, as in difflib). Different
+encoders cut a text into different tokens, so they meet at its words. Two checkpoints of one architecture, say before and
+after fine-tuning, see the same tokens, and each head has a counterpart.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
+import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
-from selfattn.analysis.difference import align
-from selfattn.analysis.measures import hide_special
+from selfattn.analysis.measures import ordinary_rows
+from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.words import pool_words
+from selfattn.words import Word
+
+Match = tuple[int | None, int | None]  # places in the first and the second sequence; None where there is no match
 
 
-@dataclass(frozen=True, eq=False)
-class WordMap:
-    """One head's weights between the words of a text, special tokens left out and each row scaled up to 1 again."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SentenceComparison:
+    """One head's weights in the first sentence minus the second's, on the words of both in one order."""
 
-    words: tuple[str, ...]  # m
-    weights: Tensor  # (m, m)
-    hidden: float  # the mean share of the words' weight that the special tokens had
+    labels: tuple[str, ...]  # m: the words, and the special tokens
+    side: tuple[str, ...]  # m: "both", "A" or "B": where the word stands
+    matrix: np.ndarray  # (m, m) first minus second; NaN where a row or a column has no match
+    chosen: int  # the place of the compared word
+    matched_weight: tuple[float, float]  # the share of all weight that lies in matched cells, for A and for B
+
+    def frame(self) -> pd.DataFrame:
+        """A row a cell: query_pos, key_pos, query, key, query_in and key_in ("both", "A", "B"), difference (NaN in gaps)."""
+        rows, columns = np.indices(self.matrix.shape).reshape(2, -1)
+        return pd.DataFrame(
+            {
+                "query_pos": rows,
+                "key_pos": columns,
+                "query": [self.labels[i] for i in rows],
+                "key": [self.labels[j] for j in columns],
+                "query_in": [self.side[i] for i in rows],
+                "key_in": [self.side[j] for j in columns],
+                "difference": self.matrix.ravel(),
+            }
+        )
 
 
-@dataclass(frozen=True, eq=False)
-class Meeting:
-    """Two heads of two encoders on the words that both read."""
+def compare_sentences(
+    first: tuple[Encoding, Word], second: tuple[Encoding, Word], layer: int, head: int, special: bool = True
+) -> SentenceComparison:
+    """One head's weights in the first sentence minus its weights in the second, between words.
+
+    first, second: the encoding and the compared word in it. The compared word is always matched with itself; what stands
+    before it is matched with what stands before, what follows with what follows. What has no match keeps its place as a
+    gap. special=False: without special tokens, as in `word_map`.
+    """
+    a, b = (_one_head(encoding, Head(layer, head), special) for encoding, _ in (first, second))
+    anchor = (a.rows_of(first[1].positions)[0], b.rows_of(second[1].positions)[0])
+    pairs = align(_keys(a), _keys(b), anchor)
+    matched = [place for place, pair in enumerate(pairs) if None not in pair]
+    in_a, in_b = (by_word.part([pairs[place][side] for place in matched]) for side, by_word in enumerate((a, b)))
+    matrix = np.full((len(pairs), len(pairs)), np.nan)
+    matrix[np.ix_(matched, matched)] = (in_a.matrix - in_b.matrix).numpy()
+    return SentenceComparison(
+        labels=tuple(a.labels[i] if i is not None else b.labels[j] for i, j in pairs),
+        side=tuple("both" if None not in pair else "A" if pair[1] is None else "B" for pair in pairs),
+        matrix=matrix,
+        chosen=pairs.index(anchor),
+        matched_weight=tuple(float(kept.matrix.sum() / all_.matrix.sum()) for kept, all_ in ((in_a, a), (in_b, b))),
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EncoderComparison:
+    """A head of each of two encoders on the words that both read, special tokens left out."""
 
     words: tuple[str, ...]  # k
     first: Tensor  # (k, k)
@@ -41,34 +90,23 @@ class Meeting:
         return self.second - self.first
 
 
-def word_map(encoding: Encoding, head: Head) -> WordMap:
-    """One head word by word: to a split word the sum over its pieces, from it the mean."""
-    pooled, groups = pool_words(encoding.weights(*head), encoding.words)
-    special = [encoding.special[group[0]] for group in groups]
-    spelled = {word.start: word.text for word in encoding.words}
-    words = [spelled.get(group[0], encoding.tokens[group[0]]) for group, out in zip(groups, special) if not out]
-    weights, hidden = hide_special(pooled, special)
-    return WordMap(tuple(words), weights, float(hidden.mean()))
-
-
-def meet(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> Meeting:
-    """Two heads of two encoders on the same text, on the words that both have. Raises ValueError for two texts."""
+def compare_encoders(first: Encoding, first_head: Head, second: Encoding, second_head: Head) -> EncoderComparison:
+    """Heads (layer, head) of two encoders on one text, on the words that both have. Raises ValueError for two texts."""
     if (first.text, first.pair) != (second.text, second.pair):
         raise ValueError(f"Two encoders are compared on one text, got {first.text!r} and {second.text!r}.")
-    one, other = word_map(first, first_head), word_map(second, second_head)
-    matches = align([word.casefold() for word in one.words], [word.casefold() for word in other.words])
+    one, other = _one_head(first, first_head, False), _one_head(second, second_head, False)
+    matches = align(_keys(one), _keys(other))
     both = [(i, j) for i, j in matches if i is not None and j is not None]
-    left_out = [one.words[i] if j is None else other.words[j] for i, j in matches if i is None or j is None]
-    rows, columns = [i for i, _ in both], [j for _, j in both]
-    return Meeting(
-        tuple(one.words[i] for i in rows),
-        one.weights[rows][:, rows],
-        other.weights[columns][:, columns],
-        tuple(left_out),
+    in_one, in_other = one.part([i for i, _ in both]), other.part([j for _, j in both])
+    return EncoderComparison(
+        words=in_one.labels,
+        first=in_one.matrix,
+        second=in_other.matrix,
+        left_out=tuple(one.labels[i] if j is None else other.labels[j] for i, j in matches if i is None or j is None),
     )
 
 
-def why_not_head_by_head(first: Encoder, second: Encoder) -> str:
+def why_no_counterparts(first: Encoder, second: Encoder) -> str:
     """Why two encoders' heads are no counterparts of one another, or "" where they are."""
     for what in ("family", "n_layers", "n_heads", "d_model"):
         one, other = getattr(first, what), getattr(second, what)
@@ -79,7 +117,7 @@ def why_not_head_by_head(first: Encoder, second: Encoder) -> str:
     return ""
 
 
-def head_by_head(first: Encoding, second: Encoding) -> Tensor:
+def counterpart_distances(first: Encoding, second: Encoding) -> Tensor:
     """How far each head's weights are from its counterpart's: (n_layers, n_heads), 0 (the same) to 1 (nothing shared).
 
     For each token the half sum of the absolute differences of its row (total variation), then the mean over the tokens
@@ -87,9 +125,45 @@ def head_by_head(first: Encoding, second: Encoding) -> Tensor:
     """
     if first.ids != second.ids:
         raise ValueError("Heads are compared one by one on the same tokens; these two encodings have different ones.")
-    rows = [i for i, special in enumerate(first.special) if not special] or list(range(len(first.ids)))
+    rows = ordinary_rows(first)
     layers = [
         (second.weights(layer) - first.weights(layer))[:, rows].abs().sum(-1).mean(-1) / 2
         for layer in range(first.n_layers)
     ]
     return torch.stack(layers)
+
+
+def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, int] | None = None) -> list[Match]:
+    """Match two sequences in order: every place of both, once. anchor: two places that belong together.
+
+    Where a run of one has no match in the other, the first sequence's places come first.
+    """
+    if anchor is None:
+        return _aligned(first, second, 0, 0)
+    i, j = anchor
+    return [
+        *_aligned(first[:i], second[:j], 0, 0),
+        (i, j),
+        *_aligned(first[i + 1 :], second[j + 1 :], i + 1, j + 1),
+    ]
+
+
+def _aligned(first: Sequence[object], second: Sequence[object], start_a: int, start_b: int) -> list[Match]:
+    pairs: list[Match] = []
+    # autojunk would drop words that are frequent in a long text.
+    for kind, a, a_stop, b, b_stop in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        places_a, places_b = range(start_a + a, start_a + a_stop), range(start_b + b, start_b + b_stop)
+        if kind == "equal":
+            pairs += list(zip(places_a, places_b))
+        else:
+            pairs += [(i, None) for i in places_a] + [(None, j) for j in places_b]
+    return pairs
+
+
+def _one_head(encoding: Encoding, head: Head, special: bool) -> WordMap:
+    return word_map(encoding, encoding.weights(*head), special=special)
+
+
+def _keys(by_word: WordMap) -> list[tuple[bool, str]]:
+    """What words are matched by: a special token never matches a word that is spelled like it."""
+    return [(special, label.casefold()) for special, label in zip(by_word.special, by_word.labels)]

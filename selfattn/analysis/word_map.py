@@ -1,82 +1,100 @@
-"""What of one head's attention map is drawn: word pieces or words, with or without special tokens, a range, in bins.
+"""The map by words: one head's weights between the words of a text (or its word pieces), whole, in part or in bins.
 
-Nothing is left out silently: a view knows how much weight was hidden and how many rows one cell stands for.
+Nothing is left out silently: a map knows how much weight was hidden and how many rows one cell stands for.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from selfattn.analysis.measures import hide_special
 from selfattn.encoders.encoding import Encoding
-from selfattn.words import pool_words
+from selfattn.words import between_groups, token_groups
 
-MOST = 256  # rows and columns of a picture; longer ranges are drawn in bins
+MOST = 256  # rows and columns of a picture; longer maps are drawn in bins
 
 
-@dataclass(frozen=True, eq=False)
-class MapView:
-    """A square part of an attention map, ready to draw. Rows are queries, columns keys."""
+class Places(NamedTuple):
+    """What stands along an edge of a map, in the order of the text."""
 
-    matrix: Tensor  # (m, m)
+    labels: tuple[str, ...]  # m: words as they are spelled, and the tokens that belong to no word
+    groups: tuple[tuple[int, ...], ...]  # m: the token positions of each
+    special: tuple[bool, ...]  # m: whether it is a special token
+
+
+def places(encoding: Encoding, *, words: bool = True) -> Places:
+    """The words of a text and the tokens that belong to no word; with words=False every token by itself."""
+    groups = token_groups(len(encoding.tokens), encoding.words if words else ())
+    spelled = {word.start: word.text for word in encoding.words} if words else {}
+    return Places(
+        labels=tuple(spelled.get(group[0], encoding.tokens[group[0]]) for group in groups),
+        groups=tuple(groups),
+        special=tuple(encoding.special[group[0]] for group in groups),
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WordMap:
+    """One head's weights between words or word pieces. Rows are queries, columns keys."""
+
     labels: tuple[str, ...]  # m: the word or token of each row; of a bin, its first and last
     groups: tuple[tuple[int, ...], ...]  # m: the token positions behind each row
-    hidden: float  # the mean weight that hiding special tokens hid, 0 to 1
-    step: int  # rows that one cell stands for, in each direction; 1: every weight is drawn
+    special: tuple[bool, ...]  # m: whether a row is a special token; of a bin, whether all of it is
+    matrix: Tensor  # (m, m)
+    hidden: float = 0.0  # the mean weight, 0 to 1, that went with the special tokens where they are left out
+    step: int = 1  # rows that one cell stands for, in each direction; 1: every weight is there
 
     def rows_of(self, positions: Sequence[int]) -> list[int]:
-        """The rows in which these tokens stand, in order; none where they aren't shown."""
+        """The rows in which these tokens stand, in order; none where they were left out."""
         wanted = set(positions)
         return [row for row, group in enumerate(self.groups) if wanted & set(group)]
 
+    def part(self, rows: Sequence[int]) -> "WordMap":
+        """The map of these rows and columns only. Rows no longer sum to 1."""
+        rows = list(rows)
+        labels, groups, special = (
+            tuple(edge[row] for row in rows) for edge in (self.labels, self.groups, self.special)
+        )
+        return replace(self, labels=labels, groups=groups, special=special, matrix=self.matrix[rows][:, rows])
 
-def map_view(weights: Tensor, encoding: Encoding, *, words: bool = False, special: bool = True) -> MapView:
-    """The whole map (n, n) of one head as word pieces or words, special tokens included or not.
+    def minus(self, other: "WordMap") -> "WordMap":
+        """The difference of two maps over the same rows."""
+        return replace(self, matrix=self.matrix - other.matrix)
 
-    Between words: to a split word the sum, from a split word the mean; rows still sum to 1. Without special tokens each
-    row is scaled up to sum to 1 again.
+    def binned(self, most: int = MOST) -> "WordMap":
+        """The map in at most `most` rows: a cell is the largest number of its block, by absolute value: peaks stay."""
+        n = len(self.labels)
+        step = -(-n // most)
+        if step == 1:
+            return self
+        starts = range(0, n, step)
+        padded = torch.nn.functional.pad(self.matrix, (0, len(starts) * step - n, 0, len(starts) * step - n))
+        blocks = padded.unflatten(1, (-1, step)).unflatten(0, (-1, step)).movedim(1, 2).flatten(2)
+        return WordMap(
+            labels=tuple(f"{self.labels[i]} … {self.labels[min(i + step, n) - 1]}" for i in starts),
+            groups=tuple(tuple(p for group in self.groups[i : i + step] for p in group) for i in starts),
+            special=tuple(all(self.special[i : i + step]) for i in starts),
+            matrix=blocks.gather(2, blocks.abs().argmax(2, keepdim=True))[..., 0],
+            hidden=self.hidden,
+            step=step,
+        )
+
+
+def word_map(encoding: Encoding, weights: Tensor, *, words: bool = True, special: bool = True) -> WordMap:
+    """One head's weights (n, n) between the words of a text; words=False: between its word pieces.
+
+    To a split word the sum over its pieces, from it the mean (Clark et al. 2019, section 4.1): rows still sum to 1.
+    special=False: special tokens are left out, each row is scaled up to sum to 1 again, and `hidden` says how much of
+    the rows' weight that was.
     """
-    kept, hidden = list(range(len(encoding.tokens))), 0.0
-    if not special and not all(encoding.special):
-        kept = [position for position in kept if not encoding.special[position]]
-        weights, gone = hide_special(weights, encoding.special)
-        hidden = float(gone.mean())
-    spelled = dict(enumerate(encoding.tokens))
-    groups = [(position,) for position in kept]
-    if words:
-        places = {position: row for row, position in enumerate(kept)}
-        held = [
-            replace(w, start=places[w.start], stop=places[w.stop - 1] + 1) for w in encoding.words if w.start in places
-        ]
-        weights, pooled = pool_words(weights, held)
-        groups = [tuple(kept[row] for row in group) for group in pooled]
-        spelled |= {word.start: word.text for word in encoding.words}
-    return MapView(weights, tuple(spelled[group[0]] for group in groups), tuple(groups), hidden, 1)
-
-
-def between(view: MapView, start: int, stop: int) -> MapView:
-    """The part of the map from row and column `start` to `stop`, stop excluded. Rows no longer sum to 1."""
-    part = slice(start, stop)
-    return replace(view, matrix=view.matrix[part, part], labels=view.labels[part], groups=view.groups[part])
-
-
-def minus(view: MapView, other: MapView) -> MapView:
-    """The difference of two maps over the same rows."""
-    return replace(view, matrix=view.matrix - other.matrix)
-
-
-def binned(view: MapView, most: int = MOST) -> MapView:
-    """The map in at most `most` rows: each cell is the largest number of its block, by absolute value, so peaks stay."""
-    n = len(view.labels)
-    step = -(-n // most)
-    if step == 1:
-        return view
-    starts = range(0, n, step)
-    padded = torch.nn.functional.pad(view.matrix, (0, len(starts) * step - n, 0, len(starts) * step - n))
-    blocks = padded.unflatten(1, (-1, step)).unflatten(0, (-1, step)).movedim(1, 2).flatten(2)
-    matrix = blocks.gather(2, blocks.abs().argmax(2, keepdim=True))[..., 0]
-    labels = tuple(f"{view.labels[i]} … {view.labels[min(i + step, n) - 1]}" for i in starts)
-    groups = tuple(tuple(p for group in view.groups[i : i + step] for p in group) for i in starts)
-    return MapView(matrix, labels, groups, view.hidden, step)
+    labels, groups, is_special = places(encoding, words=words)
+    matrix = between_groups(weights, groups, groups) if words else weights
+    whole = WordMap(labels=labels, groups=groups, special=is_special, matrix=matrix)
+    if special or all(is_special):
+        return whole
+    ordinary, hidden = hide_special(matrix, is_special)
+    kept = whole.part([row for row, out in enumerate(is_special) if not out])
+    return replace(kept, matrix=ordinary, hidden=float(hidden.mean()))

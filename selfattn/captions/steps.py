@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from selfattn.analysis.difference import Difference
+from selfattn.analysis.compare import SentenceComparison
 from selfattn.analysis.patterns import Fit
 from selfattn.analysis.steps import Step
 
@@ -119,7 +119,7 @@ def padding(n: int, extra: int, padded: float, error_: float) -> str:
     ).replace("gets 0e+00 of", "gets exactly 0 of")
 
 
-def difference(found: Difference) -> str:
+def difference(found: SentenceComparison) -> str:
     """The largest difference of the map, and how much of the weight has a match."""
     finite = [
         (i, j) for i in range(len(found.labels)) for j in range(len(found.labels)) if not math.isnan(found.matrix[i, j])

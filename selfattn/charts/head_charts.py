@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from selfattn.analysis.difference import Difference
+from selfattn.analysis.compare import SentenceComparison
 from selfattn.charts import vega as charts
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega_words import expression
@@ -274,7 +274,7 @@ def ranks(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme, *, widt
     return alt.layer(spans, marks).properties(width=width, height=min(24, 900 / max(n, 1)) * max(n, 2))
 
 
-def aligned_map(found: Difference, theme: Theme, *, title: str = "", size: int = 400) -> alt.LayerChart:
+def aligned_map(found: SentenceComparison, theme: Theme, *, title: str = "", size: int = 400) -> alt.LayerChart:
     """The signed difference of one head in two sentences; words without a match are grey bands, named in their colour."""
     n = len(found.labels)
     known = found.matrix[np.isfinite(found.matrix)]
@@ -306,7 +306,7 @@ def _thinned(labels: Sequence[str]) -> list[str]:
     return [label if i % every == 0 else "" for i, label in enumerate(labels)]
 
 
-def _aligned_cells(found: Difference, theme: Theme, maximum: float, axes: dict[str, Any], color) -> alt.Chart:
+def _aligned_cells(found: SentenceComparison, theme: Theme, maximum: float, axes: dict[str, Any], color) -> alt.Chart:
     rows, columns = np.nonzero(np.isfinite(found.matrix))
     frame = pd.DataFrame({"i": rows, "j": columns, "weight": found.matrix[rows, columns].round(6)})
     spelled = expression(found.labels)
@@ -328,7 +328,9 @@ def _aligned_cells(found: Difference, theme: Theme, maximum: float, axes: dict[s
     )  # fmt: skip
 
 
-def _aligned_image(found: Difference, theme: Theme, maximum: float, axes: dict[str, Any], color) -> alt.LayerChart:
+def _aligned_image(
+    found: SentenceComparison, theme: Theme, maximum: float, axes: dict[str, Any], color
+) -> alt.LayerChart:
     uri = charts.image_uri(np.nan_to_num(found.matrix), theme, "signed", maximum)
     picture = pd.DataFrame({"url": [uri], "x": [-0.5], "y": [-0.5], "weight": [0.0]})
     image = alt.Chart(picture).mark_image(
@@ -339,7 +341,7 @@ def _aligned_image(found: Difference, theme: Theme, maximum: float, axes: dict[s
     return alt.layer(image.encode(**axes, url="url:N"), unseen)
 
 
-def _gaps(found: Difference, theme: Theme) -> list[alt.Chart]:
+def _gaps(found: SentenceComparison, theme: Theme) -> list[alt.Chart]:
     """A band down and a band across for each word without a match."""
     n = len(found.labels)
     places = [i for i, side in enumerate(found.side) if side != "both"]

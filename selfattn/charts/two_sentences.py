@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from selfattn.analysis.word_map import MapView, map_view
+from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.charts import vega as charts
 from selfattn.charts.theme import Theme
 from selfattn.encoders.capture import Head
@@ -18,7 +18,7 @@ def two_sentences(
     layer: int,
     head: int,
     theme: Theme,
-    views: Mapping[str, MapView] | None = None,
+    views: Mapping[str, WordMap] | None = None,
     source: str = "from scratch",
 ) -> charts.Spec:
     """What one head makes a word look at, in sentences "A" and "B": the words, shaded, above the head's whole maps.
@@ -27,7 +27,10 @@ def two_sentences(
     "difference" the scale is red and blue around zero.
     """
     if views is None:
-        views = {name: map_view(encoding.weights(layer, head), encoding) for name, (encoding, _) in sides.items()}
+        views = {
+            name: word_map(encoding, encoding.weights(layer, head), words=False)
+            for name, (encoding, _) in sides.items()
+        }
     signed = source == "difference"
     maximum = max(float(view.matrix.abs().max()) for view in views.values()) or 1e-12
     strips = pd.concat(

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from selfattn.analysis.word_map import MOST, MapView, between, binned, map_view, minus
+from selfattn.analysis.word_map import MOST, WordMap, word_map
 from selfattn.encoders.encoding import Encoding
 from selfattn.frames import weights_frame
 
@@ -46,31 +46,31 @@ def chosen_options() -> MapOptions:
     return MapOptions(bool(st.session_state.get("words")), not st.session_state.get("hide"))
 
 
-def whole(weights: Tensor, encoding: Encoding, options: MapOptions, other: Tensor | None = None) -> MapView:
+def whole(weights: Tensor, encoding: Encoding, options: MapOptions, other: Tensor | None = None) -> WordMap:
     """A head's map (n, n) as the switches want it; with `other`, the difference of the two maps."""
-    view = map_view(weights, encoding, words=options.words, special=options.special)
+    view = word_map(encoding, weights, words=options.words, special=options.special)
     if other is None:
         return view
-    return minus(view, map_view(other, encoding, words=options.words, special=options.special))
+    return view.minus(word_map(encoding, other, words=options.words, special=options.special))
 
 
-def zoomed(view: MapView, key: str) -> MapView:
+def zoomed(view: WordMap, key: str) -> WordMap:
     """The part of a long map that the visitor chose, in bins where it is still too long to draw each weight."""
     n = len(view.labels)
     if n > ZOOM:
         start, last = st.slider(
             "Rows and columns drawn", 0, n - 1, (0, n - 1), key=f"range-{key}-{n}", bind="query-params"
         )
-        view = between(view, start, last + 1)
-    return binned(view)
+        view = view.part(range(start, last + 1))
+    return view.binned()
 
 
-def table_of(view: MapView) -> Callable[[], pd.DataFrame]:
+def table_of(view: WordMap) -> Callable[[], pd.DataFrame]:
     """The numbers of a map as it is drawn, a line each, made when it is called."""
     return lambda: weights_frame(view.matrix, view.labels)
 
 
-def binning(view: MapView) -> str:
+def binning(view: WordMap) -> str:
     """What a visitor must know of a map in bins, or nothing."""
     if view.step == 1:
         return ""

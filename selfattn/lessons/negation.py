@@ -11,7 +11,7 @@ from torch import Tensor
 
 from selfattn.encoders.encoding import Encoding
 from selfattn.examples import Negation
-from selfattn.words import find
+from selfattn.words import find, to_groups
 
 # The row of "good" that the source prints for "The movie was not good , but the soundtrack was amazing ."
 ILLUSTRATIVE_ROW = (0.01, 0.02, 0.03, 0.55, 0.10, 0.02, 0.05, 0.02, 0.03, 0.05, 0.11, 0.01)
@@ -36,7 +36,9 @@ def look(negated: Encoding, plain: Encoding, pair: Negation) -> NegatorLook:
     same_place = _index(plain, pair.target_word) + negator - target
     if same_place < 0:
         raise ValueError(f"Expected a word before {pair.target_word!r} in {plain.text!r}. Choose a longer sentence.")
-    return NegatorLook(_weight(negated, target, negator), _weight(plain, _index(plain, pair.target_word), same_place))
+    return NegatorLook(
+        word_row(negated, target)[..., negator], word_row(plain, _index(plain, pair.target_word))[..., same_place]
+    )
 
 
 def mean_look(looks: Sequence[NegatorLook]) -> NegatorLook:
@@ -48,12 +50,8 @@ def mean_look(looks: Sequence[NegatorLook]) -> NegatorLook:
 
 def word_row(encoding: Encoding, index: int) -> Tensor:
     """(n_layers, n_heads, n_words): what word number `index` gives each word; special tokens left out."""
-    return torch.stack([_weight(encoding, index, other) for other in range(len(encoding.words))], dim=-1)
-
-
-def _weight(encoding: Encoding, asking: int, asked: int) -> Tensor:
-    rows = torch.stack([encoding.rows(place) for place in encoding.words[asking].positions]).mean(0)
-    return rows[..., list(encoding.words[asked].positions)].sum(-1)
+    row = torch.stack([encoding.rows(place) for place in encoding.words[index].positions]).mean(0)
+    return to_groups(row, [word.positions for word in encoding.words])
 
 
 def _index(encoding: Encoding, word: str) -> int:

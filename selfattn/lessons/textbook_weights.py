@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-import torch
 from torch import Tensor
 
 from selfattn.lessons import typed_numbers as inputs
@@ -47,16 +46,6 @@ def shares(numbers: Sequence[Sequence[float]]) -> Tensor:
     return drawn / drawn.sum(1, keepdim=True)
 
 
-def between_words(weights: Tensor, asking: Sequence[Sequence[int]], asked: Sequence[Sequence[int]]) -> Tensor:
-    """Weights from words to words, (..., n, n) -> (..., n_asking, n_asked).
-
-    A word is given by the positions of its pieces: weights are averaged over the pieces that ask and summed over those
-    asked.
-    """
-    rows = torch.stack([weights[..., list(pieces), :].mean(-2) for pieces in asking], dim=-2)
-    return torch.stack([rows[..., list(pieces)].sum(-1) for pieces in asked], dim=-1)
-
-
 def own_shares(weights: Tensor) -> Tensor:
     """The head's weights on the drawn words (..., n_asking, n_asked), each row made to sum to 1 (or 0)."""
     total = weights.sum(-1, keepdim=True)
@@ -66,7 +55,7 @@ def own_shares(weights: Tensor) -> Tensor:
 def compare(weights: Tensor, numbers: Sequence[Sequence[float]]) -> pd.DataFrame:
     """One row a head, nearest first: layer, head, distance, kept.
 
-    weights (n_layers, n_heads, n_asking, n_asked) from `between_words`. distance: total variation between the drawn
+    weights (n_layers, n_heads, n_asking, n_asked) from `words.between_groups`. distance: total variation between the drawn
     shares and the head's, both summing to 1, mean over the rows; 0 = alike, 1 = nothing in common. kept: how much of
     the head's weight falls on the drawn words at all.
     """

@@ -1,11 +1,23 @@
-"""Two encoders on one sentence: words meet, counterparts are compared, and what can't be compared says why."""
+"""Two sentences and two encoders word by word: hand-made heads with repeated, missing and split words, and real ones."""
 
+import math
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 import torch
 
 from selfattn import load_encoder
-from selfattn.analysis.compare import head_by_head, meet, why_not_head_by_head, word_map
+from selfattn.analysis.compare import (
+    align,
+    compare_encoders,
+    compare_sentences,
+    counterpart_distances,
+    why_no_counterparts,
+)
+from selfattn.analysis.word_map import word_map
 from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.words import Word
 
 TEXT = "The riverbank was muddy."
 
@@ -18,37 +30,137 @@ def encoders(tmp_path_factory):
     return {"before": load("BERT", 0), "after": load("BERT", 1), "other": load("RoBERTa", 0), "shown": load("MPNet", 0)}
 
 
-def test_a_word_map_holds_words_only_and_its_rows_sum_to_one(encoders):
-    found = word_map(encoders["before"].encode(TEXT), (1, 2))
-    assert found.words == ("The", "riverbank", "was", "muddy", ".")
-    torch.testing.assert_close(found.weights.sum(-1), torch.ones(5))
-    assert 0 < found.hidden < 1
+def made(tokens, words, weights):
+    """An encoding of one layer and one head with these weights."""
+    special = tuple(token.startswith("[") for token in tokens)
+    return SimpleNamespace(
+        tokens=tuple(tokens),
+        words=tuple(words),
+        special=special,
+        weights=lambda layer, head: torch.tensor(weights),
+    )
+
+
+def test_repeated_and_missing_words_are_aligned_in_order():
+    first = ["the", "dog", "and", "the", "cat"]
+    second = ["the", "cat", "and", "the", "big", "cat"]
+    assert align(first, second) == [(0, 0), (1, None), (None, 1), (2, 2), (3, 3), (None, 4), (4, 5)]
+
+
+def test_every_place_of_both_appears_once_and_in_order():
+    first, second = list("abcabba"), list("cbabac")
+    for anchor in (None, (2, 0), (0, 2), (6, 4)):
+        pairs = align(first, second, anchor)
+        assert [i for i, _ in pairs if i is not None] == list(range(7))
+        assert [j for _, j in pairs if j is not None] == list(range(6))
+        assert all(first[i] == second[j] for i, j in pairs if None not in (i, j))
+
+
+def test_the_compared_word_is_matched_with_itself_even_where_a_longer_run_would_cross_it():
+    assert align(["x", "a", "b", "c"], ["a", "b", "c", "x"]) != align(
+        ["x", "a", "b", "c"], ["a", "b", "c", "x"], (0, 3)
+    )
+    assert (0, 3) in align(["x", "a", "b", "c"], ["a", "b", "c", "x"], (0, 3))
+
+
+def test_the_map_of_a_hand_made_head():
+    # A: [S] The bank of   (bank is one token)      B: [S] the ban k (bank is split) -- "of" has no match, "The" has
+    a = [[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25], [0.0, 0.5, 0.5, 0.0], [0.7, 0.1, 0.1, 0.1]]
+    b = [[0.4, 0.3, 0.2, 0.1], [0.0, 0.0, 0.5, 0.5], [0.2, 0.2, 0.3, 0.3], [0.6, 0.0, 0.2, 0.2]]
+    first = made(["[S]", "The", "bank", "of"], [Word("The", 1, 2), Word("bank", 2, 3), Word("of", 3, 4)], a)
+    second = made(["[S]", "the", "ban", "k"], [Word("the", 1, 2), Word("bank", 2, 4)], b)
+    found = compare_sentences((first, first.words[1]), (second, second.words[1]), 0, 0)
+    assert found.labels == ("[S]", "The", "bank", "of")
+    assert found.side == ("both", "both", "both", "A")
+    assert found.chosen == 2
+    nan = math.nan
+    expected = [
+        [0.1 - 0.4, 0.2 - 0.3, 0.3 - 0.3, nan],  # to the split word: 0.2 + 0.1
+        [0.25 - 0.0, 0.25 - 0.0, 0.25 - 1.0, nan],
+        [0.0 - 0.4, 0.5 - 0.1, 0.5 - 0.5, nan],  # from the split word: the mean of its two rows
+        [nan, nan, nan, nan],
+    ]
+    np.testing.assert_allclose(found.matrix, expected, atol=1e-6)
+    assert found.matched_weight == pytest.approx(((0.6 + 0.75 + 1.0) / 4, 1.0))
+
+    frame = found.frame()
+    assert len(frame) == 16
+    cell = frame[(frame["query"] == "The") & (frame["key"] == "bank")].iloc[0]
+    assert (cell["query_pos"], cell["key_pos"], cell["query_in"]) == (1, 2, "both")
+    assert cell["difference"] == pytest.approx(-0.75)
+    gaps = frame[frame["difference"].isna()]
+    assert len(gaps) == 7 and ((gaps["query_in"] == "A") | (gaps["key_in"] == "A")).all()
+
+
+def test_with_special_tokens_hidden_the_rows_are_scaled_up():
+    a = [[0.5, 0.25, 0.25], [0.5, 0.5, 0.0], [0.2, 0.4, 0.4]]
+    b = [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.5, 0.5, 0.0]]
+    words = [Word("the", 1, 2), Word("bank", 2, 3)]
+    first, second = made(["[S]", "the", "bank"], words, a), made(["[S]", "the", "bank"], words, b)
+    found = compare_sentences((first, words[1]), (second, words[1]), 0, 0, special=False)
+    assert found.labels == ("the", "bank")
+    np.testing.assert_allclose(found.matrix, [[1.0 - 0.5, 0.0 - 0.5], [0.5 - 1.0, 0.5 - 0.0]], atol=1e-6)
+
+
+def test_the_same_sentence_twice_differs_nowhere(encoder):
+    encoding = encoder.encode("The bank of the river saw the other bank.")
+    word = encoding.words[1]
+    found = compare_sentences((encoding, word), (encoding, word), 3, 7)
+    assert set(found.side) == {"both"}
+    assert (found.matrix == 0).all()
+    assert found.matched_weight == pytest.approx((1.0, 1.0))
+
+
+def test_a_special_token_never_matches_a_word_spelled_like_it():
+    first = made(["[S]", "bank"], [Word("bank", 1, 2)], [[0.5, 0.5], [0.5, 0.5]])
+    second = SimpleNamespace(
+        tokens=("[S]", "bank"), words=(Word("[S]", 0, 1), Word("bank", 1, 2)), special=(False, False),
+        weights=lambda layer, head: torch.tensor([[0.5, 0.5], [0.5, 0.5]]),
+    )  # fmt: skip
+    found = compare_sentences((first, first.words[0]), (second, second.words[1]), 0, 0)
+    assert found.side == ("A", "B", "both")
 
 
 def test_two_tokenisers_meet_at_the_words(encoders):
     first, second = encoders["before"].encode(TEXT), encoders["other"].encode(TEXT)
     assert len(first.tokens) != len(second.tokens)
-    meeting = meet(first, (1, 2), second, (0, 3))
-    assert meeting.words == ("The", "riverbank", "was", "muddy", ".")
-    assert meeting.left_out == ()
-    torch.testing.assert_close(meeting.first, word_map(first, (1, 2)).weights)
-    torch.testing.assert_close(meeting.difference, word_map(second, (0, 3)).weights - meeting.first)
+    found = compare_encoders(first, (1, 2), second, (0, 3))
+    assert found.words == ("The", "riverbank", "was", "muddy", ".")
+    assert found.left_out == ()
+    expected = word_map(first, first.weights(1)[2], special=False).matrix
+    torch.testing.assert_close(found.first, expected)
+    torch.testing.assert_close(
+        found.difference, word_map(second, second.weights(0)[3], special=False).matrix - expected
+    )
+
+
+def test_words_that_one_of_two_encoders_reads_are_left_out():
+    uniform = [[0.25] * 4] * 4
+    first = made(["[S]", "a", "b", "c"], [Word("a", 1, 2), Word("b", 2, 3), Word("c", 3, 4)], uniform)
+    weights = [[0.0, 0.2, 0.8], [0.5, 0.1, 0.4], [0.5, 0.3, 0.2]]
+    second = made(["[S]", "a", "c"], [Word("A", 1, 2), Word("C", 2, 3)], weights)
+    for encoding in (first, second):
+        encoding.text, encoding.pair = "a b c", None
+    found = compare_encoders(first, (0, 0), second, (0, 0))
+    assert found.words == ("a", "c") and found.left_out == ("b",)
+    np.testing.assert_allclose(found.first, [[1 / 3, 1 / 3], [1 / 3, 1 / 3]], atol=1e-6)
+    np.testing.assert_allclose(found.second, [[0.2, 0.8], [0.6, 0.4]], atol=1e-6)
 
 
 def test_an_encoder_that_is_shown_only_can_be_met(encoders):
-    meeting = meet(encoders["shown"].encode(TEXT), (0, 0), encoders["before"].encode(TEXT), (0, 0))
-    assert meeting.words[1] == "riverbank"
+    found = compare_encoders(encoders["shown"].encode(TEXT), (0, 0), encoders["before"].encode(TEXT), (0, 0))
+    assert found.words[1] == "riverbank"
 
 
 def test_counterparts(encoders):
-    assert why_not_head_by_head(encoders["before"], encoders["after"]) == ""
-    assert "family bert and roberta" in why_not_head_by_head(encoders["before"], encoders["other"])
+    assert why_no_counterparts(encoders["before"], encoders["after"]) == ""
+    assert "family bert and roberta" in why_no_counterparts(encoders["before"], encoders["other"])
 
 
-def test_head_by_head(encoders):
+def test_counterpart_distances(encoders):
     first, second = encoders["before"].encode(TEXT), encoders["after"].encode(TEXT)
-    assert head_by_head(first, first).abs().max() == 0
-    far = head_by_head(first, second)
+    assert counterpart_distances(first, first).abs().max() == 0
+    far = counterpart_distances(first, second)
     assert far.shape == (3, 4)
     row = (second.weights(2)[1] - first.weights(2)[1])[1:-1]  # without [CLS] and [SEP]
     torch.testing.assert_close(far[2, 1], row.abs().sum(-1).mean() / 2)
@@ -59,6 +171,6 @@ def test_head_by_head(encoders):
 def test_other_tokens_or_texts_are_refused(encoders):
     first = encoders["before"].encode(TEXT)
     with pytest.raises(ValueError, match="same tokens"):
-        head_by_head(first, encoders["other"].encode(TEXT))
+        counterpart_distances(first, encoders["other"].encode(TEXT))
     with pytest.raises(ValueError, match="one text"):
-        meet(first, (0, 0), encoders["after"].encode("The bank."), (0, 0))
+        compare_encoders(first, (0, 0), encoders["after"].encode("The bank."), (0, 0))

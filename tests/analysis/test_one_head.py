@@ -2,8 +2,7 @@
 
 import pytest
 
-from selfattn.analysis.compare import meet
-from selfattn.analysis.difference import difference
+from selfattn.analysis.compare import compare_encoders, compare_sentences
 from selfattn.analysis.steps import follow
 from selfattn.notebook import attention
 from selfattn.words import find
@@ -17,8 +16,8 @@ def side(encoder, text):
 
 
 USES = {
-    "difference": lambda encoder: difference(side(encoder, TEXT), side(encoder, OTHER), 3, 7),
-    "two encoders": lambda encoder: meet(encoder.encode(TEXT), (3, 7), encoder.encode(TEXT), (5, 7)),
+    "difference": lambda encoder: compare_sentences(side(encoder, TEXT), side(encoder, OTHER), 3, 7),
+    "two encoders": lambda encoder: compare_encoders(encoder.encode(TEXT), (3, 7), encoder.encode(TEXT), (5, 7)),
     "steps": lambda encoder: follow(encoder, encoder.encode(TEXT), 3, 7),
     "notebook": lambda encoder: attention(encoder, TEXT, 3, 7),
 }

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from selfattn.analysis.word_map import MapView, between, binned, map_view, minus
+from selfattn.analysis.word_map import WordMap, places, word_map
 from selfattn.words import Word
 
 
@@ -29,16 +29,18 @@ WEIGHTS = torch.tensor(
 
 
 def test_words_take_the_sum_to_and_the_mean_from_their_pieces(encoding):
-    view = map_view(WEIGHTS, encoding, words=True)
+    view = word_map(encoding, WEIGHTS)
     assert view.labels == ("[CLS]", "unhappy", "cat", "[SEP]")
     assert view.groups == ((0,), (1, 2), (3,), (4,))
     assert view.matrix[1].tolist() == pytest.approx([0.2, 0.4, 0.3, 0.1])
     assert view.matrix.sum(-1).tolist() == pytest.approx([1, 1, 1, 1])
-    assert view.rows_of([1, 2]) == [1]
+    assert view.special == (True, False, False, True) and view.hidden == 0
+    assert view.rows_of([1, 2]) == [1] and view.rows_of([4, 2]) == [1, 3]
+    assert places(encoding) == (view.labels, view.groups, view.special)
 
 
 def test_hidden_special_tokens_are_accounted_for(encoding):
-    view = map_view(WEIGHTS, encoding, special=False)
+    view = word_map(encoding, WEIGHTS, words=False, special=False)
     assert view.labels == ("un", "##happy", "cat")
     assert view.hidden == pytest.approx((0.3 + 0.3 + 0.3) / 3)
     assert view.matrix[0].tolist() == pytest.approx([2 / 7, 3 / 7, 2 / 7])
@@ -46,30 +48,36 @@ def test_hidden_special_tokens_are_accounted_for(encoding):
 
 
 def test_words_without_special_tokens(encoding):
-    view = map_view(WEIGHTS, encoding, words=True, special=False)
-    assert view.labels == ("unhappy", "cat") and view.groups == ((1, 2), (3,))
-    assert view.matrix.sum(-1).tolist() == pytest.approx([1, 1])
+    view = word_map(encoding, WEIGHTS, special=False)
+    assert view.labels == ("unhappy", "cat") and view.groups == ((1, 2), (3,)) and view.special == (False, False)
+    # "unhappy" gives itself 0.4 and "cat" 0.3 (the means of its two rows); "cat" gives 0.6 and 0.1; the rest is hidden.
+    assert view.matrix[0].tolist() == pytest.approx([4 / 7, 3 / 7])
+    assert view.matrix[1].tolist() == pytest.approx([6 / 7, 1 / 7])
+    assert view.hidden == pytest.approx(0.3)
 
 
 def test_a_range_and_a_difference(encoding):
-    view = map_view(WEIGHTS, encoding)
-    part = between(view, 1, 3)
+    view = word_map(encoding, WEIGHTS, words=False)
+    part = view.part(range(1, 3))
     assert part.labels == ("un", "##happy") and part.groups == ((1,), (2,))
     assert part.matrix.tolist() == WEIGHTS[1:3, 1:3].tolist()
-    assert minus(view, view).matrix.abs().max() == 0
+    assert view.minus(replace(view, matrix=WEIGHTS * 2)).matrix.tolist() == (-WEIGHTS).tolist()
 
 
 def test_bins_keep_the_peaks_and_the_sign():
     matrix = torch.zeros(5, 5)
     matrix[0, 1], matrix[3, 3], matrix[4, 0] = 0.9, -0.8, 0.1
-    view = MapView(matrix, tuple("abcde"), tuple((i,) for i in range(5)), 0.0, 1)
-    drawn = binned(view, most=3)
-    assert drawn.step == 2
-    assert drawn.matrix.tolist() == [
+    view = WordMap(
+        labels=tuple("abcde"), groups=tuple((i,) for i in range(5)), special=(True,) * 3 + (False,) * 2, matrix=matrix
+    )
+    bins = view.binned(most=3)
+    assert bins.step == 2
+    assert bins.matrix.tolist() == [
         [pytest.approx(0.9), 0, 0],
         [0, pytest.approx(-0.8), 0],
         [pytest.approx(0.1), 0, 0],
     ]
-    assert drawn.labels == ("a … b", "c … d", "e … e")
-    assert drawn.rows_of([3]) == [1]
-    assert binned(view, most=5) is view
+    assert bins.labels == ("a … b", "c … d", "e … e")
+    assert bins.rows_of([3]) == [1] and bins.groups == ((0, 1), (2, 3), (4,))
+    assert bins.special == (True, False, False)
+    assert view.binned(most=5) is view

@@ -138,12 +138,6 @@ def test_drawn_words_stand_where_they_should(encoder):
         assert ([words[n] for n in drawn.asking], [words[n] for n in drawn.asked]) == expected[drawn.title]
 
 
-def test_pieces_that_ask_are_averaged_and_pieces_asked_are_summed():
-    weights = torch.tensor([[0.2, 0.3, 0.5], [0.4, 0.4, 0.2], [0.0, 0.0, 1.0]])
-    found = drawn_numbers.between_words(weights, [(0, 1)], [(0, 1), (2,)])
-    assert found[0].tolist() == pytest.approx([0.65, 0.35])
-
-
 @pytest.mark.parametrize("numbers", [[[-1, 2]], [[0, 0]], [[float("nan"), 1]], []])
 def test_drawn_numbers_must_be_shares(numbers):
     with pytest.raises(ValueError, match="expected"):

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from vl_convert import vegalite_to_svg
 
 from pages.explore.all_heads.maps_and_lines import MEASURES
-from selfattn.analysis.difference import difference
+from selfattn.analysis.compare import compare_sentences
 from selfattn.analysis.steps import follow
 from selfattn.charts.head_charts import aligned_map, compose, head_grid, thumbnail
 from selfattn.charts.theme import LIGHT
@@ -382,7 +382,7 @@ def test_the_grid_of_a_large_encoder_stays_small(tmp_path):
 
 def test_the_aligned_map_draws_gaps(encoder):
     a, b = encoder.encode("The bank of the river."), encoder.encode("The bank approved the loan.")
-    found = difference((a, a.words[1]), (b, b.words[1]), 0, 10)
+    found = compare_sentences((a, a.words[1]), (b, b.words[1]), 0, 10)
     spec = aligned_map(found, LIGHT).to_dict()
     held = [data for data in spec["datasets"].values() if data and "stands" in data[0]]
     assert {(row["word"], row["stands"]) for data in held for row in data} == {
@@ -393,7 +393,7 @@ def test_the_aligned_map_draws_gaps(encoder):
 def test_the_aligned_map_of_a_long_pair_is_a_picture_with_gaps(encoder):
     words = LONG.split()
     a, b = encoder.encode(" ".join(words[:90])), encoder.encode(" ".join(["The", "old", *words[1:80]]))
-    found = difference((a, a.words[1]), (b, b.words[2]), 0, 10)
+    found = compare_sentences((a, a.words[1]), (b, b.words[2]), 0, 10)
     assert len(found.labels) > 64
     spec = aligned_map(found, LIGHT).to_dict()
     drawn = vegalite_to_svg(spec)

@@ -18,6 +18,7 @@ from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.dashboard.pickers import Occurrence, Pair
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
+from selfattn.words import to_groups
 
 COLUMN = 552
 ASK_FIRST = 100  # sentences to run through the encoder: more than so many words, and the visitor is asked before
@@ -92,7 +93,7 @@ def _one_head(pair: Pair, asked: dict[str, Opinions], layer: int, head: int) -> 
         if not words:
             continue
         row = side.encoding.weights(layer, head, slice(side.word.start, side.word.stop)).mean(0)
-        values = [float(row[list(word.positions)].sum()) for word in words]
+        values = to_groups(row, [word.positions for word in words]).tolist()
         color = theme.sentence_a if key == "A" else theme.sentence_b
         with places.container(width=COLUMN, gap="small"):
             rows = [Row(key, values, [word.text for word in words], color)]

@@ -8,6 +8,7 @@ from torch import Tensor
 from selfattn.analysis.attention_rollout import head_average, roll_out
 from selfattn.analysis.measures import head_measures
 from selfattn.analysis.patterns import fits
+from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as readings
 from selfattn.captions import steps as head_readings
 from selfattn.charts import head_charts
@@ -21,8 +22,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
-from selfattn.frames import heads_frame
-from selfattn.words import pool_words, token_groups
+from selfattn.frames import heads_frame, strip_frame
 
 COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
 
@@ -141,7 +141,7 @@ def _grid_spec(encoder, encoding, frame, measure, theme, chosen, ordered, kind) 
 
 
 def show_card(encoder: Encoder, side: Occurrence, layer: int, head: int) -> None:
-    """The chosen head: its map, its measures, what its words look at most, its nearest named pattern."""
+    """The chosen head: its map, its measures, what its words attend to most, its nearest named pattern."""
     encoding = side.encoding
     own = str(Head(layer, head))
     which = segmented(
@@ -156,16 +156,16 @@ def show_card(encoder: Encoder, side: Occurrence, layer: int, head: int) -> None
     options = pick_map_options(st.container(horizontal=True))
     shown = zoomed(whole(weights, encoding, options), "card")
     chart = charts.heatmap(shown.matrix.numpy(), shown.labels, theme, marked=shown.rows_of(side.positions), size=330)
-    looks = _most(weights, encoding)
-    reading = _looks_reading(looks, name) + binning(shown)
+    most = _most(weights, encoding)
+    reading = _most_reading(most, name) + binning(shown)
     show_chart(charts.finish(chart, theme), reading, width="content", name=name, table=table_of(shown))
     if not options.special:
         st.text(readings.hidden({name: shown.hidden}), width="stretch")
     if which == "this head":
         st.text(head_readings.pattern(fits(weights, encoding), own), width="stretch")
     st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
-    with st.expander("What each word looks at most; the head's measures"):
-        st.dataframe(looks, hide_index=True, height=min(280, 36 * len(looks) + 38))
+    with st.expander("What each word attends to most; the head's measures"):
+        st.dataframe(most, hide_index=True, height=min(280, 36 * len(most) + 38))
         measured = cached_measures(encoder, encoding.text, encoding.pair)
         st.dataframe(
             pd.DataFrame(
@@ -203,33 +203,21 @@ def cached_rollout(encoder: Encoder, text: str, pair: str | None = None) -> Tens
 
 
 def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
-    """What each word looks at most: word, looks most at, weight."""
-    pooled, groups = pool_words(weights, encoding.words)
-    texts = _texts(encoding)
-    top = pooled.argmax(dim=-1).tolist()
-    return pd.DataFrame(
-        {
-            "word": texts,
-            "looks most at": [texts[j] for j in top],
-            "weight": [float(pooled[i, j]) for i, j in enumerate(top)],
-        }
-    )[[not encoding.special[group[0]] for group in groups]]
+    """What each word attends to most: word, attends most to, weight."""
+    by_word = word_map(encoding, weights)
+    weight, top = by_word.matrix.max(dim=-1)
+    most = [by_word.labels[j] for j in top.tolist()]
+    table = pd.DataFrame({"word": by_word.labels, "attends most to": most, "weight": weight.tolist()})
+    return table[[not special for special in by_word.special]]
 
 
-def _looks_reading(looks: pd.DataFrame, name: str) -> str:
-    if looks.empty:
+def _most_reading(most: pd.DataFrame, name: str) -> str:
+    if most.empty:
         return f"{name}: there is no word in this sentence."
-    first = looks.loc[looks["weight"].idxmax()]
+    first = most.loc[most["weight"].idxmax()]
     return (
-        f'{name}: of the words, "{first["word"]}" is the surest: {first["weight"]:.2f} on "{first["looks most at"]}".'
+        f'{name}: of the words, "{first["word"]}" is the surest: {first["weight"]:.2f} on "{first["attends most to"]}".'
     )
-
-
-def _texts(encoding: Encoding) -> list[str]:
-    spelled = {word.start: word.text for word in encoding.words}
-    return [
-        spelled.get(group[0], encoding.tokens[group[0]]) for group in token_groups(len(encoding.tokens), encoding.words)
-    ]
 
 
 MOST_LINES, MOST_WORDS = 6, 60
@@ -255,7 +243,7 @@ def show_lines(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
             st.markdown(FORMULAS[option])
     places, theme = st.container(horizontal=True, gap="medium"), current_theme()
     for name, side in pair.sides:
-        frame = _lines_frame(encoder, side, chosen)
+        frame = _lines_frame(encoder, side, name, chosen)
         words, left = _shown_words(frame, side)
         color = theme.sentence_a if name == "A" else theme.sentence_b
         with places.container(width=552, gap="small"):
@@ -267,10 +255,9 @@ def show_lines(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
                 st.text(left, width="stretch")
 
 
-def _lines_frame(encoder: Encoder, side: Occurrence, sources: list[str]) -> pd.DataFrame:
-    encoding, positions = side.encoding, list(side.positions)
+def _lines_frame(encoder: Encoder, side: Occurrence, sentence: str, sources: list[str]) -> pd.DataFrame:
+    encoding = side.encoding
     places = {str(head): head for head in encoder.all_heads}
-    groups = token_groups(len(encoding.tokens), encoding.words)
     parts = []
     for source in sources:
         if source in places:
@@ -279,18 +266,8 @@ def _lines_frame(encoder: Encoder, side: Occurrence, sources: list[str]) -> pd.D
             weights = one_map(encoder, encoding, "rollout", encoder.n_layers - 1, 0)
         else:
             weights = one_map(encoder, encoding, "average", int(source.rsplit("L", 1)[1]), 0)
-        row = weights[positions].mean(0)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "source": source,
-                    "place": range(len(groups)),
-                    "text": _texts(encoding),
-                    "weight": [float(row[list(group)].sum()) for group in groups],
-                    "chosen": [group[0] == side.word.start for group in groups],
-                }
-            )
-        )
+        row = weights[list(side.positions)].mean(0)
+        parts.append(strip_frame(encoding, row, side.word, sentence).assign(source=source))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -5,9 +5,9 @@ import pandas as pd
 import streamlit as st
 import torch
 
-from selfattn.analysis.difference import Difference, difference
+from selfattn.analysis.compare import SentenceComparison, compare_sentences
 from selfattn.analysis.measures import drift, similarity, special_share
-from selfattn.analysis.word_map import MapView, binned, map_view
+from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.captions import attention as readings
 from selfattn.captions import steps as head_readings
 from selfattn.charts import head_charts
@@ -173,19 +173,19 @@ def _show_against(pair: Pair, layer: int, head: int, hidden: bool) -> None:
         st.text(reading, width="stretch")
         if hidden:
             gone = {
-                name: map_view(side.encoding.weights(layer, head), side.encoding, special=False).hidden
+                name: word_map(side.encoding, side.encoding.weights(layer, head), special=False).hidden
                 for name, side in pair.sides
             }
             st.text(readings.hidden(gone), width="stretch")
 
 
-def against(pair: Pair, layer: int, head: int, hidden: bool) -> Difference:
+def against(pair: Pair, layer: int, head: int, hidden: bool) -> SentenceComparison:
     """One head's weights in A minus its weights in B, word by word."""
     first, second = ((side.encoding, side.word) for _, side in pair.sides)
-    return difference(first, second, layer, head, hidden)
+    return compare_sentences(first, second, layer, head, special=not hidden)
 
 
-def _view(side: Occurrence, layer: int, head: int, source: str, options: MapOptions) -> MapView:
+def _view(side: Occurrence, layer: int, head: int, source: str, options: MapOptions) -> WordMap:
     """The map from the source that the switch names."""
     encoding = side.encoding
     own = encoding.own_weights(layer, head) if source != "from scratch" else None
@@ -194,7 +194,7 @@ def _view(side: Occurrence, layer: int, head: int, source: str, options: MapOpti
     return whole(encoding.weights(layer, head), encoding, options, own)
 
 
-def _map_reading(view: MapView, source: str) -> str:
+def _map_reading(view: WordMap, source: str) -> str:
     i, j = np.unravel_index(int(view.matrix.abs().argmax()), view.matrix.shape)
     if source == "difference":
         return f"Largest difference: {view.matrix[i, j]:+.1e}, from {view.labels[i]} to {view.labels[j]}."
@@ -298,11 +298,11 @@ def figure(pair: Pair, layer: int, head: int, source: str) -> dict:
     """The figure to take away, as a Vega-Lite dict: what the page shows, without its zoom."""
     theme, options = current_theme(), chosen_options()
     sides = {name: (side.encoding, side.word) for name, side in pair.sides}
-    views = {name: binned(_view(side, layer, head, source, options)) for name, side in pair.sides}
+    views = {name: _view(side, layer, head, source, options).binned() for name, side in pair.sides}
     return charts.finish(two_sentences(sides, layer, head, theme, views, source), theme)
 
 
-def against_figure(pair: Pair, found: Difference, layer: int, head: int) -> dict:
+def against_figure(pair: Pair, found: SentenceComparison, layer: int, head: int) -> dict:
     """Both strips above the word-aligned difference, as a Vega-Lite dict."""
     theme = current_theme()
     both = charts.stacked(

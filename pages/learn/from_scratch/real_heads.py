@@ -13,6 +13,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import textbook_weights as drawn_numbers
 from selfattn.lessons.order_in_an_encoder import compare_orders
+from selfattn.words import between_groups
 
 BANK_OPTIONS = ("deposit", "the", "check")
 MOST_TOKENS = 64  # a map with more cells than that is drawn on the Explore pages
@@ -102,7 +103,7 @@ def _between(drawn: drawn_numbers.Drawn, encoding: Encoding) -> torch.Tensor:
     """(n_layers, n_heads, n_asking, n_asked): the encoder's weights between the drawn words."""
     asking, asked = ([encoding.words[place].positions for place in places] for places in (drawn.asking, drawn.asked))
     weights = torch.stack([encoding.weights(layer) for layer in range(encoding.n_layers)])
-    return drawn_numbers.between_words(weights, asking, asked)
+    return between_groups(weights, asking, asked)
 
 
 def _three_maps(drawn: drawn_numbers.Drawn, between: torch.Tensor, asking: list[str], asked: list[str]) -> None:
