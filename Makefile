@@ -3,14 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test test-long test-ray lint bench clean
+.PHONY: run quick test test-long test-ray lint bench clean
 
 run: .venv/runtime
 	$(BIN)/python -m streamlit run app.py
 
-test: .venv/dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+# At each change, about a minute: no browser, no server, nothing slow.
+quick: lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (browser or long or ray or slow)"
+
+test: lint
 	$(BIN)/python tests/browser/find_chromium.py
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not ray and not long"
 

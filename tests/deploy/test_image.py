@@ -1,13 +1,16 @@
 """What the Dockerfile copies is all that the dashboard needs: the image's files and settings without the image."""
 
-import re
 import shutil
 from pathlib import Path
 
+import pytest
+
+from tests.pages.conftest import addresses
 from tests.soak.server import trouble_in, warm_server
 from tests.soak.session import Session
 
 ROOT = Path(__file__).parents[2]
+SOME = ["", "from-scratch", "models-and-proof"]  # one of each section
 LINES = (ROOT / "deploy" / "Dockerfile").read_text("utf-8").replace("\\\n", " ").splitlines()
 
 
@@ -16,7 +19,9 @@ def sources() -> list[str]:
     return [name for line in LINES if line.startswith("COPY ") for name in line.split()[1:-1]]
 
 
-def test_the_images_files_serve_every_page(tmp_path, monkeypatch):
+@pytest.mark.slow
+@pytest.mark.parametrize("addresses", [SOME, pytest.param(addresses(), marks=pytest.mark.long)], ids=["some", "all"])
+def test_the_images_files_serve_pages(addresses, tmp_path, monkeypatch):
     for name in sources():
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -26,10 +31,8 @@ def test_the_images_files_serve_every_page(tmp_path, monkeypatch):
     for setting in settings:
         monkeypatch.setenv(*setting.split("="))
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    addresses = re.findall(r'\.py", "[^"]+", "([a-z-]+)"\)', (ROOT / "app.py").read_text("utf-8"))
-    assert len(addresses) == 12  # and the first page, which has none
     with warm_server(tmp_path / "log", tmp_path) as (address, _), Session(address) as session:
-        for page in ["", *addresses]:
+        for page in addresses:
             run = session.open(page)
             assert not run.exceptions, page
             assert not run.not_found, page

@@ -24,19 +24,22 @@ def harmless(text: str) -> str:
     return " ".join("".join(c for c in text if c.isprintable()).split())
 
 
-@pytest.mark.parametrize("markup", [" ".join(MARKUP[:8]), " ".join(MARKUP[8:14]), " ".join(MARKUP[14:])])
-def test_markup_stays_text_on_the_main_view(server, page, markup):
+def test_markup_stays_text_on_the_main_view(server, page):
     page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
     open_page(page, server)
-    for label, before in (("Sentence A", "The bank "), ("Sentence B", "A bank ")):
+    title = page.title()
+    for label, markup in (("Sentence A", MARKUP[:12]), ("Sentence B", MARKUP[12:])):
         field = page.get_by_role("textbox", name=label, exact=True)
-        field.fill(before + harmless(markup))
+        field.fill(f"The bank {harmless(' '.join(markup))}")
         field.press("Enter")
         page.wait_for_timeout(300)
     open_page(page, page.url)  # and by the link
     assert "bank" in page.get_by_role("textbox", name="Sentence A", exact=True).input_value()
     assert page.get_by_test_id("stException").count() == 0
     assert page.locator(INJECTED).count() == 0
+    assert page.title() == title
+    assert page.locator("[data-testid=stMain] strong", has_text="bold").count() == 0
+    assert page.locator("[data-testid=stVegaLiteChart]").first.get_by_text("script", exact=True).count() >= 1
     # The page's own two links to other views aside.
     assert page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])").count() == 0
 

@@ -17,6 +17,8 @@ from selfattn.frames import strip_frame, weights_frame
 from tests.export.test_report import Elements
 from tests.fuzz.hostile import texts
 
+pytestmark = pytest.mark.slow
+
 # The elements that our drawings consist of; text that took effect as markup would add others.
 DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop"}
 
@@ -29,11 +31,11 @@ def tiny(request, tmp_path_factory):
 
 
 def test_a_text_is_encoded_or_refused_with_a_message(tiny, generated):
-    generated(200, texts(), lambda text: _encoded_or_refused(tiny, text))
+    generated(80, 2000, texts(), lambda text: _encoded_or_refused(tiny, text))
 
 
 def test_the_bundled_encoder_too(encoder, generated):
-    generated(60, texts(), lambda text: _encoded_or_refused(encoder, text))
+    generated(30, 600, texts(), lambda text: _encoded_or_refused(encoder, text))
 
 
 def _encoded_or_refused(encoder, text):
@@ -78,4 +80,4 @@ def test_whatever_was_encoded_can_be_drawn_and_taken_away(tiny, generated):
         assert "script" not in [name for name, _ in elements.found]
         assert not [key for _, attributes in elements.found for key in attributes if key.startswith("on")]
 
-    generated(34, texts(), drawn)
+    generated(8, 340, texts(), drawn)

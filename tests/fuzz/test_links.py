@@ -6,8 +6,10 @@ import pytest
 
 from tests.browser.conftest import start_server
 from tests.fuzz.hostile import MARKUP, queries
-from tests.fuzz.test_pages import ROOT, listed_pages
+from tests.pages.conftest import addresses
 from tests.soak.session import Session
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -18,14 +20,6 @@ def server(tmp_path_factory):
     yield address
     process.terminate()
     process.wait(10)
-
-
-def addresses() -> list[str]:
-    """The pages' addresses; "" is the default page."""
-    code = (ROOT / "app.py").read_text("utf-8")
-    return [
-        found[1] or "" for p in listed_pages() if (found := re.search(rf'"{p[6:]}", "[^"]*", (?:"(.*?)"|None)', code))
-    ]
 
 
 @pytest.mark.parametrize("page", addresses(), ids=lambda page: page or "default")
@@ -45,4 +39,4 @@ def test_links_open_a_page_or_say_why_not(server, page, generated):
             plain = re.sub(r"\\[!-/:-@\[-`{-~]", "", body)  # with a backslash before it a sign is only text
             assert not [markup for markup in MARKUP if markup in plain], body
 
-    generated(10, queries(keys), opened)
+    generated(2, 100, queries(keys), opened)

@@ -1,27 +1,17 @@
 """Generated texts in every input of every page: no traceback, and no text that takes effect as Markdown."""
 
-import ast
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.fuzz.hostile import MARKUP, sentences, texts
+from tests.pages.conftest import APP, pages
 
-ROOT = Path(__file__).parents[2]
-
-
-def listed_pages() -> list[str]:
-    """The pages that app.py lists and that exist."""
-    tree = ast.parse((ROOT / "app.py").read_text("utf-8"))
-    pages = next(node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "PAGES")
-    listed = [f"pages/{path}" for entries in ast.literal_eval(pages).values() for path, *_ in entries]
-    return [path for path in listed if (ROOT / path).exists()]
+pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("path", listed_pages())
+@pytest.mark.parametrize("path", pages())
 def test_texts_in_every_input(path, generated):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run().switch_page(path).run()
+    app = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(path).run()
     assert not app.exception
     if not app.text_input and not app.text_area:
         return
@@ -37,4 +27,4 @@ def test_texts_in_every_input(path, generated):
         for element in interpreted:
             assert not [markup for markup in MARKUP if markup in text and markup in element.value], element.value
 
-    generated(4, sentences() | texts(), typed)
+    generated(2, 40, sentences() | texts(), typed)

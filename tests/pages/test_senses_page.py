@@ -13,7 +13,7 @@ from selfattn.dashboard import limits
 from selfattn.dashboard.encoder_picker import encoder_key
 from selfattn.scan.__main__ import main as scan
 from selfattn.scan.tables import InputError
-from selfattn.senses import nearest_centroid as separation
+from selfattn.senses import separation
 
 APP = Path(__file__).parents[2] / "app.py"
 PAGE = "pages/explore/senses/page.py"

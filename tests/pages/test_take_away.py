@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import download as take_away
 from selfattn.export import bundle, report
-from tests.fuzz.test_pages import listed_pages
-from tests.pages.conftest import APP
+from tests.pages.conftest import APP, pages
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def opened(path, **state):
     return at.run()
 
 
-@pytest.mark.parametrize("path", listed_pages())
+@pytest.mark.parametrize("path", pages())
 def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
     at = opened(path)
     assert not at.exception

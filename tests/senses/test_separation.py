@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from selfattn import words
-from selfattn.senses import nearest_centroid as separation
-from selfattn.senses import random_twin
+from selfattn.senses import random_twin, separation
 from selfattn.senses.centroid import centroid_cosines, cosines, score
 from selfattn.senses.resampling import interval, p_values, shuffled_accuracy, threshold
 

@@ -6,7 +6,7 @@ from transformers import MPNetConfig, MPNetModel
 
 from selfattn import load_encoder
 from selfattn.encoders.capture import LayerRecording
-from selfattn.senses import nearest_centroid as separation
+from selfattn.senses import separation
 from selfattn.senses.word_vectors import head_vectors, word_vectors
 
 

@@ -10,7 +10,7 @@ from selfattn.dashboard.limits import run_slot
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, PRONOUNS, labelled_sentences
 from selfattn.lessons import counterexamples, pronouns
-from selfattn.senses import nearest_centroid as separation
+from selfattn.senses import separation
 from selfattn.words import find
 
 SENTENCE = "The bank of the river was muddy after the rain."

@@ -10,8 +10,7 @@ from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, segmented, show_chart
 from selfattn.dashboard.pickers import pick_head
 from selfattn.dashboard.shown import heading
-from selfattn.senses import nearest_centroid as separation
-from selfattn.senses import unlabelled as clusters
+from selfattn.senses import clusters, separation
 
 COLUMN = 540
 

@@ -27,8 +27,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.export.files import PARQUET, Provenance, View, parquet
 from selfattn.scan import ScanError, read_scan
 from selfattn.scan.tables import InputError, plan, read_chunk
-from selfattn.senses import ClusterReport, SeparationReport, check_rows
-from selfattn.senses import removed_heads as removal
+from selfattn.senses import ClusterReport, SeparationReport, check_rows, removal
 
 T = TypeVar("T")
 REPORTS = 16  # kept for all visitors; a report holds no tensors, so each counts as OVERHEAD
