@@ -9,7 +9,8 @@ Altair draws them as it draws any chart; in JupyterLab without a network: altair
 
 import altair as alt
 
-from selfattn.analysis.measures import drift, knock_out_effect
+from selfattn.analysis.interventions import knock_out_effect
+from selfattn.analysis.measures import drift
 from selfattn.charts import two_sentences as figures
 from selfattn.charts import vega as charts
 from selfattn.charts.theme import LIGHT, Theme

@@ -4,8 +4,6 @@ Each layer is taken as half its attention, averaged over the heads, and half the
 layers are multiplied up. Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
 """
 
-from collections.abc import Iterable
-
 import torch
 from torch import Tensor
 
@@ -17,18 +15,14 @@ def head_average(encoding: Encoding, layer: int) -> Tensor:
     return encoding.weights(layer).mean(0)
 
 
-def rollout(layers: Iterable[Tensor]) -> Tensor:
-    """Attention rollout after each layer, (n_layers, n, n), from the head averages (n, n) of the layers in order.
+def rollout(encoding: Encoding) -> Tensor:
+    """Attention rollout of one text after each layer, (n_layers, n, n).
 
     Row i of layer l: how much of each input token is left in token i after layer l. Rows sum to 1.
     """
-    rolled: list[Tensor] = []
-    for average in layers:
-        mixed = 0.5 * average + 0.5 * torch.eye(len(average), dtype=average.dtype)
-        rolled.append(mixed @ rolled[-1] if rolled else mixed)
-    return torch.stack(rolled)
-
-
-def roll_out(encoding: Encoding) -> Tensor:
-    """Attention rollout of one text after each layer, (n_layers, n, n)."""
-    return rollout(head_average(encoding, layer) for layer in range(encoding.n_layers))
+    passed_on = torch.eye(len(encoding.tokens))
+    layers = []
+    for layer in range(encoding.n_layers):
+        passed_on = 0.5 * head_average(encoding, layer) @ passed_on + 0.5 * passed_on
+        layers.append(passed_on)
+    return torch.stack(layers)

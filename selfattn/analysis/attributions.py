@@ -16,7 +16,7 @@ from captum.attr import IntegratedGradients
 from scipy.stats import rankdata, spearmanr
 from torch import Tensor
 
-from selfattn.analysis.attention_rollout import roll_out
+from selfattn.analysis.attention_rollout import rollout
 from selfattn.encoders.encoder import KNOCK_OUT_TOKENS, Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.words import Word
@@ -86,7 +86,7 @@ def ask(
         whole, bare = float(number(input_ids=ids)), float(number(input_ids=empty))
     gradients = _integrated_gradients(encoder, ids, empty, number)
     values = {
-        "rollout": _by_word(roll_out(encoding)[-1][list(word.positions)].mean(0), others),
+        "rollout": _by_word(rollout(encoding)[-1][list(word.positions)].mean(0), others),
         "integrated gradients": _by_word(gradients, others),
         "occlusion": _occlusion(ids, others, blank_id, number, whole),
     }

@@ -1,12 +1,11 @@
-"""Numbers about attention weights and word vectors: what a head looks at, and what removing it changes."""
+"""Numbers about attention weights and word vectors: what a head attends to, and how near two vectors are."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 
 
@@ -48,40 +47,8 @@ def drift(first: Encoding, at_first: Sequence[int], second: Encoding, at_second:
     return torch.cat([static[None], layers])
 
 
-def knock_out_effect(
-    encoder: Encoder,
-    first: tuple[str, Sequence[int]],
-    second: tuple[str, Sequence[int]],
-    how: str = "zero",
-    progress: Callable[[int, int], None] | None = None,
-) -> Tensor:
-    """What removing each head does to the likeness of a word's two vectors: (n_layers, n_heads), signed.
-
-    The cosine without the head minus the cosine with it, on the last hidden state, removed in both sentences. Positive:
-    without the head the vectors are more alike, so the head helps to tell them apart. first, second: (text, positions).
-    """
-    after = [
-        encoder.knock_out(text, list(positions), how, part(progress, half, 2))
-        for half, (text, positions) in enumerate((first, second))
-    ]
-    before = [encoder.encode(text).vector(encoder.n_layers, positions) for text, positions in (first, second)]
-    return change_of_likeness(after, before)
-
-
-def change_of_likeness(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tensor:
-    """The cosine of two vectors after a change minus the cosine before: after (..., d) each, before (d,) each."""
-    return similarity(*after) - similarity(*before)
-
-
-def part(progress: Callable[[int, int], None] | None, index: int, parts: int) -> Callable[[int, int], None] | None:
-    """The progress callback for one of several equal parts of the work."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(index * total + done, parts * total)
-
-
 def mean_distance(weights: Tensor) -> Tensor:
-    """How far each row looks, in tokens: the mean of |i - j| under its weights. (..., n, n) -> (..., n)"""
+    """How far each row reaches, in tokens: the mean of |i - j| under its weights. (..., n, n) -> (..., n)"""
     places = torch.arange(weights.shape[-1], dtype=weights.dtype)
     return (weights * (places[:, None] - places).abs()).sum(dim=-1)
 
@@ -92,7 +59,7 @@ def ordinary_rows(encoding: Encoding) -> list[int]:
 
 
 def row_measures(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """What a head's rows look at, weights (..., n, n), each a mean over the ordinary tokens' rows: (...).
+    """What a head's rows attend to, weights (..., n, n), each a mean over the ordinary tokens' rows: (...).
 
     entropy (bits) and distance (tokens); the share of the weight, 0 to 1, on special tokens, on the previous token, on
     the next one and on the token itself. A row without a previous or next token is left out of that mean.

@@ -1,17 +1,14 @@
-"""What if a real head computed otherwise: no scaling, a causal mask, a temperature, even weights, no other heads.
+"""What if a real head computed otherwise: no scaling, a causal mask, a temperature, even weights, or another way to mask.
 
 Each change gives a whole AttentionTrace of the kernel, to lay beside the head's own.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from selfattn.encoders.capture import Recorder
-from selfattn.encoders.encoder import Encoder
 from selfattn.kernel import AttentionTrace, add_mask, attend_precisely
 
 
@@ -27,7 +24,7 @@ def change(
 
     scaling=False leaves the scores as they are. causal=True hides the tokens after each token. temperature divides what
     softmax gets, position bias included: above 1 the weights even out, below 1 they sharpen. uniform=True gives every
-    token that may be looked at the same weight. Raises ValueError for a temperature of 0 or less.
+    token that may be attended to the same weight. Raises ValueError for a temperature of 0 or less.
     """
     if not temperature > 0:
         raise ValueError(f"temperature must be above 0, got {temperature}. Near 0 the largest score takes all.")
@@ -82,26 +79,3 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
         ("… and divide by the row's sum", zeroed / total.masked_fill(total == 0, 1.0)),
     )
     return tuple(Masking(name, w, w @ trace.value, (w * ~allowed).sum(-1)) for name, w in ways)
-
-
-@dataclass(frozen=True, eq=False)
-class Alone:
-    """A pass in which this head is the only attention there is."""
-
-    trace: AttentionTrace  # the head in that pass: its layer reads hidden states that no other head has touched
-    hidden: Tensor  # (n, d_model) the last hidden state
-
-
-def alone(encoder: Encoder, text: str, layer: int, head: int, run: Callable = lambda call: call()) -> Alone:
-    """Run the text with every other head's output set to zero, in every layer.
-
-    run is given the call that runs the encoder (to make it wait its turn). Raises NotRecomputable, TextError, IndexError.
-    """
-    encoder.encode(text).trace(layer, head)  # says what is wrong with the text, the layer, the head or the encoder
-    others = [other for other in encoder.all_heads if other != (layer, head)]
-    recorder = Recorder([others])
-    tokens = encoder.tokenize(text)
-    with torch.no_grad():
-        output = run(lambda: encoder.model(**encoder.inputs([tokens]), recorder=recorder))
-    trace = recorder.layers[layer].sentence(0, len(tokens.ids)).trace(head)
-    return Alone(trace, output.last_hidden_state[0].float().cpu())

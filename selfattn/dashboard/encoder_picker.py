@@ -12,7 +12,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.analysis.measures import change_of_likeness, part
+from selfattn.analysis.interventions import change_of_cosine, half_of
 from selfattn.dashboard import limits
 from selfattn.dashboard.address import of_all_pages
 from selfattn.dashboard.cache import BoundedCache
@@ -141,9 +141,9 @@ def cached_effect(
 
     first, second: (text, positions). Each sentence's passes are kept, so a sentence in two comparisons runs once.
     """
-    after = [cached_knock_out(encoder, place, how, part(progress, i, 2)) for i, place in enumerate((first, second))]
+    after = [cached_knock_out(encoder, place, how, half_of(progress, i)) for i, place in enumerate((first, second))]
     before = [cached_encode(encoder, text).vector(encoder.n_layers, positions) for text, positions in (first, second)]
-    return change_of_likeness(after, before)
+    return change_of_cosine(after, before)
 
 
 def cached_knock_out(

@@ -8,7 +8,7 @@ import torch
 from scipy.stats import spearmanr
 
 from selfattn import load_encoder
-from selfattn.analysis.attention_rollout import roll_out
+from selfattn.analysis.attention_rollout import rollout
 from selfattn.analysis.attributions import METHODS, agreement, ask, blank_token, direction, ranks
 from selfattn.encoders.families import FAMILIES, save_tiny
 
@@ -81,7 +81,7 @@ def test_integrated_gradients_equal_a_riemann_sum_and_are_complete(encoder, aske
 
 def test_rollout_is_the_words_last_row(asked):
     first, _, opinions, _ = asked
-    row = roll_out(first)[-1][2]
+    row = rollout(first)[-1][2]
     expected = [float(row[word.start : word.stop].sum()) for word in opinions.words]
     assert opinions.values["rollout"].tolist() == pytest.approx(expected, abs=1e-6)
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from selfattn.analysis.measures import drift, entropy, hide_special, knock_out_effect, similarity, special_share
+from selfattn.analysis.measures import drift, entropy, hide_special, similarity, special_share
 
 
 def random_weights(*shape, seed=0):
@@ -49,19 +49,3 @@ def test_drift_starts_at_the_same_token_and_follows_the_layers(encoder):
     assert curve[:2].tolist() == pytest.approx([1, 1], abs=1e-6)
     expected = torch.nn.functional.cosine_similarity(river.hidden[6, 2], loan.hidden[6, 2], dim=0)
     assert curve[-1].item() == pytest.approx(expected.item(), abs=1e-6)
-
-
-def test_the_effect_of_a_head_is_the_cosine_without_it_minus_the_cosine_with_it(encoder):
-    first, second, seen = ("The bank of the river.", [2]), ("The bank approved the loan.", [2]), []
-    effect = knock_out_effect(encoder, first, second, progress=lambda done, total: seen.append((done, total)))
-    assert effect.shape == (6, 12)
-
-    def cosine(a, b):
-        return torch.nn.functional.cosine_similarity(a, b, dim=0).item()
-
-    before = cosine(*(encoder.encode(text).hidden[-1, 2] for text, _ in (first, second)))
-    for layer, head in [(0, 10), (3, 7), (5, 11)]:
-        without = cosine(*(encoder.without_heads(text, [[(layer, head)]])[0, 2] for text, _ in (first, second)))
-        assert effect[layer, head].item() == pytest.approx(without - before, abs=1e-5)
-    assert seen[-1][0] == seen[-1][1] and len(seen) == seen[-1][1]
-    assert (effect < 0).any() and (effect > 0).any()  # effects have both signs

@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 from selfattn import load_encoder
-from selfattn.analysis.what_if import alone, causal_mask, change, combine, four_ways
+from selfattn.analysis.what_if import causal_mask, change, combine, four_ways
 from selfattn.encoders.families import FAMILIES, save_tiny
 
 TEXT = "The bank of the river was muddy."
@@ -112,44 +112,3 @@ def test_four_ways_to_mask(trace, padded):
             )
         assert float(added.leaked.max()) == 0
         assert float(zeroed_scores.leaked.max()) > 0.1
-
-
-def test_a_head_alone_equals_a_pass_with_all_other_slices_zeroed_before_the_output_matrix(encoder):
-    layer, head = 2, 5
-    found = alone(encoder, TEXT, layer, head)
-    hooks = []
-
-    def cut(kept):
-        def hook(module, given):
-            states = given[0].clone().unflatten(-1, (encoder.n_heads, encoder.d_head))
-            states[..., [h for h in range(encoder.n_heads) if h not in kept], :] = 0
-            return (states.flatten(-2), *given[1:])
-
-        return hook
-
-    blocks = encoder.model.encoder.layer
-    for index, block in enumerate(blocks):
-        hooks.append(block.attention.output.dense.register_forward_pre_hook(cut([head] if index == layer else [])))
-    tokens = encoder.tokenize(TEXT)
-    seen = {}
-    hooks.append(blocks[layer].register_forward_pre_hook(lambda m, given: seen.update(read=given[0])))
-    try:
-        with torch.no_grad():
-            expected = encoder.model(torch.tensor([tokens.ids])).last_hidden_state[0]
-    finally:
-        for hook in hooks:
-            hook.remove()
-    torch.testing.assert_close(found.hidden, expected, atol=1e-5, rtol=1e-5)
-    own = blocks[layer].attention.self
-    with torch.no_grad():
-        query, key = (
-            projection(seen["read"][0])[:, head * encoder.d_head : (head + 1) * encoder.d_head]
-            for projection in (own.query, own.key)
-        )
-    weights = (query @ key.T / encoder.d_head**0.5).softmax(-1)
-    torch.testing.assert_close(found.trace.weights, weights, atol=1e-5, rtol=0)
-
-
-def test_a_head_of_the_first_layer_alone_keeps_its_weights(encoder):
-    plain = encoder.encode(TEXT).trace(0, 10).weights
-    torch.testing.assert_close(alone(encoder, TEXT, 0, 10).trace.weights, plain, atol=1e-6, rtol=0)

@@ -7,7 +7,7 @@ import torch
 from transformers import MPNetConfig, MPNetModel
 
 from selfattn import NotRecomputable, load_encoder
-from selfattn.analysis.measures import knock_out_effect
+from selfattn.analysis.interventions import knock_out_effect
 from selfattn.senses import clusters, removal
 from selfattn.senses.removed_heads import split_half
 from selfattn.senses.unlabelled import group

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.learn.pronouns_and_negation.pronouns import looks
-from selfattn.analysis.measures import similarity
+from selfattn.analysis.interventions import joint_effect
 from selfattn.dashboard.encoder_picker import HASHED, cached_effect, cached_encode
 from selfattn.dashboard.limits import run_slot
 from selfattn.encoders.encoder import Encoder
@@ -57,9 +57,7 @@ def removal_example(encoder: Encoder) -> tuple[str, str]:
         encoding = cached_encode(encoder, text)
         places.append((text, encoding.words[find(encoding.words, pair.word)[0]].positions))
     effect, control = cached_effect(encoder, *places[:2]), cached_effect(encoder, places[0], places[2])
-    vectors = [cached_encode(encoder, text).vector(encoder.n_layers, at) for text, at in places[:2]]
-    without = [encoder.without_heads(text, [encoder.all_heads])[0][list(at)].mean(0) for text, at in places[:2]]
-    together = float(similarity(*without) - similarity(*vectors))
+    together = joint_effect(encoder, *places[:2], encoder.all_heads)
     found = counterexamples.add_up(effect, together, control)
     return (
         f"The effects of all heads, one at a time, add up to {found.single_sum:+.2f}; all removed at once: "

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from selfattn.analysis.attention_rollout import head_average, roll_out
+from selfattn.analysis.attention_rollout import head_average, rollout
 from selfattn.analysis.measures import head_measures
 from selfattn.analysis.patterns import fits
 from selfattn.analysis.word_map import word_map
@@ -199,7 +199,7 @@ def one_map(encoder: Encoder, encoding: Encoding, which: str, layer: int, head: 
 @st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
 def cached_rollout(encoder: Encoder, text: str, pair: str | None = None) -> Tensor:
     """Attention rollout after each layer, (n_layers, n, n)."""
-    return roll_out(cached_encode(encoder, text, pair))
+    return rollout(cached_encode(encoder, text, pair))
 
 
 def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:

@@ -6,8 +6,9 @@ import streamlit as st
 import torch
 
 from pages.explore.inside_a_head.steps import COLUMN, Side
+from selfattn.analysis.interventions import Alone, alone
 from selfattn.analysis.measures import entropy, similarity
-from selfattn.analysis.what_if import Alone, Masking, alone, causal_mask, change, four_ways
+from selfattn.analysis.what_if import Masking, causal_mask, change, four_ways
 from selfattn.captions import steps as head_readings
 from selfattn.charts import bars as chain_charts
 from selfattn.charts.bars import Row

@@ -4,7 +4,8 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.analysis.measures import part, similarity, special_share
+from selfattn.analysis.interventions import half_of
+from selfattn.analysis.measures import similarity, special_share
 from selfattn.captions import attention as readings
 from selfattn.charts import vega as charts
 from selfattn.dashboard.encoder_picker import cached_effect, cached_knock_out
@@ -59,7 +60,7 @@ def _effects(encoder: Encoder, pair: Pair) -> tuple[Tensor, Tensor | None]:
 
     parts = 2 if pair.control is None else 3
     for index, side in enumerate((pair.first, pair.second, pair.control)[:parts]):
-        cached_knock_out(encoder, side.place, progress=part(show, index, parts))
+        cached_knock_out(encoder, side.place, progress=half_of(show, index, parts))
     bar.empty()
     effect = cached_effect(encoder, pair.first.place, pair.second.place)
     return effect, None if pair.control is None else cached_effect(encoder, pair.first.place, pair.control.place)
