@@ -45,7 +45,7 @@ def summary(path: Path) -> str:
 
 def limits() -> str:
     """The operator's limits as a Markdown table."""
-    from selfattn.dashboard.limits import table
+    from selfattn.settings import table
 
     return table()
 

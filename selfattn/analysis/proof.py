@@ -13,17 +13,16 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from selfattn.encoders.checkpoint import weights_digest
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import LoadError, NotRecomputable
 from selfattn.encoders.families import FAMILIES, SENTENCES, Family, save_tiny
 from selfattn.encoders.loading import load_source
 from selfattn.encoders.projections import ProjectionsUnknown, project
-from selfattn.encoders.sources import Source, weights_digest
+from selfattn.encoders.sources import Source
 
 Progress = Callable[[int, int], None]  # done, in all
-
-SEPARATE_PASS_NUMBERS = 50_000_000  # 200 MB: a separate eager pass holds all the maps at once
 
 
 def prove(encoder: Encoder, text: str, progress: Progress = lambda done, total: None) -> pd.DataFrame:
@@ -40,9 +39,7 @@ def prove(encoder: Encoder, text: str, progress: Progress = lambda done, total: 
         raise NotRecomputable(f"{encoder.name}'s attention is shown, not recomputed: {encoder.reason}")
     with _full_precision():
         encoding = encoder.encode(text)
-        n = len(encoding.tokens)
-        fits = encoder.n_layers * encoder.n_heads * n * n <= SEPARATE_PASS_NUMBERS
-        separate = encoder.reference_weights(text) if fits else None
+        separate = encoder.reference_weights(text) if encoder.separate_pass_fits(len(encoding.tokens)) else None
         parts = []
         for layer in range(encoder.n_layers):
             parts.append(_prove_layer(encoder, encoding, layer, None if separate is None else separate[layer]))
@@ -109,7 +106,7 @@ def _support(family: Family, folder: Path) -> dict[str, object]:
     save_tiny(family, folder)
     row = {"family": family.name, "support": "refused", "from": "", "heads": 0, "largest_error": float("nan")}
     try:
-        encoder = load_source(Source(family.name, folder, "folder", None, weights_digest(folder)))
+        encoder = load_source(Source(name=family.name, folder=folder, kind="folder", digest=weights_digest(folder)))
     except LoadError as error:
         return {**row, "why": str(error)}
     if not encoder.recomputable:

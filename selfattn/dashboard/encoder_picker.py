@@ -27,7 +27,6 @@ from selfattn.encoders.masked_lm import MaskedHead, NoMaskedHead, load_masked_he
 from selfattn.encoders.sources import BUNDLED_NAME, CURATED, allowed_names
 
 OTHER = "another ..."
-SEPARATE_PASS_CELLS = 5_000_000  # 20 MB of attention maps
 DTYPES = ("float32", "bfloat16", "float16")
 
 
@@ -192,7 +191,7 @@ def cached_separate_error(encoder: Encoder, text: str, layer: int, head: int) ->
 def _separate_errors(encoder: Encoder, text: str) -> Tensor | None:
     """Every head's largest difference to one separate eager pass, (n_layers, n_heads): one pass serves all heads."""
     encoding = cached_encode(encoder, text)
-    if encoder.n_layers * encoder.n_heads * len(encoding.tokens) ** 2 > SEPARATE_PASS_CELLS:
+    if not encoder.separate_pass_fits(len(encoding.tokens)):
         return None
     with limits.run_slot():
         reference = encoder.reference_weights(text)

@@ -1,13 +1,8 @@
-"""The operator's limits, each an environment variable, in this one place. Beyond a limit a message names the number.
+"""The operator's limits (selfattn/settings.py) held against what a visitor gives: beyond one, a message names the number."""
 
-`python -m selfattn.dashboard.limits` prints them as the table that stands in the README.
-"""
-
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -15,66 +10,17 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from selfattn.dashboard.queue import Turns
 from selfattn.encoders.errors import TextError
+from selfattn.settings import Settings
 
-
-@dataclass(frozen=True)
-class Limit:
-    """One limit: the variable that sets it, what holds without it, and what it bounds."""
-
-    variable: str
-    default: int | str
-    meaning: str
-
-
-LIMITS = (
-    Limit("SELFATTN_MAX_CHARACTERS", 40_000, "characters of one text"),
-    Limit("SELFATTN_MAX_ROWS", 5_000, "rows of an uploaded table"),
-    Limit("SELFATTN_MAX_MODELS", 2, "encoders kept in memory; the least recently used goes first"),
-    Limit("SELFATTN_CACHED_TEXTS", 64, "results kept in each cache that counts them"),
-    Limit(
-        "SELFATTN_CACHED_TEXT_MEGABYTES",
-        256,
-        "megabytes of texts as the encoder left them; the oldest go first, one always stays",
-    ),
-    Limit("SELFATTN_CACHED_MEGABYTES", 32, "megabytes of each cache of results; the least recently used go first"),
-    Limit("SELFATTN_MAX_RUNS", 2, "passes through an encoder at the same time; the others wait in turn"),
-    Limit("SELFATTN_MAX_PAGES", 4, "pages that are put together at the same time; the others wait in turn"),
-    Limit("SELFATTN_DEVICES", "all", "devices to offer, separated by commas: cpu, cuda, mps"),
-    Limit("SELFATTN_MODELS", "any", "encoders to offer, separated by commas; no other can be opened"),
-    Limit("SELFATTN_MODEL_DIR", "any", "the one folder that local encoders may come from"),
-    Limit("SELFATTN_SCAN_DIR", "any", "the one folder that finished scans may be opened from"),
-    Limit("SELFATTN_OFFLINE", "0", "1: never ask the Hub"),
-)
-
-
-def table() -> str:
-    """The limits as a Markdown table."""
-    rows = [f"| `{limit.variable}` | {_shown(limit.default)} | {limit.meaning} |" for limit in LIMITS]
-    return "\n".join(["| Variable | Default | What it bounds |", "|---|---|---|", *rows])
-
-
-def _shown(default: int | str) -> str:
-    return f"{default:,}" if isinstance(default, int) else default
-
-
-def _number(variable: str) -> int:
-    default = next(limit.default for limit in LIMITS if limit.variable == variable)
-    value = os.environ.get(variable, "")
-    if not value:
-        return default
-    if not value.isdecimal() or int(value) < 1:
-        raise SystemExit(f"{variable} must be a whole number of at least 1, got {value!r}.")
-    return int(value)
-
-
-CHARACTERS = _number("SELFATTN_MAX_CHARACTERS")
-ROWS = _number("SELFATTN_MAX_ROWS")
-MODELS = _number("SELFATTN_MAX_MODELS")
-CACHED_TEXTS = _number("SELFATTN_CACHED_TEXTS")
-CACHED_TEXT_BYTES = _number("SELFATTN_CACHED_TEXT_MEGABYTES") * 2**20
-CACHED_BYTES = _number("SELFATTN_CACHED_MEGABYTES") * 2**20
-RUNS = _number("SELFATTN_MAX_RUNS")
-PAGES = _number("SELFATTN_MAX_PAGES")
+_settings = Settings.read()
+CHARACTERS = _settings.max_characters
+ROWS = _settings.max_rows
+MODELS = _settings.max_models
+CACHED_TEXTS = _settings.cached_texts
+CACHED_TEXT_BYTES = _settings.cached_text_megabytes * 2**20
+CACHED_BYTES = _settings.cached_megabytes * 2**20
+RUNS = _settings.max_runs
+PAGES = _settings.max_pages
 
 PATIENCE = 1.0  # seconds between two times that a waiting page says so
 LEASE = 3.0  # seconds after which a page that still computes makes room for the next
@@ -102,22 +48,20 @@ def check_rows(rows: int) -> None:
 
 def devices(available: Sequence[str]) -> list[str]:
     """Those of the machine's devices that the operator offers, best first. Raises SystemExit where that leaves none."""
-    listed = os.environ.get("SELFATTN_DEVICES", "")
-    wanted = [name.strip() for name in listed.split(",") if name.strip()]
+    wanted = Settings.read().devices
     offered = [device for device in available if not wanted or device in wanted]
     if not offered:
-        raise SystemExit(f"SELFATTN_DEVICES is {listed!r}, and this machine has {', '.join(available)} only.")
+        raise SystemExit(f"SELFATTN_DEVICES is {','.join(wanted)!r}, and this machine has {', '.join(available)} only.")
     return offered
 
 
 def scan_folder(name: str) -> Path:
     """The folder of a finished scan, inside the one that the operator allows. Raises TextError for one outside it."""
-    root = os.environ.get("SELFATTN_SCAN_DIR")
+    base = Settings.read().scan_dir
     if "\0" in name or len(name) > 1000:
         raise TextError("A folder's name has at most 1,000 characters, and none of them is a null character.")
-    if not root:
+    if base is None:
         return Path(name)
-    base = Path(root).resolve()
     folder = (base / name).resolve()  # an absolute name replaces the base, which the next line refuses
     if not folder.is_relative_to(base):
         raise TextError(
@@ -167,7 +111,3 @@ def _stop_if_superseded() -> None:
     # Any look at the session's state is a point where Streamlit ends a script run that a newer one has replaced.
     if get_script_run_ctx(suppress_warning=True) is not None:
         st.session_state.get("waiting")
-
-
-if __name__ == "__main__":
-    print(table())

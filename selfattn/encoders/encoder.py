@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from selfattn.encoders.capture import Head, LayerRecording, Recorder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable, TextError
+from selfattn.settings import Settings
 from selfattn.words import token_words
 
 KNOCK_OUT_TOKENS = 4096  # copies of the sentence are batched up to about this many tokens a pass
@@ -107,6 +108,10 @@ class Encoder:
     def reference_weights(self, text: str) -> Tensor:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n)."""
         return self.eager.weights(self.inputs([self.tokenize(text)]))
+
+    def separate_pass_fits(self, n: int) -> bool:
+        """Whether the maps of a separate pass over n tokens, which are all held at once, stay within the operator's bound."""
+        return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
         self,

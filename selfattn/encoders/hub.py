@@ -20,6 +20,7 @@ from huggingface_hub.hf_api import ModelInfo
 from huggingface_hub.utils import tqdm
 
 from selfattn.encoders.errors import LoadError
+from selfattn.settings import Settings
 
 # Enough to load an encoder and its tokeniser; no pickles, no code. Folders within hold other forms of the same model.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
@@ -28,7 +29,7 @@ UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
 def offline() -> bool:
     """Whether the operator forbids asking the Hub."""
-    return any(os.environ.get(key, "") not in ("", "0") for key in ("SELFATTN_OFFLINE", "HF_HUB_OFFLINE"))
+    return Settings.read().offline or os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0")
 
 
 def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tuple[Path, str]:

@@ -17,9 +17,10 @@ from transformers.models.auto.modeling_auto import (
 from transformers.utils import logging as transformers_logging
 
 from selfattn.encoders.capture import IMPLEMENTATION, Recorder
+from selfattn.encoders.checkpoint import count_numbers
 from selfattn.encoders.encoder import EagerTwin, Encoder, is_out_of_memory
 from selfattn.encoders.errors import LoadError, TextError
-from selfattn.encoders.sources import Source, count_numbers, resolve
+from selfattn.encoders.sources import Source, resolve
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 PROBE = "The bank of the river."

@@ -43,8 +43,11 @@ def test_an_error_in_one_head_is_found(encoder, monkeypatch):
 
 
 def test_a_text_whose_maps_do_not_fit_has_no_separate_pass(encoder, monkeypatch):
-    monkeypatch.setattr("selfattn.analysis.proof.SEPARATE_PASS_NUMBERS", 100)
-    assert prove(encoder, TEXT)["separate_pass"].isna().all()
+    monkeypatch.setenv("SELFATTN_SEPARATE_PASS_MEGABYTES", "1")
+    fits = int((2**20 / 4 / 72) ** 0.5)  # four bytes a weight, 72 heads
+    assert encoder.separate_pass_fits(fits)
+    assert not encoder.separate_pass_fits(fits + 1)
+    assert prove(encoder, "a " * (fits - 1))["separate_pass"].isna().all()  # with [CLS] and [SEP] one too many
 
 
 def test_precision_is_given_back(encoder):

@@ -1,7 +1,5 @@
 """The operator's limits: each has its number in its message; visitors wait in turn; superseded work frees its place."""
 
-import subprocess
-import sys
 import threading
 import time
 from contextlib import ExitStack
@@ -30,15 +28,6 @@ def test_messages_name_the_numbers():
     limits.check_rows(5_000)
 
 
-def test_each_limit_can_be_set_and_a_wrong_value_stops_the_start(monkeypatch):
-    monkeypatch.setenv("SELFATTN_MAX_ROWS", "7")
-    assert limits._number("SELFATTN_MAX_ROWS") == 7
-    for wrong in ("0", "-1", "many", "1.5"):
-        monkeypatch.setenv("SELFATTN_MAX_ROWS", wrong)
-        with pytest.raises(SystemExit, match="SELFATTN_MAX_ROWS must be a whole number of at least 1"):
-            limits._number("SELFATTN_MAX_ROWS")
-
-
 def test_devices_are_the_machines_and_the_operators(monkeypatch):
     monkeypatch.delenv("SELFATTN_DEVICES", raising=False)
     assert limits.devices(["cuda", "cpu"]) == ["cuda", "cpu"]
@@ -47,13 +36,6 @@ def test_devices_are_the_machines_and_the_operators(monkeypatch):
     monkeypatch.setenv("SELFATTN_DEVICES", "mps")
     with pytest.raises(SystemExit, match="this machine has cuda, cpu only"):
         limits.devices(["cuda", "cpu"])
-
-
-def test_the_table_is_printed_for_the_readme():
-    command = [sys.executable, "-W", "ignore", "-m", "selfattn.dashboard.limits"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert printed.stdout.strip() == limits.table()
-    assert "| `SELFATTN_MAX_CHARACTERS` | 40,000 | characters of one text |" in printed.stdout
 
 
 @pytest.mark.parametrize("places", [1, 2])

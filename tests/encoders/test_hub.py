@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from selfattn import LoadError
-from selfattn.encoders import hub, sources
+from selfattn.encoders import hub
+from selfattn.encoders.checkpoint import weights_digest
 
 # The endpoint is read when huggingface_hub is first imported, so the questions are asked in a process of their own.
 ASK = """
@@ -47,7 +48,7 @@ def ask(cache: Path, endpoint: str, *questions: tuple[str, str | None, str]) -> 
 def test_download_then_the_cache_without_a_network(stand_in, tmp_path):
     fetched, again = ask(tmp_path, stand_in.url, ("some/good", None, ""), ("some/good", None, "1"))
     assert fetched["revision"] == again["revision"] == stand_in.commit
-    assert fetched["digest"] == again["digest"] == sources.weights_digest(stand_in.models["some/good"])
+    assert fetched["digest"] == again["digest"] == weights_digest(stand_in.models["some/good"])
     assert any("Downloading some/good: model.safetensors" in stage for stage in fetched["stages"])
     assert any(stage.endswith(": 100 %") for stage in fetched["stages"])
     assert not any("Downloading" in stage for stage in again["stages"])

@@ -1,0 +1,78 @@
+"""Every variable SELFATTN_... that an operator may set: its default and what it means. They are read here and nowhere else.
+
+`python -m selfattn.settings` prints them as the table that stands in the README.
+"""
+
+import os
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+
+def _setting(default: Any, meaning: str, shown: str = "") -> Any:
+    return field(default=default, metadata={"meaning": meaning, "default": shown or f"{default:,}"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What the environment says, by `Settings.read()`; a field `max_rows` is the variable SELFATTN_MAX_ROWS."""
+
+    max_characters: int = _setting(40_000, "characters of one text")
+    max_rows: int = _setting(5_000, "rows of an uploaded table")
+    max_models: int = _setting(2, "encoders kept in memory; the least recently used goes first")
+    cached_texts: int = _setting(64, "results kept in each cache that counts them")
+    cached_text_megabytes: int = _setting(
+        256, "megabytes of texts as the encoder left them; the oldest go first, one always stays"
+    )
+    cached_megabytes: int = _setting(32, "megabytes of each cache of results; the least recently used go first")
+    max_runs: int = _setting(2, "passes through an encoder at the same time; the others wait in turn")
+    max_pages: int = _setting(4, "pages that are put together at the same time; the others wait in turn")
+    separate_pass_megabytes: int = _setting(
+        20, "megabytes of attention maps that the check against a separate eager pass may hold; beyond, it is left out"
+    )
+    devices: tuple[str, ...] = _setting((), "devices to offer, separated by commas: cpu, cuda, mps", "all")
+    models: tuple[str, ...] = _setting((), "encoders to offer, separated by commas; no other can be opened", "any")
+    model_dir: Path | None = _setting(None, "the one folder that local encoders may come from", "any")  # noqa: RUF009
+    scan_dir: Path | None = _setting(None, "the one folder that finished scans may be opened from", "any")  # noqa: RUF009
+    offline: bool = _setting(False, "1: never ask the Hub", "0")
+
+    @classmethod
+    def read(cls) -> "Settings":
+        """The settings as the environment has them now; an empty variable counts as not set.
+
+        Raises SystemExit for a number that is none: whoever started the program has to mend it.
+        """
+        given = {each.name: os.environ.get(variable(each.name), "").strip() for each in fields(cls)}
+        return cls(**{each.name: _parsed(each, given[each.name]) for each in fields(cls) if given[each.name]})
+
+
+def variable(name: str) -> str:
+    """The environment's name for a field: SELFATTN_MAX_ROWS for max_rows."""
+    return f"SELFATTN_{name.upper()}"
+
+
+def _parsed(setting, text: str) -> int | bool | Path | tuple[str, ...]:
+    match setting.default:
+        case bool():
+            return text != "0"
+        case int():
+            if not text.isdecimal() or int(text) < 1:
+                raise SystemExit(f"{variable(setting.name)} must be a whole number of at least 1, got {text!r}.")
+            return int(text)
+        case tuple():
+            return tuple(part.strip() for part in text.split(",") if part.strip())
+        case _:
+            return Path(text).resolve()
+
+
+def table() -> str:
+    """The settings as a Markdown table: variable, default, meaning."""
+    rows = [
+        f"| `{variable(each.name)}` | {each.metadata['default']} | {each.metadata['meaning']} |"
+        for each in fields(Settings)
+    ]
+    return "\n".join(["| Variable | Default | What it bounds |", "|---|---|---|", *rows])
+
+
+if __name__ == "__main__":
+    print(table())
