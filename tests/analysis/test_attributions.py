@@ -68,7 +68,7 @@ def test_integrated_gradients_equal_a_riemann_sum_and_are_complete(encoder, aske
     table = encoder.model.get_input_embeddings()
     real, baseline = table(ids), table(empty)
     total = torch.zeros_like(real)
-    points = 200
+    points = 50
     for k in range(points):
         at = (baseline + (k + 0.5) / points * (real - baseline)).requires_grad_()
         number = encoder.model(inputs_embeds=at).last_hidden_state[0, 2] @ towards

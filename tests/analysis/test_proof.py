@@ -64,9 +64,15 @@ def test_what_is_shown_only_has_no_proof(tmp_path):
         prove(load_encoder(str(save_tiny(FAMILIES["MPNet"], tmp_path))), TEXT)
 
 
-def test_the_support_table(monkeypatch):
-    monkeypatch.setenv("SELFATTN_MODELS", "none/at-all")  # the operator's list is for visitors' choices
-    table = support_table().set_index("family")
+@pytest.fixture(scope="module")
+def support():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SELFATTN_MODELS", "none/at-all")  # the operator's list is for visitors' choices
+        return support_table()
+
+
+def test_the_support_table(support):
+    table = support.set_index("family")
     assert sorted(table.index) == sorted(FAMILIES)
     counts = table["support"].value_counts()
     assert (counts["recomputed"], counts["shown"], counts["refused"]) == (13, 4, 2)
@@ -76,6 +82,7 @@ def test_the_support_table(monkeypatch):
     assert math.isnan(table.loc["Funnel", "largest_error"])
 
 
+@pytest.mark.slow
 def test_the_table_for_the_readme():
     code = "import selfattn.analysis.proof as p; print(p.markdown(p.support_table().head(1)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -85,6 +92,5 @@ def test_the_table_for_the_readme():
     assert lines[2].startswith("| BERT | recomputed | layer input | ")
 
 
-def test_markdown_leaves_out_errors_that_are_not_there():
-    table = support_table().tail(1)
-    assert "nan" not in markdown(table)
+def test_markdown_leaves_out_errors_that_are_not_there(support):
+    assert "nan" not in markdown(support.tail(1))

@@ -2,9 +2,12 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import open_page, wait_until_idle
+
+pytestmark = pytest.mark.browser
 
 
 def slider(page):

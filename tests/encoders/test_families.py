@@ -150,7 +150,7 @@ def test_sentence_pairs(encoder_of, name):
         torch.testing.assert_close(encoding.weights(layer), encoding.own_weights(layer), atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("name", ["BERT", "ModernBERT", "DeBERTa"])
+@pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa"])  # a BERT: test_encoder.py
 def test_threads_do_not_disturb_one_another(encoder_of, name):
     encoder = encoder_of(name)
     texts = [f"{'the river ' * (1 + i % 5)}bank{i}" for i in range(24)]

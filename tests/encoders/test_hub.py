@@ -45,6 +45,7 @@ def ask(cache: Path, endpoint: str, *questions: tuple[str, str | None, str]) -> 
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_download_then_the_cache_without_a_network(stand_in, tmp_path):
     fetched, again = ask(tmp_path, stand_in.url, ("some/good", None, ""), ("some/good", None, "1"))
     assert fetched["revision"] == again["revision"] == stand_in.commit
@@ -62,6 +63,7 @@ def test_download_then_the_cache_without_a_network(stand_in, tmp_path):
     assert "Stay with the bundled encoder" in absent["message"]
 
 
+@pytest.mark.slow
 def test_what_the_hub_refuses(stand_in, tmp_path):
     expected = {
         ("some/missing", None, ""): ("missing", "Check the spelling"),

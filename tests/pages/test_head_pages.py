@@ -23,6 +23,8 @@ from selfattn.frames import heads_frame
 
 from .conftest import APP
 
+pytestmark = pytest.mark.slow
+
 INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads/page.py"
 LONG = " ".join(("The bank of the river was muddy after the rain " * 60).split()[:480])
 

@@ -8,6 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.learn.from_scratch.stops import STOPS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

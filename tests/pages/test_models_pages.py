@@ -7,6 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from selfattn.encoders.families import FAMILIES, save_tiny
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -15,6 +15,8 @@ from selfattn.scan.__main__ import main as scan
 from selfattn.scan.tables import InputError
 from selfattn.senses import separation
 
+pytestmark = pytest.mark.slow
+
 APP = Path(__file__).parents[2] / "app.py"
 PAGE = "pages/explore/senses/page.py"
 GOOD = [

@@ -11,6 +11,8 @@ from selfattn.dashboard import download as take_away
 from selfattn.export import bundle, report
 from tests.pages.conftest import APP, pages
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def views(monkeypatch):

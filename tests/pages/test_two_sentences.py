@@ -6,6 +6,8 @@ import pytest
 
 from selfattn.examples import PAIRS
 
+pytestmark = pytest.mark.slow
+
 
 def texts(at):
     return [element.value for element in at.get("text")]
