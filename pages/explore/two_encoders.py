@@ -7,6 +7,7 @@ import streamlit as st
 from torch import Tensor
 
 from selfattn.analysis.compare import EncoderComparison, compare_encoders, counterpart_distances, why_no_counterparts
+from selfattn.captions import attention as captions
 from selfattn.charts import vega as charts
 from selfattn.dashboard import second_encoder
 from selfattn.dashboard.carried import carry_choice
@@ -21,12 +22,6 @@ from selfattn.frames import heads_frame, weights_frame
 MAP = 270  # three of them side by side at 1440
 
 
-def largest(matrix: Tensor, words: tuple[str, ...]) -> str:
-    """The cell that stands out, in words."""
-    i, j = divmod(int(matrix.abs().argmax()), len(words))
-    return f"{float(matrix[i, j]):+.2f}, from {words[i]} to {words[j]}"
-
-
 def show_comparison(comparison: EncoderComparison, titles: tuple[str, str]) -> None:
     """Both heads on one colour scale, and the second minus the first."""
     theme = current_theme()
@@ -39,13 +34,13 @@ def show_comparison(comparison: EncoderComparison, titles: tuple[str, str]) -> N
             matrix.numpy(), comparison.words, theme, maximum=top, title=title, color=color, size=MAP
         )  # fmt: skip
         with places.container(width=MAP + 90):
-            reading = f"Largest weight: {largest(matrix, comparison.words)[1:]}."
+            reading = captions.largest_cell(matrix.numpy(), comparison.words)
             show_chart(charts.finish(chart, theme), reading, width="content", table=numbers(matrix, comparison.words))
     chart = charts.heatmap(
         comparison.difference.numpy(), comparison.words, theme, kind="signed", title="second minus first", size=MAP,
         legend="second minus first",
     )  # fmt: skip
-    reading = f"Largest difference: {largest(comparison.difference, comparison.words)}."
+    reading = captions.largest_cell(comparison.difference.numpy(), comparison.words, "difference")
     with places.container(width=MAP + 90):
         table = numbers(comparison.difference, comparison.words)
         show_chart(charts.finish(chart, theme), reading, width="content", table=table)
@@ -66,12 +61,7 @@ def show_counterparts(distances: Tensor, layer: int, head: int) -> None:
     chart = charts.head_map(
         frame, "distance", theme, str(Head(layer, head)), kind="weights", title="distance of the weights"
     )
-    far = frame.loc[frame["distance"].idxmax()]
-    own = frame[frame["name"] == str(Head(layer, head))].iloc[0]
-    reading = (
-        f"{own['name']} moved {own['distance']:.2f} of its weight elsewhere; {far['name']} moved most, "
-        f"{far['distance']:.2f}. 0: the same weights; 1: nothing in common."
-    )
+    reading = captions.counterparts(frame, str(Head(layer, head)))
     show_chart(charts.finish(chart, theme), reading, key=key, on_select=lambda: clicked(key), width="content")
 
 

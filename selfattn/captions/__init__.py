@@ -1,1 +1,1 @@
-"""The sentence beneath a picture, computed from the numbers that the picture draws."""
+"""The sentences beneath a picture, each made of the numbers that the picture draws. They claim no more than the numbers."""

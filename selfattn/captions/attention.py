@@ -1,105 +1,122 @@
-"""Sentences computed from the data: the one-line reading beneath each picture. They never claim more than the numbers."""
+"""Captions of attention: what a word's row, a head's map and the map of all heads give most weight to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
+from selfattn import numbers
+from selfattn.analysis.compare import SentenceComparison
+from selfattn.analysis.patterns import Fit
 
-def attention(frame: pd.DataFrame, word: str, head: str) -> str:
-    """What a head makes a word look at, from frames.strip_frame of one or two sentences."""
-    parts = [f"{_top(rows)} in {sentence}" for sentence, rows in frame.groupby("sentence", sort=False)]
-    return f'In {head}, "{word}" looks most at ' + "; at ".join(parts) + "."
-
-
-def _top(rows: pd.DataFrame) -> str:
-    first = rows.loc[rows["weight"].idxmax()]
-    words = rows[~rows["special"]]
-    if not first["special"] or words.empty:
-        return f"{_named(first)} ({first['weight']:.2f})"
-    best = words.loc[words["weight"].idxmax()]
-    return f"the special token {first['text']} ({first['weight']:.2f}) and, of the words, {_named(best)} ({best['weight']:.2f})"
+CELLS = {"weight": numbers.weight, "difference": numbers.change, "difference to the model's own": numbers.error}
 
 
-def _named(row: pd.Series) -> str:
-    return "itself" if row["chosen"] else f'"{row["text"]}"'
+def most_weight(frame: pd.DataFrame, word: str, head: str = "", by: str = "sentence") -> str:
+    """Which word gets most from the chosen one, in each sentence or whatever else the column `by` tells apart.
 
-
-def effect(frame: pd.DataFrame, chosen: str, word: str, before: float, same_sense: float | None) -> str:
-    """What removing a head does to the likeness of a word's two vectors, the chosen head beside the largest.
-
-    frame: frames.heads_frame with `effect` and, where there is a control, `control`. before: the cosine with all heads.
+    frame: text and weight, and where they are known special and chosen (the word itself), as in frames.strip_frame.
     """
-    largest = frame.loc[frame["effect"].abs().idxmax()]
+    parts = (f"in {place} to {_heaviest(rows)}" for place, rows in frame.groupby(by, sort=False))
+    return (f"In {head}, " if head else "") + f'"{word}" gives most weight {"; ".join(parts)}.'
+
+
+def _heaviest(rows: pd.DataFrame) -> str:
+    first = rows.iloc[rows["weight"].argmax()]
+    words = rows[~rows["special"]] if "special" in rows else rows
+    if words.empty or not first.get("special"):
+        return _receiver(first)
+    return f"{_receiver(first)}, and among the words to {_receiver(words.iloc[words['weight'].argmax()])}"
+
+
+def _receiver(row: pd.Series) -> str:
+    name = row["text"] if row.get("special") else "itself" if row.get("chosen") else f'"{row["text"]}"'
+    return f"{name} ({numbers.weight(row['weight'])})"
+
+
+def largest_cell(matrix: np.ndarray, labels: Sequence[str], what: str = "weight") -> str:
+    """The cell that stands out in a map (m, m), by absolute value; NaN is a gap. what: one of CELLS."""
+    i, j = _largest(matrix)
+    return f'Largest {what}: {CELLS[what](float(matrix[i, j]))}, from "{labels[i]}" to "{labels[j]}".'
+
+
+def _largest(matrix: np.ndarray) -> tuple[int, int]:
+    return divmod(int(np.nanargmax(np.abs(matrix))), len(matrix))
+
+
+def surest_word(frame: pd.DataFrame, name: str) -> str:
+    """The largest weight that a word gives in a map of this name. frame: word, attends most to, weight; a row a word."""
+    if frame.empty:
+        return f"{name}: there is no word in this sentence."
+    word, receiver, weight = frame.loc[frame["weight"].idxmax(), ["word", "attends most to", "weight"]]
+    return f'{name}: of the words, "{word}" gives the largest weight, {numbers.weight(weight)} to "{receiver}".'
+
+
+def special_weight(frame: pd.DataFrame, word: str) -> str:
+    """How much of a word's weight the special tokens take in each sentence, from frames.strip_frame."""
+    names = frame.loc[frame["special"], "text"].unique()
+    if not len(names):
+        return "This encoder adds no special tokens."
+    taken = frame["weight"].where(frame["special"], 0).groupby(frame["sentence"].to_numpy(), sort=False).sum()
+    return f'{" and ".join(names)} take{"s" * (len(names) == 1)} {_shares(taken.to_dict())} of the weight of "{word}".'
+
+
+def hidden_weight(shares: Mapping[str, float]) -> str:
+    """What hiding the special tokens hid: the mean weight over the rows that are left, for each sentence."""
+    return f"Special tokens hidden: {_shares(shares)} of the weight went with them. Each row was scaled up to sum to 1 again."
+
+
+def _shares(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{numbers.share(share)} in {name}" for name, share in shares.items())
+
+
+def weight_difference(pair: SentenceComparison) -> str:
+    """One head in two sentences: the largest difference, the compared word's own, and how much has no match."""
+    a, b = pair.matched_weight
+    matched = (
+        f"Words that stand in both sentences take {numbers.share(a)} of the weight in A and {numbers.share(b)} in B. "
+        "The rest lies in the grey gaps."
+    )
+    more = "A" if pair.matrix[_largest(pair.matrix)] > 0 else "B"
+    row = pair.matrix[pair.chosen]
+    top = int(np.nanargmax(np.abs(row)))
+    return (
+        f"{largest_cell(pair.matrix, pair.labels, 'difference')[:-1]}, which gets more in {more}. "
+        f'"{pair.labels[pair.chosen]}" itself differs most in what it gives "{pair.labels[top]}" ({numbers.change(row[top])}). '
+        f"{matched}"
+    )
+
+
+def measure_by_head(frame: pd.DataFrame, measure: str, unit: str, chosen: str) -> str:
+    """The head with the most and the least of a measure, and the chosen one. unit: "signed" for an effect."""
+
+    def value(row: pd.Series) -> str:
+        return numbers.effect(row[measure]) if unit == "signed" else f"{numbers.decimal(row[measure])} {unit}".strip()
+
+    most, least = frame.loc[frame[measure].idxmax()], frame.loc[frame[measure].idxmin()]
     own = frame[frame["name"] == chosen].iloc[0]
-    said = (
-        f'With every head, the two "{word}" vectors are {before:.2f} alike; without {own["name"]} '
-        f"{before + own['effect']:.2f}{_share(own['effect'], before)}. "
-    )
-    said += (
-        "That is the largest effect of all heads"
-        if own["name"] == largest["name"]
-        else f"The largest effect is {largest['name']}'s: {before + largest['effect']:.2f}{_share(largest['effect'], before)}"
-    )
-    alone = abs(largest["effect"]) < 0.5 * (1 - before)
-    said += ": no head does it alone." if alone else "."
-    if same_sense is not None and "control" in frame:
-        rival = frame.loc[frame["control"].abs().idxmax()]
-        said += (
-            f" Control: in two sentences of the same sense the vectors are {same_sense:.2f} alike and the largest effect is "
-            f"{rival['name']}'s, {rival['control']:+.3f} beside {largest['effect']:+.3f} here."
-        )
-    return said
-
-
-def _share(effect_: float, before: float) -> str:
-    difference = 1 - before
-    if difference < 1e-4:
-        return ""
-    return f", {abs(effect_) / difference:.0%} of the difference" + (" the other way" if effect_ < 0 else "")
-
-
-def special(shares: dict[str, float], word: str) -> str:
-    """How much of a word's weight the special tokens hold, a sentence each."""
-    parts = " and ".join(f"{share:.2f} in {sentence}" for sentence, share in shares.items())
-    return f'Special tokens hold {parts} of the weight of "{word}".'
-
-
-def hidden(shares: dict[str, float]) -> str:
-    """What hiding the special tokens hid: the mean weight over the rows shown, a sentence each."""
-    parts = " and ".join(f"{share:.0%} of the weight in {sentence}" for sentence, share in shares.items())
-    return f"Special tokens hidden: {parts} went with them, and each row was scaled up to sum to 1 again."
-
-
-def parting(curve: Sequence[float], word: str, same_position: bool) -> str:
-    """Where two vectors of one word part: from frames.drift_frame's main curve."""
-    token, placed, last = curve[0], curve[1], curve[-1]
-    layers = list(curve[2:])
-    lowest = min(range(len(layers)), key=layers.__getitem__)
-    said = f'As bare tokens the two "{word}" are {token:.2f} alike, with their positions {placed:.2f}'
-    said += " (the same position)" if same_position else " (they stand at different positions)"
     return (
-        said
-        + f"; after the last layer {last:.2f}. They are furthest apart after L{lowest} ({layers[lowest]:.2f})."
-        + ("" if layers == sorted(layers, reverse=True) else " The way there is not steady.")
+        f"{measure[0].upper()}{measure[1:]}: most in {most['name']} ({value(most)}), least in {least['name']} ({value(least)}). "
+        f"{own['name']} has {value(own)}. Each map is shaded up to its own largest weight."
     )
 
 
-def switched_off(difference: float, same_position: bool) -> str:
-    """The master switch: the largest difference between the two vectors with all attention off."""
-    if difference == 0:
-        return (
-            "Attention off: the two vectors are the same in every layer, to the last bit. "
-            "Only attention brings in the context."
-        )
-    if same_position:
-        return f"Attention off: the two vectors differ by at most {difference:.1e} in any number."
+def named_pattern(found: Sequence[Fit], head: str) -> str:
+    """The named patterns that a head fits, or the nearest one and what it lacks."""
+    if fitting := [fit for fit in found if fit.fits]:
+        parts = "; ".join(f"{fit.name} ({_threshold(fit)})" for fit in fitting)
+        return f"In this sentence {head} fits a named pattern: {parts}."
+    return f"In this sentence {head} fits no named pattern. The nearest is {found[0].name} ({_threshold(found[0])})."
+
+
+def _threshold(fit: Fit) -> str:
+    return f"{numbers.weight(fit.value)}, threshold {numbers.weight(fit.threshold)}"
+
+
+def counterparts(frame: pd.DataFrame, chosen: str) -> str:
+    """Two checkpoints head by head: how much weight the chosen head moved, and the head that moved most (`distance`)."""
+    far, own = frame.loc[frame["distance"].idxmax()], frame[frame["name"] == chosen].iloc[0]
     return (
-        f"Attention off: the word stands at different positions in the two sentences, so the position's part remains: "
-        f"the vectors differ by up to {difference:.2f}. The context has no part in it."
+        f"{chosen} moved {numbers.weight(own['distance'])} of its weight elsewhere; {far['name']} moved most, "
+        f"{numbers.weight(far['distance'])}. 0: the same weights; 1: nothing in common."
     )
-
-
-def error(largest: float, separate: float | None) -> str:
-    """The proof in one line."""
-    said = f"Largest difference to the model's own weights: {largest:.0e}, on the same inputs"
-    return said + (f"; {separate:.0e} to a separate eager pass." if separate is not None else ".")

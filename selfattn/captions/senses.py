@@ -1,9 +1,11 @@
-"""What the pictures of senses show, in words computed from the numbers; also when it is that averaging does as well."""
+"""Captions of the senses' pictures: what separates them, and how often averaging or chance would do as well."""
 
 import pandas as pd
 
+from selfattn import numbers
 from selfattn.encoders.capture import Head
 from selfattn.senses import ClusterReport, RemovalReport, SeparationReport
+from selfattn.senses.removed_heads import RELIABLE
 from selfattn.senses.unlabelled import CLEAR
 
 FEW_WORDS = 10  # an interval over fewer words says little
@@ -12,96 +14,89 @@ FEW_WORDS = 10  # an interval over fewer words says little
 def layers(report: SeparationReport) -> str:
     """The curve over layers."""
     table = report.layers
-    best = table.iloc[1:].loc[table["accuracy"].iloc[1:].idxmax()]
+    best = table.iloc[1 + table["accuracy"].iloc[1:].argmax()]
+    first, after = (numbers.share(accuracy) for accuracy in table["accuracy"].iloc[:2])
+    interval = f" (95 % interval over words {numbers.span(best['low'], best['high'], numbers.share)})"
     n_words = report.words["word"].nunique()
-    first, after = table["accuracy"].iloc[0], table["accuracy"].iloc[1]
     text = (
-        f"Over {n_words} {_plural('word', n_words)} and {len(report.items)} sentences, the sense can be told from the "
-        f"word's vector in {_share(first)} of cases before any attention (from its position alone), {_share(after)} after "
-        f"layer 0, and best after layer {best['layer']}: {_share(best['accuracy'])}{_interval(best['low'], best['high'])}. "
-        f"Guessing gives {_share(report.chance)} (leave-one-out a little less: the dashed line of shuffled labels). A bag "
-        f"of the other words' token vectors, without any encoder, gives {_share(report.bag[0])}."
+        f"Over {_words(n_words)} and {len(report.items)} sentences: the word's vector separates the senses in {first} of cases "
+        f"before any attention (from its position alone) and in {after} after layer 0. Best after layer {best['layer']}: "
+        f"{numbers.share(best['accuracy'])}{interval if best['low'] == best['low'] else ''}. "
+        f"Guessing gives {numbers.share(report.chance)}; shuffled labels, the dashed line, a little less, because each "
+        f"sentence is left out of its own average. A bag of the other words' token vectors gives {numbers.share(report.bag[0])}, "
+        "without any encoder."
     )
-    if n_words < FEW_WORDS:
-        text += f" Only {n_words} {_plural('word', n_words)}: another choice of words may give quite another picture."
-    return text
+    return text + (f" {_words(n_words)}: another choice may give quite another picture." if n_words < FEW_WORDS else "")
 
 
 def heads(report: SeparationReport, chosen: tuple[int, int]) -> str:
     """The map of heads: what attention adds, and how often it adds nothing."""
     table = report.heads
-    n = len(table)
-    sure = table[table["adds_low"] > 0]
+    n, better, sure = len(table), (table["adds"] > 0).sum(), (table["adds_low"] > 0).sum()
     best = table.loc[table["adds"].idxmax()]
+    own = table[(table["layer"] == chosen[0]) & (table["head"] == chosen[1])].iloc[0]
     text = (
-        f"With its own weights a head tells the sense better than with equal weights on {(table['adds'] > 0).sum()} of {n} "
-        f"heads; on {len(sure)} the interval lies above 0 (by chance alone about {round(0.025 * n)} would). "
-        f"Most in {_name(best)}: {best['accuracy']:.2f} against {best['uniform']:.2f} with equal weights "
-        f"({best['adds']:+.2f}, 95 % interval {best['adds_low']:+.2f} to {best['adds_high']:+.2f}). "
-        f"The word's own value alone does as well as the head, or better, on "
-        f"{(table['own_value'] >= table['accuracy']).sum()} heads. "
+        f"On {better} of {n} heads the head's own weights separate the senses better than equal weights; on {sure} the "
+        f"interval lies above 0 (by chance about {round(0.025 * n)} would). {_name(best)} gains most: "
+        f"{numbers.weight(best['accuracy'])} against {numbers.weight(best['uniform'])} with equal weights "
+        f"({numbers.change(best['adds'])}, 95 % interval {numbers.span(best['adds_low'], best['adds_high'], numbers.change)}). "
+        f"On {(table['own_value'] >= table['accuracy']).sum()} heads the word's own value alone does as well or better. "
     )
-    if len(sure) < n / 4:
+    if sure < n / 4:
         text += "So for most heads, averaging the sentence would do as well. "
-    row = table[(table["layer"] == chosen[0]) & (table["head"] == chosen[1])].iloc[0]
-    return (
-        text
-        + f"{_name(row)}: {row['accuracy']:.2f}, equal weights {row['uniform']:.2f}, own value {row['own_value']:.2f}."
-    )
+    accuracy, uniform, value = (numbers.weight(own[kind]) for kind in ("accuracy", "uniform", "own_value"))
+    return f"{text}{_name(own)}: {accuracy}, equal weights {uniform}, own value {value}."
 
 
-def threshold(report: SeparationReport) -> str:
-    """The permutation control."""
-    passed = (report.heads["p_value"] < 0.05).sum()
+def chance(report: SeparationReport) -> str:
+    """The permutation test: how many heads beat shuffled labels, and what that doesn't show."""
     return (
-        f"Permutation control: the best of {len(report.heads)} heads under shuffled labels ({report.shuffles:,} shuffles) "
-        f"exceeds {report.threshold:.2f} in one of 20 cases. {passed} heads do: a floor, and no evidence that attention "
-        "found the sense."
+        f"Under shuffled labels the best of {len(report.heads)} heads exceeds {numbers.weight(report.threshold)} once in "
+        f"twenty times ({numbers.count(report.shuffles)} shuffles). {(report.heads['p_value'] < 0.05).sum()} heads beat "
+        "chance so. That does not show that attention found the sense."
     )
 
 
 def words(frame: pd.DataFrame) -> str:
-    """The words ranked (senses_charts.words_frame)."""
-    best, worst = frame.iloc[0], frame.iloc[-1]
-    return (
-        f"Told best after the last layer: {best['word']} ({best['accuracy']:.2f}); "
-        f"worst: {worst['word']} ({worst['accuracy']:.2f})."
-    )
+    """The words, ranked (senses_charts.words_frame)."""
+    best, worst = (f"{row['word']} ({numbers.weight(row['accuracy'])})" for _, row in frame.iloc[[0, -1]].iterrows())
+    return f"Separated best after the last layer: {best}; worst: {worst}."
 
 
-def sentences(found: pd.DataFrame, name: str) -> str:
+def sentences(table: pd.DataFrame, head: str) -> str:
     """One head's sentences (SeparationReport.sentences)."""
-    right = (found["score"] == 1).sum()
-    ties = ((found["score"] > 0) & (found["score"] < 1)).sum()
-    return f"{name} tells {right} of {len(found)} sentences right" + (f", {ties} are ties." if ties else ".")
+    right, ties = (table["score"] == 1).sum(), ((table["score"] > 0) & (table["score"] < 1)).sum()
+    return f"{head} separates {right} of {len(table)} sentences" + (f"; {ties} are ties." if ties else ".")
 
 
 def removal(report: RemovalReport, kind: str) -> str:
     """The mean effects of removing heads, and whether their ranking can be relied on."""
-    table = report.heads
-    largest = table.loc[table[kind].abs().idxmax()]
-    sure = ((table[f"{kind}_low"] > 0) | (table[f"{kind}_high"] < 0)).sum()
-    pairs = report.pairs.groupby("same_sense")["cosine"]
+    table, pairs = report.heads, report.pairs
+    low, high = table[f"{kind}_low"], table[f"{kind}_high"]
+    place = table[kind].abs().idxmax()
+    different, same = pairs[~pairs["same_sense"]], pairs[pairs["same_sense"]]
     text = (
-        f"Mean over {(~report.pairs['same_sense']).sum()} pairs of different senses (mean cosine {pairs.mean()[False]:.2f}) and "
-        f"{report.pairs['same_sense'].sum()} of the same sense ({pairs.mean()[True]:.2f}). Largest: {_name(largest)} with "
-        f"{largest[kind]:+.4f} ({largest[f'{kind}_low']:+.4f} to {largest[f'{kind}_high']:+.4f}); on {sure} of {len(table)} "
-        "heads the interval leaves out 0. "
+        f"Mean over {len(different)} pairs of different senses (mean cosine {numbers.cosine(different['cosine'].mean())}) and "
+        f"{len(same)} of the same sense ({numbers.cosine(same['cosine'].mean())}). Largest: {_name(table.loc[place])} with "
+        f"{_effect(table[kind][place])} ({numbers.span(low[place], high[place], _effect)}). On "
+        f"{((low > 0) | (high < 0)).sum()} of {len(table)} heads the interval leaves out 0. "
     )
     reliability = report.reliability[kind]
     if report.reliable(kind):
-        return text + f"Two halves of the words agree on the ranking of the heads (reliability {reliability:.2f})."
-    found = f"{reliability:.2f}, below .80" if reliability == reliability else "too few words to tell"
-    return text + f"The ranking of the heads is UNRELIABLE: two halves of the words don't agree on it ({found})."
+        return f"{text}Two halves of the words agree on the ranking of the heads (reliability {numbers.decimal(reliability)})."
+    known = f"reliability {numbers.decimal(reliability)}, below {numbers.decimal(RELIABLE)}"
+    return (
+        f"{text}The ranking of the heads is UNRELIABLE: two halves of the words don't agree on it "
+        f"({known if reliability == reliability else 'too few words to tell'})."
+    )
 
 
 def clusters(report: ClusterReport) -> str:
     """Clusters of unlabelled sentences."""
-    clear = (report.words["silhouette"] >= CLEAR).sum()
-    n = len(report.words)
+    clear, n = (report.words["silhouette"] >= CLEAR).sum(), len(report.words)
     return (
-        f"The vectors of {clear} of {n} {_plural('word', n)} fall into clusters with some distance between them (mean silhouette "
-        f"of {CLEAR} and more). These are clusters, not senses: nobody has looked at what they have in common."
+        f"The vectors of {clear} of {_words(n)} fall into clusters with some distance between them (mean silhouette of "
+        f"{numbers.decimal(CLEAR)} and more). These are clusters, not senses: nobody has read what they have in common."
     )
 
 
@@ -109,13 +104,9 @@ def _name(row: pd.Series) -> str:
     return str(Head(int(row["layer"]), int(row["head"])))
 
 
-def _share(value: float) -> str:
-    return f"{100 * value:.0f} %"
+def _effect(value: float) -> str:
+    return numbers.change(value, 4)
 
 
-def _interval(low: float, high: float) -> str:
-    return f" (95 % interval over words {100 * low:.0f} to {100 * high:.0f} %)" if low == low else ""
-
-
-def _plural(word: str, n: int) -> str:
-    return word if n == 1 else f"{word}s"
+def _words(n: int) -> str:
+    return f"{n} word{'s' * (n != 1)}"

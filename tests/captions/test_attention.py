@@ -1,66 +1,164 @@
-"""The sentences on the pages say what the numbers say, and no more."""
+"""Captions of attention name the token, the head and the sentence of the numbers they are given, whichever these are."""
 
+import numpy as np
 import pandas as pd
+import pytest
+import torch
 
-from selfattn.captions import attention as readings
-
-
-def strip(weights, special=(), chosen=1):
-    texts = ["[CLS]", "bank", "river"]
-    return pd.DataFrame(
-        {
-            "sentence": "A",
-            "text": texts,
-            "weight": weights,
-            "special": [i in special for i in range(3)],
-            "chosen": [i == chosen for i in range(3)],
-        }
-    )
+from selfattn.analysis.compare import compare_sentences
+from selfattn.analysis.patterns import Fit
+from selfattn.captions import attention as captions
+from selfattn.frames import heads_frame, strip_frame
+from tests.captions.conftest import HEAD, LAYER
 
 
-def heads(effects, controls=None):
-    frame = pd.DataFrame({"name": ["L0 H0", "L0 H1"], "effect": effects})
-    return frame if controls is None else frame.assign(control=controls)
+@pytest.fixture
+def strip(sides):
+    """The word's row in both sentences, as the main view draws it."""
+    rows = [strip_frame(e, w[word.start], word, name) for name, (e, word, w) in sides.items()]
+    return pd.concat(rows)
 
 
-def test_attention_names_the_word_looked_at_most():
+def rows(weights, texts=("[CLS]", "crane", "beam"), special=(0,), chosen=1, **columns):
+    n = len(texts)
+    places = range(n)
+    flags = {"special": [i in special for i in places], "chosen": [i == chosen for i in places]}
+    return pd.DataFrame({"sentence": "B", "text": texts, "weight": weights, **flags, **columns})
+
+
+def test_most_weight_says_what_the_models_own_weights_say(strip, sides):
+    text = captions.most_weight(strip, "crane", "L3 H7")
+    assert text.startswith('In L3 H7, "crane" gives most weight in A to ')
+    for (_, (encoding, word, weights)), part in zip(sides.items(), text.split("; ")):
+        row = weights[word.start]
+        top = int(row.argmax())
+        assert encoding.special[top], "L3 H7 attends to a special token first; choose another head for the other branch"
+        ordinary = [i for i, special in enumerate(encoding.special) if not special]
+        best = max(ordinary, key=lambda i: float(row[i]))
+        name = "itself" if best == word.start else f'"{encoding.tokens[best]}"'
+        assert f"to {encoding.tokens[top]} ({row[top]:.2f}), and among the words to {name} ({row[best]:.2f})" in part
+
+
+@pytest.mark.parametrize(
+    ("weights", "special", "text"),
+    [
+        ([0.1, 0.2, 0.7], (0,), 'in B to "beam" (0.70).'),
+        ([0.1, 0.7, 0.2], (0,), "in B to itself (0.70)."),
+        ([0.6, 0.3, 0.1], (0,), "in B to [CLS] (0.60), and among the words to itself (0.30)."),
+        ([0.6, 0.1, 0.3], (0,), 'in B to [CLS] (0.60), and among the words to "beam" (0.30).'),
+        ([0.6, 0.1, 0.3], (0, 1, 2), "in B to [CLS] (0.60)."),
+    ],
+)
+def test_most_weight_by_what_gets_it(weights, special, text):
+    assert captions.most_weight(rows(weights, special=special), "crane") == f'"crane" gives most weight {text}'
+
+
+def test_most_weight_of_several_heads_laid_over_one_another():
+    frame = pd.concat([rows([0, 0.1, 0.9], source="L5 H1"), rows([0, 0.8, 0.2], source="rollout")])
+    text = captions.most_weight(frame.drop(columns="special"), "crane", by="source")
+    assert text == '"crane" gives most weight in L5 H1 to "beam" (0.90); in rollout to itself (0.80).'
+
+
+def test_the_largest_cell_of_a_map(sides):
+    encoding, _, weights = sides["B"]
+    weights = weights[1:, 1:].numpy()  # without [CLS], which gives itself the most of all
+    labels = encoding.tokens[1:]
+    i, j = np.unravel_index(weights.argmax(), weights.shape)
+    expected = f'Largest weight: {weights.max():.2f}, from "{labels[i]}" to "{labels[j]}".'
+    assert i != j and captions.largest_cell(weights, labels) == expected
+
+
+def test_the_largest_cell_goes_by_absolute_value_and_keeps_its_sign():
+    matrix = np.array([[np.nan, 0.1], [-0.3, 0.2]])
+    assert captions.largest_cell(matrix, ("a", "b"), "difference") == 'Largest difference: −0.30, from "b" to "a".'
+    assert "own: 0.0000003, from" in captions.largest_cell(matrix * 1e-6, ("a", "b"), "difference to the model's own")
+
+
+def test_the_surest_word_of_a_map():
+    frame = pd.DataFrame({"word": ["a", "b"], "attends most to": ["b", "[SEP]"], "weight": [0.4, 0.9]})
     assert (
-        readings.attention(strip([0.1, 0.2, 0.7]), "bank", "L0 H1")
-        == 'In L0 H1, "bank" looks most at "river" (0.70) in A.'
+        captions.surest_word(frame, "Rollout")
+        == 'Rollout: of the words, "b" gives the largest weight, 0.90 to "[SEP]".'
     )
+    assert "no word" in captions.surest_word(frame[:0], "Rollout")
 
 
-def test_attention_says_special_tokens_and_the_word_itself():
-    said = readings.attention(strip([0.6, 0.3, 0.1], special=(0,)), "bank", "L0 H1")
+def test_special_weight_is_the_sum_over_special_tokens(strip, sides):
+    shares = {name: float(w[word.start][list(e.special)].sum()) for name, (e, word, w) in sides.items()}
+    assert abs(shares["A"] - shares["B"]) > 0.01
+    expected = f'[CLS] and [SEP] take {shares["A"]:.0%} in A, {shares["B"]:.0%} in B of the weight of "crane".'
+    assert captions.special_weight(strip, "crane") == expected.replace("%", " %")
+
+
+def test_special_weight_with_one_special_token_and_with_none():
+    one = rows([0.25, 0.5, 0.25], texts=("a", "crane", "</s>"), special=(2,))
+    assert captions.special_weight(one, "crane") == '</s> takes 25 % in B of the weight of "crane".'
+    assert "adds no special tokens" in captions.special_weight(rows([0.2, 0.5, 0.3], special=()), "crane")
+
+
+def test_hidden_weight_names_each_sentence():
+    assert "12 % in A, 68 % in B of the weight" in captions.hidden_weight({"A": 0.12, "B": 0.68})
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_weight_difference_says_the_largest_of_all_and_the_words_own(sides, swapped):
+    first, second = ((e, word, w) for e, word, w in reversed(sides.values() if swapped else list(sides.values())[::-1]))
+    pair = compare_sentences(first[:2], second[:2], LAYER, HEAD)
+    text = captions.weight_difference(pair)
+    # Matched are [CLS], a, crane, the, the full stop and [SEP], each one token here.
+    cells = {}
+    for query in pair.labels:
+        for key in pair.labels:
+            a, b = (_cell(side, query, key) for side in (first, second))
+            if a is not None and b is not None:
+                cells[query.casefold(), key.casefold()] = a - b
+    (query, key), value = max(cells.items(), key=lambda cell: abs(cell[1]))
+    sign = "+" if value > 0 else "−"
+    assert f"Largest difference: {sign}{abs(value):.2f}, from" in text
+    assert f'from "{query}" to "{key}"' in text.casefold()
+    assert f"gets more in {'A' if value > 0 else 'B'}." in text
+    own = {key: value for (query, key), value in cells.items() if query == "crane"}
+    top = max(own, key=lambda key: abs(own[key]))
+    sign = "+" if own[top] > 0 else "−"
     assert (
-        said == 'In L0 H1, "bank" looks most at the special token [CLS] (0.60) and, of the words, itself (0.30) in A.'
+        f'"crane" itself differs most in what it gives "{top}" ({sign}{abs(own[top]):.2f})'.casefold()
+        in text.casefold()
     )
+    a, b = pair.matched_weight
+    assert f"take {100 * a:.0f} % of the weight in A and {100 * b:.0f} % in B" in text
 
 
-def test_effect_never_calls_a_small_head_the_cause():
-    said = readings.effect(heads([0.02, -0.05]), "L0 H0", "bank", 0.8, None)
-    assert "without L0 H0 0.82, 10% of the difference" in said
-    assert "largest effect is L0 H1's: 0.75, 25% of the difference the other way: no head does it alone." in said
+def _cell(side, query, key):
+    encoding, _, weights = side
+    tokens = [token.casefold() for token in encoding.tokens]
+    if query.casefold() not in tokens or key.casefold() not in tokens:
+        return None
+    return float(weights[tokens.index(query.casefold()), tokens.index(key.casefold())])
 
 
-def test_effect_of_a_head_that_accounts_for_most_is_not_called_too_little():
-    said = readings.effect(heads([0.15, 0.0]), "L0 H0", "bank", 0.8, None)
-    assert "That is the largest effect of all heads." in said and "alone" not in said
+def test_a_measure_names_the_heads_with_the_most_and_the_least_and_the_chosen_one():
+    frame = heads_frame(
+        entropy=torch.tensor([[1.5, 0.25], [2.75, 2.0]]), effect=torch.tensor([[0.01, -0.0316], [0.02, 0.0]])
+    )
+    text = captions.measure_by_head(frame, "entropy", "bits", "L1 H1")
+    assert text.startswith("Entropy: most in L1 H0 (2.75 bits), least in L0 H1 (0.25 bits). L1 H1 has 2.00 bits.")
+    text = captions.measure_by_head(frame, "effect", "signed", "L0 H0")
+    assert text.startswith("Effect: most in L1 H0 (+0.020), least in L0 H1 (−0.032). L0 H0 has +0.010.")
+    assert "L1 H1 has 2.00. Each" in captions.measure_by_head(frame, "entropy", "", "L1 H1")
 
 
-def test_effect_stands_beside_its_control():
-    said = readings.effect(heads([0.02, 0.0], [0.0, -0.03]), "L0 H0", "bank", 0.8, 0.9)
-    assert "same sense the vectors are 0.90 alike and the largest effect is L0 H1's, -0.030 beside +0.020 here." in said
+def test_named_patterns_that_fit_and_the_nearest_that_does_not():
+    near, far = Fit("broad", "", 0.8, 0.9), Fit("itself", "", 0.1, 0.5)
+    assert (
+        captions.named_pattern([near, far], "L3 H7")
+        == "In this sentence L3 H7 fits no named pattern. The nearest is broad (0.80, threshold 0.90)."
+    )
+    both = [Fit("previous token", "", 0.97, 0.5), Fit("broad", "", 0.91, 0.9), far]
+    text = captions.named_pattern(both, "L3 H7")
+    assert text.endswith("a named pattern: previous token (0.97, threshold 0.50); broad (0.91, threshold 0.90).")
 
 
-def test_parting_says_whether_the_way_is_steady():
-    steady = readings.parting([1, 1, 0.9, 0.8], "bank", True)
-    assert "after the last layer 0.80" in steady and "steady" not in steady
-    assert "not steady" in readings.parting([1, 1, 0.7, 0.8], "bank", True)
-    assert "different positions" in readings.parting([1, 0.9, 0.8], "bank", False)
-
-
-def test_switched_off_claims_identity_only_for_no_difference():
-    assert "to the last bit" in readings.switched_off(0.0, True)
-    assert "1.0e-07" in readings.switched_off(1e-7, True)
-    assert "position's part remains" in readings.switched_off(0.5, False)
+def test_counterparts_name_the_chosen_head_and_the_one_that_moved_most():
+    frame = heads_frame(distance=torch.tensor([[0.1, 0.2], [0.45, 0.3]]))
+    text = captions.counterparts(frame, "L0 H1")
+    assert text.startswith("L0 H1 moved 0.20 of its weight elsewhere; L1 H0 moved most, 0.45.")

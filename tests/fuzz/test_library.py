@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from selfattn import TextError, load_encoder
-from selfattn.captions import attention as readings
+from selfattn.captions import attention as captions
 from selfattn.charts import vega as charts
 from selfattn.charts.theme import LIGHT
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -52,7 +52,7 @@ def _encoded_or_refused(encoder, text):
     for word in encoding.words[:1]:
         frame = strip_frame(encoding, weights[0, word.start], word, "A")
         assert frame["weight"].sum() == pytest.approx(1, abs=1e-4)
-        assert readings.attention(frame, word.text, "L0 H0")
+        assert captions.most_weight(frame, word.text, "L0 H0")
     return encoding
 
 

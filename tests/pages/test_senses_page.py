@@ -59,8 +59,8 @@ def test_the_labelled_set_is_there_at_once_with_its_baselines_in_words(at):
     assert "Over 3 words and 48 sentences" in shown
     assert "equal weights" in shown
     assert "own value alone" in shown
-    assert "Permutation control" in shown
-    assert "another choice of words" in shown  # three words are few, and the page says so
+    assert "shuffled labels" in shown
+    assert "another choice may" in shown  # three words are few, and the page says so
     assert len(at.get("vega_lite_chart")) == 3
 
 

@@ -6,8 +6,10 @@ import pandas as pd
 import streamlit as st
 from cachetools import LRUCache
 
+from selfattn import numbers
 from selfattn.analysis.attributions import METHODS, Opinions, agreement, ask, direction
-from selfattn.captions import steps as head_readings
+from selfattn.captions import attention as captions
+from selfattn.captions.attributions import ranks
 from selfattn.charts import bars as chain_charts
 from selfattn.charts import head_charts
 from selfattn.charts import vega as charts
@@ -63,11 +65,11 @@ def _show_side(name: str, side: Occurrence, opinions: Opinions) -> None:
         return
     frame = opinions.frame()
     colors = dict(zip(METHODS, (theme.muted, theme.weights[3], theme.effect[-1])))
-    reading = head_readings.opinions(frame, agreement(opinions.values), METHODS)
+    reading = ranks(frame, agreement(opinions.values), METHODS)
     show_chart(charts.finish(head_charts.ranks(frame, colors, theme), theme), reading, width="content")
     st.text(
-        f"s = {opinions.number:.3f} as it stands, {opinions.baseline:.3f} with every word blanked out; integrated gradients "
-        f"leave {abs(opinions.gap):.0e} unexplained.",
+        f"s = {numbers.decimal(opinions.number, 3)} as it stands, {numbers.decimal(opinions.baseline, 3)} with every word "
+        f"blanked out; integrated gradients leave {numbers.error(opinions.gap)} unexplained.",
         width="stretch",
     )
     opened = st.popover("Numbers", key=f"opinions-{name}", on_change="rerun", type="tertiary")
@@ -97,9 +99,9 @@ def _one_head(pair: Pair, asked: dict[str, Opinions], layer: int, head: int) -> 
         color = theme.sentence_a if key == "A" else theme.sentence_b
         with places.container(width=COLUMN, gap="small"):
             rows = [Row(key, values, [word.text for word in words], color)]
-            first = words[max(range(len(words)), key=values.__getitem__)].text
-            rest = pd.Series(values).sum()
-            reading = f'{name} puts "{first}" first in {key}; the words here hold {rest:.2f} of its weight.'
+            frame = pd.DataFrame({"sentence": key, "text": [word.text for word in words], "weight": values})
+            reading = captions.most_weight(frame, side.word.text, name)
+            reading += f" The words here get {numbers.share(sum(values))} of its weight."
             show_chart(
                 chain_charts.bars(rows, theme, what="weight"),
                 reading,

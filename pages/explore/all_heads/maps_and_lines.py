@@ -5,12 +5,12 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
+from selfattn import numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
 from selfattn.analysis.measures import head_measures
 from selfattn.analysis.patterns import fits
 from selfattn.analysis.word_map import word_map
-from selfattn.captions import attention as readings
-from selfattn.captions import steps as head_readings
+from selfattn.captions import attention as captions
 from selfattn.charts import head_charts
 from selfattn.charts import vega as charts
 from selfattn.dashboard import limits
@@ -85,7 +85,7 @@ def show_grid(encoder: Encoder, pair: Pair, side: Occurrence, layer: int, head: 
         ordered,
         "effect" if unit == "signed" else "weights",
     )
-    reading = head_readings.grid(frame, measure, unit, str(Head(layer, head)))
+    reading = captions.measure_by_head(frame, measure, unit, str(Head(layer, head)))
     show_chart(
         spec, reading, key=key, on_select=lambda: _clicked(key), width="content", name="all heads", table=lambda: frame
     )
@@ -157,12 +157,12 @@ def show_card(encoder: Encoder, side: Occurrence, layer: int, head: int) -> None
     shown = zoomed(whole(weights, encoding, options), "card")
     chart = charts.heatmap(shown.matrix.numpy(), shown.labels, theme, marked=shown.rows_of(side.positions), size=330)
     most = _most(weights, encoding)
-    reading = _most_reading(most, name) + binning(shown)
+    reading = captions.surest_word(most, name) + binning(shown)
     show_chart(charts.finish(chart, theme), reading, width="content", name=name, table=table_of(shown))
     if not options.special:
-        st.text(readings.hidden({name: shown.hidden}), width="stretch")
+        st.text(captions.hidden_weight({name: shown.hidden}), width="stretch")
     if which == "this head":
-        st.text(head_readings.pattern(fits(weights, encoding), own), width="stretch")
+        st.text(captions.named_pattern(fits(weights, encoding), own), width="stretch")
     st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
     with st.expander("What each word attends to most; the head's measures"):
         st.dataframe(most, hide_index=True, height=min(280, 36 * len(most) + 38))
@@ -211,16 +211,8 @@ def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
     return table[[not special for special in by_word.special]]
 
 
-def _most_reading(most: pd.DataFrame, name: str) -> str:
-    if most.empty:
-        return f"{name}: there is no word in this sentence."
-    first = most.loc[most["weight"].idxmax()]
-    return (
-        f'{name}: of the words, "{first["word"]}" is the surest: {first["weight"]:.2f} on "{first["attends most to"]}".'
-    )
-
-
 MOST_LINES, MOST_WORDS = 6, 60
+THIN = " Words with less than 0.005 have no line."
 
 
 def show_lines(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
@@ -250,7 +242,8 @@ def show_lines(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
             place = int(words.loc[words["chosen"], "place"].iloc[0])
             chart = head_charts.lines(words, side.word.text, theme, word_place=place, color=color)
             st.markdown(f"**{name}**")
-            show_chart(charts.finish(chart, theme), head_readings.lines(frame, side.word.text, 0.005), width="content")
+            reading = captions.most_weight(frame, side.word.text, by="source") + THIN
+            show_chart(charts.finish(chart, theme), reading, width="content")
             if left:
                 st.text(left, width="stretch")
 
@@ -281,7 +274,7 @@ def _shown_words(frame: pd.DataFrame, side: Occurrence) -> tuple[pd.DataFrame, s
     kept = sorted(strongest.nlargest(MOST_WORDS).index)
     shown = frame[frame["place"].isin(kept)]
     lost = 1 - shown.groupby("source", sort=False)["weight"].sum()
-    said = ", ".join(f"{share:.2f} in {source}" for source, share in lost.items())
+    said = ", ".join(f"{numbers.share(share)} in {source}" for source, share in lost.items())
     shown = shown.assign(place=shown["place"].map({place: i for i, place in enumerate(kept)}))
     return shown, (
         f"{len(strongest)} words are too many for lines: the {MOST_WORDS} with the largest weights are drawn. The others "

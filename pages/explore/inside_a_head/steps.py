@@ -7,8 +7,9 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
+from selfattn import numbers
 from selfattn.analysis.steps import Chain, Step, dot_product, follow
-from selfattn.captions import steps as head_readings
+from selfattn.captions import steps as captions
 from selfattn.charts import bars as chain_charts
 from selfattn.charts.bars import Row
 from selfattn.charts.theme import Theme
@@ -111,7 +112,7 @@ def show_step(name: str, sides: Sequence[Side]) -> None:
     with said:
         st.markdown(f"**{TITLES[name]}** &nbsp; ${step.formula}$")
         st.code(step.code, language="python", wrap_lines=True)
-        st.text(f"{_shapes(steps)}\n{head_readings.error(steps)}", width="stretch")
+        st.text(f"{_shapes(steps)}\n{captions.step_error(steps)}", width="stretch")
         with st.container(horizontal=True, vertical_alignment="center"):
             _numbers(name, sides)
             st.caption(step.where)
@@ -156,9 +157,9 @@ def _show_bars(name: str, rows: list[Row], theme: Theme, reading: str, what: str
 def _vector_strip(name: str, sides: Sequence[Side], theme: Theme) -> None:
     rows = {side.name: side.row(name) for side in sides}
     drawn = [_vector(side, rows[side.name]) for side in sides]
-    reading = head_readings.vector(rows, "input vector")
+    reading = captions.vector_lengths(rows, "input vector")
     if name == "output":
-        reading = head_readings.output(rows, {side.name: side.row("input") for side in sides})
+        reading = captions.head_output(rows, {side.name: side.row("input") for side in sides})
     show_chart(
         chain_charts.strip(drawn, theme), reading, width="content", name=name, table=lambda: chain_charts.frame(drawn)
     )
@@ -167,7 +168,7 @@ def _vector_strip(name: str, sides: Sequence[Side], theme: Theme) -> None:
 def _vector_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:
     rows = {side.name: side.row(name) for side in sides}
     drawn = [_vector(side, rows[side.name]) for side in sides]
-    _show_bars(name, drawn, theme, head_readings.vector(rows, name))
+    _show_bars(name, drawn, theme, captions.vector_lengths(rows, name))
 
 
 def _vector(side: Side, values: Tensor) -> Row:
@@ -176,7 +177,7 @@ def _vector(side: Side, values: Tensor) -> Row:
 
 def _token_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:
     rows = {side.name: side.row(name) for side in sides}
-    reading = _READINGS.get(name, lambda rows, labels: head_readings.largest(rows, labels, "number"))
+    reading = _READINGS.get(name, lambda rows, labels: captions.largest(rows, labels, "number"))
     drawn = [_tokens(side, rows[side.name]) for side in sides]
     _show_bars(name, drawn, theme, reading(rows, {side.name: side.encoding.tokens for side in sides}), name)
 
@@ -202,8 +203,8 @@ def show_dot_product(sides: Sequence[Side]) -> None:
                 width=300,
             )
             terms = dot_product(trace, side.position, key)
-            st.code(head_readings.written_out(trace.query[side.position], trace.key[key]), language=None)
-            st.text(head_readings.dot_product(terms, side.token, tokens[key]), width="stretch")
+            st.code(captions.score_terms(trace.query[side.position], trace.key[key]), language=None)
+            st.text(captions.score(terms, side.token, tokens[key]), width="stretch")
 
 
 def _strongest(side: Side) -> int:
@@ -215,24 +216,24 @@ def _strongest(side: Side) -> int:
 
 def _one_number(name: str, sides: Sequence[Side], theme: Theme) -> None:
     for side in sides:
-        st.metric(f"{side.name}, {name} of the row", f"{float(side.row(name)[0]):.4f}", width="content")
+        st.metric(f"{side.name}, {name} of the row", numbers.decimal(side.row(name)[0], 4), width="content")
 
 
 def _context(name: str, sides: Sequence[Side], theme: Theme) -> None:
     shares = {side.name: context_share(side.chain.trace, [side.position]) for side in sides}
     st.caption("Each token's share of the context vector: weight times value, seen along the context. Shares sum to 1.")
     drawn = [_tokens(side, shares[side.name]) for side in sides]
-    reading = head_readings.largest(shares, {side.name: side.encoding.tokens for side in sides}, "share")
+    reading = captions.largest(shares, {side.name: side.encoding.tokens for side in sides}, "share")
     _show_bars("shares of the context", drawn, theme, reading, "share")
     _vector_bars(name, sides, theme)
 
 
 _READINGS: dict[str, Callable[..., str]] = {
-    "scores": lambda rows, labels: head_readings.largest(rows, labels, "score"),
-    "scaled": lambda rows, labels: head_readings.largest(rows, labels, "scaled score"),
-    "masked": lambda rows, labels: head_readings.hidden_count(rows),
-    "powers": lambda rows, labels: head_readings.largest(rows, labels, "power"),
-    "weights": lambda rows, labels: head_readings.largest(rows, labels, "weight"),
+    "scores": lambda rows, labels: captions.largest(rows, labels, "score"),
+    "scaled": lambda rows, labels: captions.largest(rows, labels, "scaled score"),
+    "masked": lambda rows, labels: captions.hidden_tokens(rows),
+    "powers": lambda rows, labels: captions.largest(rows, labels, "power"),
+    "weights": lambda rows, labels: captions.largest(rows, labels, "weight"),
 }
 VECTORS = ("input", "read", "query", "key", "value", "turned query", "turned key", "context", "output")
 PICTURES = {

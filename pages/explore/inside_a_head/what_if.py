@@ -9,7 +9,8 @@ from pages.explore.inside_a_head.steps import COLUMN, Side
 from selfattn.analysis.interventions import Alone, alone
 from selfattn.analysis.measures import entropy, similarity
 from selfattn.analysis.what_if import Masking, causal_mask, change, four_ways
-from selfattn.captions import steps as head_readings
+from selfattn.captions import steps as captions
+from selfattn.captions import vectors as vector_captions
 from selfattn.charts import bars as chain_charts
 from selfattn.charts.bars import Row
 from selfattn.dashboard import limits
@@ -59,7 +60,7 @@ def _before_and_after(side: Side, changed: AttentionTrace) -> None:
         Row("then", after.tolist(), side.encoding.tokens, side.color, side.position),
     ]
     cosine = float(similarity(real.context[side.position], changed.context[side.position]))
-    reading = head_readings.change(before, after, (float(entropy(before)), float(entropy(after))), cosine, side.name)
+    reading = captions.changed_row(before, after, (float(entropy(before)), float(entropy(after))), cosine, side.name)
     _bars(f"{side.name}: the weights of the word as they are, and changed", rows, reading)
 
 
@@ -92,7 +93,7 @@ def _alone(encoder: Encoder, text: str, layer: int, head: int) -> Alone:
 def _alone_reading(pair: Pair, passes: dict[str, Alone], name: str) -> str:
     left = [passes[key].hidden[list(side.positions)].mean(0) for key, side in pair.sides]
     real = [side.encoding.vector(side.encoding.n_layers, side.positions) for _, side in pair.sides]
-    return head_readings.alone(float(similarity(*left)), float(similarity(*real)), name, pair.word)
+    return vector_captions.only_head(float(similarity(*left)), float(similarity(*real)), name, pair.word)
 
 
 def show_four_ways(sides: Sequence[Side]) -> None:
@@ -132,10 +133,9 @@ def _one_way(sides: Sequence[Side], found: dict[str, Masking]) -> None:
     parts = []
     for side in sides:
         way = found[side.name]
-        said = head_readings.masking(way.weights[side.position], float(way.leaked[side.position]))
-        moved = float(similarity(way.context[side.position], side.chain.trace.context[side.position]))
-        bits = float(entropy(way.weights[side.position]))
-        parts.append(f"{side.name}: {said} Entropy {bits:.2f} bits; context's cosine to the real one {moved:.3f}.")
+        weights, leaked = way.weights[side.position], float(way.leaked[side.position])
+        cosine = float(similarity(way.context[side.position], side.chain.trace.context[side.position]))
+        parts.append(captions.masked_row(weights, leaked, float(entropy(weights)), cosine, side.name))
     name = next(iter(found.values())).name
     _bars(f"{name[0].upper()}{name[1:]}", rows, "\n".join(parts))
 
@@ -168,7 +168,7 @@ def _padded(encoder: Encoder, side: Side, extra: int) -> None:
     share = float(trace.weights[:n, n:].sum(-1).max())
     for title, step in (("masked", trace.masked), ("weights", trace.weights)):
         row = Row(side.name, step[side.position].tolist(), padded.tokens, side.color, side.position)
-        reading = head_readings.padding(n, extra, share, error) if title == "weights" else ""
+        reading = captions.padding(n, extra, share, error) if title == "weights" else ""
         st.markdown(f"**{title}**")
         _show_rows(f"{title}, {side.name}", [row], title, reading)
 

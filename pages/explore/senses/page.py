@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.explore.senses import parts as view
-from selfattn.captions import senses as senses_readings
+from selfattn.captions import senses as captions
 from selfattn.charts import senses_charts as pictures
 from selfattn.charts import vega as charts
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
@@ -58,7 +58,7 @@ with st.container(horizontal=True, gap="medium"):
             "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
         )
         curve = pictures.layers_curve(pictures.layers_frame(report), theme)
-        show_chart(charts.finish(curve, theme), senses_readings.layers(report), width="content")
+        show_chart(charts.finish(curve, theme), captions.layers(report), width="content")
     with st.container(width=COLUMN, gap="small"):
         st.markdown(
             "**In which heads, and what attention adds**",
@@ -72,8 +72,8 @@ with st.container(horizontal=True, gap="medium"):
         column, kind = pictures.MAPS[measure]
         if encoder.recomputable:
             table = pictures.heads_table(report)
-            view.show_map(table, column, kind, layer, head, senses_readings.heads(report, (layer, head)), measure)
-            st.text(senses_readings.threshold(report), width="stretch")
+            view.show_map(table, column, kind, layer, head, captions.heads(report, (layer, head)), measure)
+            st.text(captions.chance(report), width="stretch")
         else:
             st.info("Heads can be compared only where the attention is recomputed.")
 view.take_away(encoder, report, layer, head, column, kind)
@@ -83,9 +83,7 @@ if encoder.recomputable:
         with st.container(width=COLUMN, gap="small"):
             st.markdown("**The words, ranked**")
             words = pictures.words_frame(report)
-            show_chart(
-                charts.finish(pictures.words_chart(words, theme), theme), senses_readings.words(words), width="content"
-            )
+            show_chart(charts.finish(pictures.words_chart(words, theme), theme), captions.words(words), width="content")
         with st.container(width=COLUMN, gap="small"):
             st.markdown("**The chosen head's sentences**")
             view.show_sentences(report, layer, head)

@@ -9,7 +9,7 @@ from typing import TypeVar
 import pandas as pd
 import streamlit as st
 
-from selfattn.captions import senses as senses_readings
+from selfattn.captions import senses as captions
 from selfattn.charts import senses_charts as pictures
 from selfattn.charts import vega as charts
 from selfattn.dashboard import limits
@@ -127,7 +127,7 @@ def show_unusable(encoder: Encoder, frame: pd.DataFrame, error: ValueError) -> N
 def show_clusters(report: ClusterReport) -> None:
     """The clusters of unlabelled sentences: a line a word, and the sentences."""
     show_rejected(report.rejected)
-    st.text(senses_readings.clusters(report), width="stretch")
+    st.text(captions.clusters(report), width="stretch")
     number = {"silhouette": st.column_config.NumberColumn(format="%.2f")}
     st.dataframe(report.words, hide_index=True, column_config=number)
     sentences = report.items[["word", "cluster", "silhouette", "sentence"]].sort_values(["word", "cluster"])
@@ -153,7 +153,7 @@ def show_sentences(report: SeparationReport, layer: int, head: int) -> None:
     """The sentences that a head gets right and wrong; a chosen one can be opened beside one of another sense."""
     found = report.sentences(layer, head).reset_index(drop=True)
     name = str(Head(layer, head))
-    st.text(senses_readings.sentences(found, name))
+    st.text(captions.sentences(found, name))
     which = segmented("Show", ["wrong", "right", "all"], default="wrong", required=True, key="which")
     wanted = {"wrong": found["score"] < 1, "right": found["score"] == 1, "all": found["score"] >= 0}[which]
     shown = found[wanted][["word", "sense", "nearest", "sentence"]].rename(columns={"nearest": "told as"})
@@ -201,7 +201,7 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, layer: in
     )
     column = pictures.EFFECTS[kind]
     table = pictures.removal_table(report)
-    show_map(table, column, "effect", layer, head, senses_readings.removal(report, column), "mean effect")
+    show_map(table, column, "effect", layer, head, captions.removal(report, column), "mean effect")
     _parquet(table, "selfattn-removal")
 
 
@@ -229,7 +229,7 @@ def take_away(encoder: Encoder, report: SeparationReport, layer: int, head: int,
     name = next(name for name, (shown, _) in pictures.MAPS.items() if shown == column)
     chart = charts.head_map(table, column, theme, str(Head(layer, head)), kind=kind)
     figures = {name: lambda: charts.finish(chart, theme)}
-    reading = {name: senses_readings.heads(report, (layer, head))}
+    reading = {name: captions.heads(report, (layer, head))}
     offer(View("selfattn-senses", provenance, figures, {name: lambda: table, **tables}, readings=reading))
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.explore.two_sentences import parts as view
 from pages.explore.two_sentences.removal_map import MAPS, show_head_map
 from pages.explore.two_sentences.tour import show_tour
-from selfattn.captions import attention as readings
+from selfattn.captions import attention as captions
 from selfattn.charts import vega as charts
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
@@ -39,12 +39,12 @@ with words:
     frame = view.strip(pair, layer, head)
     show_chart(
         charts.finish(charts.strip(frame, theme), theme),
-        readings.attention(frame, pair.word, name),
+        captions.most_weight(frame, pair.word, name),
         width="content",
         name="what the word looks at",
         table=lambda: frame,
     )
-    st.text(readings.special(view.special_shares(pair, layer, head), pair.word), width="stretch")
+    st.text(captions.special_weight(frame, pair.word), width="stretch")
 
 view.show_steps(encoder, pair, layer, head)
 with st.container(horizontal=True):

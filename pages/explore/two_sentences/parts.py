@@ -1,15 +1,15 @@
 """The parts of the main view: the word's strip, the kernel's steps, the whole maps, the parting curve, the figure."""
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 import torch
 
 from selfattn.analysis.compare import SentenceComparison, compare_sentences
-from selfattn.analysis.measures import drift, similarity, special_share
+from selfattn.analysis.measures import drift, similarity
 from selfattn.analysis.word_map import WordMap, word_map
-from selfattn.captions import attention as readings
-from selfattn.captions import steps as head_readings
+from selfattn.captions import attention as captions
+from selfattn.captions import vectors as vector_captions
+from selfattn.captions.steps import kernel_error
 from selfattn.charts import head_charts
 from selfattn.charts import vega as charts
 from selfattn.charts.two_sentences import two_sentences
@@ -67,11 +67,6 @@ def strip(pair: Pair, layer: int, head: int) -> pd.DataFrame:
     return pd.concat([strip_frame(side.encoding, row(side, layer, head), side.word, name) for name, side in pair.sides])
 
 
-def special_shares(pair: Pair, layer: int, head: int) -> dict[str, float]:
-    """How much of the word's weight lies on special tokens, for A and B."""
-    return {name: float(special_share(row(side, layer, head), side.encoding.special)) for name, side in pair.sides}
-
-
 def error(encoder: Encoder, pair: Pair, layer: int, head: int) -> float | None:
     """The largest difference between the kernel's weights and the model's own in this head, over both sentences."""
     if not encoder.recomputable:
@@ -114,7 +109,7 @@ def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         show_chart(charts.finish(chart, theme), reading, caption=False, width="content", name="context")
     separate = [cached_separate_error(encoder, side.encoding.text, layer, head) for _, side in pair.sides]
     known = None if None in separate else max(separate)
-    st.text(readings.error(error(encoder, pair, layer, head), known), width="stretch")
+    st.text(kernel_error(error(encoder, pair, layer, head), known), width="stretch")
 
 
 def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
@@ -158,14 +153,14 @@ def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
             reading = _map_reading(view, source) + binning(view)
             show_chart(charts.finish(chart, theme), reading, width="content", table=table_of(view))
     if not options.special:
-        st.text(readings.hidden({name: view.hidden for name, view in views.items()}), width="stretch")
+        st.text(captions.hidden_weight({name: view.hidden for name, view in views.items()}), width="stretch")
 
 
 def _show_against(pair: Pair, layer: int, head: int, hidden: bool) -> None:
     theme = current_theme()
     found = against(pair, layer, head, hidden)
     chart = head_charts.aligned_map(found, theme, title=f"A minus B   {Head(layer, head)}")
-    reading = head_readings.difference(found)
+    reading = captions.weight_difference(found)
     places = st.container(horizontal=True, gap="medium")
     with places.container(width=COLUMN):
         show_chart(charts.finish(chart, theme), reading, width="content", caption=False, table=lambda: found.frame())
@@ -176,7 +171,7 @@ def _show_against(pair: Pair, layer: int, head: int, hidden: bool) -> None:
                 name: word_map(side.encoding, side.encoding.weights(layer, head), special=False).hidden
                 for name, side in pair.sides
             }
-            st.text(readings.hidden(gone), width="stretch")
+            st.text(captions.hidden_weight(gone), width="stretch")
 
 
 def against(pair: Pair, layer: int, head: int, hidden: bool) -> SentenceComparison:
@@ -195,10 +190,8 @@ def _view(side: Occurrence, layer: int, head: int, source: str, options: MapOpti
 
 
 def _map_reading(view: WordMap, source: str) -> str:
-    i, j = np.unravel_index(int(view.matrix.abs().argmax()), view.matrix.shape)
-    if source == "difference":
-        return f"Largest difference: {view.matrix[i, j]:+.1e}, from {view.labels[i]} to {view.labels[j]}."
-    return f"Largest weight: {view.matrix[i, j]:.2f}, from {view.labels[i]} to {view.labels[j]}."
+    what = "difference to the model's own" if source == "difference" else "weight"
+    return captions.largest_cell(view.matrix.numpy(), view.labels, what)
 
 
 def show_parting(encoder: Encoder, pair: Pair) -> None:
@@ -219,8 +212,8 @@ def show_parting(encoder: Encoder, pair: Pair) -> None:
         main = drift(pair.first.encoding, pair.first.positions, pair.second.encoding, pair.second.positions)
         if not on and encoder.recomputable:
             off, largest = _switched_off(encoder, pair, main)
-            st.text(readings.switched_off(largest, pair.same_position), width="stretch")
-        st.text(readings.parting(main.tolist(), pair.word, pair.same_position), width="stretch")
+            st.text(vector_captions.attention_off(largest, pair.same_position), width="stretch")
+        st.text(vector_captions.cosines_over_layers(main.tolist(), pair.word, pair.same_position), width="stretch")
         st.text("The dashed yardsticks: the same word in the same sense, and two random words.", width="stretch")
     curves, colors = _curves(encoder, pair, main, off, theme)
     with curve:
@@ -282,11 +275,11 @@ def take_away(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
     )
     file = f"selfattn-{str(Head(layer, head)).replace(' ', '')}"
     name = f"{pair.word} in both sentences"
-    reading = readings.attention(strip(pair, layer, head), pair.word, str(Head(layer, head)))
+    reading = captions.most_weight(strip(pair, layer, head), pair.word, str(Head(layer, head)))
     if st.session_state.get("view") == AGAINST:
         found = against(pair, layer, head, bool(st.session_state.get("hide")))
         figures, tables = {name: lambda: against_figure(pair, found, layer, head)}, {name: found.frame}
-        file, reading = f"{file}-difference", head_readings.difference(found)
+        file, reading = f"{file}-difference", captions.weight_difference(found)
     else:
         source = st.session_state.get("view") or "from scratch"
         figures = {name: lambda: figure(pair, layer, head, source)}

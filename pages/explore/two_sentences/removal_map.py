@@ -6,7 +6,7 @@ from torch import Tensor
 
 from selfattn.analysis.interventions import half_of
 from selfattn.analysis.measures import similarity, special_share
-from selfattn.captions import attention as readings
+from selfattn.captions import vectors as captions
 from selfattn.charts import vega as charts
 from selfattn.dashboard.encoder_picker import cached_effect, cached_knock_out
 from selfattn.dashboard.figures import current_theme, show_chart
@@ -42,7 +42,7 @@ def show_head_map(encoder: Encoder, pair: Pair, layer: int, head: int, measure: 
     chart = charts.finish(charts.head_map(frame, column, theme, str(Head(layer, head)), kind=kind, title=title), theme)
     before = _alike(pair, pair.second)
     same = None if control is None else _alike(pair, pair.control)
-    reading = readings.effect(frame, str(Head(layer, head)), pair.word, before, same)
+    reading = captions.removal(frame, str(Head(layer, head)), pair.word, before, same)
     show_chart(chart, reading, key=key, on_select=lambda: _clicked(key), width="content")
 
 

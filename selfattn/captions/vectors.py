@@ -1,0 +1,81 @@
+"""Captions of a word's two vectors: how their cosine changes over the layers, without a head, and without attention."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from selfattn import numbers
+
+HINT = 2  # an effect under this many times its control's is no finding
+
+
+def cosines_over_layers(curve: Sequence[float], word: str, same_position: bool) -> str:
+    """Where two vectors of one word part: the cosine of the bare tokens, with positions, after each layer."""
+    token, placed, *layers = curve
+    lowest = min(range(len(layers)), key=layers.__getitem__)
+    return (
+        f'As bare tokens the two "{word}" vectors have cosine {numbers.cosine(token)}. With their positions it is '
+        f"{numbers.cosine(placed)} ({'the same position' if same_position else 'different positions'}), "
+        f"after the last layer {numbers.cosine(layers[-1])}. It is lowest after L{lowest} ({numbers.cosine(layers[lowest])})."
+        + ("" if list(layers) == sorted(layers, reverse=True) else " It does not fall steadily.")
+    )
+
+
+def attention_off(difference: float, same_position: bool) -> str:
+    """All attention off: the largest difference between the word's two vectors, over all layers and dimensions."""
+    if difference == 0:
+        return (
+            "With attention off, the two vectors are the same in every layer, to the last bit. "
+            "So only attention brings in the context."
+        )
+    if same_position:
+        return f"With attention off, the two vectors differ by at most {numbers.error(difference)}."
+    return (
+        f"With attention off, the two vectors still differ by up to {numbers.error(difference)}, because the word stands at "
+        "different positions. The context has no part in it."
+    )
+
+
+def removal(frame: pd.DataFrame, chosen: str, word: str, before: float, same_sense: float | None) -> str:
+    """What removing a head does to the cosine of a word's two vectors: the chosen head, the largest effect, the control.
+
+    frame: frames.heads_frame with `effect` and, where there is a control, `control`. before: the cosine with all heads.
+    same_sense: that of the control pair.
+    """
+    own, largest = frame[frame["name"] == chosen].iloc[0], frame.loc[frame["effect"].abs().idxmax()]
+    parts = [f'The two "{word}" vectors have cosine {numbers.cosine(before)}.']
+    parts.append(f"Without head {own['head']} of layer {own['layer']} it is {_after(own['effect'], before)}.")
+    if own["name"] == largest["name"]:
+        parts.append("That is the largest effect of all heads.")
+    else:
+        parts.append(
+            f"The largest effect is {largest['name']}'s: without it the cosine is {_after(largest['effect'], before)}."
+        )
+    if abs(largest["effect"]) < 0.5 * (1 - before):
+        parts.append("No head does it alone.")
+    if same_sense is not None and "control" in frame:
+        rival = frame.loc[frame["control"].abs().idxmax()]
+        parts.append(
+            f"In the control pair, where the sense is the same (cosine {numbers.cosine(same_sense)}), the largest effect is "
+            f"{rival['name']}'s, {numbers.effect(rival['control'])}; here it is {numbers.effect(largest['effect'])}."
+        )
+        if abs(largest["effect"]) < HINT * abs(rival["control"]):
+            parts.append("So the effect here is a hint, not a finding.")
+    return " ".join(parts)
+
+
+def _after(effect: float, before: float) -> str:
+    gap = 1 - before
+    if gap < 1e-4:
+        return numbers.cosine(before + effect)
+    share = numbers.share(abs(effect) / gap)
+    moved = f"their difference grows by {share}" if effect < 0 else f"{share} of their difference is gone"
+    return f"{numbers.cosine(before + effect)}: {moved}"
+
+
+def only_head(alone: float, before: float, head: str, word: str) -> str:
+    """One head as the only attention there is: the cosine of the word's two final vectors then, and with all heads."""
+    return (
+        f'With {head} as the only attention in the whole encoder, the two final "{word}" vectors have cosine '
+        f"{numbers.cosine(alone)}; with all heads {numbers.cosine(before)}."
+    )

@@ -1,0 +1,110 @@
+"""Captions of a word's two vectors: the cosines, the head and the claim follow from the numbers."""
+
+import numpy as np
+import pytest
+import torch
+
+from selfattn.analysis.interventions import knock_out_effect
+from selfattn.analysis.measures import drift
+from selfattn.captions import vectors as captions
+from selfattn.frames import heads_frame
+from tests.captions.conftest import A, B
+
+
+def cosine(first, second):
+    return float(np.dot(first, second) / np.linalg.norm(first) / np.linalg.norm(second))
+
+
+def test_cosines_over_layers_of_real_vectors(sides):
+    (a, in_a, _), (b, in_b, _) = sides.values()
+    text = captions.cosines_over_layers(drift(a, in_a.positions, b, in_b.positions).tolist(), "crane", False)
+    after = [cosine(x[in_a.start], y[in_b.start]) for x, y in zip(a.hidden.double().numpy(), b.hidden.double().numpy())]
+    static = cosine(a.static[in_a.start].double().numpy(), b.static[in_b.start].double().numpy())
+    lowest = int(np.argmin(after[1:]))
+    assert f'the two "crane" vectors have cosine {static:.2f}' in text
+    assert f"With their positions it is {after[0]:.2f} (different positions)" in text
+    assert f"after the last layer {after[-1]:.2f}" in text
+    assert f"lowest after L{lowest} ({after[1 + lowest]:.2f})" in text
+
+
+@pytest.mark.parametrize(
+    ("curve", "lowest", "steady"), [([1, 1, 0.9, 0.8], "L1 (0.80)", True), ([1, 1, 0.7, 0.8], "L0 (0.70)", False)]
+)
+def test_cosines_over_layers_say_where_they_are_lowest_and_whether_they_fall_steadily(curve, lowest, steady):
+    text = captions.cosines_over_layers(curve, "crane", True)
+    assert f"It is lowest after {lowest}." in text and "(the same position)" in text
+    assert ("not fall steadily" in text) != steady
+
+
+def test_attention_off_claims_identity_only_where_nothing_differs():
+    assert "the same in every layer, to the last bit" in captions.attention_off(0.0, True)
+    near = captions.attention_off(2e-7, True)
+    assert "at most 0.0000002." in near and "last bit" not in near
+    assert "up to 0.53, because the word stands at different positions" in captions.attention_off(0.53, False)
+
+
+def heads(effects, controls=None):
+    columns = {"effect": torch.tensor([effects])} | ({} if controls is None else {"control": torch.tensor([controls])})
+    return heads_frame(**columns)
+
+
+def test_removal_of_a_real_head_against_the_vectors_themselves(encoder, sides):
+    (_, in_a, _), (_, in_b, _) = sides.values()
+    effect = knock_out_effect(encoder, (A, in_a.positions), (B, in_b.positions))
+    last = [encoding.hidden[-1][word.start].numpy() for encoding, word, _ in sides.values()]
+    without = [encoder.knock_out(text, word.start)[3, 7].numpy() for text, (_, word, _) in zip((A, B), sides.values())]
+    before, after = cosine(*last), cosine(*without)
+    text = captions.removal(heads_frame(effect=effect), "L3 H7", "crane", before, None)
+    said = f'The two "crane" vectors have cosine {before:.2f}. Without head 7 of layer 3 it is {after:.2f}: '
+    assert text.startswith(said)
+    share = f"{abs(after - before) / (1 - before):.0%}".replace("%", " %")
+    assert (f"grows by {share}" if after < before else f"{share} of their difference is gone") in text
+    layer, head = divmod(int(effect.abs().argmax()), encoder.n_heads)
+    assert f"The largest effect is L{layer} H{head}'s" in text and "No head does it alone." in text
+
+
+@pytest.mark.parametrize(
+    ("effects", "chosen", "parts", "absent"),
+    [
+        (
+            [0.02, -0.05],
+            "L0 H0",
+            ["of layer 0 it is 0.82: 10 % of their difference is gone.", "No head does it alone."],
+            [],
+        ),
+        ([0.02, -0.05], "L0 H0", ["L0 H1's: without it the cosine is 0.75: their difference grows by 25 %."], []),
+        (
+            [0.02, -0.05],
+            "L0 H1",
+            ["Without head 1 of layer 0 it is 0.75", "the largest effect of all heads."],
+            ["L0 H1's"],
+        ),
+        ([0.15, 0.0], "L0 H0", ["75 % of their difference is gone", "the largest effect of all"], ["alone", "control"]),
+    ],
+)
+def test_removal_claims_no_more_than_the_numbers(effects, chosen, parts, absent):
+    text = captions.removal(heads(effects), chosen, "crane", 0.8, None)
+    assert all(part in text for part in parts), text
+    assert not [part for part in absent if part in text], text
+
+
+def test_removal_of_a_head_from_equal_vectors_has_no_share():
+    assert "it is 1.00. That" in captions.removal(heads([0.0, 0.0]), "L0 H0", "crane", 1.0, None)
+
+
+@pytest.mark.parametrize(("control", "hint"), [([0.0, -0.03], True), ([0.009, 0.001], False), ([0.011, 0.0], True)])
+def test_removal_stands_beside_its_control(control, hint):
+    text = captions.removal(heads([0.02, 0.0], control), "L0 H0", "crane", 0.8, 0.93)
+    place = int(np.argmax(np.abs(control)))
+    sign = "−" if control[place] < 0 else "+"
+    assert "the sense is the same (cosine 0.93), the largest effect is" in text
+    assert f"L0 H{place}'s, {sign}{abs(control[place]):.3f}; here it is +0.020." in text
+    assert ("a hint, not a finding" in text) == hint
+
+
+def test_only_head_names_both_cosines_in_their_order():
+    text = captions.only_head(0.97, 0.81, "L3 H7", "crane")
+    assert (
+        'With L3 H7 as the only attention in the whole encoder, the two final "crane" vectors have cosine 0.97' in text
+    )
+    assert text.endswith("with all heads 0.81.")
