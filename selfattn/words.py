@@ -48,6 +48,11 @@ def character_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
+def split_words(text: str) -> tuple[str, ...]:
+    """The words of the text that begin with a letter, mark or digit, in order: no punctuation, no signs."""
+    return tuple(text[start:stop] for start, stop in character_spans(text) if _in_word(text[start]))
+
+
 def token_words(text: str, offsets: Sequence[tuple[int, int]], special: Sequence[bool]) -> list[Word]:
     """The words of `text` with the tokens they consist of.
 

@@ -1,13 +1,23 @@
-"""What the lesson pages share: numbers to edit, messages for bad ones, and questions that come before their answer."""
+"""What the lesson pages share: predict, then reveal; numbers to edit; a sentence and a head to choose; the layout."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
+import altair as alt
 import streamlit as st
+from torch import Tensor
 
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.charts import lesson_charts as charts
+from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop
+from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.kernel import AttentionTrace
+from selfattn.lessons import typed_numbers
 
 TEXT_WIDTH = 760  # pixels: about 90 characters a line
+MOST_TOKENS = 64  # a map with more cells than that is drawn on the Explore pages
 
 
 def prose(text: str) -> None:
@@ -27,11 +37,49 @@ def row() -> st.delta_generator.DeltaGenerator:
 
 
 @contextmanager
-def figure(title: str, width: int = 340) -> Iterator[None]:
-    """A figure with its title; titles are ours, so they may be Markdown."""
+def panel(title: str, width: int = 340) -> Iterator[None]:
+    """A part of the page with its title; titles are ours, so they may be Markdown."""
     with st.container(width=width):
         st.markdown(f"**{title}**")
         yield
+
+
+def figure(title: str, chart: alt.TopLevelMixin, caption: str, width: int = 340, key: str | None = None) -> None:
+    """A chart of its own size with its title above and its caption beneath."""
+    with panel(title, width):
+        show_chart(chart, caption, key=key, width="content")
+
+
+def heads_chart(values: Tensor, **looks: Any) -> alt.TopLevelMixin:
+    """A number for each head (n_layers, n_heads): layers down, heads across."""
+    layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
+    return charts.heatmap(values, layers, heads, current_theme(), names=("layer", "head"), cell=36, **looks)
+
+
+def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
+    """A box for a sentence, run through the encoder; the page says so and ends where that can't be done."""
+    encoder = encoder or current_encoder()
+    key = f"{stop}.sentence"
+    st.session_state.setdefault(key, sentence)
+    encoding = encode_or_stop(encoder, st.text_input("Sentence", key=key, max_chars=500, width=TEXT_WIDTH), "Sentence")
+    if len(encoding.tokens) > MOST_TOKENS:
+        st.warning(
+            f"This lesson shows up to {MOST_TOKENS} tokens; the sentence has {len(encoding.tokens)}. Shorten it."
+        )
+        st.stop()
+    if not encoder.recomputable:
+        st.warning("This encoder's attention is shown, not recomputed, so its queries and keys are not at hand.")
+        st.stop()
+    return encoder, encoding
+
+
+def choose_head(stop: str, sentence: str) -> tuple[AttentionTrace, tuple[str, ...]]:
+    """A sentence and one head of the encoder; layers and heads count from 0."""
+    encoder, encoding = choose_sentence(stop, sentence)
+    with st.container(horizontal=True):
+        layer = st.slider("Layer", 0, encoder.n_layers - 1, 0, key=f"{stop}.layer", width=260)
+        head = st.slider("Head", 0, encoder.n_heads - 1, min(4, encoder.n_heads - 1), key=f"{stop}.head", width=260)
+    return encoding.trace(layer, head), encoding.tokens
 
 
 def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 150) -> dict[str, list[float]]:
@@ -47,7 +95,7 @@ def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 15
             st.session_state.setdefault(key, text)
             typed[name] = st.text_input(name, key=key, width=width, max_chars=80)
         reset(stop, {f"{stop}.{name}": text for name, text in texts.items()})
-    return {name: inputs.parse(name, text) for name, text in typed.items()}
+    return {name: typed_numbers.parse(name, text) for name, text in typed.items()}
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
@@ -78,8 +126,8 @@ def predict(stop: str, question: str, options: Sequence[str], answer: str) -> bo
     with st.container(border=True, width=TEXT_WIDTH):
         st.markdown(f"**Predict first.** {question}")
         choice = st.radio("Your prediction", options, index=None, key=key, label_visibility="collapsed")
-        shown = st.query_params.get("reveal") == "yes" or st.session_state.get(f"{stop}.shown", False)
-        if choice is None and not shown:
+        revealed = st.query_params.get("reveal") == "yes" or st.session_state.get(f"{stop}.shown", False)
+        if choice is None and not revealed:
             st.button("Just show me", key=f"{stop}.show", on_click=_show, args=(stop,), type="tertiary")
             return False
         if choice is None:
@@ -87,7 +135,7 @@ def predict(stop: str, question: str, options: Sequence[str], answer: str) -> bo
         elif choice == answer:
             st.markdown(f":green[**Yes: {answer}.**] The reason is below.")
         else:
-            st.markdown(f"You said *{choice}*. It is **{answer}**. The reason is below.")
+            st.markdown(f"Your guess: *{choice}*. Answer: **{answer}**. The reason is below.")
     return True
 
 

@@ -4,6 +4,7 @@ Sources: Kobayashi et al. 2020 (weights alone ignore the values' size); Jain and
 output); Michel et al. 2019 (heads removed one at a time).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,22 +12,22 @@ import torch
 from scipy.optimize import linprog
 from torch import Tensor
 
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
-from selfattn.kernel import attend
+from selfattn.kernel import AttentionTrace, attend
 
 
 @dataclass(frozen=True)
-class Loud:
-    """A token that gets much weight and hands over little."""
+class WeightWithoutShare:
+    """A token that gets much weight and contributes little."""
 
-    layer: int
-    head: int
+    head: Head
     position: int
     weight: float
     share: float  # of the context vector, along its direction; may be negative
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SameOutput:
     """Other weights, the same context."""
 
@@ -47,17 +48,15 @@ class Sums:
     control_largest: float  # the same, on two sentences of the same sense
 
 
-def much_weight_little_share(encoding: Encoding, position: int) -> Loud:
-    """Over all heads, the token where weight and share of the context differ most, for one asking position."""
-    found = []
-    for layer in range(encoding.n_layers):
-        for head in range(encoding.n_heads):
-            trace = encoding.trace(layer, head)
-            weights, context = trace.weights[position], trace.context[position]
-            shares = (weights[:, None] * trace.value) @ context / context.square().sum().clamp_min(1e-12)
-            place = int((weights - shares).argmax())
-            found.append(Loud(layer, head, place, float(weights[place]), float(shares[place])))
-    return max(found, key=lambda loud: loud.weight - loud.share)
+def much_weight_little_share(encoding: Encoding, position: int) -> WeightWithoutShare:
+    """Over all heads, the token where weight and share of the context differ most, for the query at `position`."""
+    candidates = []
+    for head, trace in _traces(encoding):
+        weights, context = trace.weights[position], trace.context[position]
+        shares = (weights[:, None] * trace.value) @ context / context.square().sum().clamp_min(1e-12)
+        place = int((weights - shares).argmax())
+        candidates.append(WeightWithoutShare(head, place, float(weights[place]), float(shares[place])))
+    return max(candidates, key=lambda candidate: candidate.weight - candidate.share)
 
 
 def same_output(weights: Tensor, values: Tensor) -> SameOutput:
@@ -77,30 +76,32 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
     return SameOutput(weights, torch.from_numpy(after), moved, difference)
 
 
-def freest_row(encoding: Encoding, position: int) -> tuple[int, int, SameOutput]:
-    """Over all heads, the row whose favourite can lose most weight: (layer, head, the two rows)."""
-    found = []
-    for layer in range(encoding.n_layers):
-        for head in range(encoding.n_heads):
-            trace = encoding.trace(layer, head)
-            found.append((layer, head, same_output(trace.weights[position], trace.value)))
-    return max(found, key=lambda row: float(row[2].before.max() - row[2].after[row[2].before.argmax()]))
+def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
+    """Over all heads, the row whose favourite can lose most weight: the head, and its two rows."""
+    rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in _traces(encoding)]
+    return max(rows, key=lambda row: float(row[1].before.max() - row[1].after[row[1].before.argmax()]))
 
 
 def add_up(effect: Tensor, together: float, control: Tensor) -> Sums:
     """Summarise the effects (n_layers, n_heads) of a pair and of its same-sense control."""
     return Sums(
-        float(effect.sum()),
-        together,
-        float((effect < 0).double().mean()),
-        float(effect.abs().max()),
-        float(control.abs().max()),
+        single_sum=float(effect.sum()),
+        together=together,
+        negative=float((effect < 0).double().mean()),
+        largest=float(effect.abs().max()),
+        control_largest=float(control.abs().max()),
     )
 
 
 def recomputed_noise(n: int = 12, d_head: int = 32, seed: int = 0) -> float:
     """The kernel against torch's own attention on pure noise: the arithmetic agrees there, too."""
-    draw = torch.Generator().manual_seed(seed)
-    query, key, value = (torch.randn(1, n, d_head, generator=draw) for _ in range(3))
+    generator = torch.Generator().manual_seed(seed)
+    query, key, value = (torch.randn(1, n, d_head, generator=generator) for _ in range(3))
     own = torch.nn.functional.scaled_dot_product_attention(query, key, value)
     return float((attend(query, key, value).context - own).abs().max())
+
+
+def _traces(encoding: Encoding) -> Iterator[tuple[Head, AttentionTrace]]:
+    for layer in range(encoding.n_layers):
+        for head in range(encoding.n_heads):
+            yield Head(layer, head), encoding.trace(layer, head)

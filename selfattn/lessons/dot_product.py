@@ -1,7 +1,7 @@
 """The dot product: one number for how far two vectors point the same way *and* how long they are (system S4).
 
 Source: a . b = sum over k of a_k b_k = |a| |b| cos(angle). The lesson's "a large score means a small angle" holds only
-for vectors of one length; `selfattn.lessons.magnitude` shows the exception.
+for vectors of one length; `selfattn.lessons.key_length` shows the exception.
 """
 
 import math
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons import typed_numbers
 
 A = (2.0, 3.0)
 B = (5.0, -1.0)
@@ -32,8 +32,8 @@ class DotProduct:
 
 def dot(a: Sequence[float] = A, b: Sequence[float] = B) -> DotProduct:
     """The dot product of two vectors of one length; ValueError where one is the zero vector (it has no angle)."""
-    first = inputs.vector("a", a)
-    second = inputs.vector("b", b, len(first))
+    first = typed_numbers.vector("a", a)
+    second = typed_numbers.vector("b", b, len(first))
     products = first * second
     length_a, length_b = float(first.norm()), float(second.norm())
     if length_a == 0 or length_b == 0:
@@ -45,6 +45,6 @@ def dot(a: Sequence[float] = A, b: Sequence[float] = B) -> DotProduct:
 
 def at_angle(degrees: float, length_a: float, length_b: float) -> DotProduct:
     """a lies along the first axis, b stands at `degrees` to it."""
-    inputs.number("Angle", degrees, -360, 360)
+    typed_numbers.number("Angle", degrees, -360, 360)
     angle = math.radians(degrees)
     return dot((length_a, 0.0), (length_b * math.cos(angle), length_b * math.sin(angle)))

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from selfattn.kernel import attend
-from selfattn.lessons import typed_numbers as inputs
-from selfattn.lessons import worked_example
+from selfattn.lessons import typed_numbers, worked_example
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +30,9 @@ def weight_gradient(
     keys: Sequence[Sequence[float]] = worked_example.KEYS,
 ) -> WeightGradient:
     """The gradient of the weight on key `target` (counted from 0)."""
-    key = inputs.matrix("Keys", keys).requires_grad_()
-    wanted = inputs.vector("Query", query, key.shape[1]).requires_grad_()
-    inputs.number("Target", target, 0, len(key) - 1)
+    key = typed_numbers.matrix("Keys", keys).requires_grad_()
+    wanted = typed_numbers.vector("Query", query, key.shape[1]).requires_grad_()
+    typed_numbers.number("Target", target, 0, len(key) - 1)
     weight = attend(wanted[None], key, key).weights[0, target]
     for_query, for_keys = torch.autograd.grad(weight, (wanted, key))
     return WeightGradient(float(weight.detach()), for_query, for_keys)
@@ -51,11 +50,11 @@ def learn(
 
     The logarithm is what a cross-entropy loss would follow.
     """
-    key = inputs.matrix("Keys", keys)
-    wanted = inputs.vector("Query", query, key.shape[1])
-    inputs.number("Target", target, 0, len(key) - 1)
-    inputs.number("Steps", n_steps, 0, 1000)
-    inputs.number("Learning rate", rate, 0, 10)
+    key = typed_numbers.matrix("Keys", keys)
+    wanted = typed_numbers.vector("Query", query, key.shape[1])
+    typed_numbers.number("Target", target, 0, len(key) - 1)
+    typed_numbers.number("Steps", n_steps, 0, 1000)
+    typed_numbers.number("Learning rate", rate, 0, 10)
     rows = []
     for step in range(n_steps + 1):
         weights = attend(wanted[None], key, key).weights[0]

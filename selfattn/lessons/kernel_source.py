@@ -25,5 +25,5 @@ def source(function: Callable) -> str:
 
 def code_lines(function: Callable) -> int:
     """Lines of code as shown: no comment lines, no blank ones."""
-    shown = (line.strip() for line in source(function).splitlines())
-    return sum(1 for line in shown if line and not line.startswith("#"))
+    lines = (line.strip() for line in source(function).splitlines())
+    return sum(1 for line in lines if line and not line.startswith("#"))

@@ -1,4 +1,4 @@
-"""Several heads: is it one relation a head? Each head with what a word looks at most in it (system S17).
+"""Several heads: is it one relation a head? Each head with what a word attends to most in it (system S17).
 
 Source: the lesson's "one head, one relation"; surface patterns as in Clark et al. 2019, section 3.
 """
@@ -16,19 +16,19 @@ def favourites(rows: Tensor, position: int, tokens: Sequence[str], special: Sequ
     """One row a head: layer, head, token, weight, kind; rows (n_layers, n_heads, n) of the token at `position`."""
     weights, places = rows.max(-1)
     n_layers, n_heads = weights.shape
-    found = []
+    favourite = []
     for layer in range(n_layers):
         for head in range(n_heads):
             place = int(places[layer, head])
-            weight = float(weights[layer, head])
-            found.append((layer, head, tokens[place], weight, _kind(place, position, special)))
-    return pd.DataFrame(found, columns=["layer", "head", "token", "weight", "kind"])
+            kind = _kind(place, position, special)
+            favourite.append((layer, head, tokens[place], float(weights[layer, head]), kind))
+    return pd.DataFrame(favourite, columns=["layer", "head", "token", "weight", "kind"])
 
 
 def count_kinds(frame: pd.DataFrame) -> dict[str, int]:
-    """How many heads look most at each kind of token, in the order of KINDS."""
+    """In how many heads the favourite is of each kind, in the order of KINDS."""
     counted = Counter(frame["kind"])
-    return {kind: counted.get(kind, 0) for kind in KINDS}
+    return {kind: counted[kind] for kind in KINDS}
 
 
 def _kind(place: int, position: int, special: Sequence[bool]) -> str:

@@ -5,12 +5,10 @@ Source: the context is one vector of d_value numbers, made from n of them; all b
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
-from selfattn.kernel import AttentionTrace
-from selfattn.lessons import typed_numbers as inputs
-from selfattn.lessons import worked_example
+from selfattn.kernel import AttentionTrace, attend
+from selfattn.lessons import typed_numbers, worked_example
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +26,7 @@ class SameMean:
 def same_mean(trace: AttentionTrace | None = None, amount: float = 1.0) -> SameMean:
     """Move the two heaviest values apart so that the weighted mean stays where it is. trace: one query."""
     trace = worked_example.compute() if trace is None else trace
-    inputs.number("Amount", amount, -100, 100)
+    typed_numbers.number("Amount", amount, -100, 100)
     weights = trace.weights[0]
     if len(weights) < 2:
         raise ValueError(f"Expected at least two words, got {len(weights)}. Add one.")
@@ -44,6 +42,5 @@ def same_mean(trace: AttentionTrace | None = None, amount: float = 1.0) -> SameM
 
 def forgets_order(trace: AttentionTrace) -> float:
     """The largest change of the context when keys and values are read in reverse order: rounding at most."""
-    backwards = torch.arange(trace.key.shape[-2] - 1, -1, -1)
-    weights = trace.weights[0]
-    return float((weights[backwards] @ trace.value[backwards] - weights @ trace.value).abs().max())
+    backwards = attend(trace.query, trace.key.flip(-2), trace.value.flip(-2), scale=trace.scale)
+    return float((backwards.context - trace.context).abs().max())

@@ -1,4 +1,4 @@
-"""Does the negated word look at its negator, more than at whatever stands there otherwise? (system S16)
+"""Does the negated word attend to its negator, more than to whatever stands there otherwise? (system S16)
 
 Source: the published lesson prints an illustrative row of "good" in the movie sentence; the comparison is ours.
 """
@@ -11,14 +11,15 @@ from torch import Tensor
 
 from selfattn.encoders.encoding import Encoding
 from selfattn.examples import Negation
-from selfattn.words import find, to_groups
+from selfattn.lessons.encoded_words import first_word, weight_on, word_rows
+from selfattn.words import to_groups
 
 # The row of "good" that the source prints for "The movie was not good , but the soundtrack was amazing ."
 ILLUSTRATIVE_ROW = (0.01, 0.02, 0.03, 0.55, 0.10, 0.02, 0.05, 0.02, 0.03, 0.05, 0.11, 0.01)
 
 
 @dataclass(frozen=True, eq=False)
-class NegatorLook:
+class NegatorWeights:
     """What the negated word gives its negator, and what it gives the word at that place in the plain sentence."""
 
     negator: Tensor  # (n_layers, n_heads)
@@ -30,32 +31,27 @@ class NegatorLook:
         return self.negator - self.instead
 
 
-def look(negated: Encoding, plain: Encoding, pair: Negation) -> NegatorLook:
+def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> NegatorWeights:
     """Both sentences of a pair, by words; ValueError where a word is missing."""
-    target, negator = _index(negated, pair.target_word), _index(negated, pair.negator)
-    same_place = _index(plain, pair.target_word) + negator - target
+    target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)
+    plain_target = first_word(plain, pair.target_word)
+    same_place = plain.words.index(plain_target) + negated.words.index(negator) - negated.words.index(target)
     if same_place < 0:
         raise ValueError(f"Expected a word before {pair.target_word!r} in {plain.text!r}. Choose a longer sentence.")
-    return NegatorLook(
-        word_row(negated, target)[..., negator], word_row(plain, _index(plain, pair.target_word))[..., same_place]
+    return NegatorWeights(
+        negator=weight_on(word_rows(negated, target), negator),
+        instead=weight_on(word_rows(plain, plain_target), plain.words[same_place]),
     )
 
 
-def mean_look(looks: Sequence[NegatorLook]) -> NegatorLook:
+def mean_weights(pairs: Sequence[NegatorWeights]) -> NegatorWeights:
     """The mean over several pairs."""
-    return NegatorLook(
-        torch.stack([seen.negator for seen in looks]).mean(0), torch.stack([seen.instead for seen in looks]).mean(0)
+    return NegatorWeights(
+        negator=torch.stack([pair.negator for pair in pairs]).mean(0),
+        instead=torch.stack([pair.instead for pair in pairs]).mean(0),
     )
 
 
-def word_row(encoding: Encoding, index: int) -> Tensor:
+def row_by_words(encoding: Encoding, index: int) -> Tensor:
     """(n_layers, n_heads, n_words): what word number `index` gives each word; special tokens left out."""
-    row = torch.stack([encoding.rows(place) for place in encoding.words[index].positions]).mean(0)
-    return to_groups(row, [word.positions for word in encoding.words])
-
-
-def _index(encoding: Encoding, word: str) -> int:
-    found = find(encoding.words, word)
-    if not found:
-        raise ValueError(f"Expected the word {word!r} in {encoding.text!r}. Check its spelling.")
-    return found[0]
+    return to_groups(word_rows(encoding, encoding.words[index]), [word.positions for word in encoding.words])

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons import typed_numbers
 
 TOKENS = ("Your", "journey", "starts", "with", "one", "step")
 EMBEDDINGS = (
@@ -39,7 +39,7 @@ class Projected:
 
 def project(embeddings: Sequence[Sequence[float]] = EMBEDDINGS, seed: int = SEED) -> Projected:
     """Project every embedding three times, then attend. The published figures are float32's, so is this."""
-    tokens = inputs.matrix("Embeddings", embeddings).float()
+    tokens = typed_numbers.matrix("Embeddings", embeddings).float()
     draw = torch.Generator().manual_seed(seed)
     w_query, w_key, w_value = (torch.rand(tokens.shape[1], D_HEAD, generator=draw) for _ in range(3))
     return Projected(tokens, w_query, w_key, w_value, attend(tokens @ w_query, tokens @ w_key, tokens @ w_value))

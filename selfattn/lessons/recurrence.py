@@ -17,14 +17,16 @@ import torch
 from torch import Tensor
 
 from selfattn.kernel import attend
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons import typed_numbers
 from selfattn.lessons.stand_in_vectors import word_vectors
+from selfattn.words import split_words
 
 SENTENCE = "The bank approved the loan because it was well-capitalized."
 LONG_SENTENCE = (
     "The cat, which was chased by the neighbor's massive, loud, and energetic dog that always escapes its yard, "
     "ran up the tree."
 )
+LONGEST = 60  # words: every one is left out in turn
 D_STATE = 16
 GAIN, GATE, ASKING = 0.9, 0.05, 8.0
 
@@ -46,10 +48,18 @@ class Path:
     attention_scores: int  # n x n
 
 
+def words_of(sentence: str) -> tuple[str, ...]:
+    """The words of a sentence, punctuation left out; ValueError unless there are 2 to LONGEST."""
+    words = split_words(sentence)
+    if not 2 <= len(words) <= LONGEST:
+        raise ValueError(f"Expected a sentence of 2 to {LONGEST} words, got {len(words)}. Type a sentence.")
+    return words
+
+
 def path(n: int, start: int, stop: int) -> Path:
     """Count the steps between words `start` and `stop` (from 1) of n words."""
     for name, place in (("First word", start), ("Second word", stop)):
-        inputs.number(name, place, 1, n)
+        typed_numbers.number(name, place, 1, n)
     if start == stop:
         raise ValueError(f"Expected two different words, got word {start} twice. Choose another.")
     distance = abs(start - stop)
@@ -78,7 +88,7 @@ def signal(
     typical small change grows or shrinks (Frobenius norm over the square root of the width).
     share: how much of the state is the first word's doing, by leaving each word out in turn: its contribution over
     the sum of all contributions.
-    For attention the "state" at a word is its context vector; every word looks at all of the sentence.
+    For attention the "state" at a word is its context vector; every word attends to the whole sentence.
     """
     if start >= stop:
         raise ValueError(f"Expected the first word before the second, got {start} and {stop}. Swap them.")
@@ -96,9 +106,9 @@ def signal(
 
 def networks(wanted: int, gain: float, gate: float, asking: float) -> dict[str, Network]:
     """The three networks by name; each maps word vectors (..., n, d) to states (..., n, d). wanted counts from 0."""
-    inputs.number("Gain", gain, 0, 2)
-    inputs.number("Gate", gate, 0, 1)
-    inputs.number("Asking", asking, 0, 100)
+    typed_numbers.number("Gain", gain, 0, 2)
+    typed_numbers.number("Gate", gate, 0, 1)
+    typed_numbers.number("Asking", asking, 0, 100)
     return {
         "plain": partial(plain, gain=gain),
         "gated": partial(gated, wanted=wanted, gain=gain, gate=gate),

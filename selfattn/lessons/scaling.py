@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from selfattn.kernel import attend
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons import typed_numbers
 
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 N_KEYS = 32
@@ -26,10 +26,10 @@ def measure(depths: Sequence[int] = DEPTHS, n_keys: int = N_KEYS, seed: int = 0)
     gradient: the Frobenius norm of the softmax's Jacobian, how far a change of scores moves the weights.
     largest: the largest weight of a row. The last three are means over the rows.
     """
-    inputs.number("Number of keys", n_keys, 2, 1024)
+    typed_numbers.number("Number of keys", n_keys, 2, 1024)
     rows = []
     for depth in depths:
-        inputs.number("d_k", depth, 1, 4096)
+        typed_numbers.number("d_k", depth, 1, 4096)
         draw = torch.Generator().manual_seed(seed)
         query = torch.randn(N_QUERIES, depth, generator=draw, dtype=torch.float64)
         key = torch.randn(n_keys, depth, generator=draw, dtype=torch.float64)
@@ -46,7 +46,7 @@ def jacobian_norm(weights: Tensor) -> Tensor:
 
 
 def evenness(weights: Tensor) -> Tensor:
-    """The entropy of each row of weights (..., n) as a share of log(n): 1 = all alike, 0 = one takes everything."""
+    """The entropy of each row of weights (..., n) as a share of log(n): 1 = all equal, 0 = one takes everything."""
     return torch.special.entr(weights).sum(-1) / math.log(weights.shape[-1])
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons import typed_numbers
 
 DRAWERS = ("loans", "cheques", "rivers", "fishing")
 QUERY = (0.3, 0.9)  # (about money, about water): what I look for
@@ -37,9 +37,9 @@ def look_up(
     temperature: float = 1.0,
 ) -> SoftLookup:
     """Ask the drawers hard and soft. A low temperature sharpens the blend to one drawer, a high one evens it out."""
-    key = inputs.matrix("Keys", keys)
-    value = inputs.vector("Values", values, len(key))
-    inputs.number("Temperature", temperature, COLDEST, HOTTEST)
-    trace = attend(inputs.vector("Query", query, key.shape[1])[None], key, value[:, None], scale=1 / temperature)
+    key = typed_numbers.matrix("Keys", keys)
+    value = typed_numbers.vector("Values", values, len(key))
+    typed_numbers.number("Temperature", temperature, COLDEST, HOTTEST)
+    trace = attend(typed_numbers.vector("Query", query, key.shape[1])[None], key, value[:, None], scale=1 / temperature)
     best = int(trace.scores[0].argmax())
     return SoftLookup(temperature, trace, best, trace.value[best], trace.context[0])

@@ -7,66 +7,74 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
+import torch
 from torch import Tensor
 
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.encoders.encoding import Encoding
+from selfattn.lessons import typed_numbers
+from selfattn.words import between_groups
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """Made-up numbers: one row a word that asks, one column a word asked. Words are named by their place, from 0."""
+class TextbookWeights:
+    """Made-up weights: a row for each word that attends, a column for each attended to. Words are numbered from 0."""
 
     title: str
     sentence: str
-    asking: tuple[int, ...]
-    asked: tuple[int, ...]
-    numbers: tuple[tuple[float, ...], ...]
+    queries: tuple[int, ...]
+    keys: tuple[int, ...]
+    weights: tuple[tuple[float, ...], ...]
     note: str
 
 
 LOAN = "The bank approved the loan because it was well-capitalized."
-DRAWN = (
-    Drawn("bank, to deposit, the, check", "Deposit the check at the bank.", (5,), (0, 1, 2), ((0.85, 0.02, 0.13),),
-          "The sentence is ours; the source prints the three words only."),
-    Drawn("a map of three words", "Dog bites man.", (0, 1, 2), (0, 1, 2),
-          ((0.8, 0.1, 0.1), (0.3, 0.6, 0.1), (0.2, 0.2, 0.6)),
-          "The source names no words; the sentence is ours."),
-    Drawn("it, to animal, street, tired", "The animal didn't cross the street because it was too tired.", (7,),
-          (1, 5, 10), ((0.9, 0.2, 0.6),), "The source calls these scores."),
-    Drawn("it, to the loan sentence", LOAN, (6,), (0, 1, 2, 3, 4), ((0.05, 0.82, 0.08, 0.02, 0.15),),
-          "The source calls these scores."),
+TEXTBOOK = (
+    TextbookWeights("bank, to deposit, the, check", "Deposit the check at the bank.", (5,), (0, 1, 2),
+                    ((0.85, 0.02, 0.13),), "The sentence is ours; the source prints the three words only."),
+    TextbookWeights("a map of three words", "Dog bites man.", (0, 1, 2), (0, 1, 2),
+                    ((0.8, 0.1, 0.1), (0.3, 0.6, 0.1), (0.2, 0.2, 0.6)),
+                    "The source names no words; the sentence is ours."),
+    TextbookWeights("it, to animal, street, tired", "The animal didn't cross the street because it was too tired.",
+                    (7,), (1, 5, 10), ((0.9, 0.2, 0.6),), "The source calls these scores."),
+    TextbookWeights("it, to the loan sentence", LOAN, (6,), (0, 1, 2, 3, 4), ((0.05, 0.82, 0.08, 0.02, 0.15),),
+                    "The source calls these scores."),
 )  # fmt: skip
 
 
-def shares(numbers: Sequence[Sequence[float]]) -> Tensor:
-    """The drawn numbers (rows, columns), each row made to sum to 1; ValueError for negative or empty rows."""
-    drawn = inputs.matrix("Drawn numbers", numbers)
-    if bool((drawn < 0).any()) or bool((drawn.sum(1) == 0).any()):
-        raise ValueError("Drawn numbers: expected rows of numbers of at least 0 with one above it. Change the others.")
-    return drawn / drawn.sum(1, keepdim=True)
+def between_words(encoding: Encoding, textbook: TextbookWeights) -> Tensor:
+    """The encoder's own weights between the textbook's words: (n_layers, n_heads, n_queries, n_keys)."""
+    queries, keys = (
+        [encoding.words[place].positions for place in places] for places in (textbook.queries, textbook.keys)
+    )
+    return torch.stack([between_groups(encoding.weights(layer), queries, keys) for layer in range(encoding.n_layers)])
 
 
-def own_shares(weights: Tensor) -> Tensor:
-    """The head's weights on the drawn words (..., n_asking, n_asked), each row made to sum to 1 (or 0)."""
+def shares(weights: Tensor) -> Tensor:
+    """Each row of weights (..., n) made to sum to 1; a row of zeros stays."""
     total = weights.sum(-1, keepdim=True)
     return weights / total.masked_fill(total == 0, 1.0)
 
 
-def compare(weights: Tensor, numbers: Sequence[Sequence[float]]) -> pd.DataFrame:
+def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFrame:
     """One row a head, nearest first: layer, head, distance, kept.
 
-    weights (n_layers, n_heads, n_asking, n_asked) from `words.between_groups`. distance: total variation between the drawn
-    shares and the head's, both summing to 1, mean over the rows; 0 = alike, 1 = nothing in common. kept: how much of
-    the head's weight falls on the drawn words at all.
+    weights (n_layers, n_heads, n_queries, n_keys) from `between_words`. distance: total variation between the textbook's
+    shares and the head's, both summing to 1, mean over the rows; 0 = the same, 1 = nothing in common. kept: how much of
+    the head's weight falls on these words at all. ValueError where the textbook's numbers aren't shares of anything.
     """
-    drawn = shares(numbers)
-    distance = (own_shares(weights) - drawn).abs().sum(-1).mean(-1) / 2
-    kept = weights.sum(-1).mean(-1)
+    printed = typed_numbers.matrix("Textbook weights", textbook)
+    if bool((printed < 0).any()) or bool((printed.sum(1) == 0).any()):
+        raise ValueError(
+            "Textbook weights: expected rows of numbers of at least 0 with one above it. Change the others."
+        )
+    distance = (shares(weights) - shares(printed)).abs().sum(-1).mean(-1) / 2
     n_layers, n_heads = distance.shape
-    rows = [
-        (layer, head, float(distance[layer, head]), float(kept[layer, head]))
-        for layer in range(n_layers)
-        for head in range(n_heads)
-    ]
-    frame = pd.DataFrame(rows, columns=["layer", "head", "distance", "kept"])
+    frame = pd.DataFrame(
+        {
+            "layer": [layer for layer in range(n_layers) for _ in range(n_heads)],
+            "head": [head for _ in range(n_layers) for head in range(n_heads)],
+            "distance": distance.flatten().tolist(),
+            "kept": weights.sum(-1).mean(-1).flatten().tolist(),
+        }
+    )
     return frame.sort_values("distance", ignore_index=True)

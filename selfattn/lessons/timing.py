@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 
 from selfattn.kernel import attend
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons import typed_numbers
 
 REPEATS = 15
 
@@ -22,10 +22,10 @@ def race(lengths: tuple[int, ...] = (10, 100), d_model: int = 64, repeats: int =
     "one matrix product": attend to all words at once. "attention, word by word": the same numbers, one query at a
     time. "recurrent, word by word": a state passed along, which can't be done at once.
     """
-    inputs.number("Repeats", repeats, 1, 100)
+    typed_numbers.number("Repeats", repeats, 1, 100)
     rows = []
     for n in lengths:
-        inputs.number("Words", n, 1, 2000)
+        typed_numbers.number("Words", n, 1, 2000)
         draw = torch.Generator().manual_seed(0)
         words = torch.randn(n, d_model, generator=draw)
         matrix = torch.linalg.qr(torch.randn(d_model, d_model, generator=draw)).Q

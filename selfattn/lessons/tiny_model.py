@@ -1,4 +1,4 @@
-"""A model of 777 numbers that learns where to look: is the number at position 4 the magic one? (system S14)
+"""A model of 777 numbers that learns where to attend: is the number at position 4 the magic one? (system S14)
 
 Source: the published lesson: [CLS] = 0 and six random integers of 1 to 50; label 1 where position 4 holds 42; 8,000
 samples from numpy's seed 0; embeddings of width 8, one head of width 8, residual and layer norm, one sigmoid unit on
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons import typed_numbers
 
 LARGEST_NUMBER = 50
 N_TOKENS = 7  # [CLS] and six numbers
@@ -43,7 +43,7 @@ class Settings:
             "n_samples": (320, 20_000),
         }
         for name, (low, high) in limits.items():
-            inputs.number(name, getattr(self, name), low, high)
+            typed_numbers.number(name, getattr(self, name), low, high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class EpochState:
     model: "TinyModel"
 
     @property
-    def looks_at_target(self) -> float:
+    def target_weight(self) -> float:
         """The weight of [CLS] on position 4, mean over the positives."""
         return float(self.weights[CLS, TARGET_POSITION])
 
@@ -159,12 +159,12 @@ def score(model: TinyModel, data: Samples, mask: Tensor | None = None) -> Score:
         guess = model(data.tokens, mask)
         loss = float(nn.functional.binary_cross_entropy_with_logits(guess, data.labels))
     yes, truth = guess > 0, data.labels > 0.5
-    found = yes[truth].float().mean() if bool(truth.any()) else torch.tensor(float("nan"))
-    return Score(loss, float((yes == truth).float().mean()), float(found), int(truth.sum()))
+    # The mean over no positives is NaN.
+    return Score(loss, float((yes == truth).float().mean()), float(yes[truth].float().mean()), int(truth.sum()))
 
 
 def without_edge(row: int = CLS, column: int = TARGET_POSITION) -> Tensor:
-    """(7, 7) mask that forbids one look: [CLS] at position 4 unless told otherwise."""
+    """(7, 7) mask that forbids one weight: [CLS] on position 4 unless told otherwise."""
     mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool)
     mask[row, column] = False
     return mask
@@ -172,7 +172,7 @@ def without_edge(row: int = CLS, column: int = TARGET_POSITION) -> Tensor:
 
 def sentence(numbers: list[float]) -> Tensor:
     """(1, 7) from six typed numbers; ValueError unless they are whole and from 1 to 50."""
-    row = inputs.vector("Sentence", numbers, N_TOKENS - 1).tolist()
+    row = typed_numbers.vector("Sentence", numbers, N_TOKENS - 1).tolist()
     if any(value != int(value) or not 1 <= value <= LARGEST_NUMBER for value in row):
         raise ValueError(f"Sentence: expected six whole numbers from 1 to {LARGEST_NUMBER}. Change the others.")
     return torch.tensor([[CLS, *map(int, row)]])

@@ -1,4 +1,4 @@
-"""Q, K and V set by hand on twelve tokens: "good" looks at "not", unless another word shouts (system S10).
+"""Q, K and V set by hand on twelve tokens: "good" attends to "not", unless another key is as large (system S10).
 
 Source: the published example (d = 2, all zero but three rows). Its heading says "masked" but its code has no mask; the
 printed context belongs to the version without one. The causal version is here too.
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons import typed_numbers
 
 TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack", "was", "amazing", ".")
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
@@ -23,7 +23,7 @@ def compute(
     causal: bool = False,
 ) -> AttentionTrace:
     """All twelve tokens at once; rows that are not given are [0, 0]. causal: no token sees a later one."""
-    both, value = _place("Q = K", queries_and_keys), _place("V", values)
+    both, value = _rows("Q = K", queries_and_keys), _rows("V", values)
     return attend(both, both, value, mask=causal_mask(len(TOKENS)) if causal else None)
 
 
@@ -32,10 +32,10 @@ def causal_mask(n: int) -> torch.Tensor:
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
-def _place(name: str, rows: Mapping[int, Sequence[float]]) -> torch.Tensor:
+def _rows(name: str, rows: Mapping[int, Sequence[float]]) -> torch.Tensor:
     matrix = torch.zeros(len(TOKENS), 2, dtype=torch.float64)
     for position, row in rows.items():
         if position not in range(len(TOKENS)):
             raise ValueError(f"{name}: expected positions 0 to {len(TOKENS) - 1}, got {position}. Choose one of these.")
-        matrix[position] = inputs.vector(f"{name} of {TOKENS[position]}", row, 2)
+        matrix[position] = typed_numbers.vector(f"{name} of {TOKENS[position]}", row, 2)
     return matrix

@@ -1,4 +1,4 @@
-"""The worked example: "it" looks at three words, and all four steps fit on one line each (system S7).
+"""The worked example: "it" attends to three words, and all four steps fit on one line each (system S7).
 
 Source: the published example prints query, keys, scores 10, 7, 5, weights 87 %, 10 %, 3 % and a context of about
 [1.79, 1.44]. It doesn't print the values; those below lead to that context.
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons import typed_numbers
 
 ASKING = "it"
 TOKENS = ("animal", "street", "because")
@@ -24,11 +24,11 @@ def compute(
     values: Sequence[Sequence[float]] = VALUES,
 ) -> AttentionTrace:
     """One query over n keys of its length, in float64; every step is in the trace."""
-    key = inputs.matrix("Keys", keys)
-    value = inputs.matrix("Values", values)
+    key = typed_numbers.matrix("Keys", keys)
+    value = typed_numbers.matrix("Values", values)
     if len(value) != len(key):
         raise ValueError(f"Expected one value a key, got {len(key)} keys and {len(value)} values. Make them as many.")
-    return attend(inputs.vector("Query", query, key.shape[1])[None], key, value)
+    return attend(typed_numbers.vector("Query", query, key.shape[1])[None], key, value)
 
 
 def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from selfattn.lessons import three_words, worked_example
+from selfattn.lessons import softmax, worked_example
 
 STYLE = """
 body { font: 12pt/1.5 Georgia, serif; max-width: 44em; margin: 2em auto; padding: 0 1em; color: #111; background: #fff; }
@@ -31,14 +31,13 @@ def _heading(title: str) -> str:
 
 
 def _softmax(answers: bool) -> str:
-    found = three_words.softmax_steps()
     rows = [
         (row.token, _numbers(key), _blank(f"{row.score:g}", answers), _blank(f"{row.scaled:.2f}", answers),
          _blank(f"{row.power:.2f}", answers), _blank(f"{row.weight:.2f}", answers))
-        for row, key in zip(found.itertuples(), three_words.KEYS)
+        for row, key in zip(softmax.steps().itertuples(), softmax.KEYS)
     ]  # fmt: skip
     heads = ("word", "key", "score q · k", "divided by √2", "e to that", "weight")
-    query = escape(_numbers(three_words.QUERY))
+    query = escape(_numbers(softmax.QUERY))
     return f"<h2>1. Three words. The query is {query}.</h2>{_table(heads, rows)}"
 
 

@@ -4,21 +4,21 @@ import pytest
 import torch
 
 from selfattn.examples import MOVIE, NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS, STATIC_WORD_SENTENCES
-from selfattn.lessons import many_heads, negation, pronouns, static_word
-from selfattn.lessons import order_in_an_encoder as encoder_order
-from selfattn.lessons import textbook_weights as drawn_numbers
-from selfattn.lessons.pronouns import Looks
-from selfattn.words import find
+from selfattn.lessons import many_heads, negation, one_word_one_vector, pronouns, textbook_weights, word_order
+from selfattn.lessons.pronouns import PronounRows
+from selfattn.lessons.textbook_weights import TextbookWeights
+from selfattn.words import Word, find
 
 
 def made_up(pronoun, antecedent, distractor, weights):
     """One sentence of one layer and one head whose pronoun gives these weights."""
-    return Looks(torch.tensor(weights).reshape(1, 1, -1), pronoun, (antecedent,), (distractor,))
+    words = [Word("", place, place + 1) for place in (pronoun, antecedent, distractor)]
+    return PronounRows(torch.tensor(weights).reshape(1, 1, -1), *words)
 
 
 def bank_paths(encoder):
     encodings = [encoder.encode(sentence) for sentence in STATIC_WORD_SENTENCES]
-    return static_word.word_paths([(e, e.words[find(e.words, "bank")[0]].positions) for e in encodings])
+    return one_word_one_vector.word_paths([(e, e.words[find(e.words, "bank")[0]].positions) for e in encodings])
 
 
 def test_preference_is_antecedent_minus_distractor():
@@ -53,9 +53,9 @@ def test_twins_stay_in_one_half():
 
 
 def test_at_least_forty_sentences_are_scored_on_real_heads(encoder):
-    looks = [pronouns.look(encoder.encode(sentence.sentence), sentence) for sentence in PRONOUNS]
-    assert len(looks) >= 40
-    found = pronouns.verdict(looks, *pronouns.halves(PRONOUNS))
+    rows = [pronouns.pronoun_rows(encoder.encode(sentence.sentence), sentence) for sentence in PRONOUNS]
+    assert len(rows) >= 40
+    found = pronouns.choose_head(rows, *pronouns.halves(PRONOUNS))
     assert found.n >= 20
     assert found.chosen_with >= found.accuracy - 0.15
     assert 0.5 < found.luck < 1
@@ -63,8 +63,11 @@ def test_at_least_forty_sentences_are_scored_on_real_heads(encoder):
 
 
 def test_negators_draw_weight_beyond_their_place(encoder):
-    looks = [negation.look(encoder.encode(pair.negated), encoder.encode(pair.plain), pair) for pair in NEGATION_PAIRS]
-    found = negation.mean_look(looks)
+    pairs = [
+        negation.negator_weights(encoder.encode(pair.negated), encoder.encode(pair.plain), pair)
+        for pair in NEGATION_PAIRS
+    ]
+    found = negation.mean_weights(pairs)
     assert divmod(int(found.gain.argmax()), 12) == (5, 9)
     assert float(found.gain.max()) > 0.4
 
@@ -74,7 +77,7 @@ def test_the_illustrative_row_is_a_row_of_the_movie_sentence(encoder):
     assert [word.text for word in encoding.words] == MOVIE.split()
     assert len(negation.ILLUSTRATIVE_ROW) == len(encoding.words)
     assert sum(negation.ILLUSTRATIVE_ROW) == pytest.approx(1)
-    row = negation.word_row(encoding, 4)
+    row = negation.row_by_words(encoding, 4)
     rows = encoding.rows(encoding.words[4].start)
     assert torch.allclose(row[..., 3], rows[..., encoding.words[3].start])
 
@@ -91,7 +94,7 @@ def test_bank_has_one_static_vector_and_many_contextual_ones(encoder):
     paths = bank_paths(encoder)
     assert paths.same_tokens
     assert torch.equal(paths.static, paths.static[:1].expand_as(paths.static))
-    frame = static_word.yardsticks(paths, ("w", "w", "m", "m", "m", "w"))
+    frame = one_word_one_vector.baselines(paths, ("w", "w", "m", "m", "m", "w"))
     last = frame[frame["stage"] == 6].set_index("pairs")["cosine"]
     assert last["different senses"] < last["same sense"] < 1
     assert frame[frame["stage"] == -1]["cosine"].tolist() == pytest.approx([1, 1])
@@ -99,14 +102,14 @@ def test_bank_has_one_static_vector_and_many_contextual_ones(encoder):
 
 def test_two_other_words_are_less_alike(encoder):
     encodings = [encoder.encode(sentence) for sentence in NEUTRAL_SENTENCES[:4]]
-    others = static_word.word_paths([(e, e.words[1].positions) for e in encodings])
-    frame = static_word.yardsticks(bank_paths(encoder), ("w", "w", "m", "m", "m", "w"), others)
+    others = one_word_one_vector.word_paths([(e, e.words[1].positions) for e in encodings])
+    frame = one_word_one_vector.baselines(bank_paths(encoder), ("w", "w", "m", "m", "m", "w"), others)
     last = frame[frame["stage"] == 6].set_index("pairs")["cosine"]
     assert last["two other words"] < last["different senses"]
 
 
 def test_the_plane_states_what_it_keeps(encoder):
-    found = static_word.plane(bank_paths(encoder))
+    found = one_word_one_vector.plane(bank_paths(encoder))
     assert found.points.shape == (7, 6, 2)
     assert 0.3 < found.explained < 1
     assert torch.allclose(found.start, torch.zeros_like(found.start), atol=1e-12)  # one static vector: one point
@@ -114,13 +117,13 @@ def test_the_plane_states_what_it_keeps(encoder):
 
 def test_points_that_lie_in_a_plane_are_kept_whole():
     turned = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]])
-    paths = static_word.WordPaths(turned[:2], turned.reshape(2, 2, 3), True)
-    assert static_word.plane(paths).explained == pytest.approx(1)
+    paths = one_word_one_vector.WordPaths(turned[:2], turned.reshape(2, 2, 3), True)
+    assert one_word_one_vector.plane(paths).explained == pytest.approx(1)
 
 
 def test_drawn_numbers_find_the_head_that_drew_them():
     weights = torch.rand(2, 3, 1, 3, generator=torch.Generator().manual_seed(0)).double()
-    found = drawn_numbers.compare(weights, weights[1, 2].tolist())
+    found = textbook_weights.compare(weights, weights[1, 2].tolist())
     assert (found["layer"][0], found["head"][0]) == (1, 2)
     assert found["distance"][0] == pytest.approx(0, abs=1e-6)
     assert found["distance"].is_monotonic_increasing
@@ -133,19 +136,30 @@ def test_drawn_words_stand_where_they_should(encoder):
         "it, to animal, street, tired": (["it"], ["animal", "street", "tired"]),
         "it, to the loan sentence": (["it"], ["The", "bank", "approved", "the", "loan"]),
     }
-    for drawn in drawn_numbers.DRAWN:
-        words = [word.text for word in encoder.encode(drawn.sentence).words]
-        assert ([words[n] for n in drawn.asking], [words[n] for n in drawn.asked]) == expected[drawn.title]
+    for textbook in textbook_weights.TEXTBOOK:
+        words = [word.text for word in encoder.encode(textbook.sentence).words]
+        assert ([words[n] for n in textbook.queries], [words[n] for n in textbook.keys]) == expected[textbook.title]
+
+
+def test_between_words_sums_a_split_words_pieces(encoder):
+    """By hand: the rows of a split word averaged, its columns summed."""
+    textbook = TextbookWeights("", "It was well-capitalized by the bank.", (2, 0), (2, 5), ((1, 1), (1, 1)), "")
+    encoding = encoder.encode(textbook.sentence)
+    split, bank, it = (list(encoding.words[index].positions) for index in (2, 5, 0))
+    assert len(split) > 1
+    weights = encoding.weights(3)[7]
+    expected = [[weights[rows][:, columns].sum(1).mean() for columns in (split, bank)] for rows in (split, it)]
+    assert torch.allclose(textbook_weights.between_words(encoding, textbook)[3, 7], torch.tensor(expected))
 
 
 @pytest.mark.parametrize("numbers", [[[-1, 2]], [[0, 0]], [[float("nan"), 1]], []])
 def test_drawn_numbers_must_be_shares(numbers):
     with pytest.raises(ValueError, match="expected"):
-        drawn_numbers.shares(numbers)
+        textbook_weights.compare(torch.ones(1, 1, 1, 2), numbers)
 
 
 def test_without_positions_the_encoder_cannot_tell_who_bites_whom(encoder):
-    found = encoder_order.compare_orders(encoder, "dog bites man", "man bites dog", "dog")
+    found = word_order.compare_orders(encoder, "dog bites man", "man bites dog", "dog")
     assert found.without_positions == pytest.approx(1, abs=1e-5)
     assert found.difference_without < 1e-5
     assert found.with_positions < 0.99
@@ -153,4 +167,4 @@ def test_without_positions_the_encoder_cannot_tell_who_bites_whom(encoder):
 
 def test_order_needs_the_same_tokens(encoder):
     with pytest.raises(ValueError, match="same tokens"):
-        encoder_order.compare_orders(encoder, "dog bites man", "man bites cat", "dog")
+        word_order.compare_orders(encoder, "dog bites man", "man bites cat", "dog")

@@ -7,30 +7,29 @@ import pytest
 from selfattn.lessons import (
     causal_mask,
     dot_product,
-    magnitude,
+    gradients,
+    key_length,
+    not_symmetric,
     recurrence,
     scaling,
     soft_lookup,
     tiny_model,
     twelve_tokens,
+    typed_numbers,
+    word_order,
     worked_example,
 )
-from selfattn.lessons import gradients as learned
-from selfattn.lessons import not_symmetric as symmetry
-from selfattn.lessons import order_from_scratch as order
-from selfattn.lessons import typed_numbers as inputs
-from selfattn.lessons.stand_in_vectors import split_words
 
 
 @pytest.mark.parametrize(("text", "expected"), [("3, 1", [3, 1]), ("[3 1]", [3, 1]), ("-1.5;2e1", [-1.5, 20])])
 def test_numbers_are_read_as_people_type_them(text, expected):
-    assert inputs.parse("Query", text) == expected
+    assert typed_numbers.parse("Query", text) == expected
 
 
 @pytest.mark.parametrize("text", ["three", "3, x", "3..1"])
 def test_letters_are_refused(text):
     with pytest.raises(ValueError, match=r"Query: expected numbers such as 3, 1; got .*Type digits"):
-        inputs.parse("Query", text)
+        typed_numbers.parse("Query", text)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e9])
@@ -41,11 +40,11 @@ def test_letters_are_refused(text):
         lambda bad: worked_example.compute(keys=((3, 1), (1, bad), (1, 1))),
         lambda bad: worked_example.compute(values=((3, 1), (1, bad), (1, 1))),
         lambda bad: dot_product.dot((bad, 1), (1, 1)),
-        lambda bad: magnitude.compare(query=(bad, 1)),
+        lambda bad: key_length.compare(query=(bad, 1)),
         lambda bad: soft_lookup.look_up(query=(bad, 1)),
         lambda bad: soft_lookup.look_up(temperature=bad),
         lambda bad: twelve_tokens.compute({3: (bad, 1)}),
-        lambda bad: learned.weight_gradient(0, query=(bad, 1)),
+        lambda bad: gradients.weight_gradient(0, query=(bad, 1)),
         lambda bad: recurrence.signal(("a", "b"), 1, 2, gain=bad),
         lambda bad: scaling.measure((bad,)),
         lambda bad: tiny_model.Settings(epochs=bad),
@@ -64,17 +63,17 @@ def test_nan_infinite_and_huge_numbers_are_refused(run, bad):
         (lambda: worked_example.compute(keys=()), "at least one vector"),
         (lambda: worked_example.compute(values=((1, 2),)), "3 keys and 1 values"),
         (lambda: dot_product.dot((0, 0), (1, 1)), "zero vector"),
-        (lambda: magnitude.compare(keys=((0, 0),), names=("none",)), "zero vector"),
+        (lambda: key_length.compare(keys=((0, 0),), names=("none",)), "zero vector"),
         (lambda: twelve_tokens.compute({12: (1, 1)}), "positions 0 to 11"),
-        (lambda: order.shuffle(("a", "b"), (0, 0)), "permutation"),
+        (lambda: word_order.shuffle(("a", "b"), (0, 0)), "permutation"),
         (lambda: recurrence.path(5, 2, 2), "two different words"),
         (lambda: recurrence.signal(("a", "b", "c"), 3, 1), "Swap them"),
-        (lambda: split_words("alone"), "2 to 60 words, got 1"),
-        (lambda: split_words("word " * 61), "2 to 60 words, got 61"),
+        (lambda: recurrence.words_of("alone"), "2 to 60 words, got 1"),
+        (lambda: recurrence.words_of("word " * 61), "2 to 60 words, got 61"),
         (lambda: tiny_model.sentence([1, 2, 3, 4, 5]), "expected 6 numbers, got 5"),
         (lambda: tiny_model.sentence([1, 2, 3, 4, 5, 51]), "whole numbers from 1 to 50"),
         (lambda: tiny_model.sentence([1, 2, 3, 4, 5, 1.5]), "whole numbers from 1 to 50"),
-        (lambda: symmetry.asymmetry(worked_example.compute().weights), "square weights"),
+        (lambda: not_symmetric.asymmetry(worked_example.compute().weights), "square weights"),
         (lambda: causal_mask.four_cases(*[worked_example.compute().query, worked_example.compute().key]), "one shape"),
     ],
 )

@@ -9,17 +9,17 @@ from selfattn import kernel
 from selfattn.lessons import (
     causal_mask,
     geometry,
+    gradients,
     kernel_source,
-    magnitude,
+    key_length,
+    mean_forgets,
+    not_symmetric,
     scaling,
     soft_lookup,
     twelve_tokens,
+    word_order,
     worked_example,
 )
-from selfattn.lessons import gradients as learned
-from selfattn.lessons import mean_forgets as forgetting
-from selfattn.lessons import not_symmetric as symmetry
-from selfattn.lessons import order_from_scratch as order
 
 
 def test_soft_lookup_blends_and_a_low_temperature_makes_it_hard():
@@ -30,9 +30,9 @@ def test_soft_lookup_blends_and_a_low_temperature_makes_it_hard():
 
 
 def test_dividing_by_sqrt_d_does_not_remove_a_keys_length():
-    once, twice = (magnitude.score_when_longer((3, 1), (1, 4), times) for times in (1, 2))
+    once, twice = (key_length.score_when_longer((3, 1), (1, 4), times) for times in (1, 2))
     assert twice == pytest.approx(2 * once)
-    found = magnitude.compare()
+    found = key_length.compare()
     assert found["scaled"].rank().tolist() == found["score"].rank().tolist()
     assert found["weight"].tolist()[0] < found["weight"].tolist()[1]
     powers = [math.exp(cosine) for cosine in (1, 7 / math.sqrt(10 * 17), 1)]
@@ -98,13 +98,13 @@ def test_the_kernel_source_is_the_kernel_that_runs():
 
 def test_the_gradient_of_a_weight_is_its_finite_difference():
     step = 1e-6
-    found = learned.weight_gradient(1)
+    found = gradients.weight_gradient(1)
     nudged = worked_example.compute(query=(3 + step, 1)).weights[0, 1]
     assert float(found.query[0]) == pytest.approx((float(nudged) - found.weight) / step, rel=1e-4)
 
 
 def test_following_the_gradient_raises_the_weight():
-    found = learned.learn(1, 20, 0.3)
+    found = gradients.learn(1, 20, 0.3)
     street = found[found["token"] == "street"]["weight"].tolist()
     assert street[0] == pytest.approx(0.104, abs=1e-3)
     assert street == sorted(street)
@@ -112,22 +112,22 @@ def test_following_the_gradient_raises_the_weight():
 
 
 def test_without_positions_shuffling_the_words_only_shuffles_the_rows():
-    assert order.shuffle().difference < 1e-12
-    assert order.shuffle().shuffled_tokens == ("man", "bites", "dog")
-    assert order.shuffle(positions=True).difference > 0.1
+    assert word_order.shuffle().difference < 1e-12
+    assert word_order.shuffle().shuffled_tokens == ("man", "bites", "dog")
+    assert word_order.shuffle(positions=True).difference > 0.1
 
 
 def test_weights_are_not_symmetric_even_where_scores_are():
     trace = twelve_tokens.compute()
     assert torch.equal(trace.scores, trace.scores.T)
-    found = symmetry.asymmetry(trace.weights)
+    found = not_symmetric.asymmetry(trace.weights)
     assert found.forth - found.back > 0.5
     assert float(trace.weights[found.row, found.column]) == found.forth
-    assert len(symmetry.pairs(trace.weights, twelve_tokens.TOKENS)) == 12 * 11 / 2
+    assert len(not_symmetric.pairs(trace.weights, twelve_tokens.TOKENS)) == 12 * 11 / 2
 
 
 def test_other_values_can_have_the_same_mean():
-    found = forgetting.same_mean(amount=2)
+    found = mean_forgets.same_mean(amount=2)
     assert found.moved > 1
     assert found.difference < 1e-12
-    assert forgetting.forgets_order(worked_example.compute()) < 1e-12
+    assert mean_forgets.forgets_order(worked_example.compute()) < 1e-12

@@ -55,8 +55,8 @@ def learned(states, data):
         and last.score.loss < 0.001
         and before < 0.5 < after
         and int(last.weights[0].argmax()) == 4
-        and abs(first.looks_at_target - 1 / 7) < 0.02
-        and last.looks_at_target >= 0.3
+        and abs(first.target_weight - 1 / 7) < 0.02
+        and last.target_weight >= 0.3
         and blind.recall < 0.1
         and fresh.accuracy > 0.999
     )
@@ -79,7 +79,7 @@ def test_random_labels_leave_nothing_to_learn():
     assert int(tiny_model.samples(settings).labels.sum()) == 165
     last = list(tiny_model.train(settings))[-1]
     assert last.score.recall < 0.1
-    assert last.looks_at_target < 0.3
+    assert last.target_weight < 0.3
 
 
 def test_another_magic_number_and_width_learn_too():

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def page(name, **query):
-    at = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=120)
+    at = AppTest.from_file(str(ROOT / "pages" / name / "page.py"), default_timeout=120)
     for key, value in query.items():
         at.query_params[key] = value
     return at.run()
@@ -53,7 +53,7 @@ def test_every_stop_shows_its_title_and_its_picture(slug):
         ("worked-example", '"animal" gets 87%.'),
         ("geometry", "animal 10 → 87%, street 7 → 10%, because 5 → 3%"),
         ("twelve-tokens", '"not" 0.67, "amazing" 0.33. Context [0.99999467, 0.33023767].'),
-        ("annotated-heatmap", '"amazing" looks most at soundtrack, amazing (0.50)'),
+        ("annotated-heatmap", '"amazing" attends most to soundtrack, amazing (0.50)'),
         ("kernel", "weights  [0.87, 0.10, 0.03]"),
     ],
 )
@@ -74,7 +74,7 @@ def test_the_published_figures_are_what_a_visitor_sees_first(slug, published):
             "annotated-heatmap",
             "annotated-heatmap.Q = K of soundtrack",
             "0, 0",
-            '"amazing" looks most at amazing (1.00)',
+            '"amazing" attends most to amazing (1.00)',
         ),
         ("magnitude", "magnitude.long, misaligned", "0, 1", "long, misaligned: 1; short, aligned: 5."),
         ("projections", "projections.journey", "0, 0, 0", '"journey" becomes (0.00, 0.00).'),
@@ -94,7 +94,7 @@ def test_order_takes_the_visitors_words_and_refuses_what_it_cannot_shuffle():
     at = stop("order")
     before = words(at)
     at.text_input(key="order.words").set_value("rain follows sun today").run()
-    assert not at.exception and "rain looks at: rain" in words(at)
+    assert not at.exception and "rain attends to: rain" in words(at)
     assert re.search(r"in the other: [0-9.]+e-1[4-9]|in the other: 0", words(at))
     at.text_input(key="order.words").set_value("sun sun").run()
     assert not at.exception and n_charts(at) == 0 and "Expected two to 8 different words" in at.error[0].value
@@ -206,7 +206,7 @@ def test_the_tiny_model_trains_in_the_page_and_answers():
     next(button for button in at.button if button.label == "Train").click().run()
     assert not at.exception
     said = words(at)
-    assert "Accuracy 100.0%; of 165 positives it finds 100%." in said
+    assert "Accuracy 100.0 %; of 165 positives it finds 100 %." in said
     assert "Sentence 103 of the data, [0 34 13 33 42 17 3]: 0.9" in said
     at.text_input(key="tiny.try").set_value("1, 2, 3, 4, 5, 6").run()
     assert "It says no" in words(at)
@@ -220,7 +220,7 @@ def test_random_labels_find_nothing():
     at.number_input(key="tiny.epochs").set_value(2).run()
     at.toggle(key="tiny.random").set_value(True).run()
     next(button for button in at.button if button.label == "Train").click().run()
-    assert "of 165 positives it finds 0%." in words(at)
+    assert "of 165 positives it finds 0 %." in words(at)
     assert "**The control.**" in words(at)
 
 
@@ -254,7 +254,7 @@ def test_pronouns_ask_first_then_judge_the_best_head_on_the_other_half():
     at.radio(key="pronouns.prediction").set_value("no better than luck can explain").run()
     assert not at.exception
     assert len(at.metric) == 4
-    assert "a coin is right in 50%" in words(at)
+    assert "a coin is right in 50 %" in words(at)
     at.selectbox(key="pronouns.twin").set_value(at.selectbox(key="pronouns.twin").options[2]).run()
     at.toggle(key="pronouns.remove").set_value(True).run()
     assert not at.exception
@@ -270,7 +270,7 @@ def test_negation_shows_the_printed_row_beside_a_real_one():
 
 def test_many_heads_name_what_each_looks_at_in_the_visitors_sentence():
     at = view("Many heads")
-    assert "Heads that look most at: a special token" in words(at)
+    assert "What gets most weight, in how many heads: a special token" in words(at)
     at.text_input(key="many-heads.sentence").set_value("Dog bites man").run()
     assert not at.exception
     assert n_charts(at) == 1
@@ -285,7 +285,7 @@ def test_what_it_cannot_tell_computes_a_counterexample_for_each_claim():
         "of all weight moved elsewhere",
         "add up to",
         "equal weights",
-        "With coins for answers",
+        "heads guessed",
     ):
         assert part in said
 

@@ -10,9 +10,9 @@ QUESTIONS = {
     "magnitude": "Which key scores higher?",
     "scaling": "What happens without the division?",
     "causal-mask": "Why not multiply the scores by 0?",
-    "twelve-tokens": "Where does “good” look?",
+    "twelve-tokens": "What does “good” attend to?",
     "order": "Dog bites man",
-    "drawn-numbers": "Which word will “bank” look at?",
+    "drawn-numbers": "Which word will “bank” attend to?",
 }
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.learn.from_scratch import class_materials
 from pages.learn.from_scratch.stops import STEPS, STOPS
-from selfattn.dashboard import teaching as parts
+from selfattn.dashboard import teaching
 from selfattn.dashboard.shown import heading
 
 SLUGS = list(STOPS)
@@ -33,7 +33,7 @@ here = current()
 place = SLUGS.index(here)
 st.session_state["choice of stop"] = here
 
-with st.container(horizontal=True, vertical_alignment="bottom", width=parts.TEXT_WIDTH):
+with st.container(horizontal=True, vertical_alignment="bottom", width=teaching.TEXT_WIDTH):
     st.button(
         "Previous", icon=":material/arrow_back:", on_click=go, args=(SLUGS[max(place - 1, 0)],), disabled=not place
     )

@@ -1,7 +1,7 @@
 """S15, S16, S17: pronouns, negation and many heads, on the visitor's encoder, against luck and simple baselines."""
 
 from pages.learn.pronouns_and_negation import many_heads, negation, pronouns
-from selfattn.dashboard import teaching as parts
+from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import segmented
 from selfattn.dashboard.shown import heading
@@ -9,8 +9,8 @@ from selfattn.dashboard.shown import heading
 VIEWS = {"Pronouns": pronouns, "Negation": negation, "Many heads": many_heads}
 
 heading("Pronouns and negation")
-parts.prose(
-    'Which word does "it" look at? Does "good" notice "not"? Famous examples make it look easy. Here all heads take the '
+teaching.prose(
+    'Which word does "it" attend to? Does "good" attend to "not"? Famous examples make it look easy. Here all heads take the '
     "test, on many sentences, beside what luck and mere position would give."
 )
 encoder = current_encoder()

@@ -1,4 +1,4 @@
-"""S15: which heads look from a pronoun to its noun, scored against luck and against mere distance."""
+"""S15: which heads attend from a pronoun to its noun, scored against luck and against mere distance."""
 
 import pandas as pd
 import streamlit as st
@@ -6,131 +6,126 @@ import torch
 
 from selfattn.analysis.measures import similarity
 from selfattn.charts import lesson_charts as charts
-from selfattn.dashboard import teaching as parts
+from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import HASHED, cached_effect, cached_encode
 from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.examples import PRONOUNS, UNRESOLVED, PronounSentence
+from selfattn.examples import PRONOUNS, UNRESOLVED
 from selfattn.lessons import pronouns
+from selfattn.lessons.encoded_words import weight_on
+from selfattn.numbers import cosine, effect, share, weight
 
 OPTIONS = ("yes, clearly more often than not", "no better than luck can explain", "it picks the other noun")
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the pronoun sentences ...", hash_funcs=HASHED)
-def looks(encoder: Encoder) -> list[pronouns.Looks]:
+def rows_of_pronouns(encoder: Encoder) -> list[pronouns.PronounRows]:
     """Every pronoun sentence, read by the encoder."""
-    return [pronouns.look(cached_encode(encoder, sentence.sentence), sentence) for sentence in PRONOUNS]
+    return [pronouns.pronoun_rows(cached_encode(encoder, sentence.sentence), sentence) for sentence in PRONOUNS]
 
 
 def show(encoder: Encoder) -> None:
-    seen = looks(encoder)
-    heads = encoder.n_layers * encoder.n_heads
-    parts.prose(
+    rows = rows_of_pronouns(encoder)
+    n_heads = encoder.n_layers * encoder.n_heads
+    teaching.prose(
         f"{len(PRONOUNS)} sentences of our own, many in twins that differ in one word, as in *too tired* and *too wide*. "
         "In half of them the noun that the pronoun stands for comes first. A head scores when the pronoun gives that noun "
-        f"more weight than the other noun. The best of {heads} heads is picked on one half of the sentences and judged on "
+        f"more weight than the other noun. The best of {n_heads} heads is picked on one half of the sentences and judged on "
         "the other."
     )
     first, second = pronouns.halves(PRONOUNS)
-    found = pronouns.verdict(seen, first, second)
-    answer = _answer(found)
-    question = "Does the head that looks best on one half find the noun in the other half?"
-    if not parts.predict("pronouns", question, OPTIONS, answer):
+    chosen = pronouns.choose_head(rows, first, second)
+    question = "Does the head that scores best on one half find the noun in the other half?"
+    if not teaching.predict("pronouns", question, OPTIONS, _answer(chosen)):
         return
-    _verdict(found, len(first), heads)
-    _map(seen)
+    _verdict(chosen, len(first), n_heads)
+    _map(rows)
     st.markdown("#### One sentence and its twin")
-    _twins(encoder, seen)
-    _unresolved(encoder, found)
+    _twins(encoder, rows)
+    _unresolved(encoder, chosen.head)
 
 
-def _answer(found: pronouns.Verdict) -> str:
-    """A share of right answers is told from a half where it lies outside 1.96 standard errors."""
-    beyond = (found.accuracy - 0.5) / (0.5 / found.n**0.5)
+def _answer(chosen: pronouns.ChosenHead) -> str:
+    """A share of right answers differs from a half where it lies outside 1.96 standard errors."""
+    beyond = (chosen.accuracy - 0.5) / (0.5 / chosen.n**0.5)
     return OPTIONS[0] if beyond > 1.96 else OPTIONS[2] if beyond < -1.96 else OPTIONS[1]
 
 
-def _verdict(found: pronouns.Verdict, n_first: int, heads: int) -> None:
+def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
     with st.container(horizontal=True, gap="large"):
-        st.metric(f"Chosen head on its own half ({n_first})", f"{found.chosen_with:.0%}", width="content")
-        st.metric(f"Best of {heads} by luck, up to", f"{found.luck:.0%}", width="content")
-        st.metric(f"Chosen head on the other half ({found.n})", f"{found.accuracy:.0%}", width="content")
-        st.metric("Same head, by distance alone", f"{found.position_only:.0%}", width="content")
-    beyond = "more" if found.chosen_with > found.luck else "no more"
+        for label, accuracy in (
+            (f"Chosen head on its own half ({n_first})", chosen.chosen_with),
+            (f"Best of {n_heads} by luck, up to", chosen.luck),
+            (f"Chosen head on the other half ({chosen.n})", chosen.accuracy),
+            ("Same head, by distance alone", chosen.position_only),
+        ):
+            st.metric(label, share(accuracy), width="content")
+    beyond = "more" if chosen.chosen_with > chosen.luck else "no more"
     st.text(
-        f"L{found.layer} H{found.head} was best on the first half: {beyond} than luck gives the best of {heads} heads. "
-        f"On fresh sentences it is right in {found.accuracy:.0%}; a coin is right in 50%, give or take "
-        f"{50 / found.n**0.5 * 1.96:.0f}.",
+        f"{chosen.head} was best on the first half: {beyond} than luck gives the best of {n_heads} heads. "
+        f"On fresh sentences it is right in {share(chosen.accuracy)}; a coin is right in 50 %, give or take "
+        f"{50 / chosen.n**0.5 * 1.96:.0f}.",
         width="stretch",
     )
 
 
-def _map(seen: list[pronouns.Looks]) -> None:
-    right = pronouns.accuracy(torch.stack([look.preference for look in seen]))
-    rows, columns = [f"L{n}" for n in range(len(right))], [f"H{n}" for n in range(right.shape[1])]
-    layer, head = divmod(int(right.argmax()), right.shape[1])
-    above = int((right > 0.5).sum())
-    chart = charts.heatmap(
-        right - 0.5, rows, columns, current_theme(), signed=True, highest=0.5, names=("layer", "head"), cell=36
+def _map(rows: list[pronouns.PronounRows]) -> None:
+    right = pronouns.accuracy(torch.stack([sentence.preference for sentence in rows]))
+    best = Head(*divmod(int(right.argmax()), right.shape[1]))
+    caption = (
+        f"Share right minus .50, over all sentences. {best} is right in {share(float(right.max()))}; "
+        f"{int((right > 0.5).sum())} heads are right more often than not."
     )
-    reading = (
-        f"Share right minus .50, over all sentences. L{layer} H{head} is right in {float(right.max()):.0%}; "
-        f"{above} heads are right more often than not."
-    )
-    show_chart(chart, reading, width="content")
+    show_chart(teaching.heads_chart(right - 0.5, signed=True, highest=0.5), caption, width="content")
 
 
-def _twins(encoder: Encoder, seen: list[pronouns.Looks]) -> None:
+def _twins(encoder: Encoder, rows: list[pronouns.PronounRows]) -> None:
     names = list(dict.fromkeys(sentence.twin for sentence in PRONOUNS if sentence.twin))
     name = st.selectbox("Twins", names, key="pronouns.twin", width=300)
-    places = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == name][:2]
-    best = torch.stack([seen[place].preference for place in places]).mean(0)
-    layer, head = divmod(int(best.argmax()), best.shape[1])
-    for place in places:
-        sentence, look = PRONOUNS[place], seen[place]
-        weight = look.rows[layer, head]
+    twins = [(sentence, row) for sentence, row in zip(PRONOUNS, rows) if sentence.twin == name][:2]
+    preference = torch.stack([row.preference for _, row in twins]).mean(0)
+    best = Head(*divmod(int(preference.argmax()), preference.shape[1]))
+    for sentence, row in twins:
+        meant, other = (float(weight_on(row.rows[best], noun)) for noun in (row.antecedent, row.distractor))
         st.text(
-            f"{sentence.sentence}\n"
-            f'L{layer} H{head}: "{sentence.pronoun}" gives "{sentence.antecedent}" (meant) '
-            f'{float(weight[list(look.antecedent)].sum()):.2f}, "{sentence.distractor}" '
-            f"{float(weight[list(look.distractor)].sum()):.2f}",
+            f'{sentence.sentence}\n{best}: "{sentence.pronoun}" gives "{sentence.antecedent}" (meant) {weight(meant)}, '
+            f'"{sentence.distractor}" {weight(other)}',
             width="stretch",
         )
     if encoder.recomputable and st.toggle(
         "And what does removing heads do to the two pronouns?", key="pronouns.remove"
     ):
-        _removal(encoder, [PRONOUNS[place] for place in places], [seen[place] for place in places], (layer, head))
+        _removal(encoder, [(sentence.sentence, row.pronoun.positions) for sentence, row in twins], best)
 
 
-def _removal(encoder: Encoder, pair: list[PronounSentence], looks: list[pronouns.Looks], best: tuple[int, int]) -> None:
-    spots = [(sentence.sentence, (look.pronoun,)) for sentence, look in zip(pair, looks)]
-    effect = cached_effect(encoder, *spots)
-    vectors = [cached_encode(encoder, text).vector(encoder.n_layers, at) for text, at in spots]
-    order = effect.abs().flatten().argsort(descending=True).tolist()
-    rank = order.index(best[0] * effect.shape[1] + best[1]) + 1
-    rows, columns = [f"L{n}" for n in range(effect.shape[0])], [f"H{n}" for n in range(effect.shape[1])]
-    top = divmod(order[0], effect.shape[1])
-    reading = (
-        f"The twins' pronouns have cosine {float(similarity(*vectors)):.3f}. Removing L{top[0]} H{top[1]} changes that most "
-        f"({float(effect[top]):+.3f}); the head that looks best, L{best[0]} H{best[1]}, comes {rank}. of {len(order)}."
+def _removal(encoder: Encoder, twins: list[tuple[str, tuple[int, ...]]], best: Head) -> None:
+    effects = cached_effect(encoder, *twins)
+    vectors = [cached_encode(encoder, text).vector(encoder.n_layers, positions) for text, positions in twins]
+    order = [
+        Head(*divmod(place, encoder.n_heads)) for place in effects.abs().flatten().argsort(descending=True).tolist()
+    ]
+    caption = (
+        f"The twins' pronouns have cosine {cosine(float(similarity(*vectors)))}. Removing {order[0]} changes that most "
+        f"({effect(float(effects[order[0]]))}); the head that attends best, {best}, comes {order.index(best) + 1}. "
+        f"of {len(order)}."
     )
-    chart = charts.heatmap(
-        effect, rows, columns, current_theme(), effect=True, names=("layer", "head"), cell=36, number="+.2f"
-    )
-    show_chart(chart, reading, width="content")
-    parts.prose("Where a head looks and what it does are two different questions. Attention is not explanation.")
+    show_chart(teaching.heads_chart(effects, effect=True, number="+.2f"), caption, width="content")
+    teaching.prose("What a head attends to and what it does are two different questions. Attention is not explanation.")
 
 
-def _unresolved(encoder: Encoder, found: pronouns.Verdict) -> None:
+def _unresolved(encoder: Encoder, head: Head) -> None:
     st.markdown("#### A sentence without an answer")
-    parts.prose("Here *she* may be the artist or the musician; readers differ. So it is shown and never scored.")
-    look = pronouns.look(cached_encode(encoder, UNRESOLVED.sentence), UNRESOLVED)
-    weight = look.rows[found.layer, found.head]
-    nouns = (("artist", look.antecedent), ("musician", look.distractor))
-    frame = pd.DataFrame({"token": [n for n, _ in nouns], "weight": [float(weight[list(at)].sum()) for _, at in nouns]})
+    teaching.prose("Here *she* may be the artist or the musician; readers differ. So it is shown and never scored.")
+    row = pronouns.pronoun_rows(cached_encode(encoder, UNRESOLVED.sentence), UNRESOLVED)
+    weights = [float(weight_on(row.rows[head], noun)) for noun in (row.antecedent, row.distractor)]
+    nouns = [UNRESOLVED.antecedent, UNRESOLVED.distractor]
     st.text(UNRESOLVED.sentence, width="stretch")
-    with parts.figure(f"What “she” gives them in L{found.layer} H{found.head}", 420):
-        favours = frame.loc[frame["weight"].idxmax(), "token"]
-        more = int((look.preference > 0).sum())
-        reading = f'This head leans to "{favours}"; of all {look.preference.numel()} heads, {more} lean to "artist".'
-        show_chart(charts.bars(frame, "weight", current_theme(), number=".3f"), reading, width="content")
+    favoured = nouns[weights.index(max(weights))]
+    more = int((row.preference > 0).sum())
+    teaching.figure(
+        f"What “{UNRESOLVED.pronoun}” gives them in {head}",
+        charts.bars(pd.DataFrame({"token": nouns, "weight": weights}), "weight", current_theme(), number=".3f"),
+        f'This head leans to "{favoured}"; of all {row.preference.numel()} heads, {more} lean to "{nouns[0]}".',
+        420,
+    )

@@ -4,24 +4,25 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.charts import lesson_charts as charts
-from selfattn.dashboard import teaching as parts
-from selfattn.dashboard.figures import current_theme, show_chart
-from selfattn.lessons import mean_forgets as forgetting
-from selfattn.lessons import recurrence, timing, worked_example
+from selfattn.dashboard import teaching
+from selfattn.dashboard.figures import current_theme
+from selfattn.lessons import mean_forgets, recurrence, timing, worked_example
+from selfattn.numbers import error
 
 WAYS = ("one matrix product", "attention, word by word")
 
 
 def show_costs() -> None:
+    """Multiplications by the length of the sentence, and a race at a button."""
     st.markdown("#### What it costs")
-    found = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
-    with parts.row():
-        with parts.figure("Multiplications in one layer, d = 512", 470):
-            chart = charts.lines(
-                found, "words", "multiplications", current_theme(), "network", "xy", ("words", ""), size=(400, 240)
-            )
-            show_chart(chart, "Attention needs fewer below 256 words (half of d), more above.", width="content")
-        with parts.figure("Timed on this machine, just now", 470):
+    counts = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
+    chart = charts.lines(
+        counts, "words", "multiplications", current_theme(), "network", "xy", ("words", ""), size=(400, 240)
+    )
+    with teaching.row():
+        caption = "Attention needs fewer below 256 words (half of d), more above."
+        teaching.figure("Multiplications in one layer, d = 512", chart, caption, 470)
+        with teaching.panel("Timed on this machine, just now", 470):
             if st.button("Time it"):
                 st.session_state["recurrence.race"] = timing.race()
             _show_race(st.session_state.get("recurrence.race"))
@@ -42,14 +43,18 @@ def _show_race(race: pd.DataFrame | None) -> None:
 
 
 def show_forgetting() -> None:
+    """Other values with the same weighted mean, and the same words in reverse order."""
     st.markdown("#### And what attention loses")
-    found = forgetting.same_mean()
-    parts.prose('"Attention loses nothing" is too strong. The context is *one* weighted mean: other values, same mean.')
-    rows = {"values": found.before, "other values": found.after}
-    for name, values in rows.items():
+    same = mean_forgets.same_mean()
+    teaching.prose(
+        '"Attention loses nothing" is too strong. The context is *one* weighted mean: other values, same mean.'
+    )
+    for name, values in {"values": same.before, "other values": same.after}.items():
         text = "  ".join("[" + ", ".join(f"{number:5.2f}" for number in row) + "]" for row in values.tolist())
         st.text(f"{name}: {text}")
-    context = ", ".join(f"{number:.2f}" for number in found.context_after.tolist())
-    st.text(f"Same weights, same context: [{context}]; the two differ by {found.difference:.0e}.")
-    order = forgetting.forgets_order(worked_example.compute())
-    st.text(f"Read in reverse order, keys and values give a context that differs by {order:.0e}: order is lost, too.")
+    context = ", ".join(f"{number:.2f}" for number in same.context_after.tolist())
+    st.text(f"Same weights, same context: [{context}]; the two differ by {error(same.difference)}.")
+    order = mean_forgets.forgets_order(worked_example.compute())
+    st.text(
+        f"Read in reverse order, keys and values give a context that differs by {error(order)}: order is lost, too."
+    )

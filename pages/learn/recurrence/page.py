@@ -5,11 +5,11 @@ import streamlit as st
 
 from pages.learn.recurrence.costs import show_costs, show_forgetting
 from selfattn.charts import lesson_charts as charts
-from selfattn.dashboard import teaching as parts
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard import teaching
+from selfattn.dashboard.figures import current_theme
 from selfattn.dashboard.shown import heading
 from selfattn.lessons import recurrence
-from selfattn.lessons.stand_in_vectors import split_words
+from selfattn.words import split_words
 
 EXAMPLES = {"bank … it": (recurrence.SENTENCE, "bank", "it"), "cat … ran": (recurrence.LONG_SENTENCE, "cat", "ran")}
 SENTENCE, GAIN, GATE, ASKING = "recurrence.sentence", "recurrence.gain", "recurrence.gate", "recurrence.asking"
@@ -23,7 +23,7 @@ def choose() -> tuple[tuple[str, ...], int, int]:
         for name, example in EXAMPLES.items():
             st.button(name, on_click=_use, args=example)
     st.session_state.setdefault(SENTENCE, recurrence.SENTENCE)
-    words = split_words(st.text_input("Sentence", key=SENTENCE, max_chars=500))
+    words = recurrence.words_of(st.text_input("Sentence", key=SENTENCE, max_chars=500))
     places = range(1, len(words) + 1)
     for key, place in ((START, min(2, len(words) - 1)), (STOP, min(7, len(words)))):
         if st.session_state.get(key) not in places:
@@ -41,24 +41,19 @@ def _use(sentence: str, first: str, second: str) -> None:
 
 
 def show_path(words: tuple[str, ...], start: int, stop: int) -> None:
-    found = recurrence.path(len(words), start, stop)
+    path = recurrence.path(len(words), start, stop)
     table = pd.DataFrame(
         {
             "": ["Distance between the two words", "States in between", "Steps in a row", "Scores"],
-            "recurrence": [found.distance, found.states_between, found.sequential_steps, 0],
-            "attention": [
-                found.attention_distance,
-                0,
-                found.attention_sequential_steps,
-                found.attention_scores,
-            ],
+            "recurrence": [path.distance, path.states_between, path.sequential_steps, 0],
+            "attention": [path.attention_distance, 0, path.attention_sequential_steps, path.attention_scores],
         }
     )
     st.dataframe(table, hide_index=True, width=480)
     st.text(
-        f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {found.distance} steps through a '
-        f"recurrence, with {found.states_between} states in between. Attention takes one step, and pays with "
-        f"{found.attention_scores} scores."
+        f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {path.distance} steps through a '
+        f"recurrence, with {path.states_between} states in between. Attention takes one step, and pays with "
+        f"{path.attention_scores} scores."
     )
 
 
@@ -70,39 +65,34 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
         gain = st.slider("Gain of the recurrence", 0.5, 1.5, step=0.05, key=GAIN, width=230)
         gate = st.slider("Gate for other words", 0.0, 1.0, step=0.05, key=GATE, width=230)
         asking = st.slider("How strongly attention asks for the word", 0.0, 20.0, step=1.0, key=ASKING, width=270)
-        parts.reset("recurrence", published)
-    found = recurrence.signal(words, start, stop, gain, gate, asking)
-    found = found.assign(network=found["network"].map(NAMES))
-    last = found[found["step"] == stop].set_index("network")
-    log = "y" if found["gradient"].min() > 0 else ""
-    with parts.row():
-        with parts.figure("Gradient: does the first word still matter to this state?", 470):
+        teaching.reset("recurrence", published)
+    signal = recurrence.signal(words, start, stop, gain, gate, asking)
+    signal = signal.assign(network=signal["network"].map(NAMES))
+    last = signal[signal["step"] == stop].set_index("network")
+    log = "y" if signal["gradient"].min() > 0 else ""
+    with teaching.row():
+        for column, title, looks in (
+            ("gradient", "Gradient: does the first word still matter to this state?", {"log": log}),
+            ("share", "Share: how much of this state is the first word?", {"domain": (0, 1)}),
+        ):
             chart = charts.lines(
-                found, "step", "gradient", current_theme(), "network", log, ("word", "gradient"), size=(400, 240)
+                signal, "step", column, current_theme(), "network", titles=("word", column), size=(400, 240), **looks
             )
-            show_chart(chart, f"At word {stop}: {_ends(last['gradient'])}.", width="content")
-        with parts.figure("Share: how much of this state is the first word?", 470):
-            chart = charts.lines(
-                found, "step", "share", current_theme(), "network", "", ("word", "share"), (0, 1), size=(400, 240)
-            )
-            show_chart(chart, f"At word {stop}: {_ends(last['share'])}.", width="content")
-
-
-def _ends(last: pd.Series) -> str:
-    """What is left at the second word, network by network."""
-    return ", ".join(f"{name} {value:.2f}" for name, value in last.items())
+            # What is left at the second word, network by network.
+            ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())
+            teaching.figure(title, chart, f"At word {stop}: {ends}.", 470)
 
 
 heading("Recurrence")
-parts.prose(
+teaching.prose(
     "Before attention, a network read word by word and passed along one *state* of fixed size. To reach a later word, a "
-    "word must survive every step in between. With attention, any word looks at any other directly."
+    "word must survive every step in between. With attention, any word attends to any other directly."
 )
-with parts.messages():
+with teaching.messages():
     words, start, stop = choose()
     show_path(words, start, stop)
     st.markdown("#### Does the word get through?")
-    parts.prose(
+    teaching.prose(
         "Three small networks read your sentence. Two things are easily mixed: the **gradient** says how much a state "
         "would move if the first word moved (it fades below a gain of 1, explodes above). The **share** says how much of "
         "the state is that word's doing: it shrinks even at a gain of 1, because the others are added. The gate and the "

@@ -1,9 +1,9 @@
-"""S14: a model of 777 numbers learns, in seconds and in sight, where to look."""
+"""S14: a model of 777 numbers learns, in seconds and in sight, where to attend."""
 
 import streamlit as st
 
-from pages.learn.train_a_tiny_one.training import show_result, show_states
-from selfattn.dashboard import teaching as parts
+from pages.learn.train_a_tiny_one.results import show_result, show_states
+from selfattn.dashboard import teaching
 from selfattn.dashboard.shown import heading
 from selfattn.lessons import tiny_model
 from selfattn.lessons.tiny_model import EpochState, Settings
@@ -21,7 +21,7 @@ def choose() -> Settings:
         width = st.number_input("Width", 2, 32, key="tiny.width", width=120)
         magic = st.number_input("Magic number", 1, 50, key="tiny.magic", width=140)
         random = st.toggle("Random labels (control)", key="tiny.random")
-        parts.reset("tiny", PUBLISHED)
+        teaching.reset("tiny", PUBLISHED)
     return Settings(int(seed), int(epochs), int(width), int(magic), random_labels=random)
 
 
@@ -40,13 +40,14 @@ def train(settings: Settings) -> None:
 
 
 heading("Train a tiny one")
-parts.prose(
-    "No rule tells attention where to look. See it learn: a sentence is [CLS] and six random numbers; the answer is *yes* "
-    "where **position 4 holds the magic number**. One head, one layer. Only [CLS] decides, so it must learn to look."
+teaching.prose(
+    "No rule sets the weights. See them learned: a sentence is [CLS] and six random numbers; the answer is *yes* "
+    "where **position 4 holds the magic number**. One head, one layer. Only [CLS] decides, so it must learn "
+    "to attend to position 4."
 )
 settings = choose()
 count = tiny_model.TinyModel(settings.width).n_parameters
-parts.prose(
+teaching.prose(
     f"**{count:,} numbers** to learn, {settings.n_samples:,} sentences, about 2 in 100 of them *yes*: so watch the recall."
 )
 if st.button("Train", type="primary", icon=":material/play_arrow:"):

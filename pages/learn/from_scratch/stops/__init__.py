@@ -1,4 +1,7 @@
-"""The stops of the guided path, in order: project, score, normalise, mix, and what follows from it."""
+"""The stops of the guided path, in order: project, score, normalise, mix, and what follows from it.
+
+A stop bears its lesson's name (selfattn/lessons/); the name in its address may be older, and stays.
+"""
 
 from types import ModuleType
 
@@ -7,36 +10,36 @@ from pages.learn.from_scratch.stops import (
     causal_mask,
     dot_product,
     geometry,
-    magnitude,
+    gradients,
+    kernel_source,
+    key_length,
     not_symmetric,
+    random_projections,
     scaling,
     soft_lookup,
-    three_words,
+    softmax,
+    textbook_weights,
     twelve_tokens,
+    word_order,
     worked_example,
 )
-from pages.learn.from_scratch.stops import gradients as learned
-from pages.learn.from_scratch.stops import kernel_source as kernel
-from pages.learn.from_scratch.stops import order_from_scratch as order
-from pages.learn.from_scratch.stops import random_projections as projections
-from pages.learn.from_scratch.stops import textbook_weights as drawn_numbers
 
 STEPS = ("idea", "project", "score", "normalise", "mix", "sentence", "consequences")
 STOPS: dict[str, ModuleType] = {
     "soft-lookup": soft_lookup,
-    "projections": projections,
+    "projections": random_projections,
     "dot-product": dot_product,
-    "magnitude": magnitude,
+    "magnitude": key_length,
     "scaling": scaling,
-    "three-words": three_words,
+    "three-words": softmax,
     "causal-mask": causal_mask,
     "worked-example": worked_example,
     "geometry": geometry,
     "twelve-tokens": twelve_tokens,
     "annotated-heatmap": annotated_heatmap,
-    "kernel": kernel,
-    "learned": learned,
-    "order": order,
+    "kernel": kernel_source,
+    "learned": gradients,
+    "order": word_order,
     "not-symmetric": not_symmetric,
-    "drawn-numbers": drawn_numbers,
+    "drawn-numbers": textbook_weights,
 }

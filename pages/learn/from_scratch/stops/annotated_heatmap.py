@@ -3,7 +3,7 @@
 import streamlit as st
 
 from selfattn.charts import lesson_charts as charts
-from selfattn.dashboard import teaching as parts
+from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import annotated_heatmap
@@ -15,28 +15,28 @@ PLACES = {"not": NOT, "good": GOOD, "soundtrack": SOUNDTRACK, "amazing": AMAZING
 
 
 def show() -> None:
-    parts.prose(
-        "An *attention map* has a row for each word that looks and a column for each word looked at. Read along a row: "
-        "it sums to 1. The same sentence, with other hand-made numbers and a causal mask. Numbers above 60 % of the "
+    teaching.prose(
+        "An *attention map* has a row for each word that attends and a column for each word attended to. Read along a "
+        "row: it sums to 1. The same sentence, with other hand-made numbers and a causal mask. Numbers above 60 % of the "
         "largest weight are printed light on dark."
     )
-    with parts.messages():
+    with teaching.messages():
         both = {f"Q = K of {word}": annotated_heatmap.QUERIES_AND_KEYS[place] for word, place in PLACES.items()}
-        typed = parts.vectors("annotated-heatmap", both, width=150)
+        typed = teaching.vectors("annotated-heatmap", both)
         causal = st.toggle("Causal mask", value=True, key="annotated-heatmap.causal")
-        found = annotated_heatmap.compute(dict(zip(PLACES.values(), typed.values())), causal=causal)
-    chart = charts.heatmap(found.weights, TOKENS, TOKENS, current_theme(), cell=34)
-    show_chart(chart, _reading(found), width="content")
-    parts.prose(
-        "Look at the first rows: a row whose scores are all alike spreads evenly over what it may see. "
+        trace = annotated_heatmap.compute(dict(zip(PLACES.values(), typed.values())), causal=causal)
+    chart = charts.heatmap(trace.weights, TOKENS, TOKENS, current_theme(), cell=34)
+    show_chart(chart, _caption(trace), width="content")
+    teaching.prose(
+        "See the first rows: a row whose scores are all equal spreads evenly over what it may attend to. "
         "An even row tells you that the word had no preference, not that all these words matter."
     )
 
 
-def _reading(found: AttentionTrace) -> str:
-    said = []
+def _caption(trace: AttentionTrace) -> str:
+    sentences = []
     for row in PLACES.values():
-        weights = found.weights[row]
-        most = [TOKENS[place] for place in range(len(TOKENS)) if float(weights[place]) > 0.9 * float(weights.max())]
-        said.append(f'"{TOKENS[row]}" looks most at {", ".join(most[:3])} ({float(weights.max()):.2f})')
-    return "; ".join(said) + "."
+        top = float(trace.weights[row].max())
+        most = [token for token, weight in zip(TOKENS, trace.weights[row].tolist()) if weight > 0.9 * top]
+        sentences.append(f'"{TOKENS[row]}" attends most to {", ".join(most[:3])} ({top:.2f})')
+    return "; ".join(sentences) + "."

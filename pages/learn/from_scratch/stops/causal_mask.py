@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from pages.learn.from_scratch.real_heads import choose_head
 from selfattn.charts import lesson_charts as charts
-from selfattn.dashboard import teaching as parts
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard import teaching
+from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import annotated_heatmap, causal_mask, twelve_tokens
 
 TITLE = "Normalise: the causal mask"
@@ -16,38 +15,33 @@ REAL = "my own sentence, a real head"
 
 
 def show() -> None:
-    parts.prose(
+    teaching.prose(
         "A model that writes word by word must not look ahead. So before softmax, each score of a *later* word is set "
         "to −∞. Softmax turns that into a weight of exactly 0, and row i spreads over its first i + 1 words. "
-        "(The encoders on the Explore pages have no such mask: they may look both ways.)"
+        "(The encoders on the Explore pages have no such mask: they may attend both ways.)"
     )
-    parts.formula(
+    teaching.formula(
         r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right) \qquad M_{ij} = -\infty \text{ where } j > i"
     )
     question = "Why not simply multiply the *scores* of later words by 0, before softmax? What would later words weigh?"
-    if not parts.predict("causal-mask", question, OPTIONS, OPTIONS[1]):
+    if not teaching.predict("causal-mask", question, OPTIONS, OPTIONS[1]):
         return
     source = st.radio("Take the queries and keys of", [*HAND_MADE, REAL], key="causal-mask.source", horizontal=True)
     if source == REAL:
-        trace, tokens = choose_head("causal-mask", "The cat sat on the mat because it was tired.")
+        trace, tokens = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
     else:
         trace, tokens = HAND_MADE[source].compute(causal=False), twelve_tokens.TOKENS
-    _figures(causal_mask.four_cases(trace.query, trace.key), tokens)
-    parts.prose(
+    cases = causal_mask.four_cases(trace.query, trace.key)
+    with teaching.row():
+        for case, line in zip(cases, causal_mask.summary(cases).itertuples()):
+            caption = (
+                f"Rows sum to {line.smallest_row_sum:.2f} to {line.largest_row_sum:.2f}; "
+                f"at most {line.leaked:.2f} of a row falls on later words."
+            )
+            chart = charts.heatmap(case.weights, tokens, tokens, current_theme(), numbers=False, highest=1.0, cell=26)
+            teaching.figure(case.name.capitalize(), chart, caption, 480)
+    teaching.prose(
         "**The reason:** a score of 0 is not a weight of 0, for e⁰ = 1: the later words still count. Multiplying the "
         "*weights* by 0 does silence them, but then a row no longer sums to 1. Dividing by the row's sum repairs that, "
         "and gives the first case again. Adding −∞ does both at once."
     )
-
-
-def _figures(cases: tuple[causal_mask.MaskCase, ...], tokens: tuple[str, ...]) -> None:
-    theme = current_theme()
-    with parts.row():
-        for case, line in zip(cases, causal_mask.summary(cases).itertuples()):
-            with parts.figure(case.name.capitalize(), 480):
-                reading = (
-                    f"Rows sum to {line.smallest_row_sum:.2f} to {line.largest_row_sum:.2f}; "
-                    f"at most {line.leaked:.2f} of a row falls on later words."
-                )
-                chart = charts.heatmap(case.weights, tokens, tokens, theme, numbers=False, highest=1.0, cell=26)
-                show_chart(chart, reading, width="content")

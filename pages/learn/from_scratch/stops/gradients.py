@@ -4,51 +4,46 @@ import streamlit as st
 import torch
 
 from selfattn.charts import lesson_charts as charts
-from selfattn.dashboard import teaching as parts
-from selfattn.dashboard.figures import current_theme, show_chart
-from selfattn.lessons import gradients as learned
-from selfattn.lessons import worked_example
+from selfattn.dashboard import teaching
+from selfattn.dashboard.figures import current_theme
+from selfattn.lessons import gradients
+from selfattn.lessons.worked_example import TOKENS
 
 TITLE = "Learned, not ruled"
 STEP = "consequences"
 
 
 def show() -> None:
-    tokens = worked_example.TOKENS
-    parts.prose(
-        'No rule says that "it" should look at "animal". Each step can be differentiated, so training can ask: which '
+    teaching.prose(
+        'No rule says that "it" should attend to "animal". Each step can be differentiated, so training can ask: which '
         "way must I push this number so that *that* weight grows? The answer is the **gradient**. In a real model it "
         "flows on into the projections, and nothing else ever sets the weights."
     )
-    parts.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt d}\Big(k_i - \sum_j w_j k_j\Big)")
+    teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt d}\Big(k_i - \sum_j w_j k_j\Big)")
     with st.container(horizontal=True):
-        wanted = st.radio("Make “it” look at", tokens, index=1, key="learned.target", horizontal=True)
+        token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
         n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps", width=260)
         rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate", width=260)
-    target = tokens.index(wanted)
-    _figures(target, n_steps, rate)
-
-
-def _figures(target: int, n_steps: int, rate: float) -> None:
-    tokens, theme = worked_example.TOKENS, current_theme()
-    found = learned.weight_gradient(target)
-    history = learned.learn(target, n_steps, rate)
-    wanted = history[history["position"] == target]["weight"]
-    with parts.row():
-        with parts.figure(f"Gradient of the weight on “{tokens[target]}”", 360):
-            matrix = torch.cat([found.query[None], found.keys])
-            rows = ("query of it", *(f"key of {token}" for token in tokens))
-            chart = charts.heatmap(
+    target, theme = TOKENS.index(token), current_theme()
+    gradient = gradients.weight_gradient(target)
+    history = gradients.learn(target, n_steps, rate)
+    weight = history[history["position"] == target]["weight"]
+    matrix = torch.cat([gradient.query[None], gradient.keys])
+    rows = ("query of it", *(f"key of {key}" for key in TOKENS))
+    with teaching.row():
+        teaching.figure(
+            f"Gradient of the weight on “{token}”",
+            charts.heatmap(
                 matrix, rows, ("1", "2"), theme, signed=True, names=("vector", "number"), cell=56, number="+.3f"
-            )
-            show_chart(
-                chart, f"The weight is {found.weight:.3f}; blue numbers should grow, red ones shrink.", width="content"
-            )
-        with parts.figure("Following it, step by step", 460):
-            chart = charts.lines(
+            ),
+            f"The weight is {gradient.weight:.3f}; blue numbers should grow, red ones shrink.",
+            360,
+        )
+        teaching.figure(
+            "Following it, step by step",
+            charts.lines(
                 history, "step", "weight", theme, "token", titles=("step", "weight"), domain=(0, 1), size=(380, 230)
-            )
-            reading = (
-                f'After {n_steps} steps "{tokens[target]}" has {wanted.iloc[-1]:.2f} instead of {wanted.iloc[0]:.2f}.'
-            )
-            show_chart(chart, reading, width="content")
+            ),
+            f'After {n_steps} steps "{token}" has {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.',
+            460,
+        )

@@ -1,28 +1,70 @@
-"""S19: the numbers that people draw, beside a real encoder's."""
+"""S19: the weights that lessons print, beside a real encoder's."""
 
-from pages.learn.from_scratch.real_heads import BANK_OPTIONS, bank_looks_at, drawn_beside_encoder
-from selfattn.dashboard import teaching as parts
-from selfattn.dashboard.encoder_picker import current_encoder
+import streamlit as st
+import torch
+
+from selfattn.charts import lesson_charts as charts
+from selfattn.dashboard import teaching
+from selfattn.dashboard.encoder_picker import cached_encode, current_encoder, encode_or_stop
+from selfattn.dashboard.figures import current_theme
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.lessons import textbook_weights
+from selfattn.lessons.textbook_weights import TEXTBOOK
 
 TITLE = "Numbers people draw"
 STEP = "consequences"
+OPTIONS = ("deposit", "the", "check")
 
 
 def show() -> None:
-    parts.prose(
+    teaching.prose(
         "Lessons like to print attention weights: *bank* gives *deposit* .85, and so on. They are made up to make a "
         "point."
     )
     encoder = current_encoder()
     question = (
-        "*Deposit the check at the bank.* Averaged over all heads of the encoder: which of these three does *bank* look at "
-        "most?"
+        "*Deposit the check at the bank.* Averaged over all heads of the encoder: which of these three does *bank* attend "
+        "to most?"
     )
-    if not parts.predict("drawn-numbers", question, BANK_OPTIONS, bank_looks_at(encoder)):
+    if not teaching.predict("drawn-numbers", question, OPTIONS, _answer(encoder)):
         return
-    parts.prose(
+    teaching.prose(
         "Here each set stands beside what the encoder's heads really give those words, with the head that comes "
         "nearest. Both are cut to the words that were drawn and made to sum to 1; how much of the head's weight that "
         "leaves out is said too."
     )
-    drawn_beside_encoder(encoder)
+    titles = [textbook.title for textbook in TEXTBOOK]
+    title = st.radio("Made-up numbers for", titles, key="drawn-numbers.which", horizontal=True)
+    _beside_encoder(encoder, TEXTBOOK[titles.index(title)])
+
+
+def _answer(encoder: Encoder) -> str:
+    """Of the three words, the one that "bank" attends to most, averaged over all heads."""
+    own = textbook_weights.between_words(cached_encode(encoder, TEXTBOOK[0].sentence), TEXTBOOK[0])
+    return OPTIONS[int(own.mean((0, 1, 2)).argmax())]
+
+
+def _beside_encoder(encoder: Encoder, textbook: textbook_weights.TextbookWeights) -> None:
+    """One set of made-up weights beside the head that comes nearest, and a middling one."""
+    encoding = encode_or_stop(encoder, textbook.sentence, "Sentence")
+    st.text(f"{textbook.sentence}\n{textbook.note}")
+    own = textbook_weights.between_words(encoding, textbook)
+    heads = textbook_weights.compare(own, textbook.weights)
+    pictures = [("As drawn", torch.tensor(textbook.weights), f"The first row sums to {sum(textbook.weights[0]):.2f}.")]
+    for place, title in ((0, "Nearest head"), (len(heads) // 2, "Middle head")):
+        line = heads.iloc[place]
+        head = Head(int(line["layer"]), int(line["head"]))
+        caption = (
+            f"Distance {line.distance:.2f} (0 = the same, 1 = nothing in common); "
+            f"these words get {line.kept:.2f} of its weight."
+        )
+        pictures.append((f"{title}: {head}", textbook_weights.shares(own[head]), caption))
+    rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
+    with teaching.row():
+        for title, matrix, caption in pictures:
+            chart = charts.heatmap(matrix, rows, columns, current_theme(), highest=1.0, cell=52)
+            teaching.figure(title, chart, caption, 400)
+    near = int((heads["distance"] < 0.1).sum())
+    st.text(f"{near} of {len(heads)} heads come within .10 of the drawn numbers.")
+    st.dataframe(heads.head(8), hide_index=True, width="content", key="drawn-numbers.table")

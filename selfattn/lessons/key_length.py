@@ -1,17 +1,15 @@
-"""A long key that points elsewhere can outscore a short one that points the right way (system S5).
+"""The length of a key counts: a long one that points elsewhere can outscore a short one that fits (system S5).
 
 Source: the published example has query [3, 1] and the three keys below. The lesson suggests that dividing by sqrt(d_k)
 removes the effect; it can't, for it divides every key's score by the same number. Cosine similarity would.
 """
 
-import math
 from collections.abc import Sequence
 
 import pandas as pd
-import torch
 
 from selfattn.kernel import attend
-from selfattn.lessons import typed_numbers as inputs
+from selfattn.lessons import typed_numbers
 
 QUERY = (3.0, 1.0)
 NAMES = ("short, aligned", "long, misaligned", "long, aligned")
@@ -25,8 +23,8 @@ def compare(
 
     cosine_weight is what softmax gives when query and keys are first cut to length 1 and the scores not scaled.
     """
-    key = inputs.matrix("Keys", keys)
-    wanted = inputs.vector("Query", query, key.shape[1])[None]
+    key = typed_numbers.matrix("Keys", keys)
+    wanted = typed_numbers.vector("Query", query, key.shape[1])[None]
     lengths = key.norm(dim=1)
     if bool((lengths == 0).any()) or float(wanted.norm()) == 0:
         raise ValueError("Expected vectors with a direction, got a zero vector, which has none. Change one number.")
@@ -47,5 +45,5 @@ def compare(
 
 def score_when_longer(query: Sequence[float], key: Sequence[float], times: float) -> float:
     """The scaled score of a key made `times` as long: exactly `times` its score, sqrt(d_k) or not."""
-    wanted, filed = inputs.vector("Query", query), inputs.vector("Key", key, len(query))
-    return float(torch.dot(wanted, filed * times)) / math.sqrt(len(query))
+    longer = times * typed_numbers.vector("Key", key, len(query))[None]
+    return float(attend(typed_numbers.vector("Query", query)[None], longer, longer).scaled)

@@ -1,7 +1,7 @@
 """One word, one static vector, many contextual ones: how far each sentence moves it, layer by layer (system S1).
 
 Source: Ethayarajh 2019 ("How contextual are contextualized word representations?", self-similarity and its baseline);
-Wiedemann et al. 2019 (senses part in the vectors). Points are unit vectors, so that only direction is drawn.
+Wiedemann et al. 2019 (the vectors separate the senses). Points are unit vectors, so that only direction is drawn.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from selfattn.encoders.encoding import Encoding
 class WordPaths:
     """One word in k sentences: its bare vector and its vector entering each layer."""
 
-    static: Tensor  # (k, d_embedding) the bare token vectors: all alike where the tokens are
+    static: Tensor  # (k, d_embedding) the bare token vectors: all the same where the tokens are
     layers: Tensor  # (n_layers + 1, k, d_model) hidden[0] ... hidden[n_layers]
     same_tokens: bool  # whether all sentences spell the word with the same tokens
 
@@ -38,18 +38,18 @@ class Plane:
     explained: float  # share of the variance of all points that the plane keeps, 0 to 1
 
 
-def word_paths(found: Sequence[tuple[Encoding, Sequence[int]]]) -> WordPaths:
-    """The word's vectors in each sentence; found: (encoding, positions of the word), a split word being averaged."""
-    if len(found) < 2:
-        raise ValueError(f"Expected the word in at least two sentences, got {len(found)}. Add a sentence.")
-    static = torch.stack([encoding.static[list(at)].mean(0) for encoding, at in found])
-    layers = torch.stack([encoding.hidden[:, list(at)].mean(1) for encoding, at in found], dim=1)
-    ids = {tuple(encoding.ids[place] for place in at) for encoding, at in found}
+def word_paths(places: Sequence[tuple[Encoding, Sequence[int]]]) -> WordPaths:
+    """The word's vectors in each sentence; places: (encoding, positions of the word), a split word being averaged."""
+    if len(places) < 2:
+        raise ValueError(f"Expected the word in at least two sentences, got {len(places)}. Add a sentence.")
+    static = torch.stack([encoding.static[list(at)].mean(0) for encoding, at in places])
+    layers = torch.stack([encoding.hidden[:, list(at)].mean(1) for encoding, at in places], dim=1)
+    ids = {tuple(encoding.ids[place] for place in at) for encoding, at in places}
     return WordPaths(static, layers, len(ids) == 1)
 
 
 def plane(paths: WordPaths) -> Plane:
-    """Where each sentence takes the word: principal components of unit vectors, each layer's mean taken away.
+    """Where each sentence takes the word: principal components of unit vectors, each layer's mean subtracted.
 
     The mean is what all sentences do to the word; without it even the first layer's norm would fill the picture.
     Bare vectors of another width than the hidden states' can't be drawn there and stand at the origin.
@@ -66,17 +66,17 @@ def plane(paths: WordPaths) -> Plane:
     return Plane(start @ axes, moved @ axes, explained)
 
 
-def similarities(vectors: Tensor) -> Tensor:
+def cosines(vectors: Tensor) -> Tensor:
     """(k, d) -> (k, k): cosines."""
     unit = _unit(vectors.double())
     return unit @ unit.T
 
 
-def yardsticks(paths: WordPaths, senses: Sequence[str], others: WordPaths | None = None) -> pd.DataFrame:
+def baselines(paths: WordPaths, senses: Sequence[str], others: WordPaths | None = None) -> pd.DataFrame:
     """Mean cosine at each stage: columns stage, pairs, cosine, n. Stage -1 is the bare token vector.
 
-    pairs: "same sense", "different senses" (by the labels given) and, where others are given, "two other words": the
-    floor that any two words reach.
+    pairs: "same sense", "different senses" (by the labels given) and, where others are given, "two other words": what
+    any two words reach.
     """
     groups = {"same sense": _pairs(senses, True), "different senses": _pairs(senses, False)}
     rows = []
@@ -89,7 +89,7 @@ def yardsticks(paths: WordPaths, senses: Sequence[str], others: WordPaths | None
 
 
 def _stages(paths: WordPaths) -> list[tuple[int, Tensor]]:
-    return [(stage - 1, similarities(vectors)) for stage, vectors in enumerate([paths.static, *paths.layers])]
+    return [(stage - 1, cosines(vectors)) for stage, vectors in enumerate([paths.static, *paths.layers])]
 
 
 def _pairs(senses: Sequence[str], same: bool) -> list[tuple[int, int]]:

@@ -1,0 +1,66 @@
+"""S20: without positions, order is invisible."""
+
+import streamlit as st
+
+from selfattn.charts import lesson_charts as charts
+from selfattn.dashboard import teaching
+from selfattn.dashboard.encoder_picker import current_encoder
+from selfattn.dashboard.figures import current_theme, show_error
+from selfattn.lessons import word_order
+
+TITLE = "Order must be added"
+STEP = "consequences"
+MOST = 8
+OPTIONS = ("a different vector", "the very same vector", "nothing, it fails")
+
+
+def show() -> None:
+    teaching.prose(
+        "*Dog bites man* and *man bites dog* hold the same words. Feed both to self-attention, without telling it "
+        "where each word stands."
+    )
+    question = "What does *dog* get in the second sentence, compared with the first?"
+    if not teaching.predict("order", question, OPTIONS, OPTIONS[1]):
+        return
+    published = {"order.words": " ".join(word_order.SENTENCE)}
+    with teaching.row():
+        st.session_state.setdefault("order.words", published["order.words"])
+        words = st.text_input("Your words, two to eight", key="order.words", width=300).split()
+        teaching.reset("order", published, "Reset the words")
+    if not 2 <= len(words) <= MOST or len(set(words)) < len(words):
+        show_error(
+            f"Expected two to {MOST} different words, got {len(words)} ({len(set(words))} different). Change them."
+        )
+        return
+    positions = st.toggle("Add a vector for each position", key="order.positions")
+    shuffled = word_order.shuffle(words, range(len(words))[::-1], positions=positions)
+    with teaching.row():
+        for title, trace, tokens in (
+            ("Your order", shuffled.first, shuffled.tokens),
+            ("The other way round", shuffled.second, shuffled.shuffled_tokens),
+        ):
+            row = trace.weights[tokens.index(words[0])].tolist()
+            weights = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, row))
+            chart = charts.heatmap(trace.weights, tokens, tokens, current_theme(), highest=1.0, cell=52)
+            teaching.figure(title, chart, f"{words[0]} attends to: {weights}.", 300 if len(words) < 5 else 460)
+    st.text(f"Largest difference between a word's context in one order and in the other: {shuffled.difference:.1e}")
+    teaching.prose(
+        "**Shuffling the words only shuffles the rows.** A sum doesn't know the order of its terms."
+        if shuffled.difference < 1e-9
+        else "**With positions the two sentences differ.** The word's vector now says where it stands, too."
+    )
+    _on_encoder()
+
+
+def _on_encoder() -> None:
+    """Dog bites man on the real encoder, with and without its positions."""
+    teaching.prose("**On the real encoder.** The same two sentences; then once more with position 0 for every token.")
+    try:
+        check = word_order.compare_orders(current_encoder(), "dog bites man", "man bites dog", "dog")
+    except ValueError as error:
+        st.text(str(error))
+        return
+    with st.container(horizontal=True):
+        st.metric("Cosine of the two “dog”, positions as usual", f"{check.with_positions:.3f}", width="content")
+        st.metric("All at one position", f"{check.without_positions:.3f}", width="content")
+    st.text(f"Without positions the two vectors differ by {check.difference_without:.0e} at most.")

@@ -1,0 +1,77 @@
+"""The pictures of one word's vectors: the plane, the cosines, and the baselines over depth."""
+
+import pandas as pd
+import streamlit as st
+import torch
+from torch import Tensor
+
+from selfattn.charts import lesson_charts as charts
+from selfattn.dashboard import teaching
+from selfattn.dashboard.encoder_picker import HASHED, cached_encode
+from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.encoders.encoder import Encoder
+from selfattn.examples import NEUTRAL_SENTENCES
+from selfattn.lessons import one_word_one_vector
+from selfattn.lessons.one_word_one_vector import WordPaths
+from selfattn.numbers import cosine, share
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASHED)
+def other_words(encoder: Encoder) -> WordPaths:
+    """The longest word of each of twelve unrelated sentences: what cosine do any two words have?"""
+    encodings = [cached_encode(encoder, sentence) for sentence in NEUTRAL_SENTENCES]
+    return one_word_one_vector.word_paths(
+        [(each, max(each.words, key=lambda word: len(word.text)).positions) for each in encodings]
+    )
+
+
+def colours(senses: list[str]) -> list[str]:
+    """The first sense in the hue of sentence A, the second in that of B, the rest in the muted ink."""
+    theme, kinds = current_theme(), list(dict.fromkeys(senses))
+    hues = dict(zip(kinds, (theme.sentence_a, theme.sentence_b)))
+    return [hues.get(sense, theme.muted) for sense in senses]
+
+
+def _hues(senses: list[str]) -> str:
+    """The two named senses with their colours, in words."""
+    named = [sense for sense in dict.fromkeys(senses) if sense]
+    hues = ", ".join(f"{hue}: {sense}" for hue, sense in zip(("violet", "orange"), named))
+    return f" ({hues})" if hues and len(named) == len(set(senses)) else ""
+
+
+def show_plane(paths: WordPaths, senses: list[str], layer: int) -> None:
+    """Each sentence's vector after `layer` layers, an arrow from the static vector to it."""
+    plane = one_word_one_vector.plane(paths)
+    frame = pd.DataFrame(torch.cat([plane.start, plane.points[layer]], 1).numpy(), columns=["x0", "y0", "x", "y"])
+    frame["label"] = [str(number) for number in range(1, len(senses) + 1)]
+    frame["detail"] = [f"sentence {number}: {sense}" for number, sense in enumerate(senses, start=1)]
+    frame["colour"] = colours(senses)
+    one = "one for all sentences" if paths.same_tokens else "several, as the tokens differ"
+    caption = (
+        f"Dot: the static vector, {one}. Numbers: the sentences{_hues(senses)}. "
+        "We subtract the average vector of each layer. "
+        f"The plane keeps {share(plane.explained)} of the variance over all layers."
+    )
+    extent = torch.cat([plane.points.flatten(0, 1), plane.start])
+    chart = charts.moves(frame, current_theme(), within=extent)
+    teaching.figure("Where each sentence takes it", chart, caption, 490)
+
+
+def show_cosines(vectors: Tensor) -> None:
+    """The cosine of every two sentences' vectors (k, d_model) of the word."""
+    matrix = one_word_one_vector.cosines(vectors)
+    names = [str(number) for number in range(1, len(matrix) + 1)]
+    row, column = divmod(int(matrix.argmin()), len(matrix))
+    chart = charts.heatmap(matrix, names, names, current_theme(), highest=1.0, names=("sentence", "and"), cell=46)
+    caption = f"Lowest: sentences {row + 1} and {column + 1}, cosine {cosine(float(matrix.min()))}."
+    teaching.figure("Cosine of every two vectors", chart, caption, 420)
+
+
+def show_baselines(encoder: Encoder, paths: WordPaths, senses: list[str]) -> None:
+    """The mean cosine within a sense, between senses, and of unrelated words, at every stage."""
+    frame = one_word_one_vector.baselines(paths, senses, other_words(encoder))
+    last = frame[frame["stage"] == frame["stage"].max()].set_index("pairs")["cosine"]
+    titles = ("−1 bare, 0 with position, then after each layer", "mean cosine")
+    chart = charts.lines(frame, "stage", "cosine", current_theme(), "pairs", titles=titles, size=(440, 260))
+    caption = "At the end: " + ", ".join(f"{name} {cosine(value)}" for name, value in last.items()) + "."
+    show_chart(chart, caption, width="content")

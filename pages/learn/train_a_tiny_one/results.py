@@ -1,0 +1,95 @@
+"""What the page on the tiny model shows: curves and map epoch by epoch, the controls, and an input to try."""
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from selfattn.charts import lesson_charts as charts
+from selfattn.dashboard import teaching
+from selfattn.dashboard.figures import current_theme
+from selfattn.lessons import tiny_model, typed_numbers
+from selfattn.lessons.tiny_model import EpochState, Settings
+from selfattn.numbers import share
+
+TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
+
+
+def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | None = None) -> None:
+    """Loss, recall and accuracy so far, and the map of one epoch (the last, unless told)."""
+    chosen, theme, last = chosen or states[-1], current_theme(), states[-1].score
+    curves = pd.DataFrame([{"epoch": state.epoch, "loss": state.score.loss} for state in states])
+    rates = pd.DataFrame(
+        [{"epoch": s.epoch, "rate": rate, "of": name} for s in states
+         for name, rate in (("accuracy", s.score.accuracy), ("recall", s.score.recall)) if not math.isnan(rate)]
+    )  # fmt: skip
+    with teaching.row():
+        teaching.figure(
+            "Loss",
+            charts.lines(curves, "epoch", "loss", theme, log="y", size=(240, 230)),
+            f"After epoch {states[-1].epoch}: {last.loss:.4f}.",
+            key=f"{key}.loss",
+        )
+        teaching.figure(
+            "Right answers",
+            charts.lines(rates, "epoch", "rate", theme, "of", domain=(0, 1), size=(240, 230)),
+            f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}.",
+            key=f"{key}.rates",
+        )
+        teaching.figure(
+            f"Attention on the positives, epoch {chosen.epoch}",
+            charts.heatmap(chosen.weights, TOKENS, TOKENS, theme, highest=1.0, cell=36),
+            f"[CLS] gives position 4 {chosen.target_weight:.2f} (even would be {1 / 7:.2f}).",
+            400,
+            key=f"{key}.map",
+        )
+
+
+def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
+    """What came of a training: any epoch's map, the controls beside the score, and an input to try."""
+    epoch = states[-1].epoch
+    if epoch > 0:
+        epoch = st.slider("The map after epoch", 0, epoch, epoch, key=f"tiny.epoch.{epoch}", width=420)
+    show_states(states, "result", states[epoch])
+    last, data = states[-1], tiny_model.samples(settings)
+    fresh = tiny_model.score(last.model, tiny_model.samples(settings, fresh=True))
+    blind = tiny_model.score(last.model, data, tiny_model.without_edge())
+    with st.container(horizontal=True, gap="large"):
+        for label, accuracy, recall in (
+            ("Sentences it never saw", fresh.accuracy, fresh.recall),
+            ("[CLS] may not attend to position 4", blind.accuracy, blind.recall),
+            ("Always answering no", 1 - last.score.n_positives / settings.n_samples, 0.0),
+        ):
+            st.metric(label, share(accuracy, 1), f"recall {share(recall)}", "off", delta_arrow="off")
+        for label, weights in (("positives", last.weights), ("negatives", last.negative_weights)):
+            st.metric(f"[CLS] on 4: {label}", f"{float(weights[0, 4]):.2f}", width="content")
+    if settings.random_labels:
+        teaching.prose("**The control.** The labels have nothing to do with the numbers: there is nothing to be found.")
+    else:
+        teaching.prose(
+            "You may read that [CLS] ends up giving position 4 *nearly all* of its attention. In this run it gives the "
+            f"share above: **{last.target_weight:.2f}** on positives. That is enough, for the value at position 4 is "
+            "large when it holds the magic number. Forbid this one weight, and the decision is gone."
+        )
+    try_it(last, data)
+
+
+def try_it(last: EpochState, data: tiny_model.Samples) -> None:
+    """The model's answers to the first sentence, the first positive one, and the visitor's."""
+    st.markdown("#### Try an input")
+    for place in dict.fromkeys((0, int(data.labels.argmax()))):
+        numbers = " ".join(str(number) for number in data.tokens[place].tolist())
+        st.text(f"Sentence {place} of the data, [{numbers}]: {float(last.model.probability(data.tokens[[place]])):.4f}")
+    typed = st.text_input("Six numbers from 1 to 50", "7, 7, 7, 42, 7, 7", key="tiny.try", width=320, max_chars=60)
+    with teaching.messages():
+        tokens = tiny_model.sentence(typed_numbers.parse("Sentence", typed))
+    yes = float(last.model.probability(tokens))
+    weights = tiny_model.mean_weights(last.model, tokens)[0].tolist()
+    labels = [f"{place}: {int(token)}" for place, token in enumerate(tokens[0])]
+    frame = pd.DataFrame({"token": labels, "weight": weights})
+    most = weights.index(max(weights))
+    caption = f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}) and attends most to position {most}."
+    teaching.figure(
+        "What [CLS] attends to", charts.bars(frame, "weight", current_theme(), domain=(0, 1.2)), caption, 420
+    )
