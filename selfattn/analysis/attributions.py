@@ -1,9 +1,9 @@
-"""Second opinions on one number: what each word of a sentence contributes to it, by three methods that may disagree.
+"""Attributions: what each word of a sentence contributes to one number, by three methods that may disagree.
 
 The number is how far the word's final vector points from sentence B's to sentence A's: its projection on the difference
-between the two. Asked are attention rollout (Abnar and Zuidema 2020), which never sees the number; integrated gradients
-(Sundararajan et al. 2017), from a baseline with every word blanked out; and occlusion (Zeiler and Fergus 2014), each
-word blanked out in turn. Their units differ, so they are compared by ranks.
+between the two. The methods are attention rollout (Abnar and Zuidema 2020), which never sees the number; integrated
+gradients (Sundararajan et al. 2017), from a baseline with every word blanked out; and occlusion (Zeiler and Fergus
+2014), each word blanked out in turn. Their units differ, so they are compared by ranks.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,17 +19,17 @@ from torch import Tensor
 from selfattn.analysis.attention_rollout import rollout
 from selfattn.encoders.encoder import KNOCK_OUT_TOKENS, Encoder, Progress
 from selfattn.encoders.encoding import Encoding
-from selfattn.words import Word
+from selfattn.words import Word, to_groups
 
 METHODS = ("rollout", "integrated gradients", "occlusion")
 STEPS = 50  # points between the baseline and the sentence
 
 
-@dataclass(frozen=True, eq=False)
-class Opinions:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Attributions:
     """What each other word of a sentence contributes to the number, by each method."""
 
-    words: tuple[Word, ...]  # the words asked about: all but the compared one
+    words: tuple[Word, ...]  # all but the compared one
     values: dict[str, Tensor]  # method: (n_words,); rollout is a share, the others are in units of the number
     number: float  # with the sentence as it is
     baseline: float  # with every word blanked out
@@ -48,7 +48,7 @@ class Opinions:
 def direction(first: Encoding, at_first: Sequence[int], second: Encoding, at_second: Sequence[int]) -> Tensor:
     """The unit vector (d_model,) from the word's final vector in the second sentence to that in the first.
 
-    Raises ValueError where the two vectors are the same, so that there is nothing to ask about.
+    Raises ValueError where the two vectors are the same, so that there is nothing to explain.
     """
     apart = first.vector(first.n_layers, at_first) - second.vector(second.n_layers, at_second)
     length = apart.norm()
@@ -57,14 +57,14 @@ def direction(first: Encoding, at_first: Sequence[int], second: Encoding, at_sec
     return apart / length
 
 
-def ask(
+def attribute(
     encoder: Encoder,
     encoding: Encoding,
     word: Word,
     towards: Tensor,
     progress: Progress | None = None,
-) -> Opinions:
-    """Ask all three methods what each other word contributes to the word's final vector along `towards` (d_model,).
+) -> Attributions:
+    """By all three methods: what each other word contributes to the word's final vector along `towards` (d_model,).
 
     encoding must come from this encoder. progress(done, total) counts sentences run through the encoder.
     """
@@ -81,16 +81,24 @@ def ask(
 
     blank, blank_id = blank_token(encoder)
     ids = torch.tensor([encoding.ids], device=encoder.device)
-    empty = _blanked(ids, [p for held in encoding.words for p in held.positions], blank_id)
+    empty = _blanked(ids, [p for each in encoding.words for p in each.positions], blank_id)
     with torch.no_grad():
         whole, bare = float(number(input_ids=ids)), float(number(input_ids=empty))
+    groups = [other.positions for other in others]
     gradients = _integrated_gradients(encoder, ids, empty, number)
     values = {
-        "rollout": _by_word(rollout(encoding)[-1][list(word.positions)].mean(0), others),
-        "integrated gradients": _by_word(gradients, others),
+        "rollout": to_groups(rollout(encoding)[-1][list(word.positions)].mean(0), groups),
+        "integrated gradients": to_groups(gradients, groups),
         "occlusion": _occlusion(ids, others, blank_id, number, whole),
     }
-    return Opinions(others, values, whole, bare, float(gradients.sum()) - (whole - bare), blank)
+    return Attributions(
+        words=others,
+        values=values,
+        number=whole,
+        baseline=bare,
+        gap=float(gradients.sum()) - (whole - bare),
+        blank=blank,
+    )
 
 
 def blank_token(encoder: Encoder) -> tuple[str, int]:
@@ -110,13 +118,13 @@ def ranks(values: Tensor | Sequence[float]) -> list[float]:
 def agreement(values: dict[str, Tensor]) -> pd.DataFrame:
     """Spearman's rank correlation of the absolute values for each pair of methods: first, second, correlation.
 
-    NaN where there are fewer than three words, or where one method ranks all alike.
+    NaN where there are fewer than three words, or where one method gives all the same rank.
     """
     rows = []
     for first, second in combinations(values, 2):
         a, b = (values[name].abs().tolist() for name in (first, second))
-        told = len(a) > 2 and len(set(a)) > 1 and len(set(b)) > 1
-        rows.append({"first": first, "second": second, "correlation": spearmanr(a, b)[0] if told else float("nan")})
+        ranked = len(a) > 2 and len(set(a)) > 1 and len(set(b)) > 1
+        rows.append({"first": first, "second": second, "correlation": spearmanr(a, b)[0] if ranked else float("nan")})
     return pd.DataFrame(rows)
 
 
@@ -125,14 +133,14 @@ def _integrated_gradients(encoder: Encoder, ids: Tensor, empty: Tensor, number: 
     # The embeddings themselves are the input: a hook on the shared model would change other visitors' passes.
     table = encoder.model.get_input_embeddings()
     real, baseline = table(ids).detach(), table(empty).detach()
-    found = IntegratedGradients(lambda embeddings: number(inputs_embeds=embeddings)).attribute(
+    gradients = IntegratedGradients(lambda embeddings: number(inputs_embeds=embeddings)).attribute(
         real,
         baselines=baseline,
         n_steps=STEPS,
         method="gausslegendre",
         internal_batch_size=max(1, KNOCK_OUT_TOKENS // ids.shape[1]),
     )
-    return found[0].sum(dim=-1).float().cpu()
+    return gradients[0].sum(dim=-1).float().cpu()
 
 
 def _occlusion(ids: Tensor, words: Sequence[Word], blank_id: int, number: Callable[..., Tensor], whole: float):
@@ -155,7 +163,3 @@ def _rest(encoder: Encoder, encoding: Encoding, copies: int) -> dict[str, Tensor
     tokens = encoder.tokenize(encoding.text, encoding.pair)
     inputs = encoder.inputs([tokens] * copies)
     return {name: tensor for name, tensor in inputs.items() if name != "input_ids"}
-
-
-def _by_word(values: Tensor, words: Sequence[Word]) -> Tensor:
-    return torch.stack([values[list(word.positions)].sum() for word in words]) if words else torch.zeros(0)

@@ -1,4 +1,4 @@
-"""One head's whole chain for one text: from what the layer reads to what the head adds, each step with its error.
+"""One head's steps for one text: from what the layer reads to what the head adds, each with its error.
 
 Nothing is taken from the model after the layer's input: each step is computed from the one before it. Beside it stands
 the model's own number: the query, key and value that its attention received, its eager weights, and the context that
@@ -28,9 +28,9 @@ RECEIVED = "what the model's attention received"
 DOUBLE = "the model's own query and key in double precision"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Step:
-    """One step of the chain, for all tokens. Row i belongs to token i."""
+    """One step of a head, for all tokens. Row i belongs to token i."""
 
     name: str  # "query", "scores" ...
     formula: str  # in LaTeX
@@ -59,8 +59,8 @@ class Step:
         return float(finite.abs().max()) if finite.numel() else 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Chain:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeadSteps:
     """All steps of one head in order, and the trace they make up."""
 
     layer: int
@@ -68,7 +68,7 @@ class Chain:
     steps: tuple[Step, ...]
     trace: AttentionTrace
     projected: Projected | None  # None where the family's projections aren't known
-    note: str  # what is particular about this encoder, or why the chain starts at query, key and value
+    note: str  # what is particular about this encoder, or why the steps start at query, key and value
 
     def __getitem__(self, name: str) -> Step:
         return next(step for step in self.steps if step.name == name)
@@ -77,10 +77,10 @@ class Chain:
         return any(step.name == name for step in self.steps)
 
 
-def follow(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Chain:
-    """The whole chain of one head. encoding must come from this encoder.
+def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> HeadSteps:
+    """All steps of one head. encoding must come from this encoder.
 
-    Where the projections aren't known the chain starts at the recorded query, key and value, and `note` says so.
+    Where the projections aren't known the steps start at the recorded query, key and value, and `note` says so.
     Raises NotRecomputable for an encoder that is shown only, IndexError for a layer or head that it hasn't.
     """
     recorded = encoding.trace(layer, head)
@@ -96,12 +96,11 @@ def follow(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> Chain
     steps = [
         *first,
         *_score_steps(trace, recording, head),
-        _weights_step(trace, encoding.own_weights(layer, head)),
-        _context_step(trace, own_context),
+        *_weighted_steps(trace, encoding.own_weights(layer, head), own_context),
     ]
     if projected is not None:
         steps.append(_output_step(projected, trace, own_context))
-    return Chain(layer, head, tuple(steps), trace, projected, note)
+    return HeadSteps(layer=layer, head=head, steps=tuple(steps), trace=trace, projected=projected, note=note)
 
 
 def dot_product(trace: AttentionTrace, query_pos: int, key_pos: int) -> Tensor:
@@ -129,70 +128,72 @@ def lines_of(function: Callable, *targets: str) -> str:
     return "\n".join(textwrap.dedent(ast.get_source_segment(text, found[target], padded=True)) for target in targets)
 
 
+def _step(
+    name: str, formula: str, values: Tensor, shape: str, own: Tensor | None, own_from: str, *sources: tuple
+) -> Step:
+    """A step with its code: each source is a function and the names that its lines assign to."""
+    return Step(
+        name=name,
+        formula=formula,
+        code="\n".join(lines_of(function, *targets) for function, *targets in sources),
+        where=", ".join(f"{function.__module__}.{function.__qualname__}" for function, *_ in sources),
+        values=values,
+        shape=shape,
+        own=own,
+        own_from=own_from,
+    )
+
+
 def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Step]:
-    n, d_model = projected.layer_input.shape
+    (n, d_model), d_head = projected.layer_input.shape, recorded.query.shape[-1]
     rows = f"for each of the {n} tokens"
-    where = "selfattn.encoders.projections.project"
+    whole = f"{d_model} numbers {rows}: the hidden state that the layer reads"
     steps = [
-        Step(
-            "input", "X", lines_of(project, "layer_input"), where, projected.layer_input,
-            f"{d_model} numbers {rows}: the hidden state that the layer reads", None, "read from the model as it is",
+        _step(
+            "input", "X", projected.layer_input, whole, None, "read from the model as it is", (project, "layer_input")
         )
-    ]  # fmt: skip
+    ]
+    source = "X"
     if projected.read_note:
+        source, shape = r"\tilde{X}", f"{projected.read.shape[-1]} numbers {rows}"
         steps.append(
-            Step(
-                "read", r"\tilde{X}", lines_of(project, "read"), where, projected.read,
-                f"{projected.read.shape[-1]} numbers {rows}", None, "made by the model's own module",
-            )
-        )  # fmt: skip
-    source = r"\tilde{X}" if projected.read_note else "X"
-    parts = ("query", "query_flat"), ("key", "key_flat"), ("value", "value")
-    for name, target in parts:
+            _step("read", source, projected.read, shape, None, "made by the model's own module", (project, "read"))
+        )
+    for name, target in (("query", "query_flat"), ("key", "key_flat"), ("value", "value")):
         letter = name[0].upper()
         bias = getattr(projected.projections, f"{name}_bias") is not None
         turned = projected.rotary and name != "value"
-        read = projected.value_read if name == "value" else projected.read
+        width = (projected.value_read if name == "value" else projected.read).shape[-1]
         steps.append(
-            Step(
+            _step(
                 name,
                 rf"{letter} = {source}\,W_{letter}" + (f" + b_{letter}" if bias else ""),
-                f"{lines_of(project, target)}\n{lines_of(projections.affine, 'product', 'return')}",
-                f"{where}, selfattn.encoders.projections.affine",
                 getattr(projected, f"{name}_flat"),
-                f"{recorded.query.shape[-1]} numbers {rows}, made from {read.shape[-1]} by a matrix of "
-                f"{read.shape[-1]} × {recorded.query.shape[-1]}",
+                f"{d_head} numbers {rows}, made from {width} by a matrix of {width} × {d_head}",
                 None if turned else getattr(recorded, name),
                 "held against the model's own after the turn" if turned else RECEIVED,
+                (project, target),
+                (projections.affine, "product", "return"),
             )
         )
-    return steps + (_rotary_steps(projected, recorded) if projected.rotary else [])
-
-
-def _rotary_steps(projected: Projected, recorded: AttentionTrace) -> list[Step]:
-    n, d_head = projected.query.shape
-    return [
-        Step(
-            f"turned {name}",
-            rf"\mathrm{{rotate}}({name[0].upper()})",
-            lines_of(projections.rotate, "first", "return"),
-            "selfattn.encoders.projections.rotate",
-            getattr(projected, name),
-            f"still {d_head} numbers for each of the {n} tokens, turned in pairs by an angle that grows with the position",
-            getattr(recorded, name),
-            RECEIVED,
-        )
-        for name in ("query", "key")
-    ]
+    if projected.rotary:
+        shape = f"still {d_head} numbers {rows}, turned in pairs by an angle that grows with the position"
+        steps += [
+            _step(
+                f"turned {name}", rf"\mathrm{{rotate}}({name[0].upper()})", getattr(projected, name), shape,
+                getattr(recorded, name), RECEIVED, (projections.rotate, "first", "return"),
+            )
+            for name in ("query", "key")
+        ]  # fmt: skip
+    return steps
 
 
 def _recorded_steps(recorded: AttentionTrace) -> list[Step]:
-    n = len(recorded.query)
+    n, d_head = recorded.query.shape
     return [
-        Step(
-            name, name[0].upper(), lines_of(LayerRecording.trace, name), "selfattn.encoders.capture.LayerRecording.trace",
-            getattr(recorded, name), f"{getattr(recorded, name).shape[-1]} numbers for each of the {n} tokens", None,
-            RECEIVED,
+        _step(
+            name, name[0].upper(), getattr(recorded, name), f"{d_head} numbers for each of the {n} tokens", None, RECEIVED,
+            (LayerRecording.trace, name),
         )
         for name in ("query", "key", "value")
     ]  # fmt: skip
@@ -215,16 +216,7 @@ def _score_steps(trace: AttentionTrace, recording: LayerRecording, head: int) ->
     )
     own = _in_double(trace, recording, head)
     return [
-        Step(
-            name,
-            formula,
-            lines_of(attend, name),
-            "selfattn.kernel.attend",
-            getattr(trace, name),
-            shape,
-            own[name],
-            DOUBLE,
-        )
+        _step(name, formula, getattr(trace, name), shape, own[name], DOUBLE, (attend, name))
         for name, formula, shape in parts
     ]
 
@@ -247,28 +239,26 @@ def _in_double(trace: AttentionTrace, recording: LayerRecording, head: int) -> d
     }  # fmt: skip
 
 
-def _weights_step(trace: AttentionTrace, own: Tensor) -> Step:
-    n = len(trace.weights)
-    return Step(
-        "weights", r"w_{ij} = e^{\,\mathrm{masked}_{ij} - m_i} / \mathrm{total}_i", lines_of(attend, "weights"),
-        "selfattn.kernel.attend", trace.weights, f"{n} × {n}, one number for each pair of tokens; each row sums to 1", own,
-        "the model's own eager attention",
-    )  # fmt: skip
-
-
-def _context_step(trace: AttentionTrace, own: Tensor) -> Step:
+def _weighted_steps(trace: AttentionTrace, own_weights: Tensor, own_context: Tensor) -> list[Step]:
     n, d_head = trace.context.shape
-    return Step(
-        "context", r"C = w\,V", lines_of(attend, "context"), "selfattn.kernel.attend", trace.context,
-        f"{d_head} numbers for each of the {n} tokens", own, "what the model's fast attention call returned",
-    )  # fmt: skip
+    return [
+        _step(
+            "weights", r"w_{ij} = e^{\,\mathrm{masked}_{ij} - m_i} / \mathrm{total}_i", trace.weights,
+            f"{n} × {n}, one number for each pair of tokens; each row sums to 1", own_weights,
+            "the model's own eager attention", (attend, "weights"),
+        ),
+        _step(
+            "context", r"C = w\,V", trace.context, f"{d_head} numbers for each of the {n} tokens", own_context,
+            "what the model's fast attention call returned", (attend, "context"),
+        ),
+    ]  # fmt: skip
 
 
 def _output_step(projected: Projected, trace: AttentionTrace, own_context: Tensor) -> Step:
     weight = projected.projections.output_weight
-    return Step(
-        "output", r"C\,W_O", lines_of(Projected.output, "return"), "selfattn.encoders.projections.Projected.output",
-        projected.output(trace.context),
+    return _step(
+        "output", r"C\,W_O", projected.output(trace.context),
         f"{weight.shape[-1]} numbers for each of the {len(trace.context)} tokens, added to what the other heads add",
         own_context.double() @ weight.double(), "the model's own context times its own W_O, in double precision",
+        (Projected.output, "return"),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Second opinions: each method against code of its own, the ranks and their agreement, and what can't be asked."""
+"""Attributions: each method against code of its own, the ranks and their agreement, and what can't be asked."""
 
 import math
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 
 from selfattn import load_encoder
 from selfattn.analysis.attention_rollout import rollout
-from selfattn.analysis.attributions import METHODS, agreement, ask, blank_token, direction, ranks
+from selfattn.analysis.attributions import METHODS, agreement, attribute, blank_token, direction, ranks
 from selfattn.encoders.families import FAMILIES, save_tiny
 
 A, B = "The bank of the river was unbelievably muddy.", "The bank approved the loan."
@@ -28,7 +28,7 @@ def asked(encoder):
     return (
         first,
         towards,
-        ask(encoder, first, first.words[1], towards, lambda done, total: seen.append((done, total))),
+        attribute(encoder, first, first.words[1], towards, lambda done, total: seen.append((done, total))),
         seen,
     )
 
@@ -115,7 +115,7 @@ def test_other_families_can_be_asked(tmp_path, name):
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
     first, second = encoder.encode("The bank of the river."), encoder.encode("The bank was muddy.")
     word, other = first.words[1], second.words[1]
-    opinions = ask(encoder, first, word, direction(first, word.positions, second, other.positions))
+    opinions = attribute(encoder, first, word, direction(first, word.positions, second, other.positions))
     assert all(values.isfinite().all() for values in opinions.values.values())
     assert opinions.blank == blank_token(encoder)[0]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from selfattn.analysis.compare import compare_encoders, compare_sentences
-from selfattn.analysis.steps import follow
+from selfattn.analysis.steps import head_steps
 from selfattn.notebook import attention
 from selfattn.words import find
 
@@ -18,7 +18,7 @@ def side(encoder, text):
 USES = {
     "difference": lambda encoder: compare_sentences(side(encoder, TEXT), side(encoder, OTHER), 3, 7),
     "two encoders": lambda encoder: compare_encoders(encoder.encode(TEXT), (3, 7), encoder.encode(TEXT), (5, 7)),
-    "steps": lambda encoder: follow(encoder, encoder.encode(TEXT), 3, 7),
+    "steps": lambda encoder: head_steps(encoder, encoder.encode(TEXT), 3, 7),
     "notebook": lambda encoder: attention(encoder, TEXT, 3, 7),
 }
 

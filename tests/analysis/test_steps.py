@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from selfattn import attend, load_encoder
-from selfattn.analysis.steps import dot_product, follow, lines_of
+from selfattn.analysis.steps import dot_product, head_steps, lines_of
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.families import FAMILIES, save_tiny
 
@@ -27,23 +27,23 @@ def encoding(encoder):
 
 def test_every_steps_error_in_every_layer_and_head(encoder, encoding):
     for layer, head in encoder.all_heads:
-        chain = follow(encoder, encoding, layer, head)
-        assert [step.name for step in chain.steps] == NAMES
-        for step in chain.steps[1:]:
+        steps = head_steps(encoder, encoding, layer, head)
+        assert [step.name for step in steps.steps] == NAMES
+        for step in steps.steps[1:]:
             assert step.error <= 1e-5 * max(step.size, 1e-3), (layer, head, step.name, step.error)
-        assert chain["weights"].error <= 1e-5
+        assert steps["weights"].error <= 1e-5
 
 
 def test_every_steps_error_with_padding(encoder):
     padded = encoder.encode(TEXT, pad_to=30)
     for layer, head in [(0, 0), (3, 7), (5, 11)]:
-        chain = follow(encoder, padded, layer, head)
-        assert (chain["masked"].values[:, -1] == -math.inf).all()
-        assert all(step.error <= 1e-5 * max(step.size, 1e-3) for step in chain.steps[1:])
+        steps = head_steps(encoder, padded, layer, head)
+        assert (steps["masked"].values[:, -1] == -math.inf).all()
+        assert all(step.error <= 1e-5 * max(step.size, 1e-3) for step in steps.steps[1:])
 
 
 def test_an_error_is_seen(encoder, encoding):
-    step = follow(encoder, encoding, 0, 0)["masked"]
+    step = head_steps(encoder, encoding, 0, 0)["masked"]
     elsewhere = step.own.clone()
     elsewhere[0, 0] = -math.inf
     assert type(step)(**{**vars(step), "own": elsewhere}).error == math.inf
@@ -62,12 +62,12 @@ def test_the_output_is_what_the_models_own_matrix_makes_of_this_head(encoder, en
         linear: nn.Linear = outputs[layer]
         with torch.no_grad():
             expected = linear(alone.flatten(1)) - linear.bias
-        ours = follow(encoder, encoding, layer, head)["output"].values
+        ours = head_steps(encoder, encoding, layer, head)["output"].values
         torch.testing.assert_close(ours, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
 
 
 def test_the_terms_of_a_dot_product_add_up_to_the_score(encoder, encoding):
-    trace = follow(encoder, encoding, 1, 3).trace
+    trace = head_steps(encoder, encoding, 1, 3).trace
     for query_pos, key_pos in [(0, 0), (2, 5), (7, 1)]:
         terms = dot_product(trace, query_pos, key_pos)
         assert terms.shape == (encoder.d_head,)
@@ -77,13 +77,13 @@ def test_the_terms_of_a_dot_product_add_up_to_the_score(encoder, encoding):
 
 
 def test_the_lines_shown_are_lines_of_the_source(encoder, encoding):
-    chain = follow(encoder, encoding, 0, 0)
-    for step in chain.steps:
+    steps = head_steps(encoder, encoding, 0, 0)
+    for step in steps.steps:
         source = inspect.getsource(inspect.getmodule(resolve_name(step.where.split(",")[0])))
         for line in step.code.splitlines():
             assert line.strip() in source, (step.name, line)
-        if step.name in vars(chain.trace) and "kernel" in step.where:  # the lines that ran, not a copy of them
-            assert step.values is getattr(chain.trace, step.name)
+        if step.name in vars(steps.trace) and "kernel" in step.where:  # the lines that ran, not a copy of them
+            assert step.values is getattr(steps.trace, step.name)
     assert lines_of(attend, "powers") == "powers = shifted.exp()"
     assert lines_of(attend, "scores") == "scores = query @ key.transpose(-2, -1)"
     with pytest.raises(LookupError, match="assigns to"):
@@ -95,26 +95,26 @@ def test_families_with_norms_rotary_positions_and_biases(tmp_path, name):
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
     encoding = encoder.encode("The bank of the river was muddy.")
     for layer, head in encoder.all_heads:
-        chain = follow(encoder, encoding, layer, head)
-        assert ("turned query" in chain) == (name in ("ModernBERT", "NomicBERT"))
+        steps = head_steps(encoder, encoding, layer, head)
+        assert ("turned query" in steps) == (name in ("ModernBERT", "NomicBERT"))
         # ModernBERT's first layer has no norm of its own: its embeddings are normalised already.
-        assert ("read" in chain) == (
+        assert ("read" in steps) == (
             name in ("MobileBERT", "T5 (encoder half)") or (name == "ModernBERT" and layer > 0)
         )
-        for step in chain.steps:
+        for step in steps.steps:
             assert step.own is None or step.error <= 1e-4 * max(step.size, 1e-3), (layer, head, step.name, step.error)
 
 
-def test_where_the_projections_are_unknown_the_chain_starts_at_query_key_and_value(encoder, encoding, monkeypatch):
+def test_where_the_projections_are_unknown_the_steps_start_at_query_key_and_value(encoder, encoding, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.projections.OUTPUT", ("nowhere",))
     monkeypatch.setattr("selfattn.encoders.projections._is_linear", lambda owner, name: False)
-    chain = follow(encoder, encoding, 2, 4)
-    assert [step.name for step in chain.steps] == ["query", "key", "value", *NAMES[4:-1]]
-    assert "start from the recorded query, key and value" in chain.note
-    assert chain["weights"].error <= 1e-5
+    steps = head_steps(encoder, encoding, 2, 4)
+    assert [step.name for step in steps.steps] == ["query", "key", "value", *NAMES[4:-1]]
+    assert "start from the recorded query, key and value" in steps.note
+    assert steps["weights"].error <= 1e-5
 
 
-def test_an_encoder_that_is_shown_only_has_no_chain(tmp_path):
+def test_an_encoder_that_is_shown_only_has_no_steps(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["DeBERTa-v2"], tmp_path)))
     with pytest.raises(NotRecomputable):
-        follow(encoder, encoder.encode("The bank."), 0, 0)
+        head_steps(encoder, encoder.encode("The bank."), 0, 0)

@@ -15,7 +15,7 @@ from vl_convert import vegalite_to_svg
 
 from pages.explore.all_heads.maps_and_lines import MEASURES
 from selfattn.analysis.compare import compare_sentences
-from selfattn.analysis.steps import follow
+from selfattn.analysis.steps import head_steps
 from selfattn.charts.head_charts import aligned_map, compose, head_grid, thumbnail
 from selfattn.charts.theme import LIGHT
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -67,7 +67,7 @@ def inside():
 
 def test_the_whole_chain_stands_there_at_first(inside, encoder):
     assert not inside.exception and not inside.error
-    chain = follow(encoder, encoder.encode("The bank of the river."), 0, 10)
+    chain = head_steps(encoder, encoder.encode("The bank of the river."), 0, 10)
     for step in chain.steps:
         assert step.code in codes(inside), step.name
     errors = [text for text in texts(inside) if "Largest difference to" in text]
@@ -79,7 +79,7 @@ def test_the_whole_chain_stands_there_at_first(inside, encoder):
 
 def test_the_bars_are_the_chains_numbers(inside, encoder):
     chains = [
-        follow(encoder, encoder.encode(text), 0, 10)
+        head_steps(encoder, encoder.encode(text), 0, 10)
         for text in ("The bank of the river.", "The bank approved the loan.")
     ]
     drawn = [bars(spec) for spec in specs(inside) if "layer" in spec["vconcat"][0]]
@@ -92,7 +92,7 @@ def test_the_bars_are_the_chains_numbers(inside, encoder):
 
 
 def test_the_dot_product_is_written_out_with_the_chosen_key(inside, encoder):
-    chain = follow(encoder, encoder.encode("The bank of the river."), 0, 10)
+    chain = head_steps(encoder, encoder.encode("The bank of the river."), 0, 10)
     assert any(f"{float(chain.trace.scores[2, 5]):.3f}" in code and "sum, the score" in code for code in codes(inside))
     at = inside.selectbox(key="with_a").set_value(3).run()
     assert any(f"{float(chain.trace.scores[2, 3]):.3f}" in code and "sum, the score" in code for code in codes(at))

@@ -7,7 +7,7 @@ import streamlit as st
 from cachetools import LRUCache
 
 from selfattn import numbers
-from selfattn.analysis.attributions import METHODS, Opinions, agreement, ask, direction
+from selfattn.analysis.attributions import METHODS, Attributions, agreement, attribute, direction
 from selfattn.captions import attention as captions
 from selfattn.captions.attributions import ranks
 from selfattn.charts import bars as chain_charts
@@ -42,34 +42,34 @@ def show_opinions(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         f"Ask all three (each of the {longest} words is blanked out in turn: this takes minutes)", key="ask"
     ):
         return
-    asked = {name: _asked(encoder, pair, side, towards, name) for name, side in pair.sides}
-    blank = next(iter(asked.values())).blank
+    attributions = {name: _attributions(encoder, pair, side, towards, name) for name, side in pair.sides}
+    blank = next(iter(attributions.values())).blank
     places = st.container(horizontal=True, gap="medium")
     for name, side in pair.sides:
         with places.container(width=COLUMN, gap="small"):
-            _show_side(name, side, asked[name])
+            _show_side(name, side, attributions[name])
     st.text(
         f"Rollout never sees the number: it only follows the weights. Integrated gradients start from the sentence with "
         f"every word replaced by {blank}; occlusion replaces one word at a time by {blank}. Special tokens stay, and the "
         "word itself is left out: all three are asked about the others. Ranks go by size, whichever the sign.",
         width="stretch",
     )
-    _one_head(pair, asked, layer, head)
+    _one_head(pair, attributions, layer, head)
 
 
-def _show_side(name: str, side: Occurrence, opinions: Opinions) -> None:
+def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
     theme = current_theme()
     st.markdown(f"**{name}: what each other word contributes**")
-    if len(opinions.words) < 2:
+    if len(attributions.words) < 2:
         st.text("There are not two other words to rank.")
         return
-    frame = opinions.frame()
+    frame = attributions.frame()
     colors = dict(zip(METHODS, (theme.muted, theme.weights[3], theme.effect[-1])))
-    reading = ranks(frame, agreement(opinions.values), METHODS)
+    reading = ranks(frame, agreement(attributions.values), METHODS)
     show_chart(charts.finish(head_charts.ranks(frame, colors, theme), theme), reading, width="content")
     st.text(
-        f"s = {numbers.decimal(opinions.number, 3)} as it stands, {numbers.decimal(opinions.baseline, 3)} with every word "
-        f"blanked out; integrated gradients leave {numbers.error(opinions.gap)} unexplained.",
+        f"s = {numbers.decimal(attributions.number, 3)} as it stands, {numbers.decimal(attributions.baseline, 3)} with every word "
+        f"blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained.",
         width="stretch",
     )
     opened = st.popover("Numbers", key=f"opinions-{name}", on_change="rerun", type="tertiary")
@@ -77,7 +77,7 @@ def _show_side(name: str, side: Occurrence, opinions: Opinions) -> None:
         opened.dataframe(frame, hide_index=True)
 
 
-def _one_head(pair: Pair, asked: dict[str, Opinions], layer: int, head: int) -> None:
+def _one_head(pair: Pair, attributions: dict[str, Attributions], layer: int, head: int) -> None:
     """The chosen head's own row, apart: in deeper layers its positions are mixtures already."""
     name = str(Head(layer, head))
     st.markdown(f"**Apart from these: what {name} itself looks at**")
@@ -91,7 +91,7 @@ def _one_head(pair: Pair, asked: dict[str, Opinions], layer: int, head: int) -> 
     )
     places, theme = st.container(horizontal=True, gap="medium"), current_theme()
     for key, side in pair.sides:
-        words = asked[key].words
+        words = attributions[key].words
         if not words:
             continue
         row = side.encoding.weights(layer, head, slice(side.word.start, side.word.stop)).mean(0)
@@ -111,7 +111,7 @@ def _one_head(pair: Pair, asked: dict[str, Opinions], layer: int, head: int) -> 
             )
 
 
-def _asked(encoder: Encoder, pair: Pair, side: Occurrence, towards, name: str) -> Opinions:
+def _attributions(encoder: Encoder, pair: Pair, side: Occurrence, towards, name: str) -> Attributions:
     """From a cache of our own, because a function under Streamlit's cache may not show its progress."""
     key = (encoder_key(encoder), pair.first.place, pair.second.place, name)
     store, lock = _kept()
@@ -120,14 +120,14 @@ def _asked(encoder: Encoder, pair: Pair, side: Occurrence, towards, name: str) -
             return store[key]
     bar = st.progress(0.0, f"Asking about {name} ...")
     with limits.run_slot():
-        opinions = ask(
+        attributions = attribute(
             encoder, side.encoding, side.word, towards,
             lambda done, total: bar.progress(done / total, f"Asking about {name} ..."),
         )  # fmt: skip
     bar.empty()
     with lock:
-        store[key] = opinions
-    return opinions
+        store[key] = attributions
+    return attributions
 
 
 @st.cache_resource(show_spinner=False)

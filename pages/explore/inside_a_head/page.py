@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.explore.inside_a_head.steps import pick_sides, show_chain
+from pages.explore.inside_a_head.steps import pick_sides, show_steps
 from pages.explore.inside_a_head.what_if import show_four_ways, show_padding, show_what_if
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
@@ -34,14 +34,14 @@ if not encoder.recomputable:
 with choice:
     sides = pick_sides(encoder, pair, layer, head)
 
-chain, what_if, masks, padding = st.tabs(PARTS, key="part", bind="query-params")
-if chain.open:
-    with chain:
+steps, what_if, masks, padding = st.tabs(PARTS, key="part", bind="query-params")
+if steps.open:
+    with steps:
         st.caption(
             f"{Head(layer, head)}: each step is computed from the one before it, beginning with what the layer reads; "
             "nothing else is taken from the model. Layers and heads count from 0."
         )
-        show_chain(sides)
+        show_steps(sides)
 if what_if.open:
     with what_if:
         show_what_if(encoder, pair, sides)

@@ -1,4 +1,4 @@
-"""The parts of the page "Inside a head": the chain of steps, one section a step, for one or both sentences."""
+"""The parts of the page "Inside a head": the steps of one head, one section a step, for one or both sentences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import streamlit as st
 from torch import Tensor
 
 from selfattn import numbers
-from selfattn.analysis.steps import Chain, Step, dot_product, follow
+from selfattn.analysis.steps import HeadSteps, Step, dot_product, head_steps
 from selfattn.captions import steps as captions
 from selfattn.charts import bars as chain_charts
 from selfattn.charts.bars import Row
@@ -44,12 +44,12 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Side:
-    """One sentence that is followed: its name, the token followed, and the chain of the head."""
+    """One sentence that is followed: its name, the token followed, and the steps of the head."""
 
     name: str
     encoding: Encoding
     position: int  # the token followed
-    chain: Chain
+    steps: HeadSteps
     color: str
 
     @property
@@ -59,7 +59,7 @@ class Side:
 
     def row(self, step: str) -> Tensor:
         """The followed token's row of a step."""
-        return self.chain[step].values[self.position]
+        return self.steps[step].values[self.position]
 
 
 def pick_sides(encoder: Encoder, pair: Pair, layer: int, head: int) -> list[Side]:
@@ -70,7 +70,7 @@ def pick_sides(encoder: Encoder, pair: Pair, layer: int, head: int) -> list[Side
     theme = current_theme()
     colors = {"A": theme.sentence_a, "B": theme.sentence_b}
     return [
-        Side(name, side.encoding, _piece(name, side), follow(encoder, side.encoding, layer, head), colors[name])
+        Side(name, side.encoding, _piece(name, side), head_steps(encoder, side.encoding, layer, head), colors[name])
         for name, side in pair.sides
         if which in (name, "both")
     ]
@@ -91,12 +91,12 @@ def _piece(name: str, side: Occurrence) -> int:
     )
 
 
-def show_chain(sides: Sequence[Side]) -> None:
+def show_steps(sides: Sequence[Side]) -> None:
     """Every step in order, a section each."""
-    chain = sides[0].chain
-    if chain.note:
-        st.info(chain.note)
-    for step in chain.steps:
+    steps = sides[0].steps
+    if steps.note:
+        st.info(steps.note)
+    for step in steps.steps:
         show_step(step.name, sides)
         if step.name == "scores":
             show_dot_product(sides)
@@ -104,7 +104,7 @@ def show_chain(sides: Sequence[Side]) -> None:
 
 def show_step(name: str, sides: Sequence[Side]) -> None:
     """One step: formula, the line of code, shape and error on the left, its picture on the right."""
-    steps = {side.name: side.chain[name] for side in sides}
+    steps = {side.name: side.steps[name] for side in sides}
     step = next(iter(steps.values()))
     theme = current_theme()
     places = st.container(horizontal=True, gap="medium", border=True)
@@ -190,7 +190,7 @@ def show_dot_product(sides: Sequence[Side]) -> None:
     """One score written out term by term, with a key of the visitor's choice."""
     places = st.container(horizontal=True, gap="medium", border=True)
     for side in sides:
-        tokens, trace = side.encoding.tokens, side.chain.trace
+        tokens, trace = side.encoding.tokens, side.steps.trace
         with places.container(width=COLUMN, gap="small"):
             st.markdown(f"**One score, term by term, in {side.name}** &nbsp; $q \\cdot k = \\sum_d q_d\\,k_d$")
             key = st.selectbox(
@@ -220,7 +220,7 @@ def _one_number(name: str, sides: Sequence[Side], theme: Theme) -> None:
 
 
 def _context(name: str, sides: Sequence[Side], theme: Theme) -> None:
-    shares = {side.name: context_share(side.chain.trace, [side.position]) for side in sides}
+    shares = {side.name: context_share(side.steps.trace, [side.position]) for side in sides}
     st.caption("Each token's share of the context vector: weight times value, seen along the context. Shares sum to 1.")
     drawn = [_tokens(side, shares[side.name]) for side in sides]
     reading = captions.largest(shares, {side.name: side.encoding.tokens for side in sides}, "share")

@@ -26,7 +26,7 @@ ALONE = "this head alone"
 
 def show_what_if(encoder: Encoder, pair: Pair, sides: Sequence[Side]) -> None:
     """The switches, and the word's row before and after."""
-    layer, head = sides[0].chain.layer, sides[0].chain.head
+    layer, head = sides[0].steps.layer, sides[0].steps.head
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         scaling = not st.toggle("No scaling", key="unscaled", bind="query-params")
         causal = st.toggle("Causal mask", key="causal", bind="query-params", help="No token sees what stands after it.")
@@ -42,7 +42,7 @@ def show_what_if(encoder: Encoder, pair: Pair, sides: Sequence[Side]) -> None:
     passes = _alone_passes(encoder, pair, layer, head) if only else {}
     places = st.container(horizontal=True, gap="medium")
     for side in sides:
-        base = passes[side.name].trace if only else side.chain.trace
+        base = passes[side.name].trace if only else side.steps.trace
         changed = change(base, scaling=scaling, causal=causal, temperature=temperature, uniform=uniform)
         with places.container(width=COLUMN, gap="small"):
             _before_and_after(side, changed)
@@ -53,7 +53,7 @@ def show_what_if(encoder: Encoder, pair: Pair, sides: Sequence[Side]) -> None:
 
 
 def _before_and_after(side: Side, changed: AttentionTrace) -> None:
-    real, theme = side.chain.trace, current_theme()
+    real, theme = side.steps.trace, current_theme()
     before, after = real.weights[side.position], changed.weights[side.position]
     rows = [
         Row("now", before.tolist(), side.encoding.tokens, theme.muted, side.position),
@@ -103,7 +103,7 @@ def show_four_ways(sides: Sequence[Side]) -> None:
         required=True, key="hidden_tokens", bind="query-params",
     )  # fmt: skip
     st.caption("Why is a mask added, and not multiplied? Four ways, on the real numbers of this head.")
-    ways = {side.name: four_ways(side.chain.trace, _allowed(side, what)) for side in sides}
+    ways = {side.name: four_ways(side.steps.trace, _allowed(side, what)) for side in sides}
     places = st.container(horizontal=True, gap="medium")
     for index in range(4):
         with places.container(width=COLUMN, gap="small"):
@@ -134,7 +134,7 @@ def _one_way(sides: Sequence[Side], found: dict[str, Masking]) -> None:
     for side in sides:
         way = found[side.name]
         weights, leaked = way.weights[side.position], float(way.leaked[side.position])
-        cosine = float(similarity(way.context[side.position], side.chain.trace.context[side.position]))
+        cosine = float(similarity(way.context[side.position], side.steps.trace.context[side.position]))
         parts.append(captions.masked_row(weights, leaked, float(entropy(weights)), cosine, side.name))
     name = next(iter(found.values())).name
     _bars(f"{name[0].upper()}{name[1:]}", rows, "\n".join(parts))
@@ -162,8 +162,8 @@ def show_padding(encoder: Encoder, sides: Sequence[Side]) -> None:
 def _padded(encoder: Encoder, side: Side, extra: int) -> None:
     n = len(side.encoding.tokens)
     padded = _encode_padded(encoder, side.encoding.text, n + extra)
-    trace = padded.trace(side.chain.layer, side.chain.head)
-    plain = side.encoding.trace(side.chain.layer, side.chain.head)
+    trace = padded.trace(side.steps.layer, side.steps.head)
+    plain = side.encoding.trace(side.steps.layer, side.steps.head)
     error = float((trace.weights[:n, :n] - plain.weights).abs().max())
     share = float(trace.weights[:n, n:].sum(-1).max())
     for title, step in (("masked", trace.masked), ("weights", trace.weights)):
