@@ -12,7 +12,7 @@ FEW = 10  # a rank correlation over fewer words says little
 def ranks(frame: pd.DataFrame, agreement: pd.DataFrame, methods: Sequence[str]) -> str:
     """The rank correlations, each method's first word, and the word on which they disagree most.
 
-    frame: Opinions.frame(). agreement: attributions.agreement().
+    frame: Attributions.frame(). agreement: attributions.agreement().
     """
     columns = [f"{method} rank" for method in methods]
     known = agreement.dropna(subset="correlation")

@@ -221,7 +221,7 @@ METHOD_SHAPES = ("circle", "square", "triangle-up")
 def ranks(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme, *, width: int = 330) -> alt.LayerChart:
     """What each method puts first: a word a row, a mark a method at its rank, joined from the first to the last.
 
-    frame: opinions.Opinions.frame; methods: method -> colour.
+    frame: Attributions.frame; methods: method -> colour.
     """
     n = len(frame)
     spelled = expression(frame["word"])

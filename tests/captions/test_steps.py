@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from selfattn.analysis.steps import follow
+from selfattn.analysis.steps import head_steps
 from selfattn.captions import steps as captions
 from tests.captions.conftest import HEAD, LAYER
 
 
 @pytest.fixture(scope="module")
 def chains(encoder, sides):
-    return {name: follow(encoder, encoding, LAYER, HEAD) for name, (encoding, _, _) in sides.items()}
+    return {name: head_steps(encoder, encoding, LAYER, HEAD) for name, (encoding, _, _) in sides.items()}
 
 
 @pytest.fixture(scope="module")

@@ -68,8 +68,8 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
     reading = ranks(frame, agreement(attributions.values), METHODS)
     show_chart(charts.finish(head_charts.ranks(frame, colors, theme), theme), reading, width="content")
     st.text(
-        f"s = {numbers.decimal(attributions.number, 3)} as it stands, {numbers.decimal(attributions.baseline, 3)} with every word "
-        f"blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained.",
+        f"s = {numbers.decimal(attributions.number, 3)} as it stands, {numbers.decimal(attributions.baseline, 3)} with every "
+        f"word blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained.",
         width="stretch",
     )
     opened = st.popover("Numbers", key=f"opinions-{name}", on_change="rerun", type="tertiary")
