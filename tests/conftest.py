@@ -9,6 +9,7 @@ import torch
 from playwright.sync_api import Browser, sync_playwright
 
 from selfattn import Encoder, load_encoder
+from selfattn.encoders import encoding, reference
 from selfattn.encoders.capture import LayerRecording
 from tests.browser.conftest import ARGUMENTS, start_server, watch
 from tests.browser.find_chromium import find
@@ -27,7 +28,7 @@ def encoder() -> Encoder:
 def asked_heads(monkeypatch) -> list[tuple[str, int | slice | None, int]]:
     """What is computed while a test runs: "trace" or "own_weights", the head or heads, and how many rows of them."""
     asked = []
-    trace, own_weights = LayerRecording.trace, LayerRecording.own_weights
+    trace = LayerRecording.trace
 
     def count_trace(recording, heads=slice(None), rows=slice(None)):
         asked.append(("trace", heads, len(range(recording.query.shape[2])[rows])))
@@ -35,10 +36,10 @@ def asked_heads(monkeypatch) -> list[tuple[str, int | slice | None, int]]:
 
     def count_own_weights(recording, head=None):
         asked.append(("own_weights", head, recording.query.shape[2]))
-        return own_weights(recording, head)
+        return reference.own_weights(recording, head)
 
     monkeypatch.setattr(LayerRecording, "trace", count_trace)
-    monkeypatch.setattr(LayerRecording, "own_weights", count_own_weights)
+    monkeypatch.setattr(encoding, "own_weights", count_own_weights)
     return asked
 
 

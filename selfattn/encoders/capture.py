@@ -6,9 +6,8 @@ One recorder serves one forward pass: no globals, so concurrent calls can't dist
 recorder's call count, because several families give their attention modules no index.
 """
 
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -32,7 +31,7 @@ class Head(NamedTuple):
         return f"L{self.layer} H{self.head}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
     """What one layer's attention received and returned, on the model's device and in its dtype."""
 
@@ -61,9 +60,8 @@ class LayerRecording:
         context = self.context[one, :n]
         if self.query.shape[0] > 1:  # a view would keep the whole batch alive
             query, key, value, context = (tensor.clone() for tensor in (query, key, value, context))
-        return LayerRecording(
-            self.module, query, key, value, own(self.mask), own(self.position_bias), self.scale, context
-        )
+        mask, bias = own(self.mask), own(self.position_bias)
+        return replace(self, query=query, key=key, value=value, mask=mask, position_bias=bias, context=context)
 
     def additive_mask(self, rows: slice = slice(None)) -> Tensor | None:
         """Position bias and mask as the one mask that the kernel takes, for all or some of the queries.
@@ -89,26 +87,6 @@ class LayerRecording:
         if mask is not None:
             mask = mask.expand(self.query.shape[1], -1, -1)[heads]
         return attend_precisely(query[..., rows, :], key, value, mask, self.scale)
-
-    def own_weights(self, head: int | None = None) -> Tensor:
-        """The weights by the model's own `eager` function, on the recorded inputs; CPU float32.
-
-        (n_heads, n, n), or (n, n) of one head: for a long text all heads at once may not fit into the memory.
-        """
-        eager = sys.modules[type(self.module).__module__].eager_attention_forward
-        mask = self.mask
-        if mask is not None and mask.dtype == torch.bool:
-            lowest = torch.finfo(self.query.dtype).min
-            mask = torch.zeros_like(mask, dtype=self.query.dtype).masked_fill(~mask, lowest)
-        groups = getattr(self.module, "num_key_value_groups", 1)  # the family's function repeats them by itself
-        some = slice(None) if head is None or groups > 1 else slice(head, head + 1)
-        query, key, value = self.query[:, some], self.key[:, some][:, ::groups], self.value[:, some][:, ::groups]
-        extra = {} if self.position_bias is None else {"position_bias": self.position_bias[:, some]}
-        with torch.no_grad():
-            _, weights = eager(self.module, query, key, value, mask, scaling=self.scale, dropout=0.0, **extra)
-        if head is None:
-            return weights[0].float().cpu()
-        return weights[0, head if groups > 1 else 0].float().cpu()
 
 
 class Recorder:
@@ -147,7 +125,12 @@ class Recorder:
             scale = options.get("scaling")
             scale = query.shape[-1] ** -0.5 if scale is None else float(scale)
             bias = options.get("position_bias")
-            self.layers.append(LayerRecording(module, query, key, value, mask, bias, scale, context))
+            self.layers.append(
+                LayerRecording(
+                    module=module, query=query, key=key, value=value, mask=mask, position_bias=bias, scale=scale,
+                    context=context,
+                )
+            )  # fmt: skip
         return context
 
 

@@ -1,28 +1,27 @@
 """A pretrained encoder and what can be asked of it: run text through it, check it, remove heads from it."""
 
-import copy
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
-from selfattn.encoders.capture import Head, LayerRecording, Recorder
+from selfattn.encoders.capture import Head, Recorder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable, TextError
+from selfattn.encoders.reference import EagerTwin, stack_layers
 from selfattn.settings import Settings
-from selfattn.words import token_words
+from selfattn.words import Word, character_spans, find, token_words
 
 KNOCK_OUT_TOKENS = 4096  # copies of the sentence are batched up to about this many tokens a pass
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tokens:
-    """A text as the tokeniser sees it, neither padded nor cut."""
+    """A text as the tokeniser sees it, never cut."""
 
     text: str
     pair: str | None
@@ -33,8 +32,43 @@ class Tokens:
     offsets: tuple[tuple[int, int], ...]
     segments: tuple[int | None, ...]
 
+    def words(self) -> tuple[Word, ...]:
+        """The words of both segments, in the order of their tokens."""
+        words = []
+        for segment, text in enumerate((self.text, self.pair or "")):
+            words += token_words(text, self.offsets, [owner != segment for owner in self.segments])
+        return tuple(sorted(words, key=lambda word: word.start))
 
-@dataclass(frozen=True, eq=False)
+    def padded(self, n: int, token: str, token_id: int) -> "Tokens":
+        """The same followed by padding tokens, n in all."""
+        extra = n - len(self.ids)
+        return replace(
+            self,
+            tokens=self.tokens + (token,) * extra,
+            ids=self.ids + (token_id,) * extra,
+            types=self.types + (0,) * extra,
+            special=self.special + (True,) * extra,
+            offsets=self.offsets + ((0, 0),) * extra,
+            segments=self.segments + (None,) * extra,
+        )
+
+
+@dataclass(frozen=True)
+class Located:
+    """A sentence as the encoder reads it, its words, and every place where one of them stands."""
+
+    tokens: Tokens
+    words: tuple[Word, ...]  # all words of the sentence, in order
+    places: tuple[int, ...]  # the indices in `words` of the word asked for, letter case aside; at least one
+
+    def start(self, place: int) -> int:
+        """The first character of the word `words[place]` in the sentence."""
+        start, stop = self.tokens.offsets[self.words[place].start]
+        # Some tokenisers count the space before a word as the word's own.
+        return start + len(self.tokens.text[start:stop]) - len(self.tokens.text[start:stop].lstrip())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Encoder:
     """A pretrained encoder, loaded by `load_encoder`. Holds no state between calls; threads may share it."""
 
@@ -54,7 +88,7 @@ class Encoder:
     tokenizer: object
     digest: str = ""  # sha256 of the weights file
     note: str = ""  # what a visitor should know ("the encoder half of T5")
-    eager: "EagerTwin" = None  # the same parameters under the implementation that returns its weights
+    eager: EagerTwin  # the same parameters under the implementation that returns its weights
 
     def encode(self, text: str, pair: str | None = None, pad_to: int | None = None) -> Encoding:
         """Run one text through the encoder, at full speed, keeping what each layer's attention received.
@@ -95,15 +129,35 @@ class Encoder:
                 "only: its tokeniser and its weights don't belong together. Save both again from one model."
             )
         return Tokens(
-            text,
-            pair,
-            tuple(found.tokens),
-            tuple(found.ids),
-            tuple(found.type_ids),
-            tuple(bool(flag) for flag in found.special_tokens_mask),
-            tuple(found.offsets),
-            tuple(found.sequence_ids),
+            text=text,
+            pair=pair,
+            tokens=tuple(found.tokens),
+            ids=tuple(found.ids),
+            types=tuple(found.type_ids),
+            special=tuple(bool(flag) for flag in found.special_tokens_mask),
+            offsets=tuple(found.offsets),
+            segments=tuple(found.sequence_ids),
         )
+
+    def locate(self, sentence: str, word: str) -> Located:
+        """Where `word` stands in `sentence`: the one check that every labelled or unlabelled row of a table passes.
+
+        Raises TextError, fit to stand beside the row, where the row can't be used.
+        """
+        if not isinstance(sentence, str):
+            raise TextError(f"The sentence is missing (expected text, got {_quoted(sentence)}).")
+        if not isinstance(word, str) or not word.strip():
+            raise TextError(f"The word is missing (expected text, got {_quoted(word)}).")
+        word = word.strip()
+        parts = len(character_spans(word))
+        if parts != 1:
+            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
+        tokens = self.tokenize(sentence)
+        words = tokens.words()
+        places = tuple(find(words, word))
+        if not places:
+            raise TextError(f"{word!r} is not a word of the sentence. Write it as it stands there (letter case aside).")
+        return Located(tokens, words, places)
 
     def reference_weights(self, text: str) -> Tensor:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n)."""
@@ -198,114 +252,55 @@ class Encoder:
     def _run(self, batch: list[Tokens], length: int, keep_padding: bool) -> list[Encoding]:
         inputs = self.inputs(batch, length)
         recorder = Recorder()
-        with torch.no_grad(), self._memory_guard(inputs):
+        too_much = TextError(
+            f"{len(batch)} text(s) of {length:,} tokens need more memory than {self.device} has left. Shorten the text, or "
+            "choose another device, a lower precision or a smaller encoder."
+        )
+        with torch.no_grad(), out_of_memory_as(too_much):
             if self.recomputable:
                 output = self.model(**inputs, recorder=recorder, output_hidden_states=True)
             else:
                 output = self.eager.run(inputs)
             static = self.model.get_input_embeddings()(inputs["input_ids"])
+        states = self.states(output)
+        token, token_id = self.tokenizer.pad_token or "[PAD]", self.tokenizer.pad_token_id or 0
         encodings = []
         for row, tokens in enumerate(batch):
             n = length if keep_padding else len(tokens.ids)
+            tokens = tokens.padded(n, token, token_id)
             encodings.append(
-                self._encoding(
-                    self._pad(tokens, n),
-                    tuple(_row(state, row, n) for state in self.states(output)),
-                    _row(static, row, n),
+                Encoding(
+                    text=tokens.text,
+                    pair=tokens.pair,
+                    tokens=tokens.tokens,
+                    ids=tokens.ids,
+                    special=tokens.special,
+                    segments=tokens.segments,
+                    words=tokens.words(),
+                    states=tuple(_row(state, row, n) for state in states),
+                    static=_row(static, row, n),
+                    n_heads=self.n_heads,
                     recordings=tuple(layer.sentence(row, n) for layer in recorder.layers),
-                    shown=None if self.recomputable else _stack(output.attentions, row, n),
+                    shown=None if self.recomputable else stack_layers(output.attentions, row, n),
+                    reason=self.reason,
                 )
             )
         return encodings
-
-    def _encoding(
-        self,
-        tokens: Tokens,
-        states: tuple[Tensor, ...],
-        static: Tensor,
-        recordings: tuple[LayerRecording, ...],
-        shown: Tensor | None,
-    ) -> Encoding:
-        words = []
-        for segment, text in enumerate((tokens.text, tokens.pair or "")):
-            outside = [held != segment for held in tokens.segments]
-            words += token_words(text, tokens.offsets, outside)
-        return Encoding(
-            tokens.text,
-            tokens.pair,
-            tokens.tokens,
-            tokens.ids,
-            tokens.special,
-            tokens.segments,
-            tuple(sorted(words, key=lambda word: word.start)),
-            states,
-            static,
-            self.n_heads,
-            recordings,
-            shown,
-            self.reason,
-        )
-
-    def _pad(self, tokens: Tokens, n: int) -> Tokens:
-        extra = n - len(tokens.ids)
-        if not extra:
-            return tokens
-        pad = self.tokenizer.pad_token_id or 0
-        return Tokens(
-            tokens.text,
-            tokens.pair,
-            tokens.tokens + (self.tokenizer.pad_token or "[PAD]",) * extra,
-            tokens.ids + (pad,) * extra,
-            tokens.types + (0,) * extra,
-            tokens.special + (True,) * extra,
-            tokens.offsets + ((0, 0),) * extra,
-            tokens.segments + (None,) * extra,
-        )
-
-    @contextmanager
-    def _memory_guard(self, inputs: dict[str, Tensor]) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            if not is_out_of_memory(error):
-                raise
-            rows, n = inputs["input_ids"].shape
-            raise TextError(
-                f"{rows} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or choose "
-                "another device, a lower precision or a smaller encoder."
-            ) from None
 
     def _check_recomputable(self) -> None:
         if not self.recomputable:
             raise NotRecomputable(f"{self.name}'s attention is shown, not recomputed: {self.reason}")
 
 
-class EagerTwin:
-    """The same parameters under the slow `eager` attention that returns its weights: the reference for the proof.
-
-    A loaded model's implementation is never switched, because another thread would lose its recordings. The twin is a
-    copy of the modules only, made when it is first needed.
-    """
-
-    def __init__(self, model: nn.Module):
-        self._model = model
-        self._twin: nn.Module | None = None
-        self._lock = threading.Lock()
-
-    def weights(self, inputs: dict[str, Tensor]) -> Tensor:
-        """(n_layers, n_heads, n, n) of a single sentence, CPU float32."""
-        with torch.no_grad():
-            return _stack(self.run(inputs).attentions, 0, inputs["input_ids"].shape[1])
-
-    def run(self, inputs: dict[str, Tensor]):
-        """The model's output with hidden states and attention weights."""
-        with self._lock:
-            if self._twin is None:
-                shared = {id(tensor): tensor for tensor in (*self._model.parameters(), *self._model.buffers())}
-                twin = copy.deepcopy(self._model, shared)
-                twin.set_attn_implementation("eager")
-                self._twin = twin
-        return self._twin(**inputs, output_attentions=True, output_hidden_states=True)
+@contextmanager
+def out_of_memory_as(error: Exception) -> Iterator[None]:
+    """Raise `error` where what runs inside asks for more memory than there is."""
+    try:
+        yield
+    except Exception as caught:
+        if not is_out_of_memory(caught):
+            raise
+        raise error from None
 
 
 def is_out_of_memory(error: Exception) -> bool:
@@ -319,10 +314,6 @@ def _row(batch: Tensor, row: int, n: int) -> Tensor:
     return own if batch.shape[0] == 1 else own.clone()
 
 
-def _stack(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:
-    return torch.stack([layer[row, :, :n, :n].float().cpu() for layer in attentions])
-
-
 def _check_text(text: str) -> None:
     if not isinstance(text, str):
         raise TextError(f"Expected a text (str), got {type(text).__name__}.")
@@ -334,3 +325,7 @@ def _check_text(text: str) -> None:
         raise TextError(
             f"The text is not valid Unicode: character {error.start} is half of a surrogate pair. Remove it."
         ) from None
+
+
+def _quoted(value: object) -> str:
+    return "nothing" if value is None or value != value or value == "" else repr(value)[:80]

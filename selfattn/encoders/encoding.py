@@ -8,13 +8,14 @@ from torch import Tensor
 
 from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.reference import own_weights
 from selfattn.kernel import AttentionTrace
 from selfattn.words import Word
 
 BLOCK = 2**22  # weights that are computed at a time: 34 MB for each step
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Encoding:
     """What an encoder made of one text. Every tensor handed out is CPU float32; rows are queries, columns keys."""
 
@@ -89,7 +90,7 @@ class Encoding:
         head = None if head is None else self._head(head)
         if self.shown is not None:
             return self.shown[layer] if head is None else self.shown[layer, head]
-        return self.recordings[layer].own_weights(head)
+        return own_weights(self.recordings[layer], head)
 
     def own_context(self, layer: int) -> Tensor:
         """The context (n_heads, n, d_head) that the model's fast attention call returned in this pass."""

@@ -18,8 +18,9 @@ from transformers.utils import logging as transformers_logging
 
 from selfattn.encoders.capture import IMPLEMENTATION, Recorder
 from selfattn.encoders.checkpoint import count_numbers
-from selfattn.encoders.encoder import EagerTwin, Encoder, is_out_of_memory
+from selfattn.encoders.encoder import Encoder, is_out_of_memory, out_of_memory_as
 from selfattn.encoders.errors import LoadError, TextError
+from selfattn.encoders.reference import EagerTwin
 from selfattn.encoders.sources import Source, resolve
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -57,7 +58,11 @@ def load_source(
     """Load from a folder that was checked already; device and dtype as known to be there. Raises LoadError."""
     report(f"Reading the weights of {source.name}")
     tokenizer = _load_tokenizer(source)
-    with _memory_guard(source, device):
+    too_large = LoadError(
+        "memory",
+        f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision.",
+    )
+    with out_of_memory_as(too_large):
         model, note = _load_model(source, dtype)
         model = model.to(device).eval().requires_grad_(False)
         report(f"Checking the kernel against {source.name}'s own attention")
@@ -157,20 +162,6 @@ def _check_size(source: Source, loader, config) -> None:
             f"{source.name}'s config.json describes a model of {described:,} numbers; its weights file holds {held:,}. "
             "They don't belong together. Download both again.",
         )
-
-
-@contextmanager
-def _memory_guard(source: Source, device: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        if not is_out_of_memory(error):
-            raise
-        raise LoadError(
-            "memory",
-            f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or "
-            "precision.",
-        ) from None
 
 
 @contextmanager

@@ -14,9 +14,8 @@ from torch import Tensor
 
 from selfattn.analysis.measures import entropy
 from selfattn.encoders.capture import LayerRecording, Recorder
-from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoder import Encoder, Located
 from selfattn.encoders.errors import TextError
-from selfattn.encoders.occurrences import Located, locate
 from selfattn.kernel import attend
 from selfattn.memory import give_back_sometimes
 from selfattn.scan.tables import Row
@@ -112,7 +111,7 @@ def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Found], list[R
         try:
             if row.problem:
                 raise TextError(row.problem)
-            found.append(_Found(row, locate(encoder, row.sentence, row.word)))
+            found.append(_Found(row, encoder.locate(row.sentence, row.word)))
         except TextError as error:
             rejects.append(Reject(row, str(error)))
     return found, rejects

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import torch
 
-from selfattn.encoders.encoder import EagerTwin, Encoder
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.reference import EagerTwin
 
 
 def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:

@@ -4,7 +4,6 @@ import pandas as pd
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
-from selfattn.encoders.occurrences import locate
 
 PER_SENSE = 2  # leave-one-out needs another sentence of the same sense
 PER_WORD = 4  # fewer sentences than this make no clusters
@@ -47,7 +46,7 @@ def check_rows(encoder: Encoder, frame: pd.DataFrame, labelled: bool = True) -> 
 def _place(encoder: Encoder, row: tuple, seen: set[tuple[str, str]]) -> tuple[str, int, int]:
     """The row's word in lower case and the span of its tokens."""
     sentence, word = row[0], row[1]
-    located = locate(encoder, sentence, word)
+    located = encoder.locate(sentence, word)
     if len(row) > 2 and (pd.isna(row[2]) or not str(row[2]).strip()):
         raise TextError("The sense is missing: a labelled row needs one.")
     if len(located.places) > 1:

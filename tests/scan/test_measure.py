@@ -9,9 +9,8 @@ import torch
 
 from selfattn import Word, load_encoder, words
 from selfattn.analysis.measures import entropy, special_share
-from selfattn.encoders.encoder import Tokens
+from selfattn.encoders.encoder import Located, Tokens
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.encoders.occurrences import Located
 from selfattn.scan.measure import length_batches, measure
 from selfattn.scan.tables import Row
 
@@ -78,8 +77,9 @@ def test_other_families_too(tmp_path, name):
 def test_the_start_is_the_words_own_even_where_its_token_begins_with_the_space_before_it():
     text = "The bank."
     tokens = Tokens(
-        text, None, ("The", " bank", "."), (1, 2, 3), (0,) * 3, (False,) * 3, ((0, 3), (3, 8), (8, 9)), (0,) * 3
-    )
+        text=text, pair=None, tokens=("The", " bank", "."), ids=(1, 2, 3), types=(0,) * 3, special=(False,) * 3,
+        offsets=((0, 3), (3, 8), (8, 9)), segments=(0,) * 3,
+    )  # fmt: skip
     located = Located(tokens, (Word("The", 0, 1), Word("bank", 1, 2), Word(".", 2, 3)), (1,))
     assert located.start(1) == 4
     assert located.start(0) == 0

@@ -13,7 +13,10 @@ from selfattn.senses.word_vectors import head_vectors, word_vectors
 def recording(value, mask=None):
     n_heads, n = value.shape[1:3]
     context = torch.zeros(1, n, n_heads, value.shape[-1])
-    return LayerRecording(torch.nn.Identity(), value, value, value, mask, None, 1.0, context)
+    return LayerRecording(
+        module=torch.nn.Identity(), query=value, key=value, value=value, mask=mask, position_bias=None, scale=1.0,
+        context=context,
+    )  # fmt: skip
 
 
 def test_uniform_averages_only_over_what_the_word_may_attend_to():

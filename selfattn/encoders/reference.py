@@ -1,0 +1,69 @@
+"""The model's own attention weights, which the kernel's are held against: by its slow `eager` implementation.
+
+Two ways: the family's eager function on the very inputs that were recorded, and a separate pass of an eager twin.
+"""
+
+import copy
+import sys
+import threading
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from selfattn.encoders.capture import LayerRecording
+
+
+def own_weights(recording: LayerRecording, head: int | None = None) -> Tensor:
+    """The weights by the model's own `eager` function, on the recorded inputs; CPU float32.
+
+    (n_heads, n, n), or (n, n) of one head: for a long text all heads at once may not fit into the memory.
+    """
+    eager = sys.modules[type(recording.module).__module__].eager_attention_forward
+    mask = recording.mask
+    if mask is not None and mask.dtype == torch.bool:
+        lowest = torch.finfo(recording.query.dtype).min
+        mask = torch.zeros_like(mask, dtype=recording.query.dtype).masked_fill(~mask, lowest)
+    groups = getattr(recording.module, "num_key_value_groups", 1)  # the family's function repeats them by itself
+    some = slice(None) if head is None or groups > 1 else slice(head, head + 1)
+    query = recording.query[:, some]
+    key, value = (tensor[:, some][:, ::groups] for tensor in (recording.key, recording.value))
+    extra = {} if recording.position_bias is None else {"position_bias": recording.position_bias[:, some]}
+    with torch.no_grad():
+        _, weights = eager(recording.module, query, key, value, mask, scaling=recording.scale, dropout=0.0, **extra)
+    if head is None:
+        return weights[0].float().cpu()
+    return weights[0, head if groups > 1 else 0].float().cpu()
+
+
+class EagerTwin:
+    """The same parameters under the slow `eager` attention that returns its weights: the reference for the proof.
+
+    A loaded model's implementation is never switched, because another thread would lose its recordings. The twin is a
+    copy of the modules only, made when it is first needed.
+    """
+
+    def __init__(self, model: nn.Module):
+        self._model = model
+        self._twin: nn.Module | None = None
+        self._lock = threading.Lock()
+
+    def weights(self, inputs: dict[str, Tensor]) -> Tensor:
+        """(n_layers, n_heads, n, n) of a single sentence, CPU float32."""
+        with torch.no_grad():
+            return stack_layers(self.run(inputs).attentions, 0, inputs["input_ids"].shape[1])
+
+    def run(self, inputs: dict[str, Tensor]):
+        """The model's output with hidden states and attention weights."""
+        with self._lock:
+            if self._twin is None:
+                shared = {id(tensor): tensor for tensor in (*self._model.parameters(), *self._model.buffers())}
+                twin = copy.deepcopy(self._model, shared)
+                twin.set_attn_implementation("eager")
+                self._twin = twin
+        return self._twin(**inputs, output_attentions=True, output_hidden_states=True)
+
+
+def stack_layers(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:
+    """One sentence's weights (n_layers, n_heads, n, n), CPU float32, from a model's output for a batch."""
+    return torch.stack([layer[row, :, :n, :n].float().cpu() for layer in attentions])
