@@ -8,11 +8,9 @@ import threading
 from contextlib import asynccontextmanager
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from selfattn.dashboard import shown
 from selfattn.dashboard.address import one_entry_a_gesture, restore_address
+from selfattn.dashboard.streamlit_internals import let_navigation_find_the_pages, this_session
 from selfattn.memory import give_back_sometimes, share_stores
 
 PAGES = {
@@ -47,7 +45,6 @@ def show() -> None:
         ".st-key-history{display:none}</style>"
     )
     one_entry_a_gesture()
-    shown.begin()
     page = st.navigation(
         {
             section: [
@@ -58,34 +55,31 @@ def show() -> None:
         },
         expanded=True,
     )
-    # Imported late, here and below: what they need takes a moment to load, and the frame stands before it.
-    from selfattn.dashboard.limits import page_turn
+    # Imported late: what they need takes a moment to load, and the frame stands before it.
+    from selfattn.dashboard.download import show_download
+    from selfattn.dashboard.figures import begin_page, end_page
+    from selfattn.dashboard.queue import page_turn
 
+    begin_page()
     with page_turn():
         try:
             page.run()
         finally:
             restore_address(page.url_path)
-            from selfattn.dashboard.download import show_take_away
-
-            show_take_away()
+            show_download(end_page())
             give_back_sometimes()
 
 
 @asynccontextmanager
 async def started(_: st.App):
-    """When the server starts, before its first visitor.
-
-    Finding a folder called pages/, Streamlit would tell the first visitor of a deep link "page not found" before the
-    navigation above can say otherwise. And torch takes seconds to import: begin while the visitor's browser opens.
-    """
-    PagesManager.uses_pages_directory = False
+    """When the server starts, before its first visitor: torch takes seconds to import, begin while a browser opens."""
+    let_navigation_find_the_pages()
     share_stores()
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()
     yield
 
 
-if get_script_run_ctx(suppress_warning=True) is None:
+if this_session() is None:
     app = st.App(__file__, lifespan=started)
 else:
     show()

@@ -85,7 +85,7 @@ def flow(film: Film, address: str) -> None:
     film.shoot(2500)
     page.get_by_text("A word in two sentences", exact=True).last.scroll_into_view_if_needed()
     page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
-    film.click(page.get_by_role("button", name="Take away"))
+    film.click(page.get_by_role("button", name="Download"))
     film.shoot(2500)
 
 

@@ -20,11 +20,9 @@ class Settings:
     max_characters: int = _setting(40_000, "characters of one text")
     max_rows: int = _setting(5_000, "rows of an uploaded table")
     max_models: int = _setting(2, "encoders kept in memory; the least recently used goes first")
-    cached_texts: int = _setting(64, "results kept in each cache that counts them")
-    cached_text_megabytes: int = _setting(
-        256, "megabytes of texts as the encoder left them; the oldest go first, one always stays"
+    cached_megabytes: int = _setting(
+        320, "megabytes of results kept; the least recently used go first, one always stays"
     )
-    cached_megabytes: int = _setting(32, "megabytes of each cache of results; the least recently used go first")
     max_runs: int = _setting(2, "passes through an encoder at the same time; the others wait in turn")
     max_pages: int = _setting(4, "pages that are put together at the same time; the others wait in turn")
     separate_pass_megabytes: int = _setting(

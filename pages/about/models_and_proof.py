@@ -7,9 +7,10 @@ import streamlit as st
 
 from selfattn.analysis.proof import prove, support_table
 from selfattn.dashboard import limits
-from selfattn.dashboard.encoder_picker import current_encoder, encoder_key, show_encoder
-from selfattn.dashboard.figures import show_error
-from selfattn.dashboard.shown import heading
+from selfattn.dashboard.cache import encoder_key
+from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
+from selfattn.dashboard.figures import heading, show_error
+from selfattn.dashboard.queue import run_slot
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.families import SENTENCES
@@ -43,7 +44,7 @@ def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
     """A row for each head, computed with a progress bar."""
     limits.check_characters(text)
     bar = st.progress(0.0, "Waiting for a turn ...")
-    with limits.run_slot():
+    with run_slot():
         proof = prove(encoder, text, lambda done, total: bar.progress(done / total, f"Layer {done} of {total}"))
     bar.empty()
     return proof

@@ -7,18 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.charts import vega as charts
+from selfattn.dashboard.cache import cached_knock_out
 from selfattn.dashboard.carried import carry_choice
-from selfattn.dashboard.encoder_picker import (
-    cached_knock_out,
-    current_encoder,
-    encode_or_stop,
-    masked_head,
-    show_encoder,
-)
-from selfattn.dashboard.figures import current_theme, show_chart, show_error
-from selfattn.dashboard.pickers import choose_head, pick_head, pick_sentence
-from selfattn.dashboard.shown import heading
-from selfattn.encoders.capture import Head
+from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, masked_head, show_encoder
+from selfattn.dashboard.figures import current_theme, heading, show_chart, show_error
+from selfattn.dashboard.pickers import pick_head, pick_sentence
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.masked_lm import MaskedHead, replace_word
@@ -26,7 +19,6 @@ from selfattn.frames import heads_frame
 from selfattn.words import character_spans
 
 TOP = 10
-REMOVING = "Removing each head in turn ..."
 
 
 def pick_words() -> tuple[str, int, int | None, str]:
@@ -96,27 +88,17 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
     row = st.selectbox(
         "Prediction", range(len(table)), min(row, len(table) - 1), table["text"].__getitem__, key="target"
     )
-    layer, number = pick_head(encoder)
-    bar = st.progress(0.0, REMOVING)
-    place = (encoding.text, (head.place(encoding),))
-    without = cached_knock_out(encoder, place, progress=lambda done, total: bar.progress(done / total, REMOVING))
-    bar.empty()
+    chosen = pick_head(encoder)
+    without = cached_knock_out(encoder, (encoding.text, (head.place(encoding),)))
     change = head.change(encoding, without, int(table["id"][row]))
     frame = heads_frame(effect=change)
-    theme, key = current_theme(), f"masked-{st.session_state.get('choices', 0)}"
-    chart = charts.head_map(frame, "effect", theme, str(Head(layer, number)), title="change of log p")
+    chart = charts.head_map(frame, "effect", current_theme(), str(chosen), title="change of log p")
     before = float(table["probability"][row])
     largest = frame.loc[frame["effect"].abs().idxmax()]
-    chosen = frame[frame["name"] == str(Head(layer, number))].iloc[0]
-    parts = [f"without {head_['name']} {before * math.exp(head_['effect']):.3f}" for head_ in (chosen, largest)]
+    own = frame[frame["name"] == str(chosen)].iloc[0]
+    parts = [f"without {row['name']} {before * math.exp(row['effect']):.3f}" for row in (own, largest)]
     reading = f'"{table["text"][row]}": {before:.3f} with every head; {parts[0]}; the largest change, {parts[1]}.'
-    show_chart(charts.finish(chart, theme), reading, key=key, on_select=lambda: clicked(key), width="content")
-
-
-def clicked(key: str) -> None:
-    """A click on a head makes it the chosen one."""
-    if picked := st.session_state[key].selection.get("pick"):
-        choose_head(int(picked[0]["layer"]), int(picked[0]["head"]))
+    show_chart(chart, reading, key="masked", heads=True, width="content")
 
 
 heading("Masked words")

@@ -1,30 +1,52 @@
-"""A cache for all visitors with a bound in bytes, for results that hold tensors."""
+"""One cache, with a bound in bytes, for all that visitors have made an encoder compute.
 
+Results are kept by encoder and key, never by a tensor: the key names the function, the text and whatever else decides.
+"""
+
+import functools
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
+from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from typing import TypeVar
 
+import numpy as np
+import pandas as pd
+import streamlit as st
+import torch
 from cachetools import LRUCache
 from torch import Tensor
 
+from selfattn.analysis.interventions import change_of_cosine
+from selfattn.dashboard import limits
+from selfattn.dashboard.queue import run_slot
+from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoding import Encoding
+
 T = TypeVar("T")
-OVERHEAD = 1000  # bytes for what isn't in a tensor
+Place = tuple[str, tuple[int, ...]]  # a word where it stands: the text and its token positions
+OVERHEAD = 1000  # bytes for what isn't in an array
 
 
-class BoundedCache:
-    """Results by key; the least recently used go first. What several ask for at once is made once."""
+class Cache:
+    """Results by key, up to a bound; the least recently used go first. What several ask for at once is made once."""
 
-    def __init__(self, max_bytes: int):
-        self._store: LRUCache = LRUCache(max_bytes, getsizeof=held_bytes)
+    def __init__(self, bound: int, size: Callable[[object], int]):
+        self._store: LRUCache = LRUCache(bound, getsizeof=size)
         self._making: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
         self._guest: tuple[Hashable, object] | None = None  # the latest result that is larger than the bound
 
     @property
-    def bytes(self) -> int:
-        """What the cache holds now."""
-        return int(self._store.currsize) + (held_bytes(self._guest[1]) if self._guest else 0)
+    def size(self) -> int:
+        """What the cache holds now, in the unit of its bound."""
+        return int(self._store.currsize) + (self._store.getsizeof(self._guest[1]) if self._guest else 0)
+
+    @property
+    def results(self) -> list[object]:
+        """Every result within the bound."""
+        with self._lock:
+            return list(self._store.values())
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result for this key, made where the cache hasn't got it. Of results larger than the bound only the latest stays.
@@ -32,42 +54,173 @@ class BoundedCache:
         One always stays, because a page asks for the same again at each click, and the largest take longest to make.
         """
         with self._lock:
-            if (held := self._held(key)) is not None:
-                return held
+            if (result := self._result(key)) is not None:
+                return result
             making = self._making.setdefault(key, threading.Lock())
         with making:
             with self._lock:
-                if (held := self._held(key)) is not None:  # another visitor was faster
-                    return held
+                if (result := self._result(key)) is not None:  # another visitor was faster
+                    return result
             try:
-                value = make()
+                result = make()
                 with self._lock:
-                    if held_bytes(value) <= self._store.maxsize:
-                        self._store[key] = value
+                    if self._store.getsizeof(result) <= self._store.maxsize:
+                        self._store[key] = result
                     else:
-                        self._guest = (key, value)
+                        self._guest = (key, result)
             finally:
                 with self._lock:
                     self._making.pop(key, None)
-        return value
+        return result
 
-    def _held(self, key: Hashable) -> T | None:
+    def forget(self, which: Callable[[Hashable], bool]) -> None:
+        """Drop the results of which(key) is true."""
+        with self._lock:
+            for key in [key for key in self._store if which(key)]:
+                del self._store[key]
+            if self._guest is not None and which(self._guest[0]):
+                self._guest = None
+
+    def _result(self, key: Hashable) -> T | None:
         if self._guest is not None and self._guest[0] == key:
             return self._guest[1]
         return self._store.get(key)
 
 
-def held_bytes(value: object) -> int:
-    """The memory that a result's tensors keep alive: each storage once, views and all."""
-    storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in _tensors(value)}
-    return sum(storages.values()) + OVERHEAD
+def bytes_of(result: object) -> int:
+    """The memory that a result's arrays keep alive: each tensor's storage once, views and all. A model's are its encoder's."""
+    storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in _tensors(result)}
+    return sum(storages.values()) + _other_bytes(result) + OVERHEAD
+
+
+def _parts(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, list | tuple):
+        return list(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, field.name) for field in fields(value)]
+    return []
 
 
 def _tensors(value: object) -> list[Tensor]:
-    if isinstance(value, Tensor):
-        return [value]
-    if isinstance(value, list | tuple):
-        return [tensor for item in value for tensor in _tensors(item)]
-    if is_dataclass(value) and not isinstance(value, type):
-        return [tensor for field in fields(value) for tensor in _tensors(getattr(value, field.name))]
-    return []
+    return [value] if isinstance(value, Tensor) else [tensor for part in _parts(value) for tensor in _tensors(part)]
+
+
+def _other_bytes(value: object) -> int:
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, pd.DataFrame):
+        return int(value.memory_usage(deep=True).sum())
+    return sum(_other_bytes(part) for part in _parts(value))
+
+
+_results = Cache(limits.CACHED_BYTES, bytes_of)
+
+
+def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
+    """What tells one loaded encoder from another."""
+    return (encoder.name, encoder.revision, encoder.digest, encoder.device, encoder.dtype)
+
+
+def cached(encoder: Encoder, key: Hashable, make: Callable[[Progress], T], title: str = "", *, runs: bool = False) -> T:
+    """make's result about an encoder, from the cache where it was made before.
+
+    make gets a function (done, total) for its progress, which the page shows under `title` ("": it shows nothing).
+    runs: make does nothing but run the encoder, so it waits in the queue for that. One that asks for other results of this
+    cache must not: it would hold a place in the queue while it waits for whoever is making them.
+    """
+    place = st.empty() if title else None
+
+    def show(done: int, total: int) -> None:
+        if place is not None:
+            place.progress(done / total, title)
+
+    def run() -> T:
+        if place is not None:
+            place.progress(0.0, title)
+        with run_slot() if runs else nullcontext():
+            return make(show)
+
+    try:
+        return _results.get((encoder_key(encoder), key), run)
+    finally:
+        if place is not None:
+            place.empty()
+
+
+def once_per_encoder(title: str = "") -> Callable[[Callable[[Encoder], T]], Callable[[Encoder], T]]:
+    """Decorate a function of an encoder alone, so that its result is `cached`."""
+
+    def decorate(function: Callable[[Encoder], T]) -> Callable[[Encoder], T]:
+        @functools.wraps(function)
+        def of_encoder(encoder: Encoder) -> T:
+            key = (function.__module__, function.__qualname__)
+            return cached(encoder, key, lambda progress: function(encoder), title)
+
+        return of_encoder
+
+    return decorate
+
+
+def forget_all_but(encoders: Collection[Encoder]) -> None:
+    """Drop what was computed about other encoders: encodings and masked-language heads keep hold of a whole model."""
+    kept = {encoder_key(encoder) for encoder in encoders}
+    _results.forget(lambda key: key[0] not in kept)
+
+
+def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
+    """The text's Encoding. Raises TextError."""
+    limits.check_characters(text)
+    return cached(encoder, ("encoding", text, pair), lambda progress: encoder.encode(text, pair), runs=True)
+
+
+def cached_knock_out(encoder: Encoder, place: Place, how: str = "zero") -> Tensor:
+    """What a word's vector becomes without each head in turn: (n_layers, n_heads, d_model)."""
+    return cached(
+        encoder,
+        ("removal", place, how),
+        lambda progress: encoder.knock_out(*place, how, progress),
+        "Removing each head in turn ...",
+        runs=True,
+    )
+
+
+def cached_effect(encoder: Encoder, first: Place, second: Place, how: str = "zero") -> Tensor:
+    """The effect of removing each head on the difference of two word vectors: (n_layers, n_heads).
+
+    Each sentence's passes are kept, so a sentence in two comparisons runs once.
+    """
+    after = [cached_knock_out(encoder, place, how) for place in (first, second)]
+    before = [cached_encode(encoder, text).vector(encoder.n_layers, positions) for text, positions in (first, second)]
+    return change_of_cosine(after, before)
+
+
+def cached_without_attention(encoder: Encoder, texts: tuple[str, ...]) -> list[Tensor]:
+    """Hidden states (n_layers + 1, n, d_model) of each text with every head's output zero."""
+    return cached(encoder, ("no attention", texts), lambda progress: encoder.without_attention(texts), runs=True)
+
+
+def cached_error(encoder: Encoder, text: str, layer: int, head: int | None = None) -> float:
+    """The largest difference between the kernel's weights and the model's own, on the same inputs; None: all heads."""
+
+    def make(progress: Progress) -> float:
+        encoding = cached_encode(encoder, text)
+        return float((encoding.weights(layer, head) - encoding.own_weights(layer, head)).abs().max())
+
+    return cached(encoder, ("error", text, layer, head), make)
+
+
+def cached_separate_error(encoder: Encoder, text: str, layer: int, head: int) -> float | None:
+    """The same against a whole separate eager pass, which serves all heads; None for a text too long to hold all its maps."""
+    encoding = cached_encode(encoder, text)
+    if not encoder.separate_pass_fits(len(encoding.tokens)):
+        return None
+
+    def make(progress: Progress) -> Tensor:
+        with run_slot():
+            reference = encoder.reference_weights(text)
+        kernel = (encoding.weights(layer) for layer in range(encoder.n_layers))
+        return torch.stack([(own - ours).abs().amax(dim=(1, 2)) for own, ours in zip(reference, kernel)])
+
+    return float(cached(encoder, ("separate error", text), make)[layer, head])

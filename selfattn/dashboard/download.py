@@ -1,4 +1,4 @@
-"""One button a page to take away what it shows: figures, their numbers, the weights, the whole in one file, and a link."""
+"""One button a page, "Download": its figures, their numbers, the weights, the whole page in one file, and a link."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,10 +7,11 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from selfattn.charts.drawn import drawn_frame
-from selfattn.dashboard.encoder_picker import cached_error
-from selfattn.dashboard.held_files import on_demand
-from selfattn.dashboard.shown import Shown, end
+from selfattn.dashboard.cache import cached_error
+from selfattn.dashboard.figures import Page
+from selfattn.dashboard.streamlit_internals import hold_file, this_session, working_for
 from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
 from selfattn.export import bundle, fonts, report
 from selfattn.export import files as export
 from selfattn.export.files import Provenance, View
@@ -26,23 +27,40 @@ def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
     return f"{address}?{urlencode(query)}" if query else address
 
 
-def show_take_away() -> None:
+def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
+    """A button that makes its file when a visitor asks for it."""
+    session = this_session()
+
+    def made() -> bytes:
+        with working_for(
+            session
+        ):  # Streamlit calls it on a thread of its own; make() sees the visitor's theme, for one
+            content = make()
+        data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+        hold_file(data, kind, file)
+        return data
+
+    st.download_button(label, made, file, kind, on_click="ignore", key=key)
+
+
+def show_download(page: Page) -> None:
     """The popover at the right of the page's heading. Nothing is rendered or sent before it is asked for."""
-    shown = end()
-    if shown.place is None or not (shown.figures or shown.view):
+    if page.place is None or not (page.figures or page.view):
         return
-    with shown.place:
-        opened = st.popover("Take away", icon=":material/download:", key="take_away", on_change="rerun")
+    with page.place:
+        opened = st.popover("Download", icon=":material/download:", key="download", on_change="rerun")
     if not opened.open:
         return
-    view = _view(shown)
+    view = _view(page)
     with opened:
-        name = st.selectbox("Figure", list(view.figures), key="take_figure")
+        name = st.selectbox("Figure", list(view.figures), key="download_figure")
         st.text(view.readings.get(name, name), width="stretch")
         left, right = st.columns(2)
         low, high = WIDTHS
-        width = left.number_input("Width", low, high, 1200, step=100, key="take_width")
-        scale = right.selectbox("Pixels a unit", [1, 2, 3, 4], 1, key="take_scale", help="PNG only: 2 prints finely.")
+        width = left.number_input("Width", low, high, 1200, step=100, key="download_width")
+        scale = right.selectbox(
+            "Pixels a unit", [1, 2, 3, 4], 1, key="download_scale", help="PNG only: 2 prints finely."
+        )
         table = view.tables.get(name) or (lambda: drawn_frame(view.figures[name]()))
         _show_buttons(
             view.name,
@@ -53,14 +71,14 @@ def show_take_away() -> None:
                 "Parquet": ("parquet", export.PARQUET, lambda: export.parquet(table(), view.provenance)),
             },
         )
-        if st.toggle("Its numbers as a table", key="take_numbers"):
+        if st.toggle("Its numbers as a table", key="download_numbers"):
             st.dataframe(table(), hide_index=True, height=260)
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width, scale))
         if said := fonts.notice(_spelled(view.provenance)):
             st.text(said, width="stretch")
         # A lesson's numbers are not in its link; what an encoder shows is.
-        st.text("A link that reopens this view:" if shown.encoder else "A link to this page:")
+        st.text("A link that reopens this view:" if page.encoder else "A link to this page:")
         st.code(view.provenance.link, language=None, wrap_lines=True)
 
 
@@ -78,51 +96,49 @@ def _whole(view: View, width: int, scale: int) -> dict[str, tuple[str, str, Call
 def _show_buttons(name: str, makers: Mapping[str, tuple[str, str, Callable[[], str | bytes]]]) -> None:
     with st.container(horizontal=True, gap="small"):
         for label, (suffix, kind, make) in makers.items():
-            file = f"{name}.{suffix}"
-            st.download_button(label, on_demand(make, kind, file), file, kind, on_click="ignore", key=f"take_{suffix}")
+            file_button(label, make, f"{name}.{suffix}", kind, f"download_{suffix}")
 
 
-def _view(shown: Shown) -> View:
+def _view(page: Page) -> View:
     """The page's own view and, after it, every figure that it has shown."""
-    figures = {name: lambda figure=figure: figure.spec for name, figure in shown.figures.items()}
-    tables = {name: figure.table for name, figure in shown.figures.items()}
-    readings = {name: figure.reading for name, figure in shown.figures.items()}
-    if shown.view is not None:
-        own = shown.view
-        arrays = own.arrays or _weights(shown)
+    figures = {name: lambda figure=figure: figure.spec for name, figure in page.figures.items()}
+    tables = {name: figure.table for name, figure in page.figures.items()}
+    captions = {name: figure.caption for name, figure in page.figures.items()}
+    if page.view is not None:
+        own = page.view
+        arrays = own.arrays or _weights(page)
         return View(
             own.name, own.provenance, {**own.figures, **figures}, {**own.tables, **tables}, arrays,
-            {**readings, **own.readings},
+            {**captions, **own.readings},
         )  # fmt: skip
-    name = bundle.safe_name(f"selfattn-{shown.title}").lower()
-    return View(name, _provenance(shown), figures, tables, _weights(shown), readings)
+    name = bundle.safe_name(f"selfattn-{page.title}").lower()
+    return View(name, _provenance(page), figures, tables, _weights(page), captions)
 
 
-def _provenance(shown: Shown) -> Provenance:
-    title, link = shown.title, view_link(shown.encoder, **dict(st.query_params))
-    if shown.encoder is None:
+def _provenance(page: Page) -> Provenance:
+    title, link = page.title, view_link(page.encoder, **dict(st.query_params))
+    if page.encoder is None:
         return Provenance.of_kernel(title, link)
-    texts = _texts(shown)
-    layer, head = shown.head or (None, None)
+    texts = _texts(page)
+    layer, head = page.head or (None, None)
     error = None
-    if shown.head is not None:
-        title = f"{title}, {shown.head}"
-        if shown.encoder.recomputable and texts:
-            error = max(cached_error(shown.encoder, encoding.text, layer, head) for encoding in texts.values())
-    return Provenance.of(shown.encoder, title, texts, layer=layer, head=head, error=error, link=link)
+    if page.head is not None:
+        title = f"{title}, {page.head}"
+        if page.encoder.recomputable and texts:
+            error = max(cached_error(page.encoder, encoding.text, layer, head) for encoding in texts.values())
+    return Provenance.of(page.encoder, title, texts, layer=layer, head=head, error=error, link=link)
 
 
-def _texts(shown: Shown) -> dict[str, Any]:
+def _texts(page: Page) -> dict[str, Encoding]:
     """The sentences that the page's own encoder has run; those of a second encoder are in its figures only."""
-    return {name: encoding for name, (encoder, encoding) in shown.texts.items() if encoder is shown.encoder}
+    return {name: encoding for name, (encoder, encoding) in page.texts.items() if encoder is page.encoder}
 
 
-def _weights(shown: Shown) -> dict[str, Callable[[], Any]]:
+def _weights(page: Page) -> dict[str, Callable[[], Any]]:
     """The chosen head's whole map of each sentence."""
-    if shown.head is None:
+    if page.head is None:
         return {}
-    layer, head = shown.head
-    return {name: lambda encoding=encoding: encoding.weights(layer, head) for name, encoding in _texts(shown).items()}
+    return {name: lambda encoding=encoding: encoding.weights(*page.head) for name, encoding in _texts(page).items()}
 
 
 def _made(arrays: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:

@@ -1,7 +1,11 @@
-"""How a chart reaches the page: as a plain Vega-Lite dict, in the visitor's theme, with its reading beneath it."""
+"""How a figure reaches the page: as a plain Vega-Lite dict, in the visitor's theme, with its caption beneath it.
+
+A run of a page keeps a record of what it shows, from which "Download" is made at the end.
+"""
 
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import altair as alt
@@ -9,8 +13,63 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from selfattn.charts.drawn import drawn_frame, drawn_title
 from selfattn.charts.theme import DARK, LIGHT, Theme
-from selfattn.dashboard.shown import note_figure
+from selfattn.charts.vega import finish
+from selfattn.dashboard.choice import choose_head
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.export.files import View
+
+NAME_LENGTH = 60
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One picture on the page."""
+
+    spec: dict[str, Any]  # Vega-Lite
+    caption: str
+    table: Callable[[], pd.DataFrame]
+
+
+@dataclass
+class Page:
+    """One run of one page: its figures, and what they were computed from."""
+
+    title: str = ""
+    place: Any = None  # where the page's heading keeps room for "Download"
+    encoder: Encoder | None = None
+    head: Head | None = None
+    texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
+    figures: dict[str, Figure] = field(default_factory=dict)
+    view: View | None = None  # what the page itself offers beside its figures
+
+
+def begin_page() -> None:
+    """A new record: the frame calls it before it runs a page."""
+    st.session_state.page_record = Page()
+
+
+def end_page() -> Page:
+    """The record of what the page has shown; nothing is kept of it after this."""
+    return st.session_state.pop("page_record", None) or Page()
+
+
+def this_page() -> Page:
+    """The record of this run so far; of no account where a page runs without the frame."""
+    return st.session_state.get("page_record") or Page()
+
+
+def heading(title: str) -> Any:
+    """The page's title; returns the container at its right, for links to other views."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.subheader(title, anchor=False, width="stretch")
+        links = st.container(horizontal=True, width="content", vertical_alignment="center")
+        page = this_page()
+        page.title, page.place = title, st.container(width="content")
+    return links
 
 
 def current_theme() -> Theme:
@@ -20,28 +79,46 @@ def current_theme() -> Theme:
 
 def show_chart(
     chart: alt.TopLevelMixin | dict[str, Any],
-    reading: str,
+    caption: str,
     *,
     key: str | None = None,
-    on_select: str | Callable[[], None] = "ignore",
+    heads: bool = False,
     width: str | int = "stretch",
-    caption: bool = True,
+    visible: bool = True,
     name: str = "",
     table: Callable[[], pd.DataFrame] | None = None,
-) -> Any:
-    """Send a chart to the page; `reading` says in words, computed from the data, what is to be seen.
+) -> None:
+    """Send a chart to the page; `caption` says in words, computed from the data, what is to be seen.
 
-    The reading is the picture's text alternative and stands beneath it unless caption is False. name and table are
-    for "Take away": what the picture is called where it has no title, and its numbers where the spec doesn't hold them as
-    records. Altair's schema validation runs under a process-wide lock, so charts go out as unvalidated dicts.
+    The caption is the picture's text alternative, and stands beneath it where it is visible. heads: a click on a head makes
+    it the chosen one; such a chart needs a key. name and table are for "Download": what the picture is called where it has
+    no title, and its numbers where the spec doesn't hold them as records. Altair's schema validation runs under a
+    process-wide lock, so charts go out as unvalidated dicts.
     """
-    spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
-    note_figure(spec, reading, name, table)
-    event = st.vega_lite_chart(_with_tables(spec), theme=None, key=key, on_select=on_select, width=width, alt=reading)
-    if caption:
-        # A reading may hold words from the visitor's text, so it is never interpreted as Markdown.
-        st.text(reading, width="stretch")
-    return event
+    spec = chart if isinstance(chart, dict) and "config" in chart else finish(chart, current_theme())
+    _note(spec, caption, name, table)
+    on_select: Any = "ignore"
+    if heads:
+        # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
+        key = f"{key}-{st.session_state.get('choices', 0)}"
+        on_select = lambda: _choose_clicked(key)  # noqa: E731
+    st.vega_lite_chart(_with_tables(spec), theme=None, key=key, on_select=on_select, width=width, alt=caption)
+    if visible:
+        # A caption may hold words from the visitor's text, so it is never interpreted as Markdown.
+        st.text(caption, width="stretch")
+
+
+def _choose_clicked(key: str) -> None:
+    picked = st.session_state[key].selection.get("pick")
+    if picked:  # a click beside the heads empties the selection and keeps the choice
+        choose_head(Head(int(picked[0]["layer"]), int(picked[0]["head"])))
+
+
+def _note(spec: dict[str, Any], caption: str, name: str, table: Callable[[], pd.DataFrame] | None) -> None:
+    figures = this_page().figures
+    text = name or drawn_title(spec) or caption
+    short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
+    figures[f"{len(figures) + 1}. {short}"] = Figure(spec, caption, table or (lambda: drawn_frame(spec)))
 
 
 def _with_tables(spec: dict[str, Any]) -> dict[str, Any]:
@@ -57,12 +134,6 @@ def _table(rows: Any) -> Any:
         return pa.table({name: [row.get(name) for row in rows] for name in names})
     except (pa.ArrowException, AttributeError, TypeError, OverflowError):  # not records, or of mixed types
         return rows
-
-
-def segmented(label: str, options: Sequence[Any], *, default: Any, **more: Any) -> Any:
-    """st.segmented_control where a link with nothing after its key ("sentence=") means the default, not None."""
-    chosen = st.segmented_control(label, options, default=default, **more)
-    return default if chosen is None else chosen
 
 
 def show_error(message: object) -> None:

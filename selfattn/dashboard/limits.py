@@ -1,14 +1,8 @@
 """The operator's limits (selfattn/settings.py) held against what a visitor gives: beyond one, a message names the number."""
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
-import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-from selfattn.dashboard.queue import Turns
 from selfattn.encoders.errors import TextError
 from selfattn.settings import Settings
 
@@ -16,17 +10,9 @@ _settings = Settings.read()
 CHARACTERS = _settings.max_characters
 ROWS = _settings.max_rows
 MODELS = _settings.max_models
-CACHED_TEXTS = _settings.cached_texts
-CACHED_TEXT_BYTES = _settings.cached_text_megabytes * 2**20
 CACHED_BYTES = _settings.cached_megabytes * 2**20
 RUNS = _settings.max_runs
 PAGES = _settings.max_pages
-
-PATIENCE = 1.0  # seconds between two times that a waiting page says so
-LEASE = 3.0  # seconds after which a page that still computes makes room for the next
-
-_turns = Turns(RUNS)
-_pages = Turns(PAGES, LEASE)
 
 
 def check_characters(text: str) -> None:
@@ -68,46 +54,3 @@ def scan_folder(name: str) -> Path:
             f"{name!r} is outside this server's folder of scans. Only folders inside it can be opened (SELFATTN_SCAN_DIR)."
         )
     return folder
-
-
-@contextmanager
-def run_slot() -> Iterator[None]:
-    """Wait for one of the places to run an encoder, so that many visitors take turns instead of thrashing.
-
-    First come, first served. Who has moved on in the meantime (a changed input, a closed tab) stops waiting: Streamlit's
-    own exception for that ends the wait, and the place goes to the next.
-    """
-    with _turns.turn(still_wanted=_stop_if_superseded, since=_began()):
-        yield
-
-
-@contextmanager
-def page_turn() -> Iterator[None]:
-    """Wait until fewer pages than the limit are put together, and say so where it takes long.
-
-    Python runs one thread at a time: with many pages at once an encoder's pass, made of many short steps, would have to wait
-    for the interpreter before each of them.
-    """
-    place, said = st.empty(), time.monotonic()
-
-    def look() -> None:
-        nonlocal said
-        _stop_if_superseded()
-        if time.monotonic() - said > PATIENCE:
-            said = time.monotonic()
-            place.text(f"Many visitors at once: {_pages.waiting:,} wait for their turn ...")
-
-    with _pages.turn(still_wanted=look):
-        place.empty()
-        yield
-
-
-def _began() -> float | None:
-    """When this run of the page began, where there is one."""
-    return st.session_state.get("began") if get_script_run_ctx(suppress_warning=True) is not None else None
-
-
-def _stop_if_superseded() -> None:
-    # Any look at the session's state is a point where Streamlit ends a script run that a newer one has replaced.
-    if get_script_run_ctx(suppress_warning=True) is not None:
-        st.session_state.get("waiting")

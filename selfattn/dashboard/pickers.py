@@ -1,65 +1,29 @@
-"""The pickers that the views share: two sentences and the word they share, and one head. All are in the page's link."""
+"""The pickers that views share: two sentences and their word, one head, the switches of a map. All are in the page's link."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import pandas as pd
 import streamlit as st
+from torch import Tensor
 
+from selfattn.analysis.word_map import MOST, WordMap, word_map
 from selfattn.dashboard.address import of_all_pages
+from selfattn.dashboard.choice import Occurrence, Pair
 from selfattn.dashboard.encoder_picker import encode_or_stop
-from selfattn.dashboard.figures import segmented
-from selfattn.dashboard.shown import shown
+from selfattn.dashboard.figures import this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.examples import PAIRS
-from selfattn.words import Word, find, shared_words
+from selfattn.frames import weights_frame
+from selfattn.words import find, shared_words
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
 OWN = "your own"
-
-
-@dataclass(frozen=True)
-class Occurrence:
-    """A word where it stands in an encoded sentence."""
-
-    encoding: Encoding
-    word: Word
-
-    @property
-    def positions(self) -> tuple[int, ...]:
-        """The word's token positions."""
-        return self.word.positions
-
-    @property
-    def place(self) -> tuple[str, tuple[int, ...]]:
-        """What caches are keyed by: the text and the positions."""
-        return self.encoding.text, self.positions
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The shared word in sentence A, in sentence B and, where the control sentence has it, in the control."""
-
-    first: Occurrence
-    second: Occurrence
-    control: Occurrence | None
-
-    @property
-    def word(self) -> str:
-        """The word as it is spelled in A."""
-        return self.first.word.text
-
-    @property
-    def sides(self) -> tuple[tuple[str, Occurrence], tuple[str, Occurrence]]:
-        """("A", first), ("B", second)."""
-        return ("A", self.first), ("B", self.second)
-
-    @property
-    def same_position(self) -> bool:
-        """Whether the word stands at the same positions in both sentences."""
-        return self.first.positions == self.second.positions
+ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
 @of_all_pages
@@ -91,22 +55,26 @@ def pick_sentence() -> str:
 
 
 @of_all_pages
-def pick_head(encoder: Encoder, default: str = "L0 H10") -> tuple[int, int]:
-    """The slider over all heads, whose arrow keys move the choice: (layer, head)."""
+def pick_head(encoder: Encoder) -> Head:
+    """The slider over all heads, whose arrow keys move the choice."""
+    head = head_slider(encoder, "Head (arrow keys move it)", "head", "L0 H10")
+    this_page().head = head
+    return head
+
+
+def head_slider(encoder: Encoder, label: str, key: str, default: str) -> Head:
+    """A slider over an encoder's heads."""
     names = [str(head) for head in encoder.all_heads]
     default = default if default in names else names[0]
-    if st.session_state.get("head", default) not in names:  # the encoder changed and has no such head
-        st.session_state.head = default
-    chosen = st.select_slider("Head (arrow keys move it)", names, default, key="head", bind="query-params")
-    found = encoder.all_heads[names.index(chosen)]
-    shown().head = found
-    return found
+    if st.session_state.get(key, default) not in names:  # the encoder changed and has no such head
+        st.session_state[key] = default
+    return encoder.all_heads[names.index(st.select_slider(label, names, default, key=key, bind="query-params"))]
 
 
-def choose_head(layer: int, head: int) -> None:
-    """Make this the chosen head: for callbacks of charts and buttons."""
-    st.session_state.head = str(Head(layer, head))
-    st.session_state.choices = st.session_state.get("choices", 0) + 1
+def segmented(label: str, options: Sequence[Any], *, default: Any, **more: Any) -> Any:
+    """One of a few options; a link with nothing after its key ("sentence=") means the default, not None."""
+    chosen = st.segmented_control(label, options, default=default, required=True, bind="query-params", **more)
+    return default if chosen is None else chosen
 
 
 def _use_example() -> None:
@@ -147,17 +115,8 @@ def _occurrence(where, encoding: Encoding, word: str, sentence: str) -> Occurren
         if st.session_state.get(key, 1) not in options:
             st.session_state[key] = 1
         with where:
-            index = (
-                segmented(
-                    f"The word stands {len(found)} times in {sentence}: which one?",
-                    options,
-                    default=1,
-                    required=True,
-                    key=key,
-                    bind="query-params",
-                )
-                - 1
-            )
+            question = f"The word stands {len(found)} times in {sentence}: which one?"
+            index = segmented(question, options, default=1, key=key) - 1
     return Occurrence(encoding, found[index])
 
 
@@ -167,3 +126,69 @@ def _control(encoder: Encoder, text: str, word: str) -> Occurrence | None:
     encoding = encode_or_stop(encoder, text, "The control sentence")
     found = find(encoding.words, word)
     return Occurrence(encoding, encoding.words[found[0]]) if found else None
+
+
+@dataclass(frozen=True)
+class MapOptions:
+    """What the switches say."""
+
+    words: bool
+    special: bool
+
+
+def pick_map_options(place) -> MapOptions:
+    """The two switches that every map has."""
+    words = place.toggle(
+        "Words",
+        key="words",
+        bind="query-params",
+        help="Word pieces are put together: the weight to a split word is the sum over its pieces, from it the mean. "
+        "Rows still sum to 1.",
+    )
+    hide = place.toggle(
+        "Hide special tokens",
+        key="hide",
+        bind="query-params",
+        help="[CLS], [SEP] and padding are left out and each row is scaled up to sum to 1 again. How much weight went with "
+        "them is said below the maps.",
+    )
+    return MapOptions(words, not hide)
+
+
+def chosen_options() -> MapOptions:
+    """What the switches say, for what is drawn elsewhere (a file to download)."""
+    return MapOptions(bool(st.session_state.get("words")), not st.session_state.get("hide"))
+
+
+def whole(weights: Tensor, encoding: Encoding, options: MapOptions, other: Tensor | None = None) -> WordMap:
+    """A head's map (n, n) as the switches want it; with `other`, the difference of the two maps."""
+    view = word_map(encoding, weights, words=options.words, special=options.special)
+    if other is None:
+        return view
+    return view.minus(word_map(encoding, other, words=options.words, special=options.special))
+
+
+def zoomed(view: WordMap, key: str) -> WordMap:
+    """The part of a long map that the visitor chose, in bins where it is still too long to draw each weight."""
+    n = len(view.labels)
+    if n > ZOOM:
+        start, last = st.slider(
+            "Rows and columns drawn", 0, n - 1, (0, n - 1), key=f"range-{key}-{n}", bind="query-params"
+        )
+        view = view.part(range(start, last + 1))
+    return view.binned()
+
+
+def table_of(view: WordMap) -> Callable[[], pd.DataFrame]:
+    """The numbers of a map as it is drawn, a line each, made when it is called."""
+    return lambda: weights_frame(view.matrix, view.labels)
+
+
+def binning(view: WordMap) -> str:
+    """What a visitor must know of a map in bins, or nothing."""
+    if view.step == 1:
+        return ""
+    return (
+        f" Each cell is the largest of {view.step} × {view.step} weights, because a picture holds at most {MOST} rows. "
+        "Narrow the range to see each one."
+    )

@@ -1,4 +1,4 @@
-"""A queue for a few places: first come, first served, and whoever waits can be called off.
+"""The queue in which visitors wait their turn: for one of the pages that are put together, for one of the encoder's runs.
 
 A page takes several turns in one run. They count from when the run began, so that it doesn't queue up anew for each: with
 many visitors the pages then end one after the other, and not all of them late.
@@ -11,11 +11,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import streamlit as st
+
+from selfattn.dashboard import limits
+from selfattn.dashboard.streamlit_internals import this_session
+
 LOOK = 0.25  # seconds between two looks whether whoever waits is still wanted
+PATIENCE = 1.0  # seconds between two times that a waiting page says so
+LEASE = 3.0  # seconds after which a page that still computes makes room for the next
 
 
-class Turns:
-    """At most `places` threads at a time; the others wait in the order in which they came.
+class Queue:
+    """At most `places` threads at a time; the others wait in the order in which they came, and can be called off.
 
     lease: seconds after which a thread that still works makes room for the next, so that a few long ones don't keep all
     others waiting (None: it never does).
@@ -92,3 +99,47 @@ class Turns:
             yield
         finally:
             timer.cancel()
+
+
+_runs = Queue(limits.RUNS)
+_pages = Queue(limits.PAGES, LEASE)
+
+
+@contextmanager
+def run_slot() -> Iterator[None]:
+    """Wait for one of the places to run an encoder, so that many visitors take turns instead of thrashing.
+
+    Who has moved on in the meantime (a changed input, a closed tab) stops waiting: Streamlit's own exception for that ends
+    the wait, and the place goes to the next.
+    """
+    began = st.session_state.get("began") if this_session() is not None else None
+    with _runs.turn(still_wanted=_stop_if_superseded, since=began):
+        yield
+
+
+@contextmanager
+def page_turn() -> Iterator[None]:
+    """Wait until fewer pages than the limit are put together, and say so where it takes long.
+
+    Python runs one thread at a time: with many pages at once an encoder's pass, made of many short steps, would have to wait
+    for the interpreter before each of them.
+    """
+    place, said = st.empty(), time.monotonic()
+    st.session_state.began = said
+
+    def look() -> None:
+        nonlocal said
+        _stop_if_superseded()
+        if time.monotonic() - said > PATIENCE:
+            said = time.monotonic()
+            place.text(f"Many visitors at once: {_pages.waiting:,} wait for their turn ...")
+
+    with _pages.turn(still_wanted=look):
+        place.empty()
+        yield
+
+
+def _stop_if_superseded() -> None:
+    # Any look at the session's state is a point where Streamlit ends a script run that a newer one has replaced.
+    if this_session() is not None:
+        st.session_state.get("waiting")

@@ -68,10 +68,10 @@ def test_the_main_flow(page, server):
     assert cell_colors(page) != first
 
 
-def test_take_away_and_the_link(page, server):
+def test_downloads_and_the_link(page, server):
     open_page(page, f"{server}/?head=L1+H4&hide=true")
     before = readings(page)
-    page.get_by_role("button", name="Take away").click()
+    page.get_by_role("button", name="Download").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="PNG", exact=True).click()
     picture = Image.open(io.BytesIO(download.value.path().read_bytes()))

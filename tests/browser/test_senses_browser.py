@@ -47,7 +47,7 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     page.get_by_text("L3 H7 tells").wait_for()
     assert "head=L3+H7" in page.url
 
-    page.get_by_role("button", name="Take away").click()
+    page.get_by_role("button", name="Download").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Parquet", exact=True).click()
     table = pd.read_parquet(download.value.path())

@@ -70,7 +70,7 @@ def test_visitors_stay_with_their_server_and_move_when_it_dies(proxied):
             run = session.open("", LINK)
             assert not run.exceptions
             texts.append(_readings(run.texts))
-            session.set(take_away=True)
+            session.set(download=True)
             assert session.download("PNG").startswith(b"\x89PNG")
     assert texts[0] == texts[1]  # a link opens the same view on either
     assert len(texts[0]) >= 4

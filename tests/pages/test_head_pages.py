@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from vl_convert import vegalite_to_svg
 
 from pages.explore.all_heads.maps_and_lines import MEASURES
+from selfattn import Head
 from selfattn.analysis.compare import compare_sentences
 from selfattn.analysis.steps import head_steps
 from selfattn.charts.head_charts import aligned_map, compose, head_grid, thumbnail
@@ -328,14 +329,14 @@ def test_the_aligned_difference_on_the_main_view():
     assert any('"bank" itself differs most in what it gives' in text and "[CLS]" not in text for text in texts(at))
 
 
-def test_the_aligned_difference_can_be_taken_away(encoder):
-    from pages.explore.two_sentences.parts import against, against_figure
-    from selfattn.dashboard.pickers import Occurrence, Pair
+def test_the_aligned_difference_can_be_downloaded(encoder):
+    from pages.explore.two_sentences.words_and_maps import against, against_figure
+    from selfattn.dashboard.choice import Choice, Occurrence, Pair
 
     a, b = encoder.encode("The bank of the river."), encoder.encode("The bank approved the loan.")
     pair = Pair(Occurrence(a, a.words[1]), Occurrence(b, b.words[1]), None)
-    found = against(pair, 0, 10, False)
-    svg = vegalite_to_svg(against_figure(pair, found, 0, 10))
+    choice = Choice(encoder, pair, Head(0, 10))
+    svg = vegalite_to_svg(against_figure(choice, against(choice, False)))
     assert svg.count(">river<") == 3 and ">approved<" in svg  # in the strip, and on both axes
 
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.explore.senses import parts as view
+from pages.explore.senses import tables_and_reports as view
 from selfattn import load_encoder
-from selfattn.dashboard import limits
-from selfattn.dashboard.encoder_picker import encoder_key
+from selfattn.dashboard import cache, limits
+from selfattn.dashboard.cache import Cache, bytes_of, encoder_key
 from selfattn.scan.__main__ import main as scan
 from selfattn.scan.tables import InputError
 from selfattn.senses import separation
@@ -38,10 +38,9 @@ def at(monkeypatch):
     few = few[few["word"].isin(["bank", "bat", "spring"])]
     monkeypatch.setattr(view, "labelled_sentences", lambda: few)
     view.labelled.clear()
-    view._reports.clear()
+    monkeypatch.setattr(cache, "_results", Cache(2**28, bytes_of))
     yield AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
     view.labelled.clear()
-    view._reports.clear()
 
 
 def texts(at):

@@ -154,7 +154,7 @@ def test_the_tour_has_four_stops(main_view):
 
 
 def test_the_link_carries_the_whole_view(main_view):
-    main_view.session_state["take_away"] = True  # the popover is open
+    main_view.session_state["download"] = True  # the popover is open
     at = main_view.select_slider(key="head").set_value("L2 H3").run()
     (link,) = [element.value for element in at.code]
     for part in ("model=sentence-transformers", "a=The+bank+of+the+river.", "head=L2+H3", "word=bank"):

@@ -14,7 +14,7 @@ def test_a_file_waits_for_its_visitor_while_others_come_and_go(tmp_path):
     with warm_server(tmp_path / "log") as (address, _), Session(address) as visitor:
         visitor.open("", "head=L3+H7")
         assert not visitor.has_download("PNG")  # nothing is sent before the button is opened
-        visitor.set(take_away=True)
+        visitor.set(download=True)
         files = {label: visitor.prepare(label) for label in ("PNG", "CSV", "Everything (ZIP)")}
         for _ in range(3):
             with Session(address) as other:

@@ -87,13 +87,13 @@ def _act(session: Session, chance: random.Random, found: Soak) -> None:
         session.send(a=_sentence(chance))
         run = session.set(a=_sentence(chance))
         _note(found, "type three sentences in a row", run)
-    elif action == "figure" and "take_away" in session.widgets:
+    elif action == "figure" and "download" in session.widgets:
         started = time.monotonic()
-        _note(found, "open what can be taken away", session.set(take_away=True))
+        _note(found, "open the downloads", session.set(download=True))
         if not session.download("PNG").startswith(b"\x89PNG"):
             found.trouble.append("a PNG that is none")
-        found.seconds["take the figure away"].append(time.monotonic() - started)
-        session.set(take_away=False)
+        found.seconds["download the figure"].append(time.monotonic() - started)
+        session.set(download=False)
     else:
         _note(found, "open another page", session.open(chance.choice(PAGES)))
         _note(found, "open a link", session.open("", f"head={_head(chance).replace(' ', '+')}"))

@@ -1,12 +1,11 @@
 """The counter-examples of the page on what it cannot tell, computed on an encoder and put into words."""
 
 import pandas as pd
-import streamlit as st
 
 from pages.learn.pronouns_and_negation.pronouns import rows_of_pronouns
 from selfattn.analysis.interventions import joint_effect
-from selfattn.dashboard.encoder_picker import HASHED, cached_effect, cached_encode
-from selfattn.dashboard.limits import run_slot
+from selfattn.dashboard.cache import cached_effect, cached_encode, once_per_encoder
+from selfattn.dashboard.queue import run_slot
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, PRONOUNS, labelled_sentences
@@ -20,7 +19,7 @@ SENSE_WORDS = 12  # a second or two; the Senses page takes them all
 PASSAGE = " ".join(NEUTRAL_SENTENCES[:5])  # more tokens than a head has dimensions
 
 
-@st.cache_data(max_entries=4, show_spinner="Looking for counter-examples ...", hash_funcs=HASHED)
+@once_per_encoder("Looking for counter-examples ...")
 def weight_examples(encoder: Encoder) -> tuple[str, str, pd.DataFrame | None]:
     """Weight without effect, as a sentence; other weights for the same context, as a sentence and a frame."""
     encoding = cached_encode(encoder, SENTENCE)
@@ -67,7 +66,7 @@ def removal_example(encoder: Encoder) -> tuple[str, str]:
     )
 
 
-@st.cache_data(max_entries=4, show_spinner="Measuring every head on the labelled sentences ...", hash_funcs=HASHED)
+@once_per_encoder("Measuring every head on the labelled sentences ...")
 def sense_example(encoder: Encoder) -> str:
     """On how many heads a plain average, or the word's own value, separates the senses as well as attention does."""
     frame = labelled_sentences()

@@ -11,8 +11,7 @@ from pages.about.what_it_cannot_tell.counterexamples import (
 from selfattn.charts import lesson_charts as charts
 from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import current_theme
-from selfattn.dashboard.shown import heading
+from selfattn.dashboard.figures import current_theme, heading
 from selfattn.encoders.encoder import Encoder
 from selfattn.lessons.counterexamples import recomputed_noise
 from selfattn.numbers import error, weight

@@ -1,10 +1,8 @@
 """The tab "Second opinions": what three other methods say each word contributes, beside a head's own row."""
 
-import threading
-
 import pandas as pd
 import streamlit as st
-from cachetools import LRUCache
+from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.attributions import METHODS, Attributions, agreement, attribute, direction
@@ -12,26 +10,23 @@ from selfattn.captions import attention as captions
 from selfattn.captions.attributions import ranks
 from selfattn.charts import bars as chain_charts
 from selfattn.charts import head_charts
-from selfattn.charts import vega as charts
 from selfattn.charts.bars import Row
-from selfattn.dashboard import limits
-from selfattn.dashboard.encoder_picker import encoder_key
+from selfattn.dashboard.cache import cached
+from selfattn.dashboard.choice import Choice, Occurrence
 from selfattn.dashboard.figures import current_theme, show_chart
-from selfattn.dashboard.pickers import Occurrence, Pair
-from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder
 from selfattn.words import to_groups
 
 COLUMN = 552
 ASK_FIRST = 100  # sentences to run through the encoder: more than so many words, and the visitor is asked before
 
 
-def show_opinions(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+def show_opinions(choice: Choice) -> None:
     """For one number, named on the page: what each word contributes, three times, and where the three disagree."""
     st.markdown(
         "Attention is not explanation, so others are asked about **one number**: how far the word's final vector points "
         "from B's to A's, $s = v \\cdot (v_A - v_B) / |v_A - v_B|$."
     )
+    pair = choice.pair
     try:
         towards = direction(pair.first.encoding, pair.first.positions, pair.second.encoding, pair.second.positions)
     except ValueError as error:
@@ -42,7 +37,7 @@ def show_opinions(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         f"Ask all three (each of the {longest} words is blanked out in turn: this takes minutes)", key="ask"
     ):
         return
-    attributions = {name: _attributions(encoder, pair, side, towards, name) for name, side in pair.sides}
+    attributions = {name: _attributions(choice, side, towards, name) for name, side in pair.sides}
     blank = next(iter(attributions.values())).blank
     places = st.container(horizontal=True, gap="medium")
     for name, side in pair.sides:
@@ -54,7 +49,7 @@ def show_opinions(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         "word itself is left out: all three are asked about the others. Ranks go by size, whichever the sign.",
         width="stretch",
     )
-    _one_head(pair, attributions, layer, head)
+    _one_head(choice, attributions)
 
 
 def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
@@ -66,7 +61,7 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
     frame = attributions.frame()
     colors = dict(zip(METHODS, (theme.muted, theme.weights[3], theme.effect[-1])))
     reading = ranks(frame, agreement(attributions.values), METHODS)
-    show_chart(charts.finish(head_charts.ranks(frame, colors, theme), theme), reading, width="content")
+    show_chart(head_charts.ranks(frame, colors, theme), reading, width="content")
     st.text(
         f"s = {numbers.decimal(attributions.number, 3)} as it stands, {numbers.decimal(attributions.baseline, 3)} with every "
         f"word blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained.",
@@ -77,9 +72,9 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
         opened.dataframe(frame, hide_index=True)
 
 
-def _one_head(pair: Pair, attributions: dict[str, Attributions], layer: int, head: int) -> None:
+def _one_head(choice: Choice, attributions: dict[str, Attributions]) -> None:
     """The chosen head's own row, apart: in deeper layers its positions are mixtures already."""
-    name = str(Head(layer, head))
+    name, layer = str(choice.head), choice.head.layer
     st.markdown(f"**Apart from these: what {name} itself looks at**")
     st.caption(
         "A head's row is no opinion on the number: it says where one head of one layer reads from"
@@ -90,11 +85,11 @@ def _one_head(pair: Pair, attributions: dict[str, Attributions], layer: int, hea
         )
     )
     places, theme = st.container(horizontal=True, gap="medium"), current_theme()
-    for key, side in pair.sides:
+    for key, side in choice.pair.sides:
         words = attributions[key].words
         if not words:
             continue
-        row = side.encoding.weights(layer, head, slice(side.word.start, side.word.stop)).mean(0)
+        row = side.encoding.weights(*choice.head, slice(side.word.start, side.word.stop)).mean(0)
         values = to_groups(row, [word.positions for word in words]).tolist()
         color = theme.sentence_a if key == "A" else theme.sentence_b
         with places.container(width=COLUMN, gap="small"):
@@ -111,25 +106,12 @@ def _one_head(pair: Pair, attributions: dict[str, Attributions], layer: int, hea
             )
 
 
-def _attributions(encoder: Encoder, pair: Pair, side: Occurrence, towards, name: str) -> Attributions:
-    """From a cache of our own, because a function under Streamlit's cache may not show its progress."""
-    key = (encoder_key(encoder), pair.first.place, pair.second.place, name)
-    store, lock = _kept()
-    with lock:
-        if key in store:
-            return store[key]
-    bar = st.progress(0.0, f"Asking about {name} ...")
-    with limits.run_slot():
-        attributions = attribute(
-            encoder, side.encoding, side.word, towards,
-            lambda done, total: bar.progress(done / total, f"Asking about {name} ..."),
-        )  # fmt: skip
-    bar.empty()
-    with lock:
-        store[key] = attributions
-    return attributions
-
-
-@st.cache_resource(show_spinner=False)
-def _kept() -> tuple[LRUCache, threading.Lock]:
-    return LRUCache(limits.CACHED_TEXTS), threading.Lock()
+def _attributions(choice: Choice, side: Occurrence, towards: Tensor, name: str) -> Attributions:
+    encoder, pair = choice.encoder, choice.pair
+    return cached(
+        encoder,
+        ("attributions", pair.first.place, pair.second.place, name),
+        lambda progress: attribute(encoder, side.encoding, side.word, towards, progress),
+        f"Asking about {name} ...",
+        runs=True,
+    )

@@ -13,13 +13,12 @@ from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
 from selfattn.charts import head_charts
 from selfattn.charts import vega as charts
-from selfattn.dashboard import limits
-from selfattn.dashboard.encoder_picker import HASHED, cached_effect, cached_encode
-from selfattn.dashboard.figures import current_theme, segmented, show_chart, show_error
-from selfattn.dashboard.maps import binning, pick_map_options, table_of, whole, zoomed
-from selfattn.dashboard.pickers import Occurrence, Pair, choose_head
+from selfattn.dashboard.cache import cached, cached_effect, cached_encode
+from selfattn.dashboard.choice import Choice, Occurrence
+from selfattn.dashboard.figures import current_theme, show_chart, show_error
+from selfattn.dashboard.pickers import binning, pick_map_options, segmented, table_of, whole, zoomed
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.frames import heads_frame, strip_frame
@@ -44,11 +43,11 @@ EFFECTS = {"effect": ("second", "zero"), "effect (mean)": ("second", "mean"), "c
 SEGMENTS = "A and B as one text"
 
 
-def segments(encoder: Encoder, pair: Pair) -> Occurrence:
+def segments(choice: Choice) -> Occurrence:
     """The word of A where A and B are read together, as the two segments of one text."""
-    texts = (side.encoding.text for _, side in pair.sides)
+    pair = choice.pair
     try:
-        encoding = cached_encode(encoder, *texts)
+        encoding = cached_encode(choice.encoder, pair.first.encoding.text, pair.second.encoding.text)
     except TextError as error:
         show_error(f"A and B together: {error}")
         st.stop()
@@ -56,109 +55,80 @@ def segments(encoder: Encoder, pair: Pair) -> Occurrence:
     return Occurrence(encoding, encoding.words[nth])
 
 
-def show_grid(encoder: Encoder, pair: Pair, side: Occurrence, layer: int, head: int) -> None:
+def show_grid(choice: Choice, side: Occurrence) -> None:
     """Every head's map in one picture; a click chooses a head."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         removable = side.encoding.pair is None  # two segments are one text: there is no second to compare with
-        known = [name for name in MEASURES if name not in EFFECTS or (removable and _can_remove(encoder, pair, name))]
+        known = [name for name in MEASURES if name not in EFFECTS or (removable and _can_remove(choice, name))]
         if st.session_state.get("measure", known[0]) not in known:
             st.session_state.measure = known[0]
         measure = st.selectbox("Coloured strip", known, key="measure", bind="query-params", width=220)
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
     unit, meaning = MEASURES[measure]
-    columns = dict(cached_measures(encoder, side.encoding.text, side.encoding.pair))
+    columns = dict(cached_measures(choice.encoder, side.encoding))
     if measure in EFFECTS:
-        columns[measure] = _effect(encoder, pair, *EFFECTS[measure])
+        against, how = EFFECTS[measure]
+        first, second = choice.pair.first.place, getattr(choice.pair, against).place
+        columns[measure] = cached_effect(choice.encoder, first, second, how)
     frame = heads_frame(**columns)
     if ordered:
         frame = frame.sort_values(measure, ascending=False, kind="stable", ignore_index=True)
-    theme = current_theme()
-    # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
-    key = f"grid-{st.session_state.get('choices', 0)}"
-    spec = _grid_spec(
-        encoder,
-        side.encoding,
+    maps = _thumbnails(choice.encoder, side.encoding)
+    chart = head_charts.head_grid(
+        [maps[layer * choice.encoder.n_heads + head] for layer, head in zip(frame["layer"], frame["head"])],
         frame,
         measure,
-        theme,
-        str(Head(layer, head)),
-        ordered,
-        "effect" if unit == "signed" else "weights",
+        current_theme(),
+        str(choice.head),
+        kind="effect" if unit == "signed" else "weights",
+        columns=choice.encoder.n_heads,
+        named=ordered,
     )
-    reading = captions.measure_by_head(frame, measure, unit, str(Head(layer, head)))
-    show_chart(
-        spec, reading, key=key, on_select=lambda: _clicked(key), width="content", name="all heads", table=lambda: frame
-    )
+    reading = captions.measure_by_head(frame, measure, unit, str(choice.head))
+    show_chart(chart, reading, key="grid", heads=True, width="content", name="all heads", table=lambda: frame)
     st.caption(f"{meaning} {'' if unit == 'signed' else 'Mean over the rows of the ordinary tokens.'}")
 
 
-def _clicked(key: str) -> None:
-    picked = st.session_state[key].selection.get("pick")
-    if picked:
-        choose_head(int(picked[0]["layer"]), int(picked[0]["head"]))
+def _can_remove(choice: Choice, measure: str) -> bool:
+    return choice.encoder.recomputable and (measure != "control" or choice.pair.control is not None)
 
 
-def _can_remove(encoder: Encoder, pair: Pair, measure: str) -> bool:
-    return encoder.recomputable and (measure != "control" or pair.control is not None)
-
-
-def _effect(encoder: Encoder, pair: Pair, against: str, how: str) -> Tensor:
-    bar = st.progress(0.0, "Removing each head in turn ...")
-    other = getattr(pair, against)
-
-    def report(done: int, total: int) -> None:
-        bar.progress(done / total, "Removing each head in turn ...")
-
-    effect = cached_effect(encoder, pair.first.place, other.place, how, report)
-    bar.empty()
-    return effect
-
-
-@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner="Measuring all heads ...", hash_funcs=HASHED)
-def cached_measures(encoder: Encoder, text: str, pair: str | None = None) -> dict[str, Tensor]:
+def cached_measures(encoder: Encoder, encoding: Encoding) -> dict[str, Tensor]:
     """Every head's measures on one text, or two segments, (n_layers, n_heads) each."""
-    return head_measures(cached_encode(encoder, text, pair))
+    key = ("measures", encoding.text, encoding.pair)
+    return cached(encoder, key, lambda progress: head_measures(encoding), "Measuring all heads ...")
 
 
-@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
-def _thumbnails(encoder: Encoder, text: str, pair: str | None) -> list[np.ndarray]:
+def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
     """Every head's map, shrunk to at most 184 pixels a side with the peaks kept."""
-    encoding = cached_encode(encoder, text, pair)
-    side = min(len(encoding.tokens), 184)
-    maps = []
-    for layer in range(encoder.n_layers):
-        maps += [head_charts.thumbnail(weights, side) for weights in encoding.weights(layer).numpy()]
-    return maps
+
+    def make(progress: Progress) -> list[np.ndarray]:
+        side = min(len(encoding.tokens), 184)
+        return [
+            head_charts.thumbnail(weights, side)
+            for layer in range(encoder.n_layers)
+            for weights in encoding.weights(layer).numpy()
+        ]
+
+    return cached(encoder, ("thumbnails", encoding.text, encoding.pair), make)
 
 
-def _grid_spec(encoder, encoding, frame, measure, theme, chosen, ordered, kind) -> dict:
-    maps = _thumbnails(encoder, encoding.text, encoding.pair)
-    shown = [maps[layer * encoder.n_heads + head] for layer, head in zip(frame["layer"], frame["head"])]
-    chart = head_charts.head_grid(
-        shown, frame, measure, theme, chosen, kind=kind, columns=encoder.n_heads, named=ordered
-    )
-    return charts.finish(chart, theme)
-
-
-def show_card(encoder: Encoder, side: Occurrence, layer: int, head: int) -> None:
+def show_card(choice: Choice, side: Occurrence) -> None:
     """The chosen head: its map, its measures, what its words attend to most, its nearest named pattern."""
-    encoding = side.encoding
-    own = str(Head(layer, head))
-    which = segmented(
-        "Map", list(NAMED), default="this head", required=True, key="map_of", bind="query-params",
-        label_visibility="collapsed",
-    )  # fmt: skip
-    name = NAMED[which].format(head=own, layer=layer)
-    weights = one_map(encoder, encoding, which, layer, head)
+    encoding, head, own = side.encoding, choice.head, str(choice.head)
+    which = segmented("Map", list(NAMED), default="this head", key="map_of", label_visibility="collapsed")
+    name = NAMED[which].format(head=own, layer=head.layer)
+    weights = one_map(choice.encoder, encoding, which, head)
     if which in FORMULAS:
         st.markdown(FORMULAS[which])
-    theme = current_theme()
     options = pick_map_options(st.container(horizontal=True))
     shown = zoomed(whole(weights, encoding, options), "card")
-    chart = charts.heatmap(shown.matrix.numpy(), shown.labels, theme, marked=shown.rows_of(side.positions), size=330)
+    chart = charts.heatmap(
+        shown.matrix.numpy(), shown.labels, current_theme(), marked=shown.rows_of(side.positions), size=330
+    )
     most = _most(weights, encoding)
     reading = captions.surest_word(most, name) + binning(shown)
-    show_chart(charts.finish(chart, theme), reading, width="content", name=name, table=table_of(shown))
+    show_chart(chart, reading, width="content", name=name, table=table_of(shown))
     if not options.special:
         st.text(captions.hidden_weight({name: shown.hidden}), width="stretch")
     if which == "this head":
@@ -166,11 +136,9 @@ def show_card(encoder: Encoder, side: Occurrence, layer: int, head: int) -> None
     st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
     with st.expander("What each word attends to most; the head's measures"):
         st.dataframe(most, hide_index=True, height=min(280, 36 * len(most) + 38))
-        measured = cached_measures(encoder, encoding.text, encoding.pair)
+        measured = cached_measures(choice.encoder, encoding)
         st.dataframe(
-            pd.DataFrame(
-                {"measure": list(measured), own: [float(values[layer, head]) for values in measured.values()]}
-            ),
+            pd.DataFrame({"measure": list(measured), own: [float(values[head]) for values in measured.values()]}),
             hide_index=True,
         )
 
@@ -187,19 +155,18 @@ FORMULAS = {
 }
 
 
-def one_map(encoder: Encoder, encoding: Encoding, which: str, layer: int, head: int) -> Tensor:
+def one_map(encoder: Encoder, encoding: Encoding, which: str, head: Head) -> Tensor:
     """The map (n, n) of one head, of the average over its layer's heads, or of rollout up to its layer."""
     if which == "average":
-        return head_average(encoding, layer)
+        return head_average(encoding, head.layer)
     if which == "rollout":
-        return cached_rollout(encoder, encoding.text, encoding.pair)[layer]
-    return encoding.weights(layer, head)
+        return cached_rollout(encoder, encoding)[head.layer]
+    return encoding.weights(*head)
 
 
-@st.cache_data(max_size=limits.CACHED_BYTES, show_spinner=False, hash_funcs=HASHED)
-def cached_rollout(encoder: Encoder, text: str, pair: str | None = None) -> Tensor:
+def cached_rollout(encoder: Encoder, encoding: Encoding) -> Tensor:
     """Attention rollout after each layer, (n_layers, n, n)."""
-    return rollout(cached_encode(encoder, text, pair))
+    return cached(encoder, ("rollout", encoding.text, encoding.pair), lambda progress: rollout(encoding))
 
 
 def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
@@ -215,14 +182,15 @@ MOST_LINES, MOST_WORDS = 6, 60
 THIN = " Words with less than 0.005 have no line."
 
 
-def show_lines(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+def show_lines(choice: Choice) -> None:
     """Several heads' rows for the word, laid over one another, in both sentences."""
+    encoder, head = choice.encoder, choice.head
     names = [str(head) for head in encoder.all_heads]
     extra = [f"average of L{index}" for index in range(encoder.n_layers)] + ["rollout"]
     chosen = st.multiselect(
         f"Heads, averages and rollout to lay over one another (up to {MOST_LINES})",
         [*names, *extra],
-        [str(Head(layer, head)), f"average of L{layer}", "rollout"],
+        [str(head), f"average of L{head.layer}", "rollout"],
         key="overlaid",
         bind="query-params",
         max_selections=MOST_LINES,
@@ -234,7 +202,7 @@ def show_lines(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
         if any(name.startswith(option) for name in chosen):
             st.markdown(FORMULAS[option])
     places, theme = st.container(horizontal=True, gap="medium"), current_theme()
-    for name, side in pair.sides:
+    for name, side in choice.pair.sides:
         frame = _lines_frame(encoder, side, name, chosen)
         words, left = _shown_words(frame, side)
         color = theme.sentence_a if name == "A" else theme.sentence_b
@@ -243,22 +211,22 @@ def show_lines(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
             chart = head_charts.lines(words, side.word.text, theme, word_place=place, color=color)
             st.markdown(f"**{name}**")
             reading = captions.most_weight(frame, side.word.text, by="source") + THIN
-            show_chart(charts.finish(chart, theme), reading, width="content")
+            show_chart(chart, reading, width="content")
             if left:
                 st.text(left, width="stretch")
 
 
 def _lines_frame(encoder: Encoder, side: Occurrence, sentence: str, sources: list[str]) -> pd.DataFrame:
     encoding = side.encoding
-    places = {str(head): head for head in encoder.all_heads}
+    heads = {str(head): head for head in encoder.all_heads}
     parts = []
     for source in sources:
-        if source in places:
-            weights = one_map(encoder, encoding, "this head", *places[source])
+        if source in heads:
+            weights = one_map(encoder, encoding, "this head", heads[source])
         elif source == "rollout":
-            weights = one_map(encoder, encoding, "rollout", encoder.n_layers - 1, 0)
+            weights = one_map(encoder, encoding, "rollout", encoder.all_heads[-1])
         else:
-            weights = one_map(encoder, encoding, "average", int(source.rsplit("L", 1)[1]), 0)
+            weights = one_map(encoder, encoding, "average", Head(int(source.rsplit("L", 1)[1]), 0))
         row = weights[list(side.positions)].mean(0)
         parts.append(strip_frame(encoding, row, side.word, sentence).assign(source=source))
     return pd.concat(parts, ignore_index=True)

@@ -5,10 +5,10 @@ import streamlit as st
 from pages.explore.all_heads.attributions import show_opinions
 from pages.explore.all_heads.maps_and_lines import COLUMN, SEGMENTS, segments, show_card, show_grid, show_lines
 from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import segmented
-from selfattn.dashboard.pickers import pick_head, pick_pair
-from selfattn.dashboard.shown import heading
+from selfattn.dashboard.figures import heading
+from selfattn.dashboard.pickers import pick_head, pick_pair, segmented
 
 with heading("All heads"):
     st.page_link(
@@ -22,29 +22,27 @@ pair = pick_pair(encoder)
 
 with st.container(horizontal=True, gap="medium"):
     with st.container(width=552):
-        layer, head = pick_head(encoder)
+        choice = Choice(encoder, pair, pick_head(encoder))
     with st.container(width=300):
         name = segmented(
             "Sentence",
             ["A", "B", SEGMENTS],
             default="A",
-            required=True,
             key="sentence",
-            bind="query-params",
             help="As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences.",
         )
-side = segments(encoder, pair) if name == SEGMENTS else dict(pair.sides)[name]
+side = segments(choice) if name == SEGMENTS else dict(pair.sides)[name]
 
 maps, lines, opinions = st.tabs(["Maps", "Lines from the word", "Second opinions"], key="tab", bind="query-params")
 if maps.open:
     with maps, st.container(horizontal=True, gap="medium"):
         with st.container(width=COLUMN, gap="small"):
-            show_grid(encoder, pair, side, layer, head)
+            show_grid(choice, side)
         with st.container(width=COLUMN, gap="small"):
-            show_card(encoder, side, layer, head)
+            show_card(choice, side)
 if lines.open:
     with lines:
-        show_lines(encoder, pair, layer, head)
+        show_lines(choice)
 if opinions.open:
     with opinions:
-        show_opinions(encoder, pair, layer, head)
+        show_opinions(choice)

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from pages.explore.inside_a_head.steps import pick_sides, show_steps
-from pages.explore.inside_a_head.what_if import show_four_ways, show_padding, show_what_if
+from pages.explore.inside_a_head.what_if_and_masks import show_four_ways, show_padding, show_what_if
 from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
+from selfattn.dashboard.figures import heading
 from selfattn.dashboard.pickers import pick_head, pick_pair
-from selfattn.dashboard.shown import heading
-from selfattn.encoders.capture import Head
 
 PARTS = ("The chain", "What if", "Four ways to mask", "The padding mask")
 
@@ -24,27 +24,27 @@ pair = pick_pair(encoder)
 
 with st.container(horizontal=True, gap="medium"):
     with st.container(width=552):
-        layer, head = pick_head(encoder)
-    choice = st.container(width=300)
+        choice = Choice(encoder, pair, pick_head(encoder))
+    follow = st.container(width=300)
 
 if not encoder.recomputable:
     st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")
     st.text(encoder.reason, width="stretch")
     st.stop()
-with choice:
-    sides = pick_sides(encoder, pair, layer, head)
+with follow:
+    sides = pick_sides(choice)
 
 steps, what_if, masks, padding = st.tabs(PARTS, key="part", bind="query-params")
 if steps.open:
     with steps:
         st.caption(
-            f"{Head(layer, head)}: each step is computed from the one before it, beginning with what the layer reads; "
+            f"{choice.head}: each step is computed from the one before it, beginning with what the layer reads; "
             "nothing else is taken from the model. Layers and heads count from 0."
         )
         show_steps(sides)
 if what_if.open:
     with what_if:
-        show_what_if(encoder, pair, sides)
+        show_what_if(choice, sides)
 if masks.open:
     with masks:
         show_four_ways(sides)

@@ -13,9 +13,9 @@ from selfattn.captions import steps as captions
 from selfattn.charts import bars as chain_charts
 from selfattn.charts.bars import Row
 from selfattn.charts.theme import Theme
-from selfattn.dashboard.figures import current_theme, segmented, show_chart
-from selfattn.dashboard.pickers import Occurrence, Pair
-from selfattn.encoders.encoder import Encoder
+from selfattn.dashboard.choice import Choice, Occurrence
+from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.encoding import Encoding
 from selfattn.frames import context_share
 
@@ -62,16 +62,20 @@ class Side:
         return self.steps[step].values[self.position]
 
 
-def pick_sides(encoder: Encoder, pair: Pair, layer: int, head: int) -> list[Side]:
+def pick_sides(choice: Choice) -> list[Side]:
     """Which sentences are followed, and which piece of a split word."""
-    which = segmented(
-        "Follow the word in", ["A", "B", "both"], default="both", required=True, key="follow", bind="query-params"
-    )
+    which = segmented("Follow the word in", ["A", "B", "both"], default="both", key="follow")
     theme = current_theme()
     colors = {"A": theme.sentence_a, "B": theme.sentence_b}
     return [
-        Side(name, side.encoding, _piece(name, side), head_steps(encoder, side.encoding, layer, head), colors[name])
-        for name, side in pair.sides
+        Side(
+            name,
+            side.encoding,
+            _piece(name, side),
+            head_steps(choice.encoder, side.encoding, *choice.head),
+            colors[name],
+        )
+        for name, side in choice.pair.sides
         if which in (name, "both")
     ]
 

@@ -2,14 +2,12 @@
 
 import streamlit as st
 
-from pages.explore.senses import parts as view
+from pages.explore.senses import tables_and_reports as view
 from selfattn.captions import senses as captions
 from selfattn.charts import senses_charts as pictures
-from selfattn.charts import vega as charts
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import current_theme, segmented, show_chart
-from selfattn.dashboard.pickers import pick_head
-from selfattn.dashboard.shown import heading
+from selfattn.dashboard.figures import current_theme, heading, show_chart
+from selfattn.dashboard.pickers import pick_head, segmented
 from selfattn.senses import clusters, separation
 
 COLUMN = 540
@@ -25,14 +23,12 @@ st.text(
 )
 with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     with st.container(width=COLUMN):
-        source = segmented(
-            "Sentences", view.SOURCES, default=view.LABELLED, required=True, key="source", bind="query-params"
-        )
+        source = segmented("Sentences", view.SOURCES, default=view.LABELLED, key="source")
     with st.container(width=COLUMN):
-        layer, head = pick_head(encoder)
+        head = pick_head(encoder)
 
 if source == view.SCAN:
-    view.show_scan(layer, head)
+    view.show_scan(head)
     st.stop()
 frame, key = (view.labelled(), "labelled") if source == view.LABELLED else (view.pick_table() or st.stop())
 try:
@@ -58,7 +54,7 @@ with st.container(horizontal=True, gap="medium"):
             "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
         )
         curve = pictures.layers_curve(pictures.layers_frame(report), theme)
-        show_chart(charts.finish(curve, theme), captions.layers(report), width="content")
+        show_chart(curve, captions.layers(report), width="content")
     with st.container(width=COLUMN, gap="small"):
         st.markdown(
             "**In which heads, and what attention adds**",
@@ -66,26 +62,25 @@ with st.container(horizontal=True, gap="medium"):
             "head 10 of layer 0: layers and heads count from 0. A click chooses a head.",
         )
         measure = segmented(
-            "Map", list(pictures.MAPS), default="attention adds", required=True, key="sense_map", bind="query-params",
-            label_visibility="collapsed",
-        )  # fmt: skip
+            "Map", list(pictures.MAPS), default="attention adds", key="sense_map", label_visibility="collapsed"
+        )
         column, kind = pictures.MAPS[measure]
         if encoder.recomputable:
             table = pictures.heads_table(report)
-            view.show_map(table, column, kind, layer, head, captions.heads(report, (layer, head)), measure)
+            view.show_map(table, column, kind, head, captions.heads(report, head), measure)
             st.text(captions.chance(report), width="stretch")
         else:
             st.info("Heads can be compared only where the attention is recomputed.")
-view.take_away(encoder, report, layer, head, column, kind)
+view.offer_tables(encoder, report, head, column, kind)
 
 if encoder.recomputable:
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=COLUMN, gap="small"):
             st.markdown("**The words, ranked**")
             words = pictures.words_frame(report)
-            show_chart(charts.finish(pictures.words_chart(words, theme), theme), captions.words(words), width="content")
+            show_chart(pictures.words_chart(words, theme), captions.words(words), width="content")
         with st.container(width=COLUMN, gap="small"):
             st.markdown("**The chosen head's sentences**")
-            view.show_sentences(report, layer, head)
+            view.show_sentences(report, head)
             st.markdown("**What removing heads does, over many pairs**")
-            view.show_removal(encoder, frame, key, layer, head)
+            view.show_removal(encoder, frame, key, head)

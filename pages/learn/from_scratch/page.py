@@ -8,7 +8,7 @@ import streamlit as st
 from pages.learn.from_scratch import class_materials
 from pages.learn.from_scratch.stops import STEPS, STOPS
 from selfattn.dashboard import teaching
-from selfattn.dashboard.shown import heading
+from selfattn.dashboard.figures import heading
 
 SLUGS = list(STOPS)
 

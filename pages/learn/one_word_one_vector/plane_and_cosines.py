@@ -1,13 +1,12 @@
 """The pictures of one word's vectors: the plane, the cosines, and the baselines over depth."""
 
 import pandas as pd
-import streamlit as st
 import torch
 from torch import Tensor
 
 from selfattn.charts import lesson_charts as charts
 from selfattn.dashboard import teaching
-from selfattn.dashboard.encoder_picker import HASHED, cached_encode
+from selfattn.dashboard.cache import cached_encode, once_per_encoder
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES
@@ -16,7 +15,7 @@ from selfattn.lessons.one_word_one_vector import WordPaths
 from selfattn.numbers import cosine, share
 
 
-@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=HASHED)
+@once_per_encoder()
 def other_words(encoder: Encoder) -> WordPaths:
     """The longest word of each of twelve unrelated sentences: what cosine do any two words have?"""
     encodings = [cached_encode(encoder, sentence) for sentence in NEUTRAL_SENTENCES]

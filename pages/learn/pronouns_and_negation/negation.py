@@ -6,7 +6,7 @@ from torch import Tensor
 
 from selfattn.charts import lesson_charts as charts
 from selfattn.dashboard import teaching
-from selfattn.dashboard.encoder_picker import HASHED, cached_encode
+from selfattn.dashboard.cache import cached_encode, once_per_encoder
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -16,7 +16,7 @@ from selfattn.lessons import negation
 GOOD, AMAZING, NOT = 4, 10, 3  # word numbers in the movie sentence
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the negation pairs ...", hash_funcs=HASHED)
+@once_per_encoder("Reading the negation pairs ...")
 def mean_weights(encoder: Encoder) -> negation.NegatorWeights:
     """Over all pairs: what the negated word gives its negator, and what it gives that place without one."""
     return negation.mean_weights(

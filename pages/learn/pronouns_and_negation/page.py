@@ -3,8 +3,8 @@
 from pages.learn.pronouns_and_negation import many_heads, negation, pronouns
 from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import segmented
-from selfattn.dashboard.shown import heading
+from selfattn.dashboard.figures import heading
+from selfattn.dashboard.pickers import segmented
 
 VIEWS = {"Pronouns": pronouns, "Negation": negation, "Many heads": many_heads}
 
@@ -19,9 +19,7 @@ view = segmented(
     "View",
     list(VIEWS),
     default="Pronouns",
-    required=True,
     key="view",
-    bind="query-params",
     label_visibility="collapsed",
 )
 VIEWS[view].show(encoder)

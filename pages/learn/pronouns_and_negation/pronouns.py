@@ -7,7 +7,7 @@ import torch
 from selfattn.analysis.measures import similarity
 from selfattn.charts import lesson_charts as charts
 from selfattn.dashboard import teaching
-from selfattn.dashboard.encoder_picker import HASHED, cached_effect, cached_encode
+from selfattn.dashboard.cache import cached_effect, cached_encode, once_per_encoder
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -19,7 +19,7 @@ from selfattn.numbers import cosine, effect, share, weight
 OPTIONS = ("yes, clearly more often than not", "no better than luck can explain", "it picks the other noun")
 
 
-@st.cache_resource(max_entries=4, show_spinner="Reading the pronoun sentences ...", hash_funcs=HASHED)
+@once_per_encoder("Reading the pronoun sentences ...")
 def rows_of_pronouns(encoder: Encoder) -> list[pronouns.PronounRows]:
     """Every pronoun sentence, read by the encoder."""
     return [pronouns.pronoun_rows(cached_encode(encoder, sentence.sentence), sentence) for sentence in PRONOUNS]

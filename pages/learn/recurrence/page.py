@@ -6,8 +6,7 @@ import streamlit as st
 from pages.learn.recurrence.costs import show_costs, show_forgetting
 from selfattn.charts import lesson_charts as charts
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
-from selfattn.dashboard.shown import heading
+from selfattn.dashboard.figures import current_theme, heading
 from selfattn.lessons import recurrence
 from selfattn.words import split_words
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.learn.train_a_tiny_one.results import show_result, show_states
 from selfattn.dashboard import teaching
-from selfattn.dashboard.shown import heading
+from selfattn.dashboard.figures import heading
 from selfattn.lessons import tiny_model
 from selfattn.lessons.tiny_model import EpochState, Settings
 

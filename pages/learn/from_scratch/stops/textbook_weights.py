@@ -5,7 +5,8 @@ import torch
 
 from selfattn.charts import lesson_charts as charts
 from selfattn.dashboard import teaching
-from selfattn.dashboard.encoder_picker import cached_encode, current_encoder, encode_or_stop
+from selfattn.dashboard.cache import cached_encode
+from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop
 from selfattn.dashboard.figures import current_theme
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder

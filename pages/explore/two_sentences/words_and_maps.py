@@ -13,18 +13,26 @@ from selfattn.captions.steps import kernel_error
 from selfattn.charts import head_charts
 from selfattn.charts import vega as charts
 from selfattn.charts.two_sentences import two_sentences
-from selfattn.dashboard.download import view_link
-from selfattn.dashboard.encoder_picker import (
-    HASHED,
+from selfattn.dashboard.cache import (
     cached_encode,
     cached_error,
     cached_separate_error,
     cached_without_attention,
+    once_per_encoder,
 )
-from selfattn.dashboard.figures import current_theme, segmented, show_chart
-from selfattn.dashboard.maps import MapOptions, binning, chosen_options, pick_map_options, table_of, whole, zoomed
-from selfattn.dashboard.pickers import Occurrence, Pair
-from selfattn.dashboard.shown import offer
+from selfattn.dashboard.choice import Choice, Occurrence, Pair
+from selfattn.dashboard.download import view_link
+from selfattn.dashboard.figures import current_theme, show_chart, this_page
+from selfattn.dashboard.pickers import (
+    MapOptions,
+    binning,
+    chosen_options,
+    pick_map_options,
+    segmented,
+    table_of,
+    whole,
+    zoomed,
+)
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES
@@ -57,26 +65,29 @@ STEP_TEXT = {
 }
 
 
-def row(side: Occurrence, layer: int, head: int) -> torch.Tensor:
+def row(side: Occurrence, head: Head) -> torch.Tensor:
     """The word's row of weights in one head, (n,): the mean over a split word's pieces."""
-    return side.encoding.weights(layer, head, slice(side.word.start, side.word.stop)).mean(0)
+    return side.encoding.weights(*head, slice(side.word.start, side.word.stop)).mean(0)
 
 
-def strip(pair: Pair, layer: int, head: int) -> pd.DataFrame:
+def strip(choice: Choice) -> pd.DataFrame:
     """Both sentences as words with the weight each gets from the chosen word."""
-    return pd.concat([strip_frame(side.encoding, row(side, layer, head), side.word, name) for name, side in pair.sides])
+    return pd.concat(
+        [strip_frame(side.encoding, row(side, choice.head), side.word, name) for name, side in choice.pair.sides]
+    )
 
 
-def error(encoder: Encoder, pair: Pair, layer: int, head: int) -> float | None:
+def error(choice: Choice) -> float | None:
     """The largest difference between the kernel's weights and the model's own in this head, over both sentences."""
-    if not encoder.recomputable:
+    if not choice.encoder.recomputable:
         return None
-    return max(cached_error(encoder, side.encoding.text, layer, head) for _, side in pair.sides)
+    return max(cached_error(choice.encoder, side.encoding.text, *choice.head) for _, side in choice.pair.sides)
 
 
-def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+def show_steps(choice: Choice) -> None:
     """The kernel's steps for the word's row, in both sentences, each a small picture."""
-    st.markdown(f"**How {Head(layer, head)} gets there, from scratch**")
+    encoder, pair, head = choice.encoder, choice.pair, choice.head
+    st.markdown(f"**How {head} gets there, from scratch**")
     if not encoder.recomputable:
         st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")
         st.text(encoder.reason, width="stretch")
@@ -84,8 +95,7 @@ def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
     theme = current_theme()
     # Only the word's own rows are computed: they cost the same at any length.
     traces = {
-        name: (side, side.encoding.trace(layer, head, slice(side.word.start, side.word.stop)))
-        for name, side in pair.sides
+        name: (side, side.encoding.trace(*head, slice(side.word.start, side.word.stop))) for name, side in pair.sides
     }
     pieces = {name: range(side.word.stop - side.word.start) for name, side in pair.sides}
     steps = pd.concat(
@@ -99,33 +109,31 @@ def show_steps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
             st.markdown(f"{step} {formula}", help=meaning)
             chart = charts.step_bars(steps[steps["step"] == step], theme)
             reading = f"{step} of the word's row, token by token"
-            show_chart(charts.finish(chart, theme), reading, caption=False, width="content", name=step)
+            show_chart(chart, reading, visible=False, width="content", name=step)
     with places.container(width=172, gap=None):
         st.markdown(
             r"context $\Sigma$", help="The values, averaged with the weights: what the head hands on for the word."
         )
         chart = charts.step_bars(context, theme, axis="dimension")
         reading = "the context vector of the word"
-        show_chart(charts.finish(chart, theme), reading, caption=False, width="content", name="context")
-    separate = [cached_separate_error(encoder, side.encoding.text, layer, head) for _, side in pair.sides]
+        show_chart(chart, reading, visible=False, width="content", name="context")
+    separate = [cached_separate_error(encoder, side.encoding.text, *head) for _, side in pair.sides]
     known = None if None in separate else max(separate)
-    st.text(kernel_error(error(encoder, pair, layer, head), known), width="stretch")
+    st.text(kernel_error(error(choice), known), width="stretch")
 
 
-def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+def show_maps(choice: Choice) -> None:
     """The whole head side by side, on one colour scale: from scratch, the model's own, or their difference."""
     st.markdown("**The whole head, side by side**", help="Row: the token that looks. Column: the token it looks at.")
-    options = ["from scratch", "model's own", "difference"] if encoder.recomputable else ["model's own"]
+    pair, head = choice.pair, choice.head
+    options = ["from scratch", "model's own", "difference"] if choice.encoder.recomputable else ["model's own"]
     options.append(AGAINST)
     controls = st.container(horizontal=True, vertical_alignment="center")
     with controls:
-        source = segmented(
-            "Whose weights", options, default=options[0], required=True, key="view", bind="query-params",
-            label_visibility="collapsed",
-        )  # fmt: skip
+        source = segmented("Whose weights", options, default=options[0], key="view", label_visibility="collapsed")
     options = pick_map_options(controls)
     if source == AGAINST:
-        _show_against(pair, layer, head, not options.special)
+        _show_against(choice, not options.special)
         return
     theme = current_theme()
     places = st.container(horizontal=True, gap="medium")
@@ -133,7 +141,7 @@ def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
     views = {}
     for name, side in pair.sides:
         with columns[name]:
-            views[name] = zoomed(_view(side, layer, head, source, options), name)
+            views[name] = zoomed(_view(side, head, source, options), name)
     maximum = max(float(view.matrix.abs().max()) for view in views.values()) or 1e-12
     kind, legend = ("signed", "from scratch minus own") if source == "difference" else ("weights", "weight")
     for name, side in pair.sides:
@@ -146,47 +154,47 @@ def show_maps(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
                 kind=kind,
                 maximum=maximum,
                 marked=view.rows_of(side.positions),
-                title=f"{name}   {Head(layer, head)}",
+                title=f"{name}   {head}",
                 color=theme.sentence_a if name == "A" else theme.sentence_b,
                 legend=legend,
             )
             reading = _map_reading(view, source) + binning(view)
-            show_chart(charts.finish(chart, theme), reading, width="content", table=table_of(view))
+            show_chart(chart, reading, width="content", table=table_of(view))
     if not options.special:
         st.text(captions.hidden_weight({name: view.hidden for name, view in views.items()}), width="stretch")
 
 
-def _show_against(pair: Pair, layer: int, head: int, hidden: bool) -> None:
+def _show_against(choice: Choice, hidden: bool) -> None:
     theme = current_theme()
-    found = against(pair, layer, head, hidden)
-    chart = head_charts.aligned_map(found, theme, title=f"A minus B   {Head(layer, head)}")
+    found = against(choice, hidden)
+    chart = head_charts.aligned_map(found, theme, title=f"A minus B   {choice.head}")
     reading = captions.weight_difference(found)
     places = st.container(horizontal=True, gap="medium")
     with places.container(width=COLUMN):
-        show_chart(charts.finish(chart, theme), reading, width="content", caption=False, table=lambda: found.frame())
+        show_chart(chart, reading, width="content", visible=False, table=lambda: found.frame())
     with places.container(width=COLUMN, gap="small"):
         st.text(reading, width="stretch")
         if hidden:
             gone = {
-                name: word_map(side.encoding, side.encoding.weights(layer, head), special=False).hidden
-                for name, side in pair.sides
+                name: word_map(side.encoding, side.encoding.weights(*choice.head), special=False).hidden
+                for name, side in choice.pair.sides
             }
             st.text(captions.hidden_weight(gone), width="stretch")
 
 
-def against(pair: Pair, layer: int, head: int, hidden: bool) -> SentenceComparison:
+def against(choice: Choice, hidden: bool) -> SentenceComparison:
     """One head's weights in A minus its weights in B, word by word."""
-    first, second = ((side.encoding, side.word) for _, side in pair.sides)
-    return compare_sentences(first, second, layer, head, special=not hidden)
+    first, second = ((side.encoding, side.word) for _, side in choice.pair.sides)
+    return compare_sentences(first, second, *choice.head, special=not hidden)
 
 
-def _view(side: Occurrence, layer: int, head: int, source: str, options: MapOptions) -> WordMap:
+def _view(side: Occurrence, head: Head, source: str, options: MapOptions) -> WordMap:
     """The map from the source that the switch names."""
     encoding = side.encoding
-    own = encoding.own_weights(layer, head) if source != "from scratch" else None
+    own = encoding.own_weights(*head) if source != "from scratch" else None
     if source == "model's own":
         return whole(own, encoding, options)
-    return whole(encoding.weights(layer, head), encoding, options, own)
+    return whole(encoding.weights(*head), encoding, options, own)
 
 
 def _map_reading(view: WordMap, source: str) -> str:
@@ -194,13 +202,14 @@ def _map_reading(view: WordMap, source: str) -> str:
     return captions.largest_cell(view.matrix.numpy(), view.labels, what)
 
 
-def show_parting(encoder: Encoder, pair: Pair) -> None:
+def show_parting(choice: Choice) -> None:
     """The similarity of the word's two vectors over depth, with yardsticks, and the master switch."""
     st.markdown(
         "**Where do the two vectors part?**",
         help="The cosine of the word's two vectors: 1 is the same direction. First the bare token, then with its position, "
         "then after each layer.",
     )
+    encoder, pair = choice.encoder, choice.pair
     places = st.container(horizontal=True, gap="medium")
     curve, switch = places.container(width=COLUMN), places.container(width=COLUMN)
     theme = current_theme()
@@ -221,9 +230,9 @@ def show_parting(encoder: Encoder, pair: Pair) -> None:
             drift_frame(**curves), theme, colors, dashed=[name for name in curves if not name.startswith("A against B")]
         )
         show_chart(
-            charts.finish(chart, theme),
+            chart,
             "Cosine of the word's two vectors over the layers.",
-            caption=False,
+            visible=False,
             width="content",
             name="where the two vectors part",
         )
@@ -249,9 +258,9 @@ def _switched_off(encoder: Encoder, pair: Pair, main: torch.Tensor) -> tuple[tor
     return likeness, float((vectors[0] - vectors[1]).abs().max())
 
 
-@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=HASHED)
+@once_per_encoder()
 def random_words(encoder: Encoder) -> torch.Tensor:
-    """The mean likeness of two different words in different plain sentences, over depth: the floor, (n_layers + 2,)."""
+    """The mean cosine of two different words in different plain sentences, over depth: the floor, (n_layers + 2,)."""
     vectors = []
     for sentence in NEUTRAL_SENTENCES:
         encoding = cached_encode(encoder, sentence)
@@ -261,54 +270,55 @@ def random_words(encoder: Encoder) -> torch.Tensor:
     return torch.stack([drift(*a, *b) for a, b in pairs]).mean(0)
 
 
-def take_away(encoder: Encoder, pair: Pair, layer: int, head: int) -> None:
+def offer_figure(choice: Choice) -> None:
     """Offer the figure (both strips above both maps), the weights, and the link."""
+    pair, head = choice.pair, choice.head
     parameters = {key: st.session_state.get(key) for key in LINKED}
     provenance = Provenance.of(
-        encoder,
-        f'What "{pair.word}" looks at in two sentences, {Head(layer, head)}',
+        choice.encoder,
+        f'What "{pair.word}" looks at in two sentences, {head}',
         {name: side.encoding for name, side in pair.sides},
-        layer=layer,
-        head=head,
-        error=error(encoder, pair, layer, head),
-        link=view_link(encoder, **parameters),
+        layer=head.layer,
+        head=head.head,
+        error=error(choice),
+        link=view_link(choice.encoder, **parameters),
     )
-    file = f"selfattn-{str(Head(layer, head)).replace(' ', '')}"
+    file = f"selfattn-{str(head).replace(' ', '')}"
     name = f"{pair.word} in both sentences"
-    reading = captions.most_weight(strip(pair, layer, head), pair.word, str(Head(layer, head)))
+    reading = captions.most_weight(strip(choice), pair.word, str(head))
     if st.session_state.get("view") == AGAINST:
-        found = against(pair, layer, head, bool(st.session_state.get("hide")))
-        figures, tables = {name: lambda: against_figure(pair, found, layer, head)}, {name: found.frame}
+        found = against(choice, bool(st.session_state.get("hide")))
+        figures, tables = {name: lambda: against_figure(choice, found)}, {name: found.frame}
         file, reading = f"{file}-difference", captions.weight_difference(found)
     else:
         source = st.session_state.get("view") or "from scratch"
-        figures = {name: lambda: figure(pair, layer, head, source)}
-        tables = {name: lambda: _weights(pair, layer, head)}
-    offer(View(file, provenance, figures, tables, readings={name: reading}))
+        figures = {name: lambda: figure(choice, source)}
+        tables = {name: lambda: _weights(choice)}
+    this_page().view = View(file, provenance, figures, tables, readings={name: reading})
 
 
-def figure(pair: Pair, layer: int, head: int, source: str) -> dict:
-    """The figure to take away, as a Vega-Lite dict: what the page shows, without its zoom."""
+def figure(choice: Choice, source: str) -> dict:
+    """The figure to download, as a Vega-Lite dict: what the page shows, without its zoom."""
     theme, options = current_theme(), chosen_options()
-    sides = {name: (side.encoding, side.word) for name, side in pair.sides}
-    views = {name: _view(side, layer, head, source, options).binned() for name, side in pair.sides}
-    return charts.finish(two_sentences(sides, layer, head, theme, views, source), theme)
+    sides = {name: (side.encoding, side.word) for name, side in choice.pair.sides}
+    views = {name: _view(side, choice.head, source, options).binned() for name, side in choice.pair.sides}
+    return charts.finish(two_sentences(sides, *choice.head, theme, views, source), theme)
 
 
-def against_figure(pair: Pair, found: SentenceComparison, layer: int, head: int) -> dict:
+def against_figure(choice: Choice, found: SentenceComparison) -> dict:
     """Both strips above the word-aligned difference, as a Vega-Lite dict."""
     theme = current_theme()
     both = charts.stacked(
-        charts.strip(strip(pair, layer, head), theme, width=900),
-        head_charts.aligned_map(found, theme, title=f"A minus B   {Head(layer, head)}"),
+        charts.strip(strip(choice), theme, width=900),
+        head_charts.aligned_map(found, theme, title=f"A minus B   {choice.head}"),
     )
     return charts.finish(both, theme)
 
 
-def _weights(pair: Pair, layer: int, head: int) -> pd.DataFrame:
+def _weights(choice: Choice) -> pd.DataFrame:
     return pd.concat(
         [
-            weights_frame(side.encoding.weights(layer, head), side.encoding.tokens).assign(sentence=name)
-            for name, side in pair.sides
+            weights_frame(side.encoding.weights(*choice.head), side.encoding.tokens).assign(sentence=name)
+            for name, side in choice.pair.sides
         ]
     )

@@ -13,20 +13,16 @@ from selfattn.captions import steps as captions
 from selfattn.captions import vectors as vector_captions
 from selfattn.charts import bars as chain_charts
 from selfattn.charts.bars import Row
-from selfattn.dashboard import limits
-from selfattn.dashboard.encoder_picker import HASHED
-from selfattn.dashboard.figures import current_theme, segmented, show_chart
-from selfattn.dashboard.pickers import Pair
-from selfattn.encoders.capture import Head
+from selfattn.dashboard.cache import cached
+from selfattn.dashboard.choice import Choice
+from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.encoder import Encoder
 from selfattn.kernel import AttentionTrace
 
-ALONE = "this head alone"
 
-
-def show_what_if(encoder: Encoder, pair: Pair, sides: Sequence[Side]) -> None:
+def show_what_if(choice: Choice, sides: Sequence[Side]) -> None:
     """The switches, and the word's row before and after."""
-    layer, head = sides[0].steps.layer, sides[0].steps.head
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         scaling = not st.toggle("No scaling", key="unscaled", bind="query-params")
         causal = st.toggle("Causal mask", key="causal", bind="query-params", help="No token sees what stands after it.")
@@ -39,7 +35,7 @@ def show_what_if(encoder: Encoder, pair: Pair, sides: Sequence[Side]) -> None:
             "Temperature", 0.1, 5.0, 1.0, 0.1, key="temperature", bind="query-params", width=260,
             help="What softmax gets is divided by it: above 1 the weights even out, below 1 they sharpen.",
         )  # fmt: skip
-    passes = _alone_passes(encoder, pair, layer, head) if only else {}
+    passes = _alone_passes(choice) if only else {}
     places = st.container(horizontal=True, gap="medium")
     for side in sides:
         base = passes[side.name].trace if only else side.steps.trace
@@ -47,7 +43,7 @@ def show_what_if(encoder: Encoder, pair: Pair, sides: Sequence[Side]) -> None:
         with places.container(width=COLUMN, gap="small"):
             _before_and_after(side, changed)
     if only:
-        st.text(_alone_reading(pair, passes, str(Head(layer, head))), width="stretch")
+        st.text(_alone_reading(choice, passes), width="stretch")
     if (scaling, causal, uniform, only, temperature) == (True, False, False, False, 1.0):
         st.caption("Nothing is changed yet: switch something on.")
 
@@ -74,34 +70,43 @@ def _show_rows(name: str, rows: list[Row], what: str, reading: str) -> None:
         chain_charts.bars(rows, current_theme(), what=what),
         reading or name,
         width="content",
-        caption=bool(reading),
+        visible=bool(reading),
         name=name,
         table=lambda: chain_charts.frame(rows, what),
     )
 
 
-def _alone_passes(encoder: Encoder, pair: Pair, layer: int, head: int) -> dict[str, Alone]:
-    return {name: _alone(encoder, side.encoding.text, layer, head) for name, side in pair.sides}
+def _alone_passes(choice: Choice) -> dict[str, Alone]:
+    encoder = choice.encoder
+    return {
+        name: cached(
+            encoder,
+            ("alone", side.encoding.text, choice.head),
+            lambda progress, text=side.encoding.text: alone(encoder, text, *choice.head),
+            "Removing all other heads ...",
+            runs=True,
+        )
+        for name, side in choice.pair.sides
+    }
 
 
-@st.cache_resource(max_entries=limits.CACHED_TEXTS, show_spinner="Removing all other heads ...", hash_funcs=HASHED)
-def _alone(encoder: Encoder, text: str, layer: int, head: int) -> Alone:
-    with limits.run_slot():
-        return alone(encoder, text, layer, head)
-
-
-def _alone_reading(pair: Pair, passes: dict[str, Alone], name: str) -> str:
-    left = [passes[key].hidden[list(side.positions)].mean(0) for key, side in pair.sides]
-    real = [side.encoding.vector(side.encoding.n_layers, side.positions) for _, side in pair.sides]
-    return vector_captions.only_head(float(similarity(*left)), float(similarity(*real)), name, pair.word)
+def _alone_reading(choice: Choice, passes: dict[str, Alone]) -> str:
+    sides = choice.pair.sides
+    left = [passes[name].hidden[list(side.positions)].mean(0) for name, side in sides]
+    real = [side.encoding.vector(side.encoding.n_layers, side.positions) for _, side in sides]
+    return vector_captions.only_head(
+        float(similarity(*left)), float(similarity(*real)), str(choice.head), choice.pair.word
+    )
 
 
 def show_four_ways(sides: Sequence[Side]) -> None:
     """The four ways to mask, on this head, for the word's row."""
     what = segmented(
-        "Hide from the word", ["the tokens after it", "the special tokens", "itself"], default="the tokens after it",
-        required=True, key="hidden_tokens", bind="query-params",
-    )  # fmt: skip
+        "Hide from the word",
+        ["the tokens after it", "the special tokens", "itself"],
+        default="the tokens after it",
+        key="hidden_tokens",
+    )
     st.caption("Why is a mask added, and not multiplied? Four ways, on the real numbers of this head.")
     ways = {side.name: four_ways(side.steps.trace, _allowed(side, what)) for side in sides}
     places = st.container(horizontal=True, gap="medium")
@@ -161,7 +166,8 @@ def show_padding(encoder: Encoder, sides: Sequence[Side]) -> None:
 
 def _padded(encoder: Encoder, side: Side, extra: int) -> None:
     n = len(side.encoding.tokens)
-    padded = _encode_padded(encoder, side.encoding.text, n + extra)
+    text, length = side.encoding.text, n + extra
+    padded = cached(encoder, ("padded", text, length), lambda progress: encoder.encode(text, pad_to=length), runs=True)
     trace = padded.trace(side.steps.layer, side.steps.head)
     plain = side.encoding.trace(side.steps.layer, side.steps.head)
     error = float((trace.weights[:n, :n] - plain.weights).abs().max())
@@ -171,9 +177,3 @@ def _padded(encoder: Encoder, side: Side, extra: int) -> None:
         reading = captions.padding(n, extra, share, error) if title == "weights" else ""
         st.markdown(f"**{title}**")
         _show_rows(f"{title}, {side.name}", [row], title, reading)
-
-
-@st.cache_resource(max_entries=limits.CACHED_TEXTS, show_spinner=False, hash_funcs=HASHED)
-def _encode_padded(encoder: Encoder, text: str, length: int):
-    with limits.run_slot():
-        return encoder.encode(text, pad_to=length)

@@ -13,13 +13,10 @@ from selfattn.captions import senses as captions
 from selfattn.charts import senses_charts as pictures
 from selfattn.charts import vega as charts
 from selfattn.dashboard import limits
-from selfattn.dashboard.cache import OVERHEAD, BoundedCache
-from selfattn.dashboard.download import view_link
-from selfattn.dashboard.encoder_picker import cached_error, encoder_key
-from selfattn.dashboard.figures import current_theme, segmented, show_chart
-from selfattn.dashboard.held_files import on_demand
-from selfattn.dashboard.pickers import OWN, choose_head
-from selfattn.dashboard.shown import offer
+from selfattn.dashboard.cache import cached, cached_error, encoder_key
+from selfattn.dashboard.download import file_button, view_link
+from selfattn.dashboard.figures import current_theme, show_chart, show_error, this_page
+from selfattn.dashboard.pickers import OWN, segmented
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
@@ -30,7 +27,6 @@ from selfattn.scan.tables import InputError, plan, read_chunk
 from selfattn.senses import ClusterReport, SeparationReport, check_rows, removal
 
 T = TypeVar("T")
-REPORTS = 16  # kept for all visitors; a report holds no tensors, so each counts as OVERHEAD
 LABELLED, TABLE, SCAN = SOURCES = ("the labelled set", "your own table", "a finished scan")
 
 
@@ -47,18 +43,12 @@ def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[P
         # A click starts the script anew, and the old run ends at its next sign of progress.
         st.button("Stop", key=f"stop {key}", on_click=lambda: st.session_state.update(stopped=asked))
 
-    def run() -> T:
-        with limits.run_slot():
-            return make(lambda done, total: bar.progress(done / total, f"{title} {done} of {total}"))
+    def show(done: int, total: int) -> None:
+        bar.progress(done / total, f"{title} {done} of {total}")
 
-    found = _reports().get(asked, run)
+    report = cached(encoder, key, lambda _: make(show), runs=True)
     place.empty()
-    return found
-
-
-@st.cache_resource(show_spinner=False)
-def _reports() -> BoundedCache:
-    return BoundedCache(REPORTS * OVERHEAD)
+    return report
 
 
 @st.cache_data(show_spinner=False)
@@ -85,7 +75,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     try:
         frame, broken = read_table(data, Path(upload.name).suffix.lower())
     except (InputError, TextError) as error:
-        st.error(_literal(error), icon=":material/error:")
+        show_error(error)
         return None
     show_rejected(broken)
     return frame, hashlib.sha256(data).hexdigest()
@@ -120,7 +110,7 @@ def show_rejected(rejected: pd.DataFrame) -> None:
 
 def show_unusable(encoder: Encoder, frame: pd.DataFrame, error: ValueError) -> None:
     """What is wrong with a table of which no row can be used, row by row."""
-    st.error(_literal(error), icon=":material/error:")
+    show_error(error)
     show_rejected(check_rows(encoder, frame, labelled="sense" in frame)[1])
 
 
@@ -135,26 +125,18 @@ def show_clusters(report: ClusterReport) -> None:
     _parquet(sentences, "selfattn-clusters")
 
 
-def show_map(frame: pd.DataFrame, column: str, kind: str, layer: int, head: int, reading: str, title: str) -> None:
+def show_map(frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str) -> None:
     """Layers x heads; a click chooses a head for every view."""
-    theme = current_theme()
-    # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
-    key = f"senses-{title}-{st.session_state.get('choices', 0)}"
-
-    def clicked() -> None:
-        if picked := st.session_state[key].selection.get("pick"):
-            choose_head(int(picked[0]["layer"]), int(picked[0]["head"]))
-
-    chart = charts.head_map(frame, column, theme, str(Head(layer, head)), kind=kind, title=title)
-    show_chart(charts.finish(chart, theme), reading, key=key, on_select=clicked, width="content")
+    chart = charts.head_map(frame, column, current_theme(), str(head), kind=kind, title=title)
+    show_chart(chart, reading, key=f"senses-{title}", heads=True, width="content")
 
 
-def show_sentences(report: SeparationReport, layer: int, head: int) -> None:
+def show_sentences(report: SeparationReport, head: Head) -> None:
     """The sentences that a head gets right and wrong; a chosen one can be opened beside one of another sense."""
-    found = report.sentences(layer, head).reset_index(drop=True)
-    name = str(Head(layer, head))
+    found = report.sentences(*head).reset_index(drop=True)
+    name = str(head)
     st.text(captions.sentences(found, name))
-    which = segmented("Show", ["wrong", "right", "all"], default="wrong", required=True, key="which")
+    which = segmented("Show", ["wrong", "right", "all"], default="wrong", key="which")
     wanted = {"wrong": found["score"] < 1, "right": found["score"] == 1, "all": found["score"] >= 0}[which]
     shown = found[wanted][["word", "sense", "nearest", "sentence"]].rename(columns={"nearest": "told as"})
     event = st.dataframe(
@@ -181,7 +163,7 @@ def _open(found: pd.DataFrame, index: int) -> None:
         st.page_link("pages/explore/inside_a_head/page.py", label="Inside a head", icon=":material/search:")
 
 
-def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, layer: int, head: int) -> None:
+def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head) -> None:
     """The mean effect of removing each head over many pairs, on request: it takes a batch of passes a sentence."""
     if not st.toggle("Measure it (two sentences of each sense; about a minute on two cores)", key="measure_removal"):
         return
@@ -195,17 +177,16 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, layer: in
         "Effect",
         list(pictures.EFFECTS),
         default="difference",
-        required=True,
         key="effects",
         label_visibility="collapsed",
     )
     column = pictures.EFFECTS[kind]
     table = pictures.removal_table(report)
-    show_map(table, column, "effect", layer, head, captions.removal(report, column), "mean effect")
+    show_map(table, column, "effect", head, captions.removal(report, column), "mean effect")
     _parquet(table, "selfattn-removal")
 
 
-def take_away(encoder: Encoder, report: SeparationReport, layer: int, head: int, column: str, kind: str) -> None:
+def offer_tables(encoder: Encoder, report: SeparationReport, head: Head, column: str, kind: str) -> None:
     """Offer the map, the tables behind the page, and the link."""
     theme = current_theme()
     table = pictures.heads_table(report)
@@ -214,26 +195,27 @@ def take_away(encoder: Encoder, report: SeparationReport, layer: int, head: int,
         encoder,
         f"How well heads tell the senses of {report.words['word'].nunique()} words apart",
         {},
-        error=cached_error(encoder, report.items["sentence"].iloc[0], layer) if encoder.recomputable else None,
+        error=cached_error(encoder, report.items["sentence"].iloc[0], head.layer) if encoder.recomputable else None,
         link=view_link(encoder, **parameters),
     )
     tables = {
         "layers": lambda: report.layers.astype({"layer": str}),
         "words": lambda: report.words.astype({"layer": str}),
-        "sentences": lambda: report.sentences(layer, head),
+        "sentences": lambda: report.sentences(*head),
     }
     if table.empty:
         curve = charts.finish(pictures.layers_curve(pictures.layers_frame(report), theme), theme)
-        offer(View("selfattn-senses", provenance, {"layers": lambda: curve}, tables))
+        this_page().view = View("selfattn-senses", provenance, {"layers": lambda: curve}, tables)
         return
     name = next(name for name, (shown, _) in pictures.MAPS.items() if shown == column)
-    chart = charts.head_map(table, column, theme, str(Head(layer, head)), kind=kind)
+    chart = charts.head_map(table, column, theme, str(head), kind=kind)
     figures = {name: lambda: charts.finish(chart, theme)}
-    reading = {name: captions.heads(report, (layer, head))}
-    offer(View("selfattn-senses", provenance, figures, {name: lambda: table, **tables}, readings=reading))
+    reading = {name: captions.heads(report, head)}
+    tables = {name: lambda: table, **tables}
+    this_page().view = View("selfattn-senses", provenance, figures, tables, readings=reading)
 
 
-def show_scan(layer: int, head: int) -> None:
+def show_scan(head: Head) -> None:
     """A finished scan's summary, from its folder on the server."""
     folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
     st.caption("Made with `python -m selfattn.scan INPUT --output DIR`, for tables of any size.")
@@ -242,7 +224,7 @@ def show_scan(layer: int, head: int) -> None:
     try:
         scan = read_scan(limits.scan_folder(folder.strip()))
     except (ScanError, TextError) as error:
-        st.error(_literal(error), icon=":material/error:")
+        show_error(error)
         return
     if not scan.finished:
         st.warning(
@@ -253,24 +235,16 @@ def show_scan(layer: int, head: int) -> None:
     table["name"] = [str(Head(*pair)) for pair in zip(table["layer"], table["head"])]
     if scan.n_rows == 0:
         return
-    if not ((table["layer"] == layer) & (table["head"] == head)).any():
-        layer, head = 0, 0
-    measure = segmented(
-        "Mean of", ["special_share", "entropy", "top_weight"], default="special_share", required=True, key="scan_map"
-    )
+    if str(head) not in set(table["name"]):
+        head = Head(0, 0)
+    measure = segmented("Mean of", ["special_share", "entropy", "top_weight"], default="special_share", key="scan_map")
     most = table.loc[table[measure].idxmax()]
     reading = f"Largest mean {measure.replace('_', ' ')}: {most['name']} ({most[measure]:.2f}), over {scan.n_rows:,} occurrences."
-    show_map(table, measure, "weights", layer, head, reading, measure.replace("_", " "))
+    show_map(table, measure, "weights", head, reading, measure.replace("_", " "))
     st.dataframe(scan.frame(["row", "word", "start", "sense", "sentence"], limit=200), hide_index=True, height=240)
     if scan.n_rejected:
         show_rejected(scan.rejects().head(limits.ROWS))
 
 
 def _parquet(frame: pd.DataFrame, name: str) -> None:
-    make = on_demand(lambda: parquet(frame), PARQUET, f"{name}.parquet")
-    st.download_button("Parquet", make, f"{name}.parquet", PARQUET, on_click="ignore", key=f"parquet {name}")
-
-
-def _literal(error: Exception) -> str:
-    """An error's text with Markdown's signs made harmless: it may quote the visitor's table."""
-    return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-.!|$:<>~" else c for c in str(error))
+    file_button("Parquet", lambda: parquet(frame), f"{name}.parquet", PARQUET, f"parquet {name}")

@@ -1,4 +1,4 @@
-"""Every picture of every page can be taken away: its numbers as a table, and the whole page in one file."""
+"""Every picture of every page can be downloaded: its numbers as a table, and the whole page in one file."""
 
 import io
 import json
@@ -7,7 +7,7 @@ import zipfile
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from selfattn.dashboard import download as take_away
+from selfattn.dashboard import download
 from selfattn.export import bundle, report
 from tests.pages.conftest import APP, pages
 
@@ -18,14 +18,14 @@ pytestmark = pytest.mark.slow
 def views(monkeypatch):
     """The views that pages offer, as they are drawn into the popover."""
     found = []
-    whole = take_away._whole
-    monkeypatch.setattr(take_away, "_whole", lambda view, *size: found.append(view) or whole(view, *size))
+    whole = download._whole
+    monkeypatch.setattr(download, "_whole", lambda view, *size: found.append(view) or whole(view, *size))
     return found
 
 
 def opened(path, **state):
     at = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(path).run()
-    at.session_state["take_away"] = True
+    at.session_state["download"] = True
     for key, value in state.items():
         at.session_state[key] = value
     return at.run()
@@ -45,7 +45,7 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
         table = view.tables.get(name)
         assert table is not None and len(table()), name
         assert view.readings.get(name), name
-    assert at.selectbox(key="take_figure").options == list(view.figures)
+    assert at.selectbox(key="download_figure").options == list(view.figures)
     page = report.html(view)
     assert page.count("<img ") == len(view.figures)
     assert "<script" not in page and "http://" not in page.replace("http://www.w3.org", "").replace(
@@ -54,10 +54,10 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
 
 
 def test_the_numbers_of_the_chosen_picture_stand_there_as_a_table(views):
-    at = opened("pages/explore/inside_a_head/page.py", take_numbers=True)
-    names = at.selectbox(key="take_figure").options
+    at = opened("pages/explore/inside_a_head/page.py", download_numbers=True)
+    names = at.selectbox(key="download_figure").options
     weights = next(name for name in names if name.endswith(". weights"))
-    at = at.selectbox(key="take_figure").set_value(weights).run()
+    at = at.selectbox(key="download_figure").set_value(weights).run()
     assert not at.exception
     table = at.dataframe[0].value
     assert table.groupby("row")["weights"].sum().round(5).eq(1).all()
@@ -94,6 +94,6 @@ def test_a_link_with_keys_of_nobodys_still_has_its_take_away(views):
         at.query_params[key] = "x"
     at = at.run().switch_page("pages/explore/inside_a_head/page.py").run()
     at.query_params["encoder"] = "x"
-    at.session_state["take_away"] = True
+    at.session_state["download"] = True
     assert not at.run().exception
     assert "encoder=x" in views[-1].provenance.link

@@ -1,0 +1,67 @@
+"""What a visitor has chosen to see: an encoder, a word in two sentences, and one head."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.words import Word
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A word where it stands in an encoded sentence."""
+
+    encoding: Encoding
+    word: Word
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """The word's token positions."""
+        return self.word.positions
+
+    @property
+    def place(self) -> tuple[str, tuple[int, ...]]:
+        """What results are kept by: the text and the positions."""
+        return self.encoding.text, self.positions
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The shared word in sentence A, in sentence B and, where the control sentence has it, in the control."""
+
+    first: Occurrence
+    second: Occurrence
+    control: Occurrence | None
+
+    @property
+    def word(self) -> str:
+        """The word as it is spelled in A."""
+        return self.first.word.text
+
+    @property
+    def sides(self) -> tuple[tuple[str, Occurrence], tuple[str, Occurrence]]:
+        """("A", first), ("B", second)."""
+        return ("A", self.first), ("B", self.second)
+
+    @property
+    def same_position(self) -> bool:
+        """Whether the word stands at the same positions in both sentences."""
+        return self.first.positions == self.second.positions
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One head of one encoder, for a word in two sentences: what every part of a page is told."""
+
+    encoder: Encoder
+    pair: Pair
+    head: Head
+
+
+def choose_head(head: Head) -> None:
+    """Make this the chosen head: for the callbacks of charts and buttons."""
+    st.session_state.head = str(head)
+    st.session_state.choices = st.session_state.get("choices", 0) + 1

@@ -1,0 +1,67 @@
+"""Every call into Streamlit that its documentation doesn't offer, each with its upstream issue, as of 2026-11-22 (1.67.0)."""
+
+import itertools
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from streamlit import runtime
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
+
+HELD = 32  # files; each is a few megabytes at most
+
+_places = itertools.count()
+
+
+def let_navigation_find_the_pages() -> None:
+    """Finding a folder called pages/, Streamlit would tell the first visitor of a deep link "page not found".
+
+    streamlit/streamlit#8860 and #9992: closed; a folder of that name beside st.navigation still does it.
+    """
+    PagesManager.uses_pages_directory = False
+
+
+def this_session() -> Any:
+    """The visitor's session that this thread works for, None where there is none.
+
+    streamlit/streamlit#315, open: threads of one's own are not supported, and there is no public way to ask.
+    """
+    return get_script_run_ctx(suppress_warning=True)
+
+
+@contextmanager
+def working_for(session: Any) -> Iterator[None]:
+    """This thread belongs to a session for a while; threads are used again, so it must not stay. #315, as above."""
+    if session is None:
+        yield
+        return
+    thread, before = threading.current_thread(), this_session()
+    add_script_run_ctx(thread, session)
+    try:
+        yield
+    finally:
+        if before is None:
+            del thread.streamlit_script_run_ctx
+        else:
+            add_script_run_ctx(thread, before)
+
+
+def hold_file(data: bytes, kind: str, file_name: str) -> None:
+    """Keep a file that was made for a download until HELD newer ones are there.
+
+    Streamlit stores the result of a download button's callable for nobody: the second page run that ends on the server,
+    anyone's, removes it. With many visitors that is often before the browser has fetched it, and the download ends in a
+    404. The callables came with streamlit/streamlit#12942; for their files that vanish no issue was found.
+    """
+    with working_for(_Holder()):
+        # The same bytes, kind and name give the same file that Streamlit stores a moment later.
+        files = runtime.get_instance().media_file_mgr
+        files.add(data, kind, f"held-{next(_places) % HELD}", file_name=file_name, is_for_static_download=True)
+
+
+class _Holder:
+    """Stands for a visitor who never leaves, as the owner of the files that are held."""
+
+    session_id = "downloads"

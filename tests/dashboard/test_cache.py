@@ -1,0 +1,150 @@
+"""The cache: bounded in bytes, each result made once however many ask, and nothing kept of an encoder that is gone."""
+
+import threading
+import time
+import weakref
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from selfattn.dashboard import cache as the_cache
+from selfattn.dashboard import encoder_picker
+from selfattn.dashboard.cache import OVERHEAD, Cache, bytes_of, cached, cached_encode, cached_knock_out
+
+
+class Superseded(Exception):
+    """What Streamlit raises in a run that a newer one has replaced, in short."""
+
+
+def _raise():
+    raise Superseded
+
+
+def test_the_cache_stays_within_its_bytes_and_makes_each_result_once():
+    cache, made = Cache(10 * (4_000 + OVERHEAD), bytes_of), []
+
+    def make(key):
+        made.append(key)
+        time.sleep(0.01)
+        return torch.zeros(1_000)
+
+    threads = [threading.Thread(target=cache.get, args=(0, lambda: make(0))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [0]
+    for key in range(1, 20):
+        cache.get(key, lambda key=key: make(key))
+    assert cache.size == 10 * (4_000 + OVERHEAD)
+    cache.get(19, lambda: pytest.fail("it is there already"))
+    for key in ("large", "larger"):  # of those beyond the bound one stays, the latest
+        assert cache.get(key, lambda: torch.zeros(20_000)).shape == (20_000,)
+        assert cache.size == 10 * (4_000 + OVERHEAD) + 80_000 + OVERHEAD
+    cache.get("larger", lambda: pytest.fail("it is there already"))
+
+
+def test_a_result_that_could_not_be_made_is_tried_again():
+    cache = Cache(10_000, bytes_of)
+    with pytest.raises(Superseded):
+        cache.get("key", _raise)
+    assert cache.get("key", lambda: 7) == 7
+
+
+def test_bytes_of_an_encoding_count_each_storage_once(encoder):
+    encoding = encoder.encode("The bank of the river.")
+    numbers = sum(state.numel() for state in encoding.states) + encoding.static.numel()
+    numbers += sum(t.numel() for r in encoding.recordings for t in (r.query, r.key, r.value, r.context))
+    assert bytes_of(encoding) == 4 * numbers + OVERHEAD
+    assert bytes_of([encoding.static, encoding.static[1:]]) == 4 * encoding.static.numel() + OVERHEAD
+
+
+def test_arrays_and_tables_count_too():
+    maps = [np.zeros((10, 10), np.uint8), np.zeros((10, 10), np.uint8)]
+    assert bytes_of(maps) == 200 + OVERHEAD
+    frame = pd.DataFrame({"n": np.zeros(50)})
+    assert bytes_of({"a": frame, "b": torch.zeros(3)}) == frame.memory_usage(deep=True).sum() + 12 + OVERHEAD
+
+
+@pytest.fixture
+def results(monkeypatch):
+    """A cache of one's own."""
+    monkeypatch.setattr(the_cache, "_results", Cache(2**20, bytes_of))
+
+
+def test_results_are_kept_by_encoder_text_word_and_way(encoder, results, monkeypatch):
+    asked = []
+    monkeypatch.setattr(type(encoder), "knock_out", lambda self, *key: asked.append(key[:3]) or torch.ones(1))
+    place = ("The old bank was closed.", (3,))
+    for way in ("zero", "mean", "zero"):
+        cached_knock_out(encoder, place, way)
+    cached_knock_out(encoder, ("The old bank was closed.", (2,)))
+    assert asked == [(*place, "zero"), (*place, "mean"), ("The old bank was closed.", (2,), "zero")]
+    alone = cached_encode(encoder, "The bank.")
+    assert cached_encode(encoder, "The bank.") is alone
+    assert cached_encode(encoder, "The bank.", "It closed.") is not alone
+    twin = SimpleNamespace(
+        name=encoder.name, revision=encoder.revision, digest="another", device="cpu", dtype="float32"
+    )
+    assert cached(twin, ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
+
+
+def test_progress_is_shown_while_it_is_made_and_gone_after(results):
+    def script():
+        from types import SimpleNamespace
+
+        import streamlit as st
+
+        from selfattn.dashboard.cache import cached
+
+        twin = SimpleNamespace(name="n", revision=None, digest="d", device="cpu", dtype="float32")
+
+        def make(progress):
+            progress(3, 4)
+            st.session_state.made = st.session_state.get("made", 0) + 1
+            return "result"
+
+        st.text(cached(twin, "key", make, "Working ..."))
+
+    at = AppTest.from_function(script).run().run()
+    assert not at.exception
+    assert at.session_state["made"] == 1
+    assert [element.value for element in at.text] == ["result"]
+    assert not at.get("progress")
+
+
+class Thing(SimpleNamespace):
+    """Stands in for an encoder; can be watched for being freed."""
+
+    device, dtype, revision = "cpu", "float32", None
+
+
+def test_the_least_recently_used_encoder_goes_first_with_all_that_it_left(results, monkeypatch):
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
+    monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name=name, digest=name))
+    monkeypatch.setattr(encoder_picker, "_settle", lambda: None)
+
+    def load(name):
+        encoder = encoder_picker.load(name, None, "cpu", "float32")
+        cached(encoder, "its result", lambda progress: torch.full((1,), float(ord(name))))
+        return encoder
+
+    gone, kept = weakref.ref(load("b")), load("a")
+    assert load("a") is kept and gone() is not None
+    load("c")  # b goes
+    assert gone() is None
+    assert sorted(chr(int(result)) for result in the_cache._results.results) == ["a", "c"]
+
+
+def test_a_failed_load_leaves_room_for_another_try(monkeypatch):
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(1, lambda _: 1))
+    monkeypatch.setattr(encoder_picker, "_settle", lambda: None)
+    monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: _raise())
+    with pytest.raises(Superseded):
+        encoder_picker.load("a", None, "cpu", "float32")
+    monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name=name, digest=name))
+    assert encoder_picker.load("a", None, "cpu", "float32").name == "a"

@@ -1,0 +1,185 @@
+"""The queue: visitors wait in turn; superseded work frees its place."""
+
+import threading
+import time
+from contextlib import ExitStack
+from types import SimpleNamespace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from selfattn.dashboard import limits, queue
+from selfattn.dashboard.queue import Queue
+
+
+class Superseded(Exception):
+    """What Streamlit raises in a run that a newer one has replaced, in short."""
+
+
+@pytest.mark.parametrize("places", [1, 2])
+def test_fifty_visitors_take_turns_in_the_order_they_came(places):
+    turns, running, most, order = Queue(places), 0, 0, []
+    lock = threading.Lock()
+
+    def visit(number: int) -> None:
+        nonlocal running, most
+        with turns.turn():
+            with lock:
+                running += 1
+                most = max(most, running)
+                order.append(number)
+            time.sleep(0.002)
+            with lock:
+                running -= 1
+
+    visitors = []
+    with ExitStack() as held:
+        for _ in range(places):
+            held.enter_context(_another_thread_holds(turns))
+        for number in range(50):
+            visitors.append(threading.Thread(target=visit, args=(number,)))
+            visitors[-1].start()
+            _until(lambda wanted=number + 1: turns.waiting == wanted)
+    for visitor in visitors:
+        visitor.join(10)
+    assert most <= places
+    assert turns.waiting == 0
+    assert sorted(order) == list(range(50))
+    if places == 1:  # of two that run side by side either may note itself first
+        assert order == list(range(50))
+
+
+def test_a_page_that_began_earlier_goes_before_one_that_asked_earlier():
+    turns, order, visitors = Queue(1), [], []
+
+    def visit(since: float) -> None:
+        with turns.turn(since=since):
+            order.append(since)
+
+    with _another_thread_holds(turns):
+        for waiting, since in enumerate((3.0, 1.0, 2.0), start=1):
+            visitors.append(threading.Thread(target=visit, args=(since,)))
+            visitors[-1].start()
+            _until(lambda wanted=waiting: turns.waiting == wanted)
+    for visitor in visitors:
+        visitor.join(10)
+    assert order == [1.0, 2.0, 3.0]
+
+
+def test_superseded_work_frees_its_place_whether_it_ran_or_waited():
+    turns = Queue(1)
+    with pytest.raises(Superseded), turns.turn():
+        raise Superseded  # in a progress callback, say
+    with _another_thread_holds(turns):
+        with pytest.raises(Superseded), turns.turn(still_wanted=_raise_superseded):
+            pytest.fail("the place was taken")
+        assert turns.waiting == 0
+    with turns.turn():  # free again: this would hang otherwise
+        pass
+
+
+def test_a_long_turn_makes_room_and_keeps_no_second_place():
+    turns, order = Queue(1, lease=0.2), []
+    with turns.turn():
+        other = threading.Thread(target=lambda: _note_a_turn(turns, order))
+        other.start()
+        other.join(10)  # would wait for ever without the lease
+        assert order == ["in turn"]
+    with turns.turn():  # the place that the first gave up was not given back twice
+        late = threading.Thread(target=lambda: _note_a_turn(turns, order))
+        late.start()
+        _until(lambda: turns.waiting == 1)
+    late.join(10)
+    assert order == ["in turn", "in turn"]
+
+
+def _note_a_turn(turns: Queue, order: list) -> None:
+    with turns.turn():
+        order.append("in turn")
+
+
+def test_a_thread_never_waits_for_itself():
+    turns = Queue(1)
+    with turns.turn(), turns.turn():
+        pass
+    with _another_thread_holds(turns):
+        assert turns.waiting == 0
+
+
+def test_a_page_that_waits_for_its_turn_says_so(monkeypatch):
+    said = []
+    place = SimpleNamespace(text=said.append, empty=lambda: said.append("gone"))
+    monkeypatch.setattr(queue, "PATIENCE", 0.0)
+    monkeypatch.setattr(queue.st, "empty", lambda: place)
+
+    def visit() -> None:
+        with queue.page_turn():
+            pass
+
+    visit()
+    assert said == ["gone"]
+    with ExitStack() as held:
+        for _ in range(limits.PAGES):
+            held.enter_context(_another_thread_holds(queue._pages))
+        page = threading.Thread(target=visit)
+        page.start()
+        _until(lambda: len(said) > 1)
+        assert "1 wait for their turn" in said[1]
+    page.join(10)
+    assert said[-1] == "gone"
+
+
+def test_a_rerun_calls_off_the_one_that_waits():
+    """Streamlit's own stop reaches a script run that waits for its turn."""
+
+    def script():
+        import streamlit as st
+
+        from selfattn.dashboard import queue
+
+        st.session_state.runs = st.session_state.get("runs", 0) + 1
+        if st.session_state.runs == 1:
+            from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+            get_script_run_ctx().script_requests.request_stop()
+        with queue.run_slot():
+            st.session_state.reached = True
+
+    with _another_thread_holds(queue._runs), _another_thread_holds(queue._runs):
+        started = time.time()
+        app = AppTest.from_function(script, default_timeout=20).run()
+        assert "reached" not in app.session_state
+        assert time.time() - started < 10  # it didn't wait for the places to be let go
+        assert queue._runs.waiting == 0
+
+
+def _raise_superseded():
+    raise Superseded
+
+
+class _another_thread_holds:
+    """One place is taken by another thread inside the `with`."""
+
+    def __init__(self, turns: Queue):
+        self._turns, self._held, self._let_go = turns, threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._hold)
+
+    def _hold(self) -> None:
+        with self._turns.turn():
+            self._held.set()
+            self._let_go.wait(20)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+        assert self._held.wait(10)
+
+    def __exit__(self, *_) -> None:
+        self._let_go.set()
+        self._thread.join(10)
+
+
+def _until(condition) -> None:
+    deadline = time.time() + 10
+    while not condition():
+        assert time.time() < deadline
+        time.sleep(0.001)
