@@ -1,4 +1,4 @@
-"""Do heads tell the senses of a word apart? Over many labelled sentences, beside the baselines that keep one honest."""
+"""Do heads separate the senses of a word? Over many labelled sentences, beside the baselines that keep one honest."""
 
 from selfattn.senses.nearest_centroid import SeparationReport, separation
 from selfattn.senses.random_weights import random_twin

@@ -1,4 +1,4 @@
-"""The floor: the same architecture with random weights. What it can do, pretraining need not have taught."""
+"""A baseline: the same architecture with random weights. What it can do, pretraining need not have taught."""
 
 import copy
 from dataclasses import replace

@@ -19,7 +19,7 @@ from selfattn.analysis.measures import similarity
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.senses.resampling import SEED, interval
-from selfattn.senses.usable_rows import check_rows
+from selfattn.senses.usable_rows import require_rows
 
 RELIABLE = 0.8
 SPLITS = 200
@@ -27,7 +27,7 @@ SPLITS = 200
 
 @dataclass(frozen=True, eq=False)
 class RemovalReport:
-    """What `removal` found. An effect is a cosine without the head minus the cosine with it: positive, the head parts."""
+    """The result of `removal`. An effect is a cosine without a head minus that with it: positive, the head sets apart."""
 
     heads: pd.DataFrame
     # layer, head, and for different (pairs of different senses), same (of one sense) and gap (different - same):
@@ -59,10 +59,8 @@ def removal(
         raise NotRecomputable(f"Heads can't be removed from {encoder.name}: {encoder.reason}")
     if per_sense < 2:
         raise ValueError(f"per_sense must be at least 2 (a same-sense pair needs two sentences), got {per_sense}.")
-    items, rejected = check_rows(encoder, frame)
+    items, rejected = require_rows(encoder, frame)
     items = items.groupby(["word", "sense"]).head(per_sense)
-    if items.empty:
-        raise ValueError(f"None of the {len(frame)} rows can be used; see check_rows for the reasons.")
     pairs, effects = [], []
     done = 0
     for word, rows in items.groupby("word"):
@@ -73,9 +71,9 @@ def removal(
             if progress is not None:
                 progress(done, len(items))
         for (a, first), (b, second) in combinations(enumerate(rows.itertuples()), 2):
-            alike = similarity(vectors[a], vectors[b])
-            pairs.append((word, first.sentence, second.sentence, first.sense == second.sense, float(alike[-1])))
-            effects.append((alike[:-1] - alike[-1]).numpy())
+            cosine = similarity(vectors[a], vectors[b])
+            pairs.append((word, first.sentence, second.sentence, first.sense == second.sense, float(cosine[-1])))
+            effects.append((cosine[:-1] - cosine[-1]).numpy())
     pairs = pd.DataFrame(pairs, columns=["word", "first", "second", "same_sense", "cosine"])
     per_word = _per_word(pairs, np.stack(effects))
     return RemovalReport(
@@ -96,12 +94,12 @@ def split_half(per_word: np.ndarray, splits: int = SPLITS) -> float:
     if n_words < 4:
         return float("nan")
     generator = np.random.default_rng(SEED)
-    found = []
+    correlations = []
     for _ in range(splits):
         order = generator.permutation(n_words)
         halves = [rankdata(per_word[half].mean(axis=0)) for half in np.array_split(order, 2)]
-        found.append(np.corrcoef(*halves)[0, 1])
-    mean = float(np.mean(found))
+        correlations.append(np.corrcoef(*halves)[0, 1])
+    mean = float(np.mean(correlations))
     return 2 * mean / (1 + mean) if mean > -1 else -1.0
 
 

@@ -6,14 +6,9 @@ Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 
 """
 
 import numpy as np
-import torch
-from torch import Tensor
-
-from selfattn.senses.centroid import centroid_cosines, score
 
 DRAWS = 2000
 SEED = 0
-BLOCK = 4_000_000  # numbers held at once while labels are shuffled
 
 
 def interval(per_word: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -24,21 +19,6 @@ def interval(per_word: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     draws = np.random.default_rng(SEED).multinomial(n_words, np.full(n_words, 1 / n_words), size=DRAWS)
     low, high = np.percentile(draws / n_words @ per_word, [2.5, 97.5], axis=0)
     return low, high
-
-
-def shuffled_accuracy(between: Tensor, labels: Tensor, n_senses: int, shuffles: int, seed: int) -> Tensor:
-    """One word's accuracy under shuffled labels, the same shuffles for every feature: (features, shuffles).
-
-    between (features, n, n), labels (n,).
-    """
-    n_features, n = between.shape[:2]
-    if not n_features or not shuffles:
-        return torch.zeros(n_features, shuffles, dtype=between.dtype)
-    generator = np.random.default_rng(seed)
-    shuffled = torch.from_numpy(generator.permuted(np.tile(labels.numpy(), (shuffles, 1)), axis=1))
-    step = max(1, BLOCK // (n_features * n * n_senses))
-    parts = [score(centroid_cosines(between, block, n_senses), block).mean(dim=-1) for block in shuffled.split(step)]
-    return torch.cat(parts, dim=1)
 
 
 def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:

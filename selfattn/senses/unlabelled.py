@@ -1,6 +1,6 @@
 """Groups among the vectors of a word in unlabelled sentences. They are clusters, not senses: nobody has named them.
 
-Source: Rousseeuw 1987, "Silhouettes" (how well the groups part); k-means on unit vectors as scikit-learn has it.
+Source: Rousseeuw 1987, "Silhouettes" (how well the groups are set apart); k-means on unit vectors as scikit-learn has it.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from sklearn.metrics import silhouette_samples
 from sklearn.preprocessing import normalize
 
 from selfattn.encoders.encoder import Encoder, Progress
-from selfattn.senses.usable_rows import check_rows
+from selfattn.senses.usable_rows import require_rows
 from selfattn.senses.word_vectors import word_vectors
 
 MOST = 6  # clusters tried
@@ -21,7 +21,7 @@ CLEAR = 0.25  # a mean silhouette below this says that there is no real structur
 
 @dataclass(frozen=True, eq=False)
 class ClusterReport:
-    """What `clusters` found. A silhouette runs from -1 (nearer to another cluster) to 1 (far from all others)."""
+    """The result of `clusters`. A silhouette runs from -1 (nearer to another cluster) to 1 (far from all others)."""
 
     words: pd.DataFrame  # word, sentences, clusters (the number with the best silhouette), silhouette (their mean)
     items: pd.DataFrame  # the table's columns, start, stop, cluster (from 0, largest first), silhouette
@@ -40,10 +40,7 @@ def clusters(
     layer = encoder.n_layers - 1 if layer is None else layer
     if not 0 <= layer < encoder.n_layers:
         raise ValueError(f"Expected a layer from 0 to {encoder.n_layers - 1}, got {layer}.")
-    items, rejected = check_rows(encoder, frame, labelled=False)
-    if items.empty:
-        first = f" First reason: {rejected['reason'].iloc[0]}" if len(rejected) else ""
-        raise ValueError(f"None of the {len(frame)} rows can be used.{first}")
+    items, rejected = require_rows(encoder, frame, labelled=False)
     parts = []
     groups = items.groupby("word")
     for done, (_, rows) in enumerate(groups, start=1):
@@ -52,20 +49,20 @@ def clusters(
         parts.append(rows.assign(cluster=labels, silhouette=silhouettes))
         if progress is not None:
             progress(done, len(groups))
-    found = pd.concat(parts)
-    words = found.groupby("word", as_index=False).agg(
+    grouped = pd.concat(parts)
+    words = grouped.groupby("word", as_index=False).agg(
         sentences=("sentence", "size"),
         clusters=("cluster", lambda labels: labels.nunique()),
         silhouette=("silhouette", "mean"),
     )
-    return ClusterReport(words.sort_values("silhouette", ascending=False, ignore_index=True), found, rejected)
+    return ClusterReport(words.sort_values("silhouette", ascending=False, ignore_index=True), grouped, rejected)
 
 
 def group(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each vector's cluster and silhouette, for the number of clusters with the best mean: (n, d) -> (n,), (n,)."""
     unit = normalize(vectors.astype(np.float64))
     best = (np.zeros(len(unit), dtype=int), np.zeros(len(unit)))
-    # Vectors that are all alike, but for rounding, are one cluster.
+    # Vectors that are equal, but for rounding, are one cluster.
     n_distinct = len(np.unique(unit.round(6), axis=0))
     for n_clusters in range(2, min(MOST, n_distinct, len(unit) - 1) + 1):
         labels = KMeans(n_clusters, n_init=10, random_state=0).fit_predict(unit)

@@ -10,7 +10,7 @@ PER_WORD = 4  # fewer sentences than this make no clusters
 
 
 def check_rows(encoder: Encoder, frame: pd.DataFrame, labelled: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Part a table (columns sentence, word and, where labelled, sense) into usable and rejected rows.
+    """Split a table (columns sentence, word and, where labelled, sense) into usable and rejected rows.
 
     Usable rows have `word` in lower case and `start`, `stop`, the word's tokens (stop excluded); rejected rows have
     their `reason`. Both keep the table's index and other columns. Labelled words need two senses with two sentences
@@ -41,6 +41,15 @@ def check_rows(encoder: Encoder, frame: pd.DataFrame, labelled: bool = True) -> 
     rejected = frame.loc[[index for index in frame.index if index in reasons]].copy()
     rejected["reason"] = [reasons[index] for index in rejected.index]
     return usable.drop(index=[index for index in reasons if index in usable.index]), rejected
+
+
+def require_rows(encoder: Encoder, frame: pd.DataFrame, labelled: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """`check_rows`, with a ValueError that names the first reason where no row can be used."""
+    usable, rejected = check_rows(encoder, frame, labelled)
+    if usable.empty:
+        first = f" First reason: {rejected['reason'].iloc[0]}" if len(rejected) else ""
+        raise ValueError(f"None of the {len(frame)} rows can be used.{first}")
+    return usable, rejected
 
 
 def _place(encoder: Encoder, row: tuple, seen: set[tuple[str, str]]) -> tuple[str, int, int]:

@@ -9,8 +9,8 @@ import torch
 
 from selfattn import words
 from selfattn.senses import random_twin, separation
-from selfattn.senses.centroid import centroid_cosines, cosines, score
-from selfattn.senses.resampling import interval, p_values, shuffled_accuracy, threshold
+from selfattn.senses.nearest_centroid import centroid_cosines, cosines, score, shuffled_accuracy
+from selfattn.senses.resampling import interval, p_values, threshold
 
 
 def unit(vector):
