@@ -5,8 +5,8 @@ import io
 import pandas as pd
 import pytest
 from hypothesis import strategies as st
-from pages.explore.senses.tables_and_reports import read_table
 
+from pages.explore.senses.tables_and_reports import read_table
 from selfattn import TextError
 from selfattn.scan.tables import InputError
 from tests.fuzz.hostile import texts
