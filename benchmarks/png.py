@@ -9,7 +9,8 @@ from benchmarks.models import bundled, text
 from benchmarks.table import Row, compare
 from selfattn.charts import vega as charts
 from selfattn.charts.theme import LIGHT
-from selfattn.export import files as export
+from selfattn.export import files
+from selfattn.export.provenance import Provenance
 
 matplotlib.use("agg")
 
@@ -25,11 +26,11 @@ def main() -> Iterator[Row]:
     for n, rounds in ((12, 9), (64, 5), (128, 3)):
         encoding = encoder.encode(text(n))
         weights = encoding.weights(0, 10).numpy()
-        origin = export.Provenance.of(encoder, "L0 H10", {"A": encoding}, layer=0, head=10, error=3e-8)
+        origin = Provenance.of(encoder, "L0 H10", {"A": encoding}, layer=0, head=10, error=3e-8)
 
         def ours(weights=weights, encoding=encoding, origin=origin):
             spec = charts.finish(charts.heatmap(weights, encoding.tokens, LIGHT), LIGHT)
-            return export.png(spec, origin, scale=2, width=600)
+            return files.png(spec, origin, scale=2, width=600)
 
         def theirs(weights=weights, encoding=encoding, n=n):
             figure, axes = pyplot.subplots(figsize=(6, 6), dpi=200)

@@ -20,6 +20,7 @@ LOCALE = {"number": {"decimal": ".", "thousands": ",", "grouping": [3], "currenc
 
 UNKNOWN = "unknown"
 SMALLEST_WEIGHT = 0.0001  # written out; below it only its bound is
+PLACES = 12  # of a decimal that nobody asked to be shorter
 SMALLEST_DECIMAL = 1e-9  # below it zeros can't be counted by eye
 NOISE = 1e-6  # of a share: sums of float32 weights miss 0 and 1 by this
 EXACT = Context(prec=400)  # enough for every digit of a float64
@@ -88,8 +89,12 @@ def count(value: int) -> str:
 
 
 def plain(value: float) -> str:
-    """A number as somebody would type it, at most four decimals: "2", "0.5", "−1.25"."""
-    return _written(value, 4).rstrip("0").rstrip(".") if math.isfinite(value) and value else _written(value, 0)
+    """A number as somebody would type it, with four digits that count: "2", "−1.235", "12346", "0.0000012"."""
+    if value == 0 or not math.isfinite(value):
+        return decimal(value, 0)
+    places = min(max(3 - math.floor(math.log10(abs(value))), 0), PLACES)
+    text = decimal(value, places)
+    return text.rstrip("0").rstrip(".") if places else text
 
 
 def listing(values: Iterable[float], write: Callable[[float], str] = decimal) -> str:

@@ -57,6 +57,10 @@ CASES = [
     (numbers.plain, 100.0, "100"),
     (numbers.plain, -1.25, "−1.25"),
     (numbers.plain, 0.123456, "0.1235"),
+    (numbers.plain, -1.2346, "−1.235"),
+    (numbers.plain, 12345.6, "12346"),
+    (numbers.plain, 1.2e-6, "0.0000012"),
+    (numbers.plain, 1e-20, "0"),
     (numbers.plain, 0.0, "0"),
     (numbers.plain, math.inf, "∞"),
 ]

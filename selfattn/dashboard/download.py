@@ -12,9 +12,9 @@ from selfattn.dashboard.figures import Page
 from selfattn.dashboard.streamlit_internals import hold_file, this_session, working_for
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.export import bundle, fonts, report
-from selfattn.export import files as export
-from selfattn.export.files import Provenance, View
+from selfattn.export import bundle, files, report
+from selfattn.export.files import View
+from selfattn.export.provenance import Provenance
 
 WIDTHS = (300, 3000)  # units; a PNG has `scale` times as many pixels
 
@@ -54,7 +54,7 @@ def show_download(page: Page) -> None:
     view = _view(page)
     with opened:
         name = st.selectbox("Figure", list(view.figures), key="download_figure")
-        st.text(view.readings.get(name, name), width="stretch")
+        st.text(view.captions.get(name, name), width="stretch")
         left, right = st.columns(2)
         low, high = WIDTHS
         width = left.number_input("Width", low, high, 1200, step=100, key="download_width")
@@ -65,18 +65,16 @@ def show_download(page: Page) -> None:
         _show_buttons(
             view.name,
             {
-                "PNG": ("png", "image/png", lambda: export.png(view.figures[name](), view.provenance, scale, width)),
-                "SVG": ("svg", "image/svg+xml", lambda: export.svg(view.figures[name](), view.provenance, width)),
-                "CSV": ("csv", "text/csv", lambda: export.csv(table(), view.provenance)),
-                "Parquet": ("parquet", export.PARQUET, lambda: export.parquet(table(), view.provenance)),
+                "PNG": ("png", "image/png", lambda: files.png(view.figures[name](), view.origin(name), scale, width)),
+                "SVG": ("svg", "image/svg+xml", lambda: files.svg(view.figures[name](), view.origin(name), width)),
+                "CSV": ("csv", "text/csv", lambda: files.csv(table(), view.origin(name))),
+                "Parquet": ("parquet", files.PARQUET, lambda: files.parquet(table(), view.origin(name))),
             },
         )
         if st.toggle("Its numbers as a table", key="download_numbers"):
             st.dataframe(table(), hide_index=True, height=260)
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width, scale))
-        if said := fonts.notice(_spelled(view.provenance)):
-            st.text(said, width="stretch")
         # A lesson's numbers are not in its link; what an encoder shows is.
         st.text("A link that reopens this view:" if page.encoder else "A link to this page:")
         st.code(view.provenance.link, language=None, wrap_lines=True)
@@ -84,7 +82,7 @@ def show_download(page: Page) -> None:
 
 def _whole(view: View, width: int, scale: int) -> dict[str, tuple[str, str, Callable[[], str | bytes]]]:
     makers = {
-        "Weights (NPZ)": ("npz", "application/octet-stream", lambda: export.npz(_made(view.arrays), view.provenance)),
+        "Weights (NPZ)": ("npz", "application/octet-stream", lambda: files.npz(_made(view.arrays), view.provenance)),
         "Everything (ZIP)": ("zip", "application/zip", lambda: bundle.zipped(view, scale, width)),
         "Report (HTML)": ("html", "text/html", lambda: report.html(view, width)),
     }
@@ -104,21 +102,22 @@ def _view(page: Page) -> View:
     figures = {name: lambda figure=figure: figure.spec for name, figure in page.figures.items()}
     tables = {name: figure.table for name, figure in page.figures.items()}
     captions = {name: figure.caption for name, figure in page.figures.items()}
+    headless = frozenset(name for name, figure in page.figures.items() if not figure.one_head)
     if page.view is not None:
         own = page.view
         arrays = own.arrays or _weights(page)
         return View(
             own.name, own.provenance, {**own.figures, **figures}, {**own.tables, **tables}, arrays,
-            {**captions, **own.readings},
+            {**captions, **own.captions}, headless,
         )  # fmt: skip
     name = bundle.safe_name(f"selfattn-{page.title}").lower()
-    return View(name, _provenance(page), figures, tables, _weights(page), captions)
+    return View(name, _provenance(page), figures, tables, _weights(page), captions, headless)
 
 
 def _provenance(page: Page) -> Provenance:
     title, link = page.title, view_link(page.encoder, **dict(st.query_params))
     if page.encoder is None:
-        return Provenance.of_kernel(title, link)
+        return Provenance(title=title, link=link)
     texts = _texts(page)
     layer, head = page.head or (None, None)
     error = None
@@ -143,9 +142,3 @@ def _weights(page: Page) -> dict[str, Callable[[], Any]]:
 
 def _made(arrays: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
     return {name: make() for name, make in arrays.items()}
-
-
-def _spelled(provenance: Provenance) -> list[str]:
-    """What a figure spells out: tokens, and words as they stand in the sentences."""
-    words = [word for text in provenance.sentences.values() for word in text.split()]
-    return [token for tokens in provenance.tokens.values() for token in tokens] + words

@@ -32,6 +32,7 @@ class Figure:
     spec: dict[str, Any]  # Vega-Lite
     caption: str
     table: Callable[[], pd.DataFrame]
+    one_head: bool  # whether it shows the page's chosen head
 
 
 @dataclass
@@ -83,6 +84,7 @@ def show_chart(
     *,
     key: str | None = None,
     heads: bool = False,
+    one_head: bool = True,
     width: str | int = "stretch",
     visible: bool = True,
     name: str = "",
@@ -91,12 +93,13 @@ def show_chart(
     """Send a chart to the page; `caption` says in words, computed from the data, what is to be seen.
 
     The caption is the picture's text alternative, and stands beneath it where it is visible. heads: a click on a head makes
-    it the chosen one; such a chart needs a key. name and table are for "Download": what the picture is called where it has
+    it the chosen one; such a chart needs a key. one_head=False: it doesn't show the page's chosen head, so its files name
+    none (nor do those of a chart of all heads). name and table are for "Download": what the picture is called where it has
     no title, and its numbers where the spec doesn't hold them as records. Altair's schema validation runs under a
     process-wide lock, so charts go out as unvalidated dicts.
     """
     spec = chart if isinstance(chart, dict) and "config" in chart else finish(chart, current_theme())
-    _note(spec, caption, name, table)
+    _note(spec, caption, name, table, one_head and not heads)
     on_select: Any = "ignore"
     if heads:
         # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
@@ -114,11 +117,13 @@ def _choose_clicked(key: str) -> None:
         choose_head(Head(int(picked[0]["layer"]), int(picked[0]["head"])))
 
 
-def _note(spec: dict[str, Any], caption: str, name: str, table: Callable[[], pd.DataFrame] | None) -> None:
+def _note(
+    spec: dict[str, Any], caption: str, name: str, table: Callable[[], pd.DataFrame] | None, one_head: bool
+) -> None:
     figures = this_page().figures
     text = name or drawn_title(spec) or caption
     short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
-    figures[f"{len(figures) + 1}. {short}"] = Figure(spec, caption, table or (lambda: drawn_frame(spec)))
+    figures[f"{len(figures) + 1}. {short}"] = Figure(spec, caption, table or (lambda: drawn_frame(spec)), one_head)
 
 
 def _with_tables(spec: dict[str, Any]) -> dict[str, Any]:

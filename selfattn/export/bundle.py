@@ -3,44 +3,39 @@
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from selfattn.export import files as export
-from selfattn.export import report
+from selfattn.export import files, report
 from selfattn.export.files import View
 
 
 def zipped(view: View, scale: float = 2.0, width: float | None = None) -> bytes:
     """The view as a ZIP; PNGs with `scale` pixels a unit, pictures `width` units wide (None: as drawn)."""
-    files = dict(_files(view, scale, width))
+    parts = dict(_parts(view, scale, width))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in {"README.txt": _readme(view, files), **files}.items():
+        for name, content in {"README.txt": _readme(view, parts), **parts}.items():
             data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
             archive.writestr(name, data)
     return buffer.getvalue()
 
 
-def _files(view: View, scale: float, width: float | None) -> Iterator[tuple[str, str | bytes]]:
+def _parts(view: View, scale: float, width: float | None) -> Iterator[tuple[str, str | bytes]]:
     drawn: dict[str, dict[str, Any]] = {name: spec() for name, spec in view.figures.items()}
     frames = {name: make() for name, make in view.tables.items()}
     yield "provenance.json", view.provenance.json()
     for name, spec in drawn.items():
-        yield f"figures/{safe_name(name)}.png", export.png(spec, view.provenance, scale, width)
-        yield f"figures/{safe_name(name)}.svg", export.svg(spec, view.provenance, width)
+        yield f"figures/{safe_name(name)}.png", files.png(spec, view.origin(name), scale, width)
+        yield f"figures/{safe_name(name)}.svg", files.svg(spec, view.origin(name), width)
     for name, frame in frames.items():
-        yield f"tables/{safe_name(name)}.csv", export.csv(frame, view.provenance)
+        yield f"tables/{safe_name(name)}.csv", files.csv(frame, view.origin(name))
     if view.arrays:
-        yield "weights.npz", export.npz({name: make() for name, make in view.arrays.items()}, view.provenance)
-    made = View(
-        view.name,
-        view.provenance,
-        {name: lambda spec=spec: spec for name, spec in drawn.items()},
-        {name: lambda frame=frame: frame for name, frame in frames.items()},
-        readings=view.readings,
-    )
-    yield "report.html", report.html(made, width)
+        yield "weights.npz", files.npz({name: make() for name, make in view.arrays.items()}, view.provenance)
+    figures = {name: lambda spec=spec: spec for name, spec in drawn.items()}
+    tables = {name: lambda frame=frame: frame for name, frame in frames.items()}
+    yield "report.html", report.html(replace(view, figures=figures, tables=tables), width)
 
 
 def safe_name(name: str) -> str:
@@ -48,9 +43,9 @@ def safe_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "unnamed"
 
 
-def _readme(view: View, files: Mapping[str, str | bytes]) -> str:
+def _readme(view: View, names: Iterable[str]) -> str:
     sentences = "\n".join(f"  {name}: {text}" for name, text in view.provenance.sentences.items())
-    readings = "\n".join(f"  {name}: {reading}" for name, reading in view.readings.items())
+    captions = "\n".join(f"  {name}: {caption}" for name, caption in view.captions.items())
     weights = 'weights.npz opens with numpy.load; its entry "provenance" is the same JSON as provenance.json. '
     return f"""{view.provenance.title}
 
@@ -60,12 +55,12 @@ Sentences
 {sentences or "  (none: this view computes with numbers of its own)"}
 
 What is to be seen
-{readings or "  (no reading)"}
+{captions or "  (no caption)"}
 
 Files
-{chr(10).join(f"  {name}" for name in files)}
+{chr(10).join(f"  {name}" for name in names)}
 
-Rows are queries (the token that looks), columns keys (the token looked at); positions, layers and heads count from 0.
+Rows are queries (the token that attends), columns keys (the token attended to); positions, layers and heads count from 0.
 {weights if view.arrays else ""}report.html opens in any browser, offline. The page can be opened again at
   {view.provenance.link}
 

@@ -1,17 +1,11 @@
-"""Charts and data to files, each with its provenance: PNG, SVG, CSV, NPZ."""
+"""Charts and data to files, each with its provenance: PNG, SVG, CSV, Parquet, NPZ."""
 
 import io
-import json
-import platform
 import re
-import struct
 import textwrap
-import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from functools import cache
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -19,88 +13,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import vl_convert as vlc
+from PIL.PngImagePlugin import PngInfo, putchunk
 
 from selfattn.charts.drawable import drawable, drawable_spec, unlimited_spec
-from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.encoding import Encoding
+from selfattn.export.provenance import Provenance
 
 PARQUET = "application/vnd.apache.parquet"
 UNITS_PER_INCH = 72
 MAX_PIXELS = 64_000_000  # of a PNG: 256 MB while it is drawn
 SUBTITLE_LINES = 12  # of one sentence, beneath a figure's title
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where a figure or a table comes from: enough to make it again."""
-
-    title: str
-    model: str
-    revision: str | None
-    digest: str
-    device: str
-    dtype: str
-    sentences: dict[str, str]  # A: text, B: text
-    tokens: dict[str, list[str]]
-    layer: int | None  # None for what shows all layers
-    head: int | None  # None for what shows all heads
-    error: float | None  # largest difference between the kernel's weights and the model's own, where one was measured
-    link: str
-    recomputed: bool = True  # False: the model's own weights are shown as it reports them
-    versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
-
-    @classmethod
-    def of(
-        cls,
-        encoder: Encoder,
-        title: str,
-        encodings: Mapping[str, Encoding],
-        *,
-        layer: int | None = None,
-        head: int | None = None,
-        error: float | None = None,
-        link: str = "",
-    ) -> "Provenance":
-        """The provenance of something made from these encoded sentences ("A", "B" ...) by this encoder."""
-        return cls(
-            title=title,
-            model=encoder.name,
-            revision=encoder.revision,
-            digest=encoder.digest,
-            device=encoder.device,
-            dtype=encoder.dtype,
-            sentences={name: encoding.text for name, encoding in encodings.items()},
-            tokens={name: list(encoding.tokens) for name, encoding in encodings.items()},
-            layer=layer,
-            head=head,
-            error=error,
-            link=link,
-            recomputed=encoder.recomputable,
-        )
-
-    @classmethod
-    def of_kernel(cls, title: str, link: str = "") -> "Provenance":
-        """The provenance of what the kernel, or a small system of the lessons, computed without a pretrained encoder."""
-        return cls(title, "", None, "", "cpu", "", {}, {}, None, None, None, link)
-
-    def line(self) -> str:
-        """One line for the foot of a figure."""
-        if not self.model:
-            return "computed by selfattn from scratch, without a pretrained encoder"
-        revision = f" @ {self.revision[:7]}" if self.revision else ""
-        place = [f"{what} {i}" for what, i in (("layer", self.layer), ("head", self.head)) if i is not None]
-        origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}"])
-        return f"{origin}; {said}" if (said := self.said_error()) else origin
-
-    def said_error(self) -> str:
-        """How far the kernel is from the model, in words; "" where nothing was measured."""
-        if not self.recomputed:
-            return "shown, not recomputed"
-        return "" if self.error is None else f"largest difference to the model's own {self.error:.0e}"
-
-    def json(self) -> str:
-        """Everything, as JSON."""
-        return json.dumps(asdict(self), ensure_ascii=False, indent=1)
+PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specification, 11.2.2)
 
 
 @dataclass(frozen=True)
@@ -112,19 +34,12 @@ class View:
     figures: Mapping[str, Callable[[], dict[str, Any]]]  # name: Vega-Lite dict
     tables: Mapping[str, Callable[[], pd.DataFrame]]  # name: tidy frame
     arrays: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # name: array or tensor of any shape
-    readings: Mapping[str, str] = field(default_factory=dict)  # figure's name: what is to be seen in it, in words
+    captions: Mapping[str, str] = field(default_factory=dict)  # figure's name: what is to be seen in it, in words
+    headless: Set[str] = frozenset()  # names of figures and tables that don't show the provenance's one head
 
-
-@cache
-def versions() -> tuple[tuple[str, str], ...]:
-    """The versions of what makes the numbers and the pictures."""
-    found = [("python", platform.python_version())]
-    for package in ("selfattn", "torch", "transformers", "altair", "vl-convert-python"):
-        try:
-            found.append((package, version(package)))
-        except PackageNotFoundError:
-            found.append((package, "from source"))
-    return tuple(found)
+    def origin(self, name: str) -> Provenance:
+        """Where one figure or table comes from: the view's provenance, without a head that it doesn't show."""
+        return self.provenance.without_head() if name in self.headless else self.provenance
 
 
 def titled(spec: dict[str, Any], provenance: Provenance) -> dict[str, Any]:
@@ -196,16 +111,15 @@ def _resized(picture: str, width: float) -> str:
 
 def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
     """A PNG with texts in iTXt chunks right after its header; the picture itself needn't be decoded for it."""
-    header = 8 + 25  # the signature and the IHDR chunk (PNG specification, 11.2.2)
-    chunks = b"".join(
-        _chunk(b"iTXt", keyword.encode("latin-1") + b"\0\0\0\0\0" + text.encode("utf-8", "backslashreplace"))
-        for keyword, text in texts.items()
-    )
-    return raw[:header] + chunks + raw[header:]
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    info = PngInfo()
+    for keyword, text in texts.items():
+        info.add_itxt(keyword, text.encode("utf-8", "backslashreplace"))
+    buffer = io.BytesIO()
+    buffer.write(raw[:PNG_HEADER])
+    for kind, data, *_ in info.chunks:
+        putchunk(buffer, kind, data)
+    buffer.write(raw[PNG_HEADER:])
+    return buffer.getvalue()
 
 
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:

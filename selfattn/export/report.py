@@ -10,8 +10,9 @@ from html import escape
 
 import pandas as pd
 
+from selfattn import numbers
 from selfattn.charts.drawable import drawable
-from selfattn.export import files as export
+from selfattn.export import files
 from selfattn.export.files import View
 
 SHOWN_ROWS = 100  # of a table; its CSV in the same file has them all
@@ -53,20 +54,20 @@ def html(view: View, width: float | None = None) -> str:
 
 def _figures(view: View, width: float | None) -> Iterable[str]:
     for name, spec in view.figures.items():
-        picture = _data_uri("image/svg+xml", export.svg(spec(), view.provenance, width))
-        reading = _text(view.readings.get(name, name))
-        yield f'<figure><img src="{picture}" alt="{reading}"><figcaption>{reading}</figcaption></figure>'
+        picture = _data_uri("image/svg+xml", files.svg(spec(), view.origin(name), width))
+        caption = _text(view.captions.get(name, name))
+        yield f'<figure><img src="{picture}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
 
 
 def _tables(view: View) -> Iterable[str]:
     for name, make in view.tables.items():
         frame = make()
         file = f"{name}.csv"
-        whole = _data_uri("text/csv;charset=utf-8", export.csv(frame, view.provenance))
+        whole = _data_uri("text/csv;charset=utf-8", files.csv(frame, view.origin(name)))
         shown = "" if len(frame) <= SHOWN_ROWS else f", the first {SHOWN_ROWS} shown here"
         yield f"<h2>{_text(name)}</h2>"
         yield (
-            f'<p class="quiet">{len(frame):,} rows{shown}. '
+            f'<p class="quiet">{numbers.count(len(frame))} rows{shown}. '
             f'<a download="{_text(file)}" href="{whole}">All of them as CSV</a></p>'
         )
         yield f'<div class="scroll" tabindex="0">{_frame(frame.head(SHOWN_ROWS))}</div>'
@@ -78,7 +79,7 @@ def _frame(frame: pd.DataFrame) -> str:
 
 
 def _cell(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return numbers.plain(value) if isinstance(value, float) else str(value)
 
 
 def _table(rows: Iterable[Iterable[object]], columns: Iterable[object]) -> str:
@@ -90,8 +91,8 @@ def _table(rows: Iterable[Iterable[object]], columns: Iterable[object]) -> str:
 def _origin(view: View) -> Mapping[str, object]:
     provenance = view.provenance
     versions = ", ".join(f"{package} {version}" for package, version in provenance.versions.items())
-    unknown = "not measured for this view" if provenance.recomputed else provenance.said_error()
-    error = unknown if provenance.error is None else f"{provenance.error:.1e}"
+    unknown = provenance.check() or "not measured for this view"
+    error = unknown if provenance.error is None else numbers.error(provenance.error)
     if not provenance.model:
         return {"computed by": provenance.line(), "link": provenance.link, "versions": versions}
     return {

@@ -6,8 +6,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from selfattn.charts.drawn import drawn_frame, drawn_title
-from selfattn.export import files as export
-from selfattn.export.files import Provenance
+from selfattn.export import files
+from selfattn.export.provenance import Provenance
 
 RECORDS = [{"x": 1, "y": 2.5}, {"x": 2, "y": 3.5}]
 
@@ -36,8 +36,8 @@ def test_the_title_is_the_first_that_stands_anywhere():
 
 
 def test_parquet_holds_the_table_and_where_it_comes_from():
-    frame, origin = pd.DataFrame(RECORDS), Provenance.of_kernel("A lesson", "http://localhost/?stop=order")
-    table = pq.read_table(io.BytesIO(export.parquet(frame, origin)))
+    frame, origin = pd.DataFrame(RECORDS), Provenance(title="A lesson", link="http://localhost/?stop=order")
+    table = pq.read_table(io.BytesIO(files.parquet(frame, origin)))
     assert table.to_pandas().equals(frame)
     assert table.schema.metadata[b"provenance"].decode() == origin.json()
-    assert b"provenance" not in (pq.read_table(io.BytesIO(export.parquet(frame))).schema.metadata or {})
+    assert b"provenance" not in (pq.read_table(io.BytesIO(files.parquet(frame))).schema.metadata or {})

@@ -12,47 +12,44 @@ from PIL import Image
 from selfattn.charts import vega as charts
 from selfattn.charts.theme import LIGHT
 from selfattn.export import bundle
-from selfattn.export.files import Provenance, View
+from selfattn.export.files import View
+from selfattn.export.provenance import Provenance
+from selfattn.frames import weights_frame
 
 
 @pytest.fixture
 def view(encoder):
-    encoding = encoder.encode("The bank of the river.")
-    origin = Provenance.of(encoder, "What bank sees", {"A": encoding}, layer=0, head=1, error=1e-8, link="http://x/")
-    spec = charts.finish(charts.heatmap(encoding.weights(0)[1].numpy(), encoding.tokens, LIGHT), LIGHT)
+    encoding = encoder.encode("The crane waded.")
+    weights = encoding.weights(3, 7)
+    origin = Provenance.of(encoder, "What crane attends to", {"A": encoding}, layer=3, head=7, error=1e-8)
+    spec = charts.finish(charts.heatmap(weights.numpy(), encoding.tokens, LIGHT), LIGHT)
+    frame = weights_frame(weights, encoding.tokens)
     return View(
-        "name",
-        origin,
-        {"map": lambda: spec, "../strip": lambda: spec},
-        {"weights": lambda: pd.DataFrame({"weight": [0.5]})},
-        {"A": lambda: encoding.weights(0)},
-        {"map": "Bank looks at river."},
-    )
+        "name", origin, {"map": lambda: spec, "../curve": lambda: spec}, {"map": lambda: frame, "curve": lambda: frame},
+        {"A": lambda: weights}, {"map": "Crane attends to [SEP]."}, frozenset({"curve", "../curve"}),
+    )  # fmt: skip
 
 
-def test_the_zip_holds_every_part(view):
+def test_the_zip_holds_every_part_with_the_numbers_drawn_and_their_own_head(view, encoder):
     with zipfile.ZipFile(io.BytesIO(bundle.zipped(view, scale=1, width=500))) as archive:
         assert archive.testzip() is None
         names = archive.namelist()
         content = {name: archive.read(name) for name in names}
-    assert names == [
-        "README.txt",
-        "provenance.json",
-        "figures/map.png",
-        "figures/map.svg",
-        "figures/strip.png",
-        "figures/strip.svg",
-        "tables/weights.csv",
-        "weights.npz",
-        "report.html",
-    ]
+    pictures = [f"figures/{name}.{kind}" for name in ("map", "curve") for kind in ("png", "svg")]
+    tables = ["tables/map.csv", "tables/curve.csv"]
+    assert names == ["README.txt", "provenance.json", *pictures, *tables, "weights.npz", "report.html"]
     assert Image.open(io.BytesIO(content["figures/map.png"])).width == 500
-    assert json.loads(content["provenance.json"])["sentences"] == {"A": "The bank of the river."}
-    assert np.load(io.BytesIO(content["weights.npz"]))["A"].shape == (12, 8, 8)
+    assert json.loads(content["provenance.json"])["sentences"] == {"A": "The crane waded."}
+    weights = encoder.reference_weights("The crane waded.")[3, 7].numpy()
+    np.testing.assert_allclose(np.load(io.BytesIO(content["weights.npz"]))["A"], weights, atol=1e-5)
+    table, curve = (pd.read_csv(io.BytesIO(content[name])) for name in tables)
+    np.testing.assert_allclose(table["weight"], weights.flatten(), atol=1e-5)
+    assert set(zip(table["layer"], table["head"])) == {(3, 7)} and not {"layer", "head"} & {*curve}
+    assert b"layer 3, head 7" in content["figures/map.svg"] and b"layer 3" not in content["figures/curve.svg"]
     assert content["report.html"].startswith(b"<!doctype html>")
     readme = content["README.txt"].decode()
     assert all(name in readme for name in names[1:])
-    assert "Bank looks at river." in readme
+    assert "map: Crane attends to [SEP]." in readme and "A: The crane waded." in readme
 
 
 def test_file_names_stay_inside_the_folder():

@@ -11,7 +11,8 @@ import pytest
 from selfattn.charts import vega as charts
 from selfattn.charts.theme import LIGHT
 from selfattn.export import report
-from selfattn.export.files import Provenance, View
+from selfattn.export.files import View
+from selfattn.export.provenance import Provenance
 
 HOSTILE = "<img src=x onerror=alert(1)> \" ' & $$x$$ **b** {{7*7}} \x07"
 
@@ -39,7 +40,7 @@ def view(encoder) -> View:
     )
     spec = charts.finish(charts.heatmap(np.eye(2), ["a", HOSTILE], LIGHT), LIGHT)
     table = pd.DataFrame({"token": [HOSTILE] * 150, "weight": [0.123456] * 150})
-    return View("name", origin, {"figure": lambda: spec}, {"table": lambda: table}, readings={"figure": HOSTILE})
+    return View("name", origin, {"figure": lambda: spec}, {"table": lambda: table}, captions={"figure": HOSTILE})
 
 
 def test_text_is_escaped_and_nothing_is_fetched_or_run(view):

@@ -7,7 +7,8 @@ import pytest
 from selfattn.charts import vega as charts
 from selfattn.charts.theme import LIGHT
 from selfattn.export import report
-from selfattn.export.files import Provenance, View
+from selfattn.export.files import View
+from selfattn.export.provenance import Provenance
 from tests.browser.conftest import open_page
 from tests.fuzz.hostile import MARKUP
 
@@ -50,7 +51,7 @@ def test_markup_stays_text_in_the_report(page, tmp_path, encoder):
     spec = charts.finish(charts.heatmap(np.eye(len(MARKUP)), MARKUP, LIGHT, title=text), LIGHT)
     table = pd.DataFrame({"token": MARKUP})
     file = tmp_path / "report.html"
-    view = View("x", origin, {"map": lambda: spec}, {"tokens": lambda: table}, readings={"map": text})
+    view = View("x", origin, {"map": lambda: spec}, {"tokens": lambda: table}, captions={"map": text})
     file.write_text(report.html(view), "utf-8")
     page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
     requests = []

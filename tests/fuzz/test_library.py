@@ -11,8 +11,8 @@ from selfattn.captions import attention as captions
 from selfattn.charts import vega as charts
 from selfattn.charts.theme import LIGHT
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.export import files as export
-from selfattn.export import fonts, report
+from selfattn.export import files, report
+from selfattn.export.provenance import Provenance
 from selfattn.frames import strip_frame, weights_frame
 from tests.export.test_report import Elements
 from tests.fuzz.hostile import texts
@@ -66,16 +66,15 @@ def test_whatever_was_encoded_can_be_drawn_and_taken_away(tiny, generated):
         weights, word = encoding.weights(0)[0], encoding.words[0]
         chart = charts.heatmap(weights.numpy(), encoding.tokens, LIGHT, marked=word.positions, title=text[:50])
         strip = charts.strip(strip_frame(encoding, weights[word.start], word, "A"), LIGHT)
-        origin = export.Provenance.of(tiny, text, {"A": encoding}, layer=0, head=0, link=text)
+        origin = Provenance.of(tiny, text, {"A": encoding}, layer=0, head=0, link=text)
         tables = {"weights": lambda: weights_frame(weights, encoding.tokens)}
         specs = {"map": charts.finish(chart, LIGHT), "strip": charts.finish(strip, LIGHT)}
         for spec in specs.values():
             json.dumps(spec)
-            root = ElementTree.fromstring(export.svg(spec, origin))
+            root = ElementTree.fromstring(files.svg(spec, origin))
             assert {element.tag.rsplit("}")[-1] for element in root.iter()} <= DRAWN
-        assert export.png(specs["strip"], origin, scale=0.5)[:4] == b"\x89PNG"
-        assert fonts.notice(encoding.tokens) is not None
-        view = export.View("x", origin, {"map": lambda: specs["map"]}, tables, readings={"map": text})
+        assert files.png(specs["strip"], origin, scale=0.5)[:4] == b"\x89PNG"
+        view = files.View("x", origin, {"map": lambda: specs["map"]}, tables, captions={"map": text})
         elements = Elements(report.html(view))
         assert "script" not in [name for name, _ in elements.found]
         assert not [key for _, attributes in elements.found for key in attributes if key.startswith("on")]

@@ -44,7 +44,7 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
     for name in view.figures:
         table = view.tables.get(name)
         assert table is not None and len(table()), name
-        assert view.readings.get(name), name
+        assert view.captions.get(name), name
     assert at.selectbox(key="download_figure").options == list(view.figures)
     page = report.html(view)
     assert page.count("<img ") == len(view.figures)
@@ -62,6 +62,17 @@ def test_the_numbers_of_the_chosen_picture_stand_there_as_a_table(views):
     table = at.dataframe[0].value
     assert table.groupby("row")["weights"].sum().round(5).eq(1).all()
     assert set(table["row"]) == {"A", "B"}
+
+
+@pytest.mark.parametrize(("of", "layer"), [("this head", 3), ("average", None), ("rollout", None)])
+def test_a_figures_file_names_its_own_head_or_none(views, of, layer):
+    at = opened("pages/explore/all_heads/page.py", head="L3 H7", map_of=of)
+    assert not at.exception
+    view = views[-1]
+    origins = {name.split(". ")[1]: view.origin(name) for name in view.figures}
+    assert origins.pop("all heads").layer is None
+    (card,) = origins.values()
+    assert (card.layer, card.head) == (layer, None if layer is None else 7)
 
 
 def test_the_whole_page_in_one_file(views):

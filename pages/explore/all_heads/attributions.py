@@ -61,7 +61,7 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
     frame = attributions.frame()
     colors = dict(zip(METHODS, (theme.muted, theme.weights[3], theme.effect[-1])))
     reading = ranks(frame, agreement(attributions.values), METHODS)
-    show_chart(head_charts.ranks(frame, colors, theme), reading, width="content")
+    show_chart(head_charts.ranks(frame, colors, theme), reading, one_head=False, width="content")
     st.text(
         f"s = {numbers.decimal(attributions.number, 3)} as it stands, {numbers.decimal(attributions.baseline, 3)} with every "
         f"word blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained.",

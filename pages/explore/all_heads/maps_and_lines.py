@@ -128,7 +128,8 @@ def show_card(choice: Choice, side: Occurrence) -> None:
     )
     most = _most(weights, encoding)
     reading = captions.surest_word(most, name) + binning(shown)
-    show_chart(chart, reading, width="content", name=name, table=table_of(shown))
+    one_head = which == "this head"
+    show_chart(chart, reading, one_head=one_head, width="content", name=name, table=table_of(shown))
     if not options.special:
         st.text(captions.hidden_weight({name: shown.hidden}), width="stretch")
     if which == "this head":
@@ -211,7 +212,7 @@ def show_lines(choice: Choice) -> None:
             chart = head_charts.lines(words, side.word.text, theme, word_place=place, color=color)
             st.markdown(f"**{name}**")
             reading = captions.most_weight(frame, side.word.text, by="source") + THIN
-            show_chart(chart, reading, width="content")
+            show_chart(chart, reading, one_head=False, width="content")
             if left:
                 st.text(left, width="stretch")
 

@@ -21,7 +21,8 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
 from selfattn.examples import labelled_sentences
-from selfattn.export.files import PARQUET, Provenance, View, parquet
+from selfattn.export.files import PARQUET, View, parquet
+from selfattn.export.provenance import Provenance
 from selfattn.scan import ScanError, read_scan
 from selfattn.scan.tables import InputError, plan, read_chunk
 from selfattn.senses import ClusterReport, SeparationReport, check_rows, removal
@@ -212,7 +213,7 @@ def offer_tables(encoder: Encoder, report: SeparationReport, head: Head, column:
     figures = {name: lambda: charts.finish(chart, theme)}
     reading = {name: captions.heads(report, head)}
     tables = {name: lambda: table, **tables}
-    this_page().view = View("selfattn-senses", provenance, figures, tables, readings=reading)
+    this_page().view = View("selfattn-senses", provenance, figures, tables, captions=reading)
 
 
 def show_scan(head: Head) -> None:

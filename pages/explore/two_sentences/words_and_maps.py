@@ -36,7 +36,8 @@ from selfattn.dashboard.pickers import (
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES
-from selfattn.export.files import Provenance, View
+from selfattn.export.files import View
+from selfattn.export.provenance import Provenance
 from selfattn.frames import STEPS, context_frame, drift_frame, steps_frame, strip_frame, weights_frame
 
 AGAINST = "A against B"
@@ -232,6 +233,7 @@ def show_parting(choice: Choice) -> None:
         show_chart(
             chart,
             "Cosine of the word's two vectors over the layers.",
+            one_head=False,
             visible=False,
             width="content",
             name="where the two vectors part",
@@ -294,7 +296,7 @@ def offer_figure(choice: Choice) -> None:
         source = st.session_state.get("view") or "from scratch"
         figures = {name: lambda: figure(choice, source)}
         tables = {name: lambda: _weights(choice)}
-    this_page().view = View(file, provenance, figures, tables, readings={name: reading})
+    this_page().view = View(file, provenance, figures, tables, captions={name: reading})
 
 
 def figure(choice: Choice, source: str) -> dict:

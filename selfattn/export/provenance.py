@@ -1,0 +1,93 @@
+"""Where a figure or a table comes from: what its file says, so that it can be made again."""
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+from selfattn import numbers
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+
+PACKAGES = ("selfattn", "torch", "transformers", "altair", "vl-convert-python")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """The encoder, the sentences, the head and the versions behind a figure; without an encoder, the kernel or a lesson."""
+
+    title: str
+    link: str = ""
+    model: str = ""
+    revision: str | None = None
+    digest: str = ""  # of the weights
+    device: str = "cpu"
+    dtype: str = ""
+    sentences: dict[str, str] = field(default_factory=dict)  # A: text, B: text
+    tokens: dict[str, list[str]] = field(default_factory=dict)
+    layer: int | None = None  # None for what shows all layers
+    head: int | None = None  # None for what shows all heads
+    error: float | None = (
+        None  # largest difference between the kernel's weights and the model's own, where one was measured
+    )
+    recomputed: bool = True  # False: the model's own weights are shown as it reports them
+    versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
+
+    @classmethod
+    def of(
+        cls,
+        encoder: Encoder,
+        title: str,
+        encodings: Mapping[str, Encoding],
+        *,
+        layer: int | None = None,
+        head: int | None = None,
+        error: float | None = None,
+        link: str = "",
+    ) -> "Provenance":
+        """The provenance of something made from these encoded sentences ("A", "B" ...) by this encoder."""
+        facts = {name: getattr(encoder, name) for name in ("revision", "digest", "device", "dtype")}
+        sentences = {name: encoding.text for name, encoding in encodings.items()}
+        tokens = {name: list(encoding.tokens) for name, encoding in encodings.items()}
+        origin = {"model": encoder.name, "recomputed": encoder.recomputable, "sentences": sentences, "tokens": tokens}
+        return cls(title=title, link=link, layer=layer, head=head, error=error, **facts, **origin)
+
+    def without_head(self) -> "Provenance":
+        """The same for a figure that shows no single head, on a page that has one chosen."""
+        title = self.title.removesuffix(f", {Head(self.layer, self.head)}")
+        return replace(self, title=title, layer=None, head=None, error=None)
+
+    def line(self) -> str:
+        """One line for the foot of a figure."""
+        if not self.model:
+            return "computed by selfattn from scratch, without a pretrained encoder"
+        revision = f" @ {self.revision[:7]}" if self.revision else ""
+        place = [f"{what} {i}" for what, i in (("layer", self.layer), ("head", self.head)) if i is not None]
+        origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}"])
+        return f"{origin}; {check}" if (check := self.check()) else origin
+
+    def check(self) -> str:
+        """How far the kernel is from the model, in words; "" where nothing was measured."""
+        if not self.recomputed:
+            return "shown, not recomputed"
+        return "" if self.error is None else f"largest difference to the model's own {numbers.error(self.error)}"
+
+    def json(self) -> str:
+        """Everything, as JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False, indent=1)
+
+
+@cache
+def versions() -> tuple[tuple[str, str], ...]:
+    """The versions of what makes the numbers and the pictures."""
+    return ("python", platform.python_version()), *((package, _version(package)) for package in PACKAGES)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "from source"
