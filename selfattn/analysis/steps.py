@@ -168,7 +168,7 @@ def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Ste
             _step(
                 name,
                 rf"{letter} = {source}\,W_{letter}" + (f" + b_{letter}" if bias else ""),
-                getattr(projected, f"{name}_flat"),
+                getattr(projected, target),
                 f"{d_head} numbers {rows}, made from {width} by a matrix of {width} × {d_head}",
                 None if turned else getattr(recorded, name),
                 "held against the model's own after the turn" if turned else RECEIVED,

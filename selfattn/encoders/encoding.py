@@ -53,7 +53,8 @@ class Encoding:
         Raises IndexError for a layer or head that the encoder hasn't, NotRecomputable where it is shown only.
         """
         self._check_recomputable()
-        return self.recordings[self._layer(layer)].trace(self._head(head), slice(None) if rows is None else rows)
+        layer, head = self._checked(layer, head)
+        return self.recordings[layer].trace(head, rows or slice(None))
 
     def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:
         """Attention weights (n_heads, n, n) of a layer: by the kernel, or the model's own where it is shown only.
@@ -62,8 +63,8 @@ class Encoding:
         text's map is made some rows at a time, so that it needs the memory of one step and not of all.
         Raises IndexError for a layer or head that the encoder hasn't.
         """
-        layer, rows = self._layer(layer), slice(None) if rows is None else rows
-        heads = slice(None) if head is None else self._head(head)
+        layer, head = self._checked(layer, head)
+        heads, rows = slice(None) if head is None else head, rows or slice(None)
         if self.shown is not None:
             return self.shown[layer, heads, rows]
         n = len(self.tokens)
@@ -75,7 +76,7 @@ class Encoding:
 
     def rows(self, position: int) -> Tensor:
         """What the token at `position` attends to, in every layer and head: (n_layers, n_heads, n), in O(n)."""
-        position = self._position(position)
+        position = _within(position, len(self.tokens), "position")
         if self.shown is not None:
             return self.shown[:, :, position]
         row = slice(position, position + 1)
@@ -86,8 +87,7 @@ class Encoding:
 
         head: that head's alone, (n, n).
         """
-        layer = self._layer(layer)
-        head = None if head is None else self._head(head)
+        layer, head = self._checked(layer, head)
         if self.shown is not None:
             return self.shown[layer] if head is None else self.shown[layer, head]
         return own_weights(self.recordings[layer], head)
@@ -95,24 +95,18 @@ class Encoding:
     def own_context(self, layer: int) -> Tensor:
         """The context (n_heads, n, d_head) that the model's fast attention call returned in this pass."""
         self._check_recomputable()
-        return self.recordings[self._layer(layer)].context[0].transpose(0, 1).float().cpu()
+        return self.recordings[self._checked(layer)[0]].context[0].transpose(0, 1).float().cpu()
 
     def vector(self, layer: int, positions: Sequence[int]) -> Tensor:
         """The hidden state (d_model,) entering `layer` (n_layers: the last), averaged over a split word's positions."""
         return self.states[layer][list(positions)].mean(dim=0)
 
+    def _checked(self, layer: int, head: int | None = None) -> tuple[int, int | None]:
+        return _within(layer, self.n_layers, "layer"), None if head is None else _within(head, self.n_heads, "head")
+
     def _check_recomputable(self) -> None:
         if self.shown is not None:
             raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
-
-    def _layer(self, layer: int) -> int:
-        return _within(layer, self.n_layers, "layer")
-
-    def _head(self, head: int) -> int:
-        return _within(head, self.n_heads, "head")
-
-    def _position(self, position: int) -> int:
-        return _within(position, len(self.tokens), "position")
 
 
 def _within(index: int, count: int, what: str) -> int:

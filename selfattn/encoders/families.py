@@ -29,9 +29,7 @@ class Family:
     name: str  # as people say it
     model_type: str  # as transformers says it
     tokenizer: str  # "wordpiece", "bytes" or "unigram"
-    settings: Mapping[str, object] = field(
-        default_factory=dict
-    )  # beside the common sizes; None: it has no such setting
+    settings: Mapping[str, object] = field(default_factory=dict)  # beside COMMON; None: it has no such setting
     spread: float = 0.3  # standard deviation of the random matrices
 
 
@@ -44,13 +42,10 @@ COMMON = {
 }
 # T5 doesn't divide by sqrt(d_head), and MobileBERT has no norms that hold its numbers down: smaller weights for them.
 T5_SIZES = {"d_kv": 8, "d_ff": 48, "num_decoder_layers": 1, "decoder_start_token_id": 0}
-FUNNEL_SIZES = {
-    "block_sizes": [1] * N_LAYERS,
-    "d_head": 8,
-    "d_inner": 48,
-    "num_hidden_layers": None,
-    "architectures": ["FunnelModel"],
-}
+RELATIVE = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_biased_input": False}
+WINDOWS = {"local_attention": 8, "global_attn_every_n_layers": 3, "attention_bias": True}
+FUNNEL_SIZES = {"block_sizes": [1] * N_LAYERS, "d_head": 8, "d_inner": 48, "num_hidden_layers": None}
+FUNNEL_SIZES |= {"architectures": ["FunnelModel"]}
 
 FAMILIES = {
     family.name: family
@@ -63,28 +58,13 @@ FAMILIES = {
         Family("ALBERT", "albert", "unigram", {"embedding_size": 16, "num_hidden_groups": 1}),
         Family("DistilBERT", "distilbert", "wordpiece", {"hidden_dim": 48}),
         Family("MobileBERT", "mobilebert", "wordpiece", {"embedding_size": 16, "intra_bottleneck_size": 16}, 0.18),
-        Family(
-            "ModernBERT",
-            "modernbert",
-            "bytes",
-            {"local_attention": 8, "global_attn_every_n_layers": 3, "attention_bias": True},
-        ),
+        Family("ModernBERT", "modernbert", "bytes", WINDOWS),
         Family("NomicBERT", "nomic_bert", "wordpiece"),
         Family("EuroBERT", "eurobert", "bytes", {"num_key_value_heads": 2}),
         Family("T5 (encoder half)", "t5", "unigram", T5_SIZES, spread=0.18),
         Family("mT5 (encoder half)", "mt5", "unigram", T5_SIZES, spread=0.18),
-        Family(
-            "DeBERTa",
-            "deberta",
-            "bytes",
-            {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_biased_input": False},
-        ),
-        Family(
-            "DeBERTa-v2",
-            "deberta-v2",
-            "unigram",
-            {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_biased_input": False},
-        ),
+        Family("DeBERTa", "deberta", "bytes", RELATIVE),
+        Family("DeBERTa-v2", "deberta-v2", "unigram", RELATIVE),
         Family("MPNet", "mpnet", "wordpiece", {"pad_token_id": 1}),
         Family("XLNet", "xlnet", "unigram", {"d_inner": 48, "d_head": 8, "max_position_embeddings": None}),
         Family("Longformer", "longformer", "bytes", {"attention_window": [8] * N_LAYERS, "pad_token_id": 1}),

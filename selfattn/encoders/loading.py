@@ -48,7 +48,9 @@ def load_encoder(
     An existing folder wins over a Hub id. Only safetensors are read; no code that comes with a model is run.
     Raises LoadError, whose message says what is wrong and what to do.
     """
-    device = _check_choice(device, dtype)
+    if dtype not in DTYPES:
+        raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
+    device = choose_device(device)
     return load_source(resolve(name, revision, report), device, dtype, report)
 
 
@@ -67,12 +69,6 @@ def load_source(
         model = model.to(device).eval().requires_grad_(False)
         report(f"Checking the kernel against {source.name}'s own attention")
         return _measure(source, model, tokenizer, device, dtype, note)
-
-
-def _check_choice(device: str, dtype: str) -> str:
-    if dtype not in DTYPES:
-        raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
-    return choose_device(device)
 
 
 def available_devices() -> list[str]:

@@ -36,7 +36,7 @@ class ProjectionsUnknown(NotRecomputable):
     """The head's learned matrices can't be told in this family; its query, key and value are still recorded."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Projections:
     """The learned matrices of one head, as row vectors times matrix: query = read @ query_weight + query_bias."""
 
@@ -48,11 +48,10 @@ class Projections:
     value_bias: Tensor | None  # (d_head,)
     output_weight: Tensor  # (d_head, d_model): this head's slice of W_O (MobileBERT: into its narrow stream)
     output_bias: Tensor | None  # (d_model,): added once for all heads together
-    rotary: bool  # query and key are turned by their position before they meet
     family_note: str  # what is particular about this family, in words; "" for plain BERT
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Projected:
     """One layer's input taken through one head's projections. Query and key are those that the scores are made of."""
 
@@ -63,10 +62,9 @@ class Projected:
     read_note: str  # what happens before the projections, in words; "" where nothing does
     query_flat: Tensor  # (n, d_head) before rotary positions
     key_flat: Tensor  # (n, d_head) before rotary positions
-    value_flat: Tensor  # (n, d_head); nothing is done to values, so the same as value
     query: Tensor  # (n, d_head)
     key: Tensor  # (n, d_head)
-    value: Tensor  # (n, d_head)
+    value: Tensor  # (n, d_head); nothing is done to values
     cosine: Tensor | None  # (n, d_head): the rotary angles' cosines, where there are any
     sine: Tensor | None  # (n, d_head)
 
@@ -80,23 +78,15 @@ class Projected:
         return context.to(self.projections.output_weight.dtype) @ self.projections.output_weight
 
 
-def head_projections(encoder: Encoder, layer: int, head: int, dtype: torch.dtype = torch.float32) -> Projections:
-    """The learned matrices of one head, on the CPU in `dtype`.
-
-    Raises ProjectionsUnknown where the family isn't known, NotRecomputable for an encoder that is shown only, and
-    IndexError for a layer or head that it hasn't.
-    """
-    return project(encoder, encoder.encode("The bank of the river."), layer, head, dtype).projections
-
-
 def project(
     encoder: Encoder, encoding: Encoding, layer: int, head: int, dtype: torch.dtype = torch.float32
 ) -> Projected:
     """From the layer's input to one head's query, key and value, on the CPU in `dtype` (float32 or float64).
 
-    encoding must come from this encoder. Raises as `head_projections` does.
+    encoding must come from this encoder. Raises ProjectionsUnknown where the family isn't known, NotRecomputable for an
+    encoder that is shown only, and IndexError for a layer or head that it hasn't.
     """
-    encoding.trace(layer, head)  # says what is wrong with the layer, the head or the encoder
+    encoding.trace(layer, head, slice(1))  # says what is wrong with the layer, the head or the encoder
     recording = encoding.recordings[layer]
     module = recording.module
     around = _surroundings(encoder.model, module)
@@ -113,20 +103,9 @@ def project(
     query, key = (flat if rotary is None else rotate(flat, cosine, sine) for flat in (query_flat, key_flat))
     _check(encoder, recording, head, (query, key, value))
     return Projected(
-        projections,
-        layer_input,
-        read,
-        value_read,
-        read_note,
-        query_flat,
-        key_flat,
-        value,
-        query,
-        key,
-        value,
-        cosine,
-        sine,
-    )
+        projections=projections, layer_input=layer_input, read=read, value_read=value_read, read_note=read_note,
+        query_flat=query_flat, key_flat=key_flat, query=query, key=key, value=value, cosine=cosine, sine=sine,
+    )  # fmt: skip
 
 
 def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
@@ -169,16 +148,17 @@ def _slices(encoder, recording: LayerRecording, linears, head: int, rotary: bool
     """One head's rows of the three matrices and columns of the fourth."""
     three, output = linears
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
-    parts: list[Tensor | None] = []
-    for weight, bias in three:
+    parts: dict[str, Tensor | None] = {}
+    for name, (weight, bias) in zip(("query", "key", "value"), three):
         # Grouped-query attention: several query heads share one key and value head.
         own = head * (weight.shape[0] // d_head) // n_heads
         rows = slice(own * d_head, (own + 1) * d_head)
-        parts += [_own(weight[rows], dtype).T, None if bias is None else _own(bias[rows], dtype)]
-    columns = slice(head * d_head, (head + 1) * d_head)
-    output_bias = None if output.bias is None else _own(output.bias, dtype)
+        parts[f"{name}_weight"] = _own(weight[rows], dtype).T
+        parts[f"{name}_bias"] = None if bias is None else _own(bias[rows], dtype)
+    parts["output_weight"] = _own(output.weight[:, head * d_head : (head + 1) * d_head], dtype).T
+    parts["output_bias"] = None if output.bias is None else _own(output.bias, dtype)
     notes = [f"{shared} layers share these matrices."] if shared > 1 else []
-    if parts[1] is None:
+    if parts["query_bias"] is None:
         notes.append("The projections have no bias.")
     if recording.scale == 1:
         notes.append("The scores are not divided by sqrt(d_head).")
@@ -186,7 +166,7 @@ def _slices(encoder, recording: LayerRecording, linears, head: int, rotary: bool
         notes.append("Each head adds a learned bias for the distance between two tokens to the scores.")
     if rotary:
         notes.append("Query and key are turned by their position (rotary) before they meet.")
-    return Projections(*parts, _own(output.weight[:, columns], dtype).T, output_bias, rotary, " ".join(notes))
+    return Projections(**parts, family_note=" ".join(notes))
 
 
 def _own(parameter: Tensor, dtype: torch.dtype) -> Tensor:

@@ -2,13 +2,16 @@
 
 import copy
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 import torch
 from transformers import AutoConfig, AutoModel
 
-from selfattn import LoadError, NotRecomputable, load_encoder
+from selfattn import LoadError, NotRecomputable, TextError, load_encoder
+from selfattn.encoders import capture
 from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill, save_tiny, wordpiece_tokenizer
+from selfattn.encoders.reference import EagerTwin
 
 RECOMPUTED = [
     "BERT",
@@ -280,6 +283,51 @@ def test_without_any_attention_no_word_knows_its_neighbours(encoder_of, name):
     same = torch.equal(first[:, position], second[:, position])
     assert same == (name != "MobileBERT")
     assert ("neighbours" in encoder.note) == (name == "MobileBERT")  # its embeddings mix three tokens into one
+
+
+@pytest.mark.parametrize(("name", "limit"), [("BERT", 64), ("RoBERTa", 62), ("ModernBERT", 64)])
+def test_positions_that_begin_after_the_padding_token_leave_room_for_fewer(encoder_of, name, limit):
+    """RoBERTa counts positions from padding_idx + 1: of a table of 64, two rows are never a token's."""
+    encoder = encoder_of(name)
+    assert encoder.max_tokens == limit
+    longest = ("a," * limit)[: limit - sum(encoder.encode("a").special)]
+    assert len(encoder.encode(longest).tokens) == limit
+    with pytest.raises(TextError, match=f"reads at most {limit}"):
+        encoder.encode(longest + "a,")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "error", "recomputable"),
+    [("float32", 8e-5, True), ("float32", 1.3e-4, False), ("bfloat16", 0.06, False), ("float16", 0.014, False)],
+)
+def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkeypatch, dtype, error, recomputable):
+    right = capture.attend_precisely
+
+    def off(*inputs):
+        trace = right(*inputs)
+        return replace(trace, weights=trace.weights + error)
+
+    monkeypatch.setattr(capture, "attend_precisely", off)
+    encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype)
+    assert encoder.recomputable == recomputable
+    assert ("the kernel's weights differ from the model's own by" in encoder.reason) != recomputable
+
+
+@pytest.mark.parametrize(("factor", "refused"), [(1.03, True), (0.97, True), (1.01, False)])
+def test_weights_whose_rows_do_not_sum_to_one_are_refused(checkpoint, monkeypatch, factor, refused):
+    run = EagerTwin.run
+
+    def scaled(twin, inputs):
+        output = run(twin, inputs)
+        output.attentions = tuple(layer * factor for layer in output.attentions)
+        return output
+
+    monkeypatch.setattr(EagerTwin, "run", scaled)
+    if refused:
+        with pytest.raises(LoadError, match="rows don't sum to 1"):
+            load_encoder(str(checkpoint("BERT")))
+    else:  # not refused, but shown only: the kernel's weights are others
+        assert not load_encoder(str(checkpoint("BERT"))).recomputable
 
 
 def test_lower_precision_is_recomputed_with_a_larger_error(checkpoint):

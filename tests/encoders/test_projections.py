@@ -5,7 +5,7 @@ import torch
 
 from selfattn import load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.encoders.projections import ProjectionsUnknown, head_projections, project, rotate
+from selfattn.encoders.projections import ProjectionsUnknown, project, rotate
 
 TEXT = "The riverbank was muddy, wasn't it?"
 KNOWN = [
@@ -23,18 +23,6 @@ KNOWN = [
     "T5 (encoder half)",
     "mT5 (encoder half)",
 ]
-
-
-@pytest.fixture(scope="module")
-def encoder_of(tmp_path_factory):
-    loaded = {}
-
-    def encoder(name):
-        if name not in loaded:
-            loaded[name] = load_encoder(str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("projections"))))
-        return loaded[name]
-
-    return encoder
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -93,7 +81,8 @@ def test_in_float64_the_projections_are_exact_copies(encoder_of):
 
 
 def test_shapes(encoder_of):
-    projections = head_projections(encoder_of("MobileBERT"), 0, 1)
+    encoder = encoder_of("MobileBERT")
+    projections = project(encoder, encoder.encode(TEXT), 0, 1).projections
     assert projections.query_weight.shape == (16, 4)  # from the bottleneck
     assert projections.value_weight.shape == (32, 4)  # from the whole layer input
     assert projections.output_weight.shape == (4, 16)
@@ -119,9 +108,8 @@ def test_what_happens_before_the_projections_is_said(encoder_of, name, words):
 def test_rotary_positions_stand_between_projection_and_scores(encoder_of, name, rotary):
     encoder = encoder_of(name)
     projected = project(encoder, encoder.encode(TEXT), 1, 0)
-    assert projected.rotary == projected.projections.rotary == rotary
+    assert projected.rotary == rotary
     assert torch.equal(projected.query, projected.query_flat) != rotary
-    assert torch.equal(projected.value, projected.value_flat)
 
 
 def test_rotation_by_hand():
@@ -130,7 +118,8 @@ def test_rotation_by_hand():
 
 
 def test_shared_layers_say_so(encoder_of):
-    assert "3 layers share" in head_projections(encoder_of("ALBERT"), 0, 0).family_note
+    encoder = encoder_of("ALBERT")
+    assert "3 layers share" in project(encoder, encoder.encode(TEXT), 0, 0).projections.family_note
 
 
 def test_a_family_with_another_structure_is_unknown(encoder_of):
@@ -155,7 +144,7 @@ def test_projections_that_do_not_give_the_recorded_query_are_not_shown(tmp_path)
 
 def test_layers_and_heads_that_are_not_there(encoder_of):
     with pytest.raises(IndexError, match="head from 0 to 3, got 4"):
-        head_projections(encoder_of("BERT"), 0, 4)
+        project(encoder_of("BERT"), encoder_of("BERT").encode(TEXT), 0, 4)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
