@@ -64,11 +64,11 @@ class Film:
 
 
 def flow(film: Film, address: str) -> None:
-    """Ask, look, follow, find, take away."""
+    """Ask, look, follow, find, download."""
     page = film.page
     open_page(page, address)
     film.shoot(2500)
-    film.click(page.locator("[aria-label^='With every head'] svg.marks .mark-rect path").nth(43))
+    film.click(page.locator("[aria-label^='The two'] svg.marks .mark-rect path").nth(43))
     film.shoot(2000)
     slider = page.get_by_role("slider").first
     slider.focus()

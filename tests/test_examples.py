@@ -124,7 +124,7 @@ def sense_giveaways(rows: Sequence[Row]) -> list[str]:
 
 
 def sense_balance(rows: Sequence[Row]) -> list[str]:
-    """Neither the word's relative position nor the sentence's length tells the senses apart."""
+    """Neither the word's relative position nor the sentence's length separates the senses."""
     found = []
     for word, senses in by_word(rows).items():
         positions = [mean(lower(s).index(word) / (len(lower(s)) - 1) for s in each) for each in senses.values()]

@@ -2,9 +2,13 @@
 
 import re
 import runpy
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+
+from selfattn.settings import Settings, variable
+from tests.test_layers import ROOMS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -21,9 +25,37 @@ def test_every_file_that_is_linked_exists():
         assert (ROOT / target).exists(), target
 
 
-def test_the_two_commands_are_targets_of_the_makefile():
+def test_the_architecture_names_the_rooms_in_order_and_files_that_exist():
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    road = re.findall(r"^\| `(?:selfattn/)?(\w+)(?:\.py|/)` \|", text, re.M)
+    assert tuple(road) == ROOMS
+    named = [
+        name for name in re.findall(r"`((?:selfattn|pages|tests|docs)/[^`]*|[a-z]+\.py)`", text) if name == name.lower()
+    ]
+    assert len(named) > 40
+    for name in named:
+        assert (ROOT / name).exists() or name == "page.py", name
+
+
+def test_names_that_the_architecture_points_at_are_in_the_file_beside_them():
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    pairs = re.findall(r"`([A-Za-z_.]+)`[^`(]*\(`(\w[\w/]+\.py)`", text)
+    pairs += re.findall(r"`(\w+)` of `(\w[\w/]+\.py)`", text)
+    assert len(pairs) > 8
+    for name, file in pairs:
+        assert name.rsplit(".")[-1] in (ROOT / file).read_text("utf-8"), (name, file)
+
+
+def test_every_variable_that_is_named_anywhere_is_a_setting():
+    known = {variable(field.name) for field in fields(Settings)}
+    for file in [*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("deploy/*"), ROOT / ".streamlit/config.toml"]:
+        if file.is_file() and file.name != "RESULTS.md":  # results keep the words of their day
+            assert set(re.findall(r"SELFATTN_[A-Z_]+[A-Z]", file.read_text("utf-8"))) <= known, file
+
+
+def test_the_commands_are_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    for command in ("run", "test"):
+    for command in ("run", "quick", "test", "test-long", "test-ray", "bench"):
         assert f"make {command}" in README
         assert re.search(rf"^{command}:", makefile, re.M)
 
