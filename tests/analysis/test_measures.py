@@ -49,3 +49,14 @@ def test_drift_starts_at_the_same_token_and_follows_the_layers(encoder):
     assert curve[:2].tolist() == pytest.approx([1, 1], abs=1e-6)
     expected = torch.nn.functional.cosine_similarity(river.hidden[6, 2], loan.hidden[6, 2], dim=0)
     assert curve[-1].item() == pytest.approx(expected.item(), abs=1e-6)
+
+
+def test_drift_of_a_split_word_is_that_of_the_mean_of_its_pieces(encoder):
+    first, second = encoder.encode("An old swashbuckler leapt."), encoder.encode("The bank approved the loan.")
+    pieces = first.words[2].positions
+    assert len(pieces) == 4
+    curve = drift(first, pieces, second, [5])
+    states = [first.static[3:7].mean(0), *first.hidden[:, 3:7].mean(1)]
+    others = [second.static[5], *second.hidden[:, 5]]
+    expected = [float(a @ b / a.norm() / b.norm()) for a, b in zip(states, others)]
+    assert curve.tolist() == pytest.approx(expected, abs=1e-5)

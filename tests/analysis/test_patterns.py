@@ -86,15 +86,38 @@ def test_a_head_made_for_a_pattern_is_called_by_its_name(encoding, name):
     assert nearest.value == pytest.approx(1.0, abs=0.01)
 
 
-def test_just_below_the_threshold_nothing_fits(encoding):
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_fits_from_its_threshold_on(encoding, name):
+    """A mixture of a made head and one that gives all its weight elsewhere, a little above and below the threshold."""
+    n, threshold = len(encoding.tokens), PATTERNS[name][1]
+    bare = torch.zeros(n, n)
+    bare[:, encoding.tokens.index("muddy")] = 1.0
+    whole = made(encoding, name)
+    base = next(fit for fit in fits(bare, encoding) if fit.name == name).value
+    for share in (0.9, 1.1):
+        wanted = min(threshold * share, 1.0)
+        mixed = bare + (wanted - base) / (1 - base) * (whole - bare)
+        found = next(fit for fit in fits(mixed, encoding) if fit.name == name)
+        if name != "broad":  # entropy isn't linear in the weights
+            assert found.value == pytest.approx(wanted, abs=1e-5)
+            assert found.fits == (share > 1)
+
+
+def test_the_shares_of_punctuation_and_of_the_largest_entropy_are_means_over_ordinary_rows(encoding):
     n = len(encoding.tokens)
-    spread = torch.rand(n, n, generator=torch.Generator().manual_seed(1)) ** 6
-    spread = spread / spread.sum(-1, keepdim=True)
-    mixed = 0.45 * torch.eye(n).roll(-1, dims=1) + 0.55 * spread
-    found = {fit.name: fit for fit in fits(mixed, encoding)}
-    assert found["previous token"].value < 0.5 or found["previous token"].fits
-    lowered = 0.2 * torch.eye(n).roll(-1, dims=1) + 0.8 * spread
-    assert not any(fit.fits for fit in fits(lowered, encoding))
+    weights = torch.randn(n, n, generator=torch.Generator().manual_seed(3)).mul(2).softmax(-1)
+    found = {fit.name: fit.value for fit in fits(weights, encoding)}
+    marks = [i for i, token in enumerate(encoding.tokens) if token in ",."]
+    rows = [i for i in range(n) if not encoding.special[i]]
+    assert len(marks) == 3
+    assert found["punctuation"] == pytest.approx(
+        sum(float(weights[i, marks].sum()) for i in rows) / len(rows), abs=1e-5
+    )
+    bits = [-sum(float(w) * math.log2(float(w)) for w in weights[i]) for i in rows]
+    assert found["broad"] == pytest.approx(sum(bits) / len(rows) / math.log2(n), abs=1e-5)
+    assert found["special tokens"] == pytest.approx(
+        sum(float(weights[i, [0, n - 1]].sum()) for i in rows) / len(rows), abs=1e-5
+    )
 
 
 def test_every_pattern_is_reported_nearest_first(encoding):

@@ -52,6 +52,9 @@ def test_a_scan_and_what_is_read_back(tmp_path, capsys):
     assert len(found.frame(["row"], limit=15)) == 15
     heads = found.heads()
     assert heads["entropy"].to_numpy() == pytest.approx(np.stack(frame["entropy"]).mean(axis=0), abs=1e-5)
+    for name in ("top_weight", "entropy", "special_share"):  # the lists run layer by layer: [layer * n_heads + head]
+        one = heads[(heads["layer"] == 3) & (heads["head"] == 7)][name].iloc[0]
+        assert one == pytest.approx(frame[name].map(lambda values: values[3 * 12 + 7]).mean(), abs=1e-5)
     rejects = found.rejects()
     assert rejects["row"].tolist() == ["4", "17"]
     assert rejects["line"].tolist() == ["6", "19"]

@@ -94,6 +94,35 @@ def test_the_report_has_the_stated_columns_and_rows(encoder, small):
     assert report.rejected.empty
 
 
+def test_intervals_are_those_of_the_words_own_accuracies(small):
+    _, report = small
+    per_word = report.words.pivot(index="word", columns="layer", values="accuracy")[report.layers["layer"].tolist()]
+    low, high = interval(per_word.to_numpy(dtype=float))
+    assert report.layers["low"].tolist() == pytest.approx(low.tolist())
+    assert report.layers["high"].tolist() == pytest.approx(high.tolist())
+    assert (low < high).any()
+
+
+def test_the_control_with_shuffled_labels_is_the_mean_over_shuffles_and_words(encoder, small):
+    frame, report = small
+    layer, head, means = 3, 7, []
+    for number, (_, rows) in enumerate(frame.sort_values("word", kind="stable").groupby("word"), start=1):
+        vectors = loop_vectors(encoder, rows)["accuracy", layer, head]
+        labels = torch.from_numpy(np.unique(rows["sense"], return_inverse=True)[1])
+        between = cosines(torch.stack(vectors)[:, None])
+        means.append(shuffled_accuracy(between, labels, rows["sense"].nunique(), 200, seed=number).mean())
+    row = report.heads[(report.heads["layer"] == layer) & (report.heads["head"] == head)].iloc[0]
+    assert row["shuffled"] == pytest.approx(float(np.mean(means)), abs=1e-9)
+
+
+def test_the_baseline_with_random_weights_is_the_random_twins_own_accuracy(encoder, small):
+    frame, report = small
+    twin = separation(random_twin(encoder), frame, shuffles=1, floor=False)
+    assert report.heads["floor"].tolist() == pytest.approx(twin.heads["accuracy"].tolist())
+    assert report.layers["floor"].tolist() == pytest.approx(twin.layers["accuracy"].tolist())
+    assert not np.allclose(report.heads["floor"], report.heads["accuracy"])
+
+
 def test_the_sentences_of_a_head_add_up_to_its_accuracy(small):
     _, report = small
     for row in report.heads.iloc[::7].itertuples():
@@ -162,6 +191,9 @@ def test_the_interval_holds_the_mean_and_narrows_with_more_words():
         assert (per_word.mean(0) < high).all()
     width = [np.subtract(*interval(per_word)[::-1]).mean() for per_word in (few, many)]
     assert width[1] < width[0] / 5
+    error = many.std(axis=0, ddof=1) / math.sqrt(500)  # of many words the mean is all but normal: 95 % in 1.96 errors
+    low, high = interval(many)
+    assert (high - low).tolist() == pytest.approx((2 * 1.96 * error).tolist(), rel=0.06)
     assert np.isnan(interval(few[:1])).all()
 
 

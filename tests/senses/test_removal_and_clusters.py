@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy.stats import spearmanr
 from transformers import MPNetConfig, MPNetModel
 
 from selfattn import NotRecomputable, load_encoder
 from selfattn.analysis.interventions import knock_out_effect
 from selfattn.senses import clusters, removal
 from selfattn.senses.removed_heads import split_half
+from selfattn.senses.resampling import SEED
 from selfattn.senses.unlabelled import group
 
 FRAME = pd.DataFrame(
@@ -64,6 +66,29 @@ def test_split_half_is_one_for_words_that_agree_and_low_for_noise():
     assert np.isnan(split_half(agreed[:3]))
 
 
+def test_split_half_is_spearmans_correlation_stepped_up():
+    per_word = np.random.default_rng(5).standard_normal((6, 20)) + np.linspace(0, 2, 20)
+    generator, halves = np.random.default_rng(SEED), []
+    for _ in range(50):
+        order = generator.permutation(6)
+        first, second = per_word[order[:3]].mean(axis=0), per_word[order[3:]].mean(axis=0)
+        halves.append(spearmanr(first, second)[0])
+    mean = np.mean(halves)
+    assert split_half(per_word, splits=50) == pytest.approx(2 * mean / (1 + mean))
+
+
+def test_heads_can_be_set_to_their_mean_instead(encoder):
+    frame = FRAME.iloc[:4]
+    report = removal(encoder, frame, how="mean")
+    sentences = [
+        [(text, [encoder.encode(text).tokens.index("bank")]) for text in (pair.first, pair.second)]
+        for pair in report.pairs.itertuples()
+        if pair.same_sense
+    ]
+    expected = np.mean([knock_out_effect(encoder, *two, how="mean").flatten().numpy() for two in sentences], axis=0)
+    assert report.heads["same"].to_numpy() == pytest.approx(expected, abs=1e-6)
+
+
 def test_removal_counts_sentences_and_can_be_ended(encoder):
     seen = []
 
@@ -112,6 +137,16 @@ def test_clusters_of_unlabelled_sentences(encoder):
     assert report.words["sentences"].tolist() == [4, 4]
     assert set(report.items["sentence"]) == set(FRAME["sentence"])
     assert report.words["silhouette"].between(-1, 1).all()
+    early = clusters(encoder, FRAME[["sentence", "word"]], layer=1)
+    bats = early.items[early.items["word"] == "bat"]
+    states = [encoder.encode(row.sentence).hidden[2, row.start : row.stop].mean(0).numpy() for row in bats.itertuples()]
+    labels, silhouettes = group(np.stack(states))
+    assert bats["cluster"].tolist() == labels.tolist()
+    assert bats["silhouette"].tolist() == pytest.approx(silhouettes.tolist(), abs=1e-5)
+    row = early.words[early.words["word"] == "bat"].iloc[0]
+    assert row["silhouette"] == pytest.approx(silhouettes.mean(), abs=1e-5)
+    assert row["clusters"] == len(set(labels))
+    assert early.words["silhouette"].is_monotonic_decreasing
     with pytest.raises(ValueError, match="layer from 0 to 5, got 6"):
         clusters(encoder, FRAME, layer=6)
     with pytest.raises(ValueError, match="at least 4"):
