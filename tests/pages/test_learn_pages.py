@@ -1,175 +1,36 @@
-"""Every lesson page through Streamlit's AppTest: the published figures first, changed inputs, bad numbers."""
+"""The lesson pages beside the guided path: what they draw and say equals an independent computation, for typed inputs."""
 
-import re
-from pathlib import Path
-
+import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
+from torch.nn.functional import cosine_similarity
 
-from pages.learn.from_scratch.stops import STOPS
+from selfattn.examples import NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS
+from selfattn.lessons import tiny_model
+from selfattn.words import find
+from tests.pages.conftest import APP
+from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
 
-pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
-
-
-def page(name, **query):
-    at = AppTest.from_file(str(ROOT / "pages" / name / "page.py"), default_timeout=120)
-    for key, value in query.items():
-        at.query_params[key] = value
+def page(name, **state):
+    at = AppTest.from_file(str(APP.parent / "pages" / name / "page.py"), default_timeout=120)
+    for key, value in state.items():
+        at.session_state[key] = value
     return at.run()
 
 
-def stop(slug, reveal=True):
-    return page("learn/from_scratch", stop=slug, **({"reveal": "yes"} if reveal else {}))
-
-
 def words(at):
-    """All that the page says, readings included."""
+    """All that the page says, captions included."""
     return "\n".join(element.value for element in [*at.text, *at.markdown])
 
 
-def n_charts(at):
-    return len(at.get("vega_lite_chart"))
+def click(at, label):
+    next(button for button in at.button if button.label == label).click().run()
 
 
-@pytest.mark.parametrize("slug", STOPS)
-def test_every_stop_shows_its_title_and_its_picture(slug):
-    at = stop(slug)
-    assert not at.exception
-    assert not at.error
-    assert at.subheader[0].value == STOPS[slug].TITLE
-    assert n_charts(at) or slug == "kernel"
-
-
-@pytest.mark.parametrize(
-    ("slug", "published"),
-    [
-        ("projections", "0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820; context (0.3061, 0.8210)"),
-        ("dot-product", "(2 × 5) + (3 × -1)  =  7"),
-        ("magnitude", "long, misaligned: 7; short, aligned: 5."),
-        ("three-words", "0.46 + 0.32 + 0.22 = 1."),
-        ("worked-example", "=  [1.79, 1.44]"),
-        ("worked-example", '"animal" gets 87%.'),
-        ("geometry", "animal 10 → 87%, street 7 → 10%, because 5 → 3%"),
-        ("twelve-tokens", '"not" 0.67, "amazing" 0.33. Context [0.99999467, 0.33023767].'),
-        ("annotated-heatmap", '"amazing" attends most to soundtrack, amazing (0.50)'),
-        ("kernel", "weights  [0.87, 0.10, 0.03]"),
-    ],
-)
-def test_the_published_figures_are_what_a_visitor_sees_first(slug, published):
-    assert published in words(stop(slug))
-
-
-@pytest.mark.parametrize(
-    ("slug", "box", "typed", "expected"),
-    [
-        ("dot-product", "dot-product.a", "1, 1", "(1 × 5) + (1 × -1)  =  4"),
-        ("worked-example", 'worked-example.query of "it"', "1, 4", '"street" gets 100%.'),
-        ("three-words", "three-words.not", "0, 1", "0.40 + 0.40 + 0.20 = 1."),
-        ("soft-lookup", "soft-lookup.query", "1, 0", '"loans" fits best.'),
-        ("geometry", "geometry.key: street", "0, 0", "street 0 → 0%"),
-        ("twelve-tokens", "twelve-tokens.Q = K of not", "0, 0", '"amazing" 1.00'),
-        (
-            "annotated-heatmap",
-            "annotated-heatmap.Q = K of soundtrack",
-            "0, 0",
-            '"amazing" attends most to amazing (1.00)',
-        ),
-        ("magnitude", "magnitude.long, misaligned", "0, 1", "long, misaligned: 1; short, aligned: 5."),
-        ("projections", "projections.journey", "0, 0, 0", '"journey" becomes (0.00, 0.00).'),
-    ],
-)
-def test_every_number_follows_what_the_visitor_types(slug, box, typed, expected):
-    at = stop(slug)
-    before = words(at)
-    at.text_input(key=box).set_value(typed).run()
-    assert not at.exception
-    assert expected in words(at)
-    at.button(key=f"{slug}.reset").click().run()
-    assert words(at) == before
-
-
-def test_order_takes_the_visitors_words_and_refuses_what_it_cannot_shuffle():
-    at = stop("order")
-    before = words(at)
-    at.text_input(key="order.words").set_value("rain follows sun today").run()
-    assert not at.exception and "rain attends to: rain" in words(at)
-    assert re.search(r"in the other: [0-9.]+e-1[4-9]|in the other: 0", words(at))
-    at.text_input(key="order.words").set_value("sun sun").run()
-    assert not at.exception and n_charts(at) == 0 and "Expected two to 8 different words" in at.error[0].value
-    at.button(key="order.reset").click().run()
-    assert words(at) == before
-
-
-@pytest.mark.parametrize("typed", ["", "nan, 1", "1e12, 1", "three, one", "3", "$x$, :red[1]"])
-def test_bad_numbers_get_a_message_and_no_traceback(typed):
-    at = stop("worked-example")
-    at.text_input(key='worked-example.query of "it"').set_value(typed).run()
-    assert not at.exception
-    assert at.error[0].value == "These numbers can't be used."
-    assert "expected" in words(at)
-    assert n_charts(at) == 0
-
-
-@pytest.mark.parametrize("slug", ["magnitude", "scaling", "causal-mask", "twelve-tokens", "order", "drawn-numbers"])
-def test_a_question_stands_before_its_answer(slug):
-    at = stop(slug, reveal=False)
-    assert n_charts(at) == 0
-    question = at.radio(key=f"{slug}.prediction")
-    question.set_value(question.options[0]).run()
-    assert n_charts(at) > 0
-    assert "The reason is below." in words(at)
-
-
-def test_just_show_me_reveals_without_a_guess():
-    at = stop("scaling", reveal=False)
-    at.button(key="scaling.show").click().run()
-    assert "The answer: **one word takes nearly all the weight**" in words(at)
-    assert n_charts(at) == 4
-
-
-def test_previous_and_next_walk_the_path_and_write_the_address():
-    at = page("learn/from_scratch")
-    assert at.button[0].disabled
-    at.button[1].click().run()
-    assert at.query_params["stop"] == "projections"
-    assert at.subheader[0].value == STOPS["projections"].TITLE
-    at.selectbox(key="choice of stop").set_value("drawn-numbers").run()
-    assert at.query_params["stop"] == "drawn-numbers"
-    assert at.button[1].disabled
-
-
-def test_an_unknown_stop_opens_the_first():
-    assert stop("nowhere").subheader[0].value == STOPS["soft-lookup"].TITLE
-
-
-def test_the_causal_toggle_gives_everything_to_not():
-    at = stop("twelve-tokens")
-    at.toggle(key="twelve-tokens.causal").set_value(True).run()
-    assert '"not" 1.00' in words(at)
-
-
-def test_a_low_temperature_makes_the_lookup_hard():
-    at = stop("soft-lookup")
-    at.slider(key="soft-lookup.t").set_value(-2.0).run()
-    assert "**Hard answer 20.0, soft answer 20.0.**" in words(at)
-
-
-def test_the_masks_four_cases_on_a_real_head():
-    at = stop("causal-mask")
-    at.radio(key="causal-mask.source").set_value("my own sentence, a real head").run()
-    at.text_input(key="causal-mask.sentence").set_value("One two three.").run()
-    assert not at.exception
-    assert n_charts(at) == 4
-    assert words(at).count("at most 0.00 of a row falls on later words") == 3
-
-
-def test_a_sentence_that_no_encoder_reads_gets_a_message():
-    at = stop("not-symmetric")
-    at.text_input(key="not-symmetric.sentence").set_value("   ").run()
-    assert not at.exception
-    assert at.error
+def positions(encoding, word):
+    return list(encoding.words[find(encoding.words, word)[0]].positions)
 
 
 def test_recurrence_counts_and_follows_the_published_sentence():
@@ -178,7 +39,7 @@ def test_recurrence_counts_and_follows_the_published_sentence():
     assert "plain recurrence 0.59" in words(at)
     at.slider(key="recurrence.gain").set_value(1.0).run()
     assert "plain recurrence 1.00" in words(at)
-    next(button for button in at.button if button.label == "cat … ran").click().run()
+    click(at, "cat … ran")
     assert '"cat", to word 19, "ran": 17 steps' in words(at)
     assert not at.exception
 
@@ -195,106 +56,171 @@ def test_recurrence_takes_the_visitors_sentence_and_refuses_one_word():
 
 def test_recurrence_is_timed_live():
     at = page("learn/recurrence")
-    next(button for button in at.button if button.label == "Time it").click().run()
+    click(at, "Time it")
     assert "times as long as the one matrix product" in words(at)
 
 
+def test_recurrence_draws_what_it_measures():
+    at = page("learn/recurrence", **{"recurrence.sentence": "One two three four"})
+    at.slider(key="recurrence.gain").set_value(0.8)
+    at.slider(key="recurrence.asking").set_value(0.0)
+    at.selectbox(key="recurrence.stop").set_value(4).run()
+    gradient, share, cost = charts(at)
+    assert list(lines(gradient)["plain recurrence"].values()) == pytest.approx([1, 0.8, 0.64])
+    assert set(lines(gradient)) == {"plain recurrence", "gated recurrence", "attention"}
+    # All words have length 1 and R only turns: at step k the word is 0.8 ** k of 1 + 0.8 + ... + 0.8 ** (k + 1).
+    expected = [0.8**k / sum(0.8**j for j in range(k + 2)) for k in range(3)]
+    assert list(lines(share)["plain recurrence"].values()) == pytest.approx(expected)
+    assert mark(share, "line").domain("y") == [0, 1]
+    assert lines(cost)["recurrent"][100] == 100 * 512**2 and lines(cost)["attention"][100] == 2 * 100**2 * 512
+    assert f"At word 4: plain recurrence {expected[-1]:.2f}" in words(at)
+
+
 def test_the_tiny_model_trains_in_the_page_and_answers():
-    at = page("learn/train_a_tiny_one")
+    at = page("learn/train_a_tiny_one", **{"tiny.epochs": 4, "tiny.magic": 7})
     assert "**777 numbers**" in words(at)
-    at.number_input(key="tiny.epochs").set_value(4).run()
-    next(button for button in at.button if button.label == "Train").click().run()
+    click(at, "Train")
     assert not at.exception
-    said = words(at)
-    assert "Accuracy 100.0 %; of 165 positives it finds 100 %." in said
-    assert "Sentence 103 of the data, [0 34 13 33 42 17 3]: 0.9" in said
+    used, states = at.session_state["tiny.run"]
+    last, data = states[-1], tiny_model.samples(used)
+    assert (used.magic, last.epoch) == (7, 4)
+    loss, rates, attention, own = charts(at)
+    guess = (last.model.probability(data.tokens) > 0.5).float()
+    positive = data.labels == 1
+    assert lines(rates)["accuracy"][4] == pytest.approx(float((guess == data.labels).float().mean()))
+    assert lines(rates)["recall"][4] == pytest.approx(float(guess[positive].mean()))
+    assert lines(loss)[""][0] == pytest.approx(states[0].score.loss)
+    states_ = last.model.tokens(data.tokens[positive]) + last.model.positions.weight
+    scores = last.model.query(states_) @ last.model.key(states_).transpose(1, 2) / 8**0.5
+    assert same(matrix(attention), scores.softmax(-1).mean(0))
+    at.text_input(key="tiny.try").set_value("1, 2, 3, 7, 5, 6").run()
+    tokens = torch.tensor([[0, 1, 2, 3, 7, 5, 6]])
+    own = charts(at)[-1]
+    assert list(bars(own)) == ["0: 0", "1: 1", "2: 2", "3: 3", "4: 7", "5: 5", "6: 6"]
+    assert list(bars(own).values()) == pytest.approx(tiny_model.mean_weights(last.model, tokens)[0].tolist())
+    assert f"It says yes ({float(last.model.probability(tokens)):.4f})" in words(at)
     at.text_input(key="tiny.try").set_value("1, 2, 3, 4, 5, 6").run()
     assert "It says no" in words(at)
     at.text_input(key="tiny.try").set_value("1, 2, 3, 4, 5, 600").run()
     assert "whole numbers from 1 to 50" in words(at)
-    assert not at.exception
+    at.slider(key="tiny.epoch.4").set_value(1).run()
+    assert same(matrix(charts(at)[2]), states[1].weights)
 
 
 def test_random_labels_find_nothing():
-    at = page("learn/train_a_tiny_one")
-    at.number_input(key="tiny.epochs").set_value(2).run()
-    at.toggle(key="tiny.random").set_value(True).run()
-    next(button for button in at.button if button.label == "Train").click().run()
+    at = page("learn/train_a_tiny_one", **{"tiny.epochs": 1, "tiny.random": True})
+    click(at, "Train")
     assert "of 165 positives it finds 0 %." in words(at)
     assert "**The control.**" in words(at)
 
 
-def test_one_word_starts_from_one_vector_and_takes_the_visitors_sentences():
-    at = page("learn/one_word_one_vector")
+def test_one_word_one_vector(encoder):
+    typed = ("A bat flew by.", "He swung the wooden bat. | sport", "The bat hung from the roof.")
+    at = page("learn/one_word_one_vector", **{"one-word.word": "bat", "one-word.text": "\n".join(typed)})
+    at.slider(key="one-word.layer").set_value(3).run()
     assert not at.exception
-    assert 'Bare vectors of "bank" in 6 sentences: largest difference 0.' in words(at)
-    assert n_charts(at) == 3
-    at.slider(key="one-word.layer").set_value(1).run()
-    assert not at.exception
-    at.text_input(key="one-word.word").set_value("bat").run()
+    assert 'Bare vectors of "bat" in 3 sentences: largest difference 0.' in words(at)
+    encodings = [encoder.encode(line.partition("|")[0].strip()) for line in typed]
+    vectors = torch.stack([each.hidden[:, positions(each, "bat")].mean(1) for each in encodings])  # (3, 7, d_model)
+    plane, cosines, baselines = charts(at)
+    expected = cosine_similarity(vectors[:, None, 3], vectors[None, :, 3], dim=-1)
+    assert same(matrix(cosines), expected, 1e-5)
+    lowest = sorted(np.unravel_index(expected.numpy().argmin(), (3, 3)))
+    assert f"Lowest: sentences {lowest[0] + 1} and {lowest[1] + 1}, cosine {float(expected.min()):.2f}." in words(at)
+    last = cosine_similarity(vectors[:, None, 6], vectors[None, :, 6], dim=-1)
+    assert lines(baselines)["same sense"][6] == pytest.approx(float(last[0, 2]), abs=1e-5)
+    assert lines(baselines)["different senses"][6] == pytest.approx(float((last[0, 1] + last[1, 2]) / 2), abs=1e-5)
+    neutral = [encoder.encode(sentence) for sentence in NEUTRAL_SENTENCES]
+    longest = [max(each.words, key=lambda word: len(word.text)) for each in neutral]
+    static = torch.stack([each.static[list(word.positions)].mean(0) for each, word in zip(neutral, longest)])
+    others = cosine_similarity(static[:, None], static[None], dim=-1)
+    n = len(neutral)
+    mean = float((others.sum() - others.trace()) / (n * (n - 1)))
+    assert lines(baselines)["two other words"][-1] == pytest.approx(mean, abs=1e-5)
+    # Distances in the plane are at most those of the unit vectors, and nearly those where it keeps nearly all.
+    ends = np.array(list(tips(plane).values()))
+    unit = vectors[:, 3] / vectors[:, 3].norm(dim=-1, keepdim=True)
+    assert (np.linalg.norm(ends[:, None] - ends, axis=-1) <= torch.cdist(unit, unit).numpy() + 1e-4).all()
+    colours = mark(plane, "rule").records["colour"].tolist()
+    assert colours[0] == colours[2] != colours[1]
+
+
+def test_one_word_says_what_is_missing():
+    at = page("learn/one_word_one_vector", **{"one-word.word": "bat"})
     assert "expected the word 'bat'" in words(at)
-    at.text_area(key="one-word.text").set_value("A bat flew by.\nHe swung the bat. | sport").run()
-    assert 'Bare vectors of "bat" in 2 sentences' in words(at)
-    assert not at.exception
     at.text_area(key="one-word.text").set_value("A bat flew by.").run()
     assert "Expected 2 to 8 sentences, got 1" in words(at)
+    assert not at.exception and not charts(at)
 
 
-def view(name, **query):
-    at = AppTest.from_file(str(ROOT / "pages/learn/pronouns_and_negation/page.py"), default_timeout=120)
-    at.session_state["view"] = name
-    for key, value in query.items():
-        at.query_params[key] = value
-    return at.run()
-
-
-def test_pronouns_ask_first_then_judge_the_best_head_on_the_other_half():
-    at = view("Pronouns")
-    assert n_charts(at) == 0
+def test_pronouns(encoder):
+    at = page("learn/pronouns_and_negation", view="Pronouns")
+    assert not charts(at)
     at.radio(key="pronouns.prediction").set_value("no better than luck can explain").run()
-    assert not at.exception
-    assert len(at.metric) == 4
-    assert "a coin is right in 50 %" in words(at)
-    at.selectbox(key="pronouns.twin").set_value(at.selectbox(key="pronouns.twin").options[2]).run()
+    preferences = []
+    for sentence in PRONOUNS:
+        encoding = encoder.encode(sentence.sentence)
+        nouns = [positions(encoding, noun) for noun in (sentence.antecedent, sentence.distractor)]
+        pronouns = [list(encoding.words[index].positions) for index in find(encoding.words, sentence.pronoun)]
+        pronoun = next(places for places in pronouns if places[0] > max(nouns[0][0], nouns[1][0]))
+        rows = torch.stack([encoding.weights(layer)[:, pronoun].mean(1) for layer in range(6)])
+        preferences.append(rows[..., nouns[0]].sum(-1) - rows[..., nouns[1]].sum(-1))
+    right = (torch.stack(preferences) > 0).double().mean(0)
+    heads = charts(at)[0]
+    assert same(matrix(heads), right - 0.5, 1e-6)
+    assert mark(heads, "rect").labels("y")[:2] == ["L0", "L1"] and mark(heads, "rect").labels("x")[11] == "H11"
+    assert mark(heads, "rect").domain("color")[0] == -0.5
+    best = int(right.argmax())
+    assert f"L{best // 12} H{best % 12} is right in {100 * float(right.max()):.0f} %" in words(at)
+    twin = at.selectbox(key="pronouns.twin").options[2]
+    at.selectbox(key="pronouns.twin").set_value(twin).run()
     at.toggle(key="pronouns.remove").set_value(True).run()
-    assert not at.exception
-    assert "of 72." in words(at)
+    first, second = [sentence for sentence in PRONOUNS if sentence.twin == twin]
+    vectors, without = [], []
+    for sentence in (first, second):
+        encoding = encoder.encode(sentence.sentence)
+        place = positions(encoding, sentence.pronoun)
+        vectors.append(encoding.hidden[-1, place].mean(0))
+        without.append(encoder.knock_out(sentence.sentence, place))
+    effect = cosine_similarity(*without, dim=-1) - cosine_similarity(*vectors, dim=-1)
+    assert same(matrix(charts(at)[1]), effect, 1e-5)
+    most = int(effect.abs().argmax())
+    assert f"Removing L{most // 12} H{most % 12} changes that most" in words(at)
 
 
-def test_negation_shows_the_printed_row_beside_a_real_one():
-    at = view("Negation")
-    assert not at.exception
-    assert "On not: 0.55." in words(at)
-    assert n_charts(at) == 4
+def test_negation(encoder):
+    at = page("learn/pronouns_and_negation", view="Negation")
+    gains = []
+    for pair in NEGATION_PAIRS:
+        negated, plain = encoder.encode(pair.negated), encoder.encode(pair.plain)
+        target, negator = positions(negated, pair.target_word), positions(negated, pair.negator)
+        steps = find(negated.words, pair.negator)[0] - find(negated.words, pair.target_word)[0]
+        there = list(plain.words[find(plain.words, pair.target_word)[0] + steps].positions)
+        plain_target = positions(plain, pair.target_word)
+        on_negator = [negated.weights(layer)[:, target].mean(1)[:, negator].sum(-1) for layer in range(6)]
+        on_place = [plain.weights(layer)[:, plain_target].mean(1)[:, there].sum(-1) for layer in range(6)]
+        gains.append(torch.stack(on_negator) - torch.stack(on_place))
+    gain = torch.stack(gains).mean(0)
+    printed, good, amazing, heads = charts(at)
+    assert same(matrix(heads), gain, 1e-5)
+    layer, head = divmod(int(gain.argmax()), 12)
+    weights = encoder.reference_weights("The movie was not good , but the soundtrack was amazing .")[layer, head]
+    for chart, word in ((good, 5), (amazing, 11)):  # [CLS] comes first, and no word of this sentence is split
+        assert mark(chart, "bar").values("x") == pytest.approx(weights[word, 1:-1].tolist(), abs=1e-5)
+        assert mark(chart, "bar").domain("x") == mark(printed, "bar").domain("x")
+    assert mark(printed, "bar").values("x")[3] == 0.55
+    assert f"On not: {float(weights[5, 4]):.2f}; on special tokens" in words(at)
 
 
-def test_many_heads_name_what_each_looks_at_in_the_visitors_sentence():
-    at = view("Many heads")
-    assert "What gets most weight, in how many heads: a special token" in words(at)
+def test_many_heads(encoder):
+    at = page("learn/pronouns_and_negation", view="Many heads")
     at.text_input(key="many-heads.sentence").set_value("Dog bites man").run()
-    assert not at.exception
-    assert n_charts(at) == 1
-
-
-def test_what_it_cannot_tell_computes_a_counterexample_for_each_claim():
-    at = page("about/what_it_cannot_tell")
-    assert not at.exception
-    said = words(at)
-    for part in (
-        "of the context",
-        "of all weight moved elsewhere",
-        "add up to",
-        "equal weights",
-        "heads guessed",
-    ):
-        assert part in said
-
-
-def test_class_links_open_a_question_unrevealed():
-    from pages.learn.from_scratch.class_materials import QUESTIONS, link
-
-    assert link("http://host:8501/from-scratch?stop=order&reveal=yes", "scaling") == (
-        "http://host:8501/from-scratch?stop=scaling"
-    )
-    assert len(QUESTIONS) >= 3
-    assert all(n_charts(stop(slug, reveal=False)) == 0 for slug in QUESTIONS)
+    at.selectbox(key="many-heads.word.3").set_value(2).run()
+    rows = encoder.reference_weights("Dog bites man")[:, :, 3]
+    (chart,) = charts(at)
+    assert same(matrix(chart), rows.amax(-1).T, 1e-5)  # heads down, layers across
+    tokens = ("[CLS]", "dog", "bites", "man", "[SEP]")
+    favourites = [tokens[int(place)] for place in rows.argmax(-1).T.flatten()]
+    assert mark(chart, "text").values("text") == favourites
+    n_special = sum(token.startswith("[") for token in favourites)
+    assert f"a special token {n_special}" in words(at) and f"**{n_special} of 72**" in words(at)

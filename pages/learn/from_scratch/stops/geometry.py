@@ -6,6 +6,7 @@ from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import geometry, worked_example
 from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, TOKENS, VALUES
+from selfattn.numbers import plain, share
 
 TITLE = "Mix: the geometry"
 STEP = "mix"
@@ -29,13 +30,13 @@ def show() -> None:
         teaching.figure(
             "Step 1: query-key space, thick = high score",
             charts.arrows(keys, theme, "score", "query"),
-            f'"{highest.token}" scores highest with {highest.score:g}.',
+            f'"{highest.token}" scores highest with {plain(highest.score)}.',
             380,
         )
         teaching.figure(
             "Steps 2 and 3: from score to weight",
             charts.bars(steps, "weight", theme, number=".0%", width=190),
-            ", ".join(f"{row.token} {row.score:g} → {row.weight:.0%}" for row in steps.itertuples()),
+            ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples()),
             300,
         )
         teaching.figure(

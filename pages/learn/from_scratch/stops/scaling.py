@@ -11,6 +11,7 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.capture import Head
 from selfattn.lessons import scaling
+from selfattn.numbers import error
 
 TITLE = "Score: why divide by √d"
 STEP = "score"
@@ -36,7 +37,7 @@ def show() -> None:
     _figures(_measure(n_keys, int(seed)))
     teaching.prose(
         f"**To be exact:** learned projections could shrink by 1/√d and do the same (done here, the weights "
-        f"differ by {scaling.absorbed():.0e}). So the division matters most at the *start* of training, when the "
+        f"differ by {error(scaling.absorbed())}). So the division matters most at the *start* of training, when the "
         "projections are still random and a saturated softmax would pass almost no gradient back."
     )
     _on_encoder()

@@ -7,6 +7,7 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme, show_error
 from selfattn.lessons import word_order
+from selfattn.numbers import error
 
 TITLE = "Order must be added"
 STEP = "consequences"
@@ -43,7 +44,7 @@ def show() -> None:
             weights = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, row))
             chart = charts.heatmap(trace.weights, tokens, tokens, current_theme(), highest=1.0, cell=52)
             teaching.figure(title, chart, f"{words[0]} attends to: {weights}.", 300 if len(words) < 5 else 460)
-    st.text(f"Largest difference between a word's context in one order and in the other: {shuffled.difference:.1e}")
+    st.text(f"Largest difference between a word's context in one order and in the other: {error(shuffled.difference)}")
     teaching.prose(
         "**Shuffling the words only shuffles the rows.** A sum doesn't know the order of its terms."
         if shuffled.difference < 1e-9
@@ -63,4 +64,4 @@ def _on_encoder() -> None:
     with st.container(horizontal=True):
         st.metric("Cosine of the two “dog”, positions as usual", f"{check.with_positions:.3f}", width="content")
         st.metric("All at one position", f"{check.without_positions:.3f}", width="content")
-    st.text(f"Without positions the two vectors differ by {check.difference_without:.0e} at most.")
+    st.text(f"Without positions the two vectors differ by {error(check.difference_without)} at most.")

@@ -1,0 +1,98 @@
+"""Reads a chart as Streamlit sent it to the browser: what each kind of mark draws, by the fields on its channels."""
+
+import json
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+
+
+@dataclass
+class Mark:
+    """One layer of a chart."""
+
+    kind: str  # "rect", "bar", "line" ...
+    channels: dict
+    records: pd.DataFrame
+
+    def field(self, channel):
+        return self.channels[channel]["field"]
+
+    def values(self, channel):
+        return self.records[self.field(channel)].tolist()
+
+    def labels(self, channel):
+        """The axis's labels, which are looked up by position."""
+        listed = re.match(r"(\[.*\])\[", self.channels[channel]["axis"]["labelExpr"], re.S)
+        return json.loads(listed[1])
+
+    def domain(self, channel):
+        return self.channels[channel]["scale"]["domain"]
+
+
+def charts(at):
+    """The marks of every chart on the page, in order."""
+    return [_marks(chart.proto) for chart in at.get("vega_lite_chart")]
+
+
+def mark(chart, kind):
+    """The first mark of this kind, its records told apart from those of others."""
+    return next(each for each in chart if each.kind == kind)
+
+
+def matrix(chart):
+    """A heatmap as a matrix: rows from the field on y, columns from x, values from the colour."""
+    cells = mark(chart, "rect")
+    table = cells.records.pivot(index=cells.field("y"), columns=cells.field("x"), values=cells.field("color"))
+    return table.sort_index().sort_index(axis=1).to_numpy()
+
+
+def bars(chart):
+    """Bars from top to bottom: the label of each and its length."""
+    bar = mark(chart, "bar")
+    records = bar.records.sort_values(bar.field("y"))
+    return dict(zip(bar.labels("y"), records[bar.field("x")]))
+
+
+def lines(chart):
+    """Each line's y by its x."""
+    line = mark(chart, "line")
+    records = line.records
+    series = records[line.field("color")] if "color" in line.channels else pd.Series("", index=records.index)
+    return {
+        name: dict(zip(part[line.field("x")], part[line.field("y")]))
+        for name, part in records.groupby(series, sort=False)
+    }
+
+
+def tips(chart):
+    """Arrows: where each ends, by its label."""
+    arrow = mark(chart, "rule").records
+    return {row.label: (row.x, row.y) for row in arrow.itertuples()}
+
+
+def same(drawn, expected, abs_=1e-6):
+    """Whether two arrays hold the same numbers."""
+    return np.shape(drawn) == np.shape(expected) and np.allclose(drawn, expected, atol=abs_)
+
+
+def _marks(proto):
+    spec = json.loads(proto.spec)
+    tables = {each.name: convert_arrow_bytes_to_pandas_df(each.data.data) for each in proto.datasets}
+    return list(_layers(spec, {}, None, tables))
+
+
+def _layers(part, channels, records, tables):
+    channels = {**channels, **part.get("encoding", {})}
+    data = part.get("data", {})
+    if "values" in data:
+        records = pd.DataFrame(data["values"])
+    elif "name" in data:
+        records = tables[data["name"]]
+    for inner in part.get("layer", []):
+        yield from _layers(inner, channels, records, tables)
+    if "mark" in part:
+        kind = part["mark"] if isinstance(part["mark"], str) else part["mark"]["type"]
+        yield Mark(kind, channels, records)

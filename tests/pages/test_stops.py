@@ -1,0 +1,388 @@
+"""Every stop of the guided path: what it draws and says equals an independent computation, for inputs typed just now."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from pages.learn.from_scratch.class_materials import QUESTIONS, link
+from pages.learn.from_scratch.stops import STOPS
+from selfattn import kernel
+from selfattn.lessons import key_length, random_projections, scaling, soft_lookup, worked_example
+from selfattn.lessons.textbook_weights import TEXTBOOK
+from selfattn.lessons.twelve_tokens import TOKENS
+from selfattn.words import find
+from tests.pages.conftest import APP
+from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
+
+PAGE = APP.parent / "pages/learn/from_scratch/page.py"
+
+
+def stop(slug, reveal=True, **typed):
+    """The stop, its question answered unless told otherwise, then with other values in its widgets."""
+    at = AppTest.from_file(str(PAGE), default_timeout=120)
+    at.query_params["stop"] = slug
+    if reveal:
+        at.query_params["reveal"] = "yes"
+    return change(at.run(), slug, **typed) if typed else at.run()
+
+
+def change(at, slug, **typed):
+    """Set the widgets whose keys end with these names, one run for all."""
+    widgets = {
+        widget.key: widget
+        for kind in ("text_input", "slider", "number_input", "radio", "toggle")
+        for widget in getattr(at, kind)
+    }
+    for name, value in typed.items():
+        widgets[f"{slug}.{name}"].set_value(value)
+    return at.run()
+
+
+def words(at):
+    """All that the page says, captions included."""
+    return "\n".join(element.value for element in [*at.text, *at.markdown])
+
+
+def softmax(scores):
+    powers = np.exp(np.asarray(scores, dtype=float))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def titles(at):
+    return [element.value.strip("*") for element in at.markdown if element.value.startswith("**")]
+
+
+# The path
+
+
+@pytest.mark.parametrize(
+    ("slug", "published"),
+    [
+        ("projections", "0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820; context (0.3061, 0.8210)"),
+        ("dot-product", "(2 × 5) + (3 × -1)  =  7"),
+        ("magnitude", "long, misaligned: 7; short, aligned: 5."),
+        ("three-words", "0.46 + 0.32 + 0.22 = 1."),
+        ("worked-example", "=  [1.79, 1.44]"),
+        ("geometry", "animal 10 → 87 %, street 7 → 10 %, because 5 → 3 %"),
+        ("twelve-tokens", '"not" 0.67, "amazing" 0.33. Context [0.99999467, 0.33023767].'),
+        ("annotated-heatmap", '"amazing" attends most to soundtrack, amazing (0.50)'),
+        ("kernel", "weights  [0.87, 0.10, 0.03]"),
+    ],
+)
+def test_the_published_figures_are_what_a_visitor_sees_first(slug, published):
+    at = stop(slug)
+    assert not at.exception and not at.error
+    assert at.subheader[0].value == STOPS[slug].TITLE
+    assert published in words(at)
+    if resets := [button for button in at.button if button.key == f"{slug}.reset"]:
+        assert resets[0].disabled
+
+
+@pytest.mark.parametrize("slug", ["magnitude", "scaling", "causal-mask", "twelve-tokens", "order", "drawn-numbers"])
+def test_a_question_stands_before_its_answer(slug):
+    at = stop(slug, reveal=False)
+    assert not charts(at)
+    question = at.radio(key=f"{slug}.prediction")
+    question.set_value(question.options[0]).run()
+    assert charts(at)
+    answer = at.markdown[next(n for n, each in enumerate(at.markdown) if "The reason is below." in each.value)].value
+    assert any(option in answer for option in STOPS[slug].OPTIONS)
+
+
+def test_just_show_me_reveals_without_a_guess():
+    at = stop("scaling", reveal=False)
+    at.button(key="scaling.show").click().run()
+    assert "The answer: **one word takes nearly all the weight**" in words(at)
+    assert len(charts(at)) == 4
+
+
+def test_previous_and_next_walk_the_path_and_write_the_address():
+    at = AppTest.from_file(str(PAGE), default_timeout=120).run()
+    assert at.button[0].disabled
+    at.button[1].click().run()
+    assert at.query_params["stop"] == "projections"
+    assert at.subheader[0].value == STOPS["projections"].TITLE
+    at.selectbox(key="choice of stop").set_value("drawn-numbers").run()
+    assert at.query_params["stop"] == "drawn-numbers"
+    assert at.button[1].disabled
+
+
+def test_an_unknown_stop_opens_the_first():
+    assert stop("nowhere").subheader[0].value == STOPS["soft-lookup"].TITLE
+
+
+def test_class_links_open_a_question_unrevealed():
+    assert link("http://host:8501/from-scratch?stop=order&reveal=yes", "scaling") == (
+        "http://host:8501/from-scratch?stop=scaling"
+    )
+    assert all(hasattr(STOPS[slug], "OPTIONS") for slug in QUESTIONS)
+
+
+@pytest.mark.parametrize("typed", ["", "nan, 1", "1e12, 1", "three, one", "3", "$x$, :red[1]"])
+def test_bad_numbers_get_a_message_and_no_traceback(typed):
+    at = stop("worked-example", **{'query of "it"': typed})
+    assert not at.exception
+    assert at.error[0].value == "These numbers can't be used."
+    assert "expected" in words(at)
+    assert not charts(at)
+
+
+def test_a_sentence_that_no_encoder_reads_gets_a_message():
+    at = stop("not-symmetric", sentence="   ")
+    assert not at.exception
+    assert at.error
+
+
+# The stops
+
+
+def test_soft_lookup():
+    at = stop("soft-lookup", query="1, -0.5", t=-0.5)
+    keys = np.array(soft_lookup.KEYS)
+    scores = keys @ [1, -0.5]
+    weights = softmax(scores / 10**-0.5)
+    score, weight, sheets = charts(at)
+    assert bars(score) == pytest.approx(dict(zip(soft_lookup.DRAWERS, scores)))
+    assert bars(weight) == pytest.approx(dict(zip(soft_lookup.DRAWERS, weights)))
+    assert bars(sheets) == dict(zip(soft_lookup.DRAWERS, soft_lookup.SHEETS))
+    assert f"**Hard answer 80.0, soft answer {weights @ soft_lookup.SHEETS:.1f}.**" in words(at)
+    assert '"loans" fits best.' in words(at)
+
+
+def test_projections():
+    at = stop("projections", journey="0.1, -0.2, 0.3", seed=7)
+    embeddings = np.array(random_projections.EMBEDDINGS)
+    embeddings[1] = (0.1, -0.2, 0.3)
+    torch.manual_seed(7)
+    expected = [embeddings, *(embeddings @ torch.rand(3, 2).numpy() for _ in range(3))]
+    drawn = charts(at)
+    assert all(same(matrix(chart), numbers) for chart, numbers in zip(drawn, expected))
+    assert mark(drawn[1], "rect").labels("y") == list(random_projections.TOKENS)
+    scales = [mark(chart, "rect").domain("color") for chart in drawn[1:]]
+    assert scales[0] == scales[1] == scales[2]
+    largest = max(np.abs(numbers).max() for numbers in expected[1:])
+    assert (scales[0][0], scales[0][-1]) == pytest.approx((-largest, largest))
+    query, key, value = expected[1:]
+    weights = softmax(query @ key.T / math.sqrt(2))[1]
+    said = ", ".join(f"{weight:.4f}" for weight in weights)
+    assert f'for "journey": weights {said}; context ({", ".join(f"{n:.4f}" for n in weights @ value)})' in words(at)
+    row = ", ".join(f"{number:.2f}" for number in key[1])
+    assert f'"journey" becomes ({row}).' in words(at)
+
+
+def test_dot_product():
+    at = stop("dot-product", a="1, 2", b="2, -3", angle=120, length=3.0)
+    arrows, curve = charts(at)
+    assert tips(arrows) == {"a": (1, 2), "b": (2, -3)}
+    widths = mark(arrows, "rule").records.set_index("label")["width"]
+    assert widths["b"] > widths["a"]
+    assert "(1 × 2) + (2 × -3)  =  -4" in words(at)
+    score = lines(curve)[""]
+    assert [score[angle] for angle in (0, 45, 90, 180)] == pytest.approx([6, 6 * math.sqrt(0.5), 0, -6], abs=1e-9)
+    here = mark(curve, "point")
+    assert (here.values("x"), here.values("y")) == ([120], pytest.approx([-3]))
+    assert "at 120° the score is -3.00" in words(at)
+
+
+def test_key_length():
+    at = stop("magnitude", query="2, 1", **{"long, misaligned": "0, 5"})
+    keys = np.array([key_length.KEYS[0], (0, 5), key_length.KEYS[2]])
+    scores = keys @ [2, 1]
+    expected = (scores, scores / math.sqrt(2), scores / (math.sqrt(5) * np.linalg.norm(keys, axis=1)))
+    for chart, numbers in zip(charts(at), expected, strict=True):
+        assert bars(chart) == pytest.approx(dict(zip(key_length.NAMES, numbers)))
+        largest = mark(chart, "bar").records["largest"].tolist()
+        assert largest == (numbers == max(numbers)).tolist()
+    assert f"the scaled score of the key [1, 4] is {7 / math.sqrt(2):.2f}, of [2, 8] {14 / math.sqrt(2):.2f}" in words(
+        at
+    )
+
+
+def test_scaling(encoder):
+    sentence = "She opened an account at the bank."
+    at = stop("scaling", n=8, seed=3, sentence=sentence)
+    variance, entropy, gradient, spread = charts(at)
+    measured = scaling.measure(n_keys=8, seed=3).set_index("d_k")
+    for chart, column in ((variance, "variance"), (entropy, "entropy"), (gradient, "gradient")):
+        assert lines(chart)["as it is"] == pytest.approx(measured.loc[~measured["scaled"], column].to_dict())
+        assert lines(chart)["divided by √d_k"] == pytest.approx(measured.loc[measured["scaled"], column].to_dict())
+    encoding = encoder.encode(sentence)
+    expected = [[encoding.trace(layer, head).scaled.std() for head in range(12)] for layer in range(6)]
+    assert same(matrix(spread), expected)
+    assert f"largest {np.max(expected):.2f} in L{np.argmax(expected) // 12} H{np.argmax(expected) % 12}" in words(at)
+
+
+def test_softmax():
+    at = stop("three-words", **{'query of "good"': "2, 0", "not": "-1, 1"})
+    score = np.array([0, -2, 0])
+    scaled = score / math.sqrt(2)
+    for chart, numbers in zip(charts(at), (score, scaled, np.exp(scaled), softmax(scaled)), strict=True):
+        assert bars(chart) == pytest.approx(dict(zip(("good", "not", "the"), numbers)), abs=1e-12)
+
+
+def test_causal_mask(encoder):
+    at = stop("causal-mask", source="my own sentence, a real head")
+    change(at, "causal-mask", sentence="One two three.", layer=2, head=5)
+    trace = encoder.encode("One two three.").trace(2, 5)
+    scores = (trace.query @ trace.key.T / math.sqrt(32)).double().numpy()
+    allowed = np.tril(np.ones_like(scores))
+    plain = softmax(scores) * allowed
+    repaired = plain / plain.sum(-1, keepdims=True)
+    drawn = charts(at)
+    for chart, numbers in zip(drawn, (repaired, softmax(scores * allowed), plain, repaired), strict=True):
+        assert same(matrix(chart), numbers, 1e-5)
+        assert mark(chart, "rect").domain("color") == mark(drawn[0], "rect").domain("color")
+    shown = [title for title in titles(at) if title.split()[0] in ("Add", "Multiply", "…")]
+    assert [title.split()[-1] for title in shown] == ["scores", "0", "0", "sum"]
+    assert f"at most {(softmax(scores * allowed) * (1 - allowed)).sum(-1).max():.2f} of a row" in words(at)
+
+
+def test_worked_example():
+    at = stop("worked-example", **{'query of "it"': "1, 2", 'key of "street"': "0, 3", 'value of "because"': "-1, 4"})
+    keys, values = np.array([(3, 1), (0, 3), (1.5, 0.5)]), np.array([(2, 1.5), (0, 1), (-1, 4)])
+    scores = keys @ [1, 2]
+    weights = softmax(scores / math.sqrt(2))
+    for chart, numbers in zip(charts(at), (scores, scores / math.sqrt(2), weights), strict=True):
+        assert bars(chart) == pytest.approx(dict(zip(worked_example.TOKENS, numbers)))
+    context = weights @ values
+    assert f"=  [{context[0]:.2f}, {context[1]:.2f}]" in words(at)
+    assert '"street" gets' in words(at)
+    at.button(key="worked-example.reset").click().run()
+    assert "=  [1.79, 1.44]" in words(at)
+
+
+def test_geometry():
+    at = stop("geometry", query="1, 0", **{"key: street": "2, -1", "value: animal": "4, 4"})
+    keys, values = np.array([(3, 1), (2, -1), (1.5, 0.5)]), np.array([(4, 4), (0, 1), (2, 1)])
+    weights = softmax(keys @ [1, 0] / math.sqrt(2))
+    first, weight, second = charts(at)
+    assert tips(first) == {"it": (1, 0), "animal": (3, 1), "street": (2, -1), "because": (1.5, 0.5)}
+    assert bars(weight) == pytest.approx(dict(zip(worked_example.TOKENS, weights)))
+    context = weights @ values
+    ends = tips(second)
+    assert ends["context"] == pytest.approx(tuple(context)) and ends["animal"] == (4, 4)
+    for chart, name in ((first, "it"), (second, "context")):
+        records = mark(chart, "rule").records
+        assert records.loc[records["strong"], "label"].tolist() == [name]
+    widths = mark(second, "rule").records.set_index("label")["width"]
+    assert widths["animal"] > widths["street"] > widths["because"]
+    nearest = worked_example.TOKENS[np.linalg.norm(values - context, axis=1).argmin()]
+    assert f'"{nearest}" lies nearest' in words(at) or f'nearest to the value of "{nearest}"' in words(at)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_twelve_tokens(causal):
+    at = stop("twelve-tokens", causal=causal, **{"Q = K of not": "0, 3", "Q = K of good": "0, 2", "V of not": "5, 0"})
+    states = np.zeros((12, 2))
+    states[3], states[4], states[10] = (0, 3), (0, 2), (19, 19)
+    values = np.zeros((12, 2))
+    values[3], values[4], values[10] = (5, 0), (0, 1), (1, 1)
+    scores = states @ states.T / math.sqrt(2)
+    weights = softmax(np.where(np.tril(np.ones((12, 12))) > 0, scores, -np.inf) if causal else scores - scores.max())
+    row, whole = charts(at)
+    assert mark(row, "bar").values("x") == pytest.approx(weights[4].tolist(), abs=1e-9)
+    assert mark(row, "bar").labels("y") == mark(whole, "rect").labels("x") == list(TOKENS)
+    assert same(matrix(whole), weights)
+    context = weights[4] @ values
+    assert f"Context [{context[0]:.8f}, {context[1]:.8f}]" in words(at)
+    assert f"{(weights.max(-1) < 0.2).sum()} of 12 rows" in words(at)
+
+
+def test_annotated_heatmap():
+    at = stop("annotated-heatmap", causal=False, **{"Q = K of soundtrack": "0, 2"})
+    states = np.zeros((12, 2))
+    states[3] = states[4] = (0, 1)
+    states[8], states[10] = (0, 2), (19, 19)
+    scores = states @ states.T / math.sqrt(2)
+    weights = softmax(scores - scores.max(-1, keepdims=True))
+    (chart,) = charts(at)
+    assert same(matrix(chart), weights)
+    printed = mark(chart, "text")
+    assert printed.values("text") == [f"{number:.2f}" for number in weights.flatten()]
+    assert printed.channels["color"]["condition"]["test"].endswith(f"> {0.6 * weights.max()}")
+
+
+def test_kernel_source():
+    at = stop("kernel")
+    shown = "\n".join(element.value for element in at.code)
+    assert "def attend(" in shown and all(
+        line in shown for line in ("scores = query @ key", "context = weights @ value")
+    )
+    trace = kernel.attend(*(torch.tensor(n).double() for n in ([(3, 1)], worked_example.KEYS, worked_example.VALUES)))
+    for name in ("scores", "scaled", "weights", "context"):
+        row = ", ".join(f"{number:.2f}" for number in getattr(trace, name)[0].tolist())
+        assert f"{name:8s} [{row}]" in words(at)
+
+
+def test_gradients():
+    at = stop("learned", target="because", steps=3, rate=0.5)
+    query, keys = np.array([3.0, 1.0]), np.array(worked_example.KEYS)
+    history = []
+    for step in range(4):
+        weights = softmax(keys @ query / math.sqrt(2))
+        history.append(weights)
+        # The formula on the page; for the keys d w_i / d k_j = w_i (delta_ij - w_j) q / sqrt(d).
+        for_query = weights[2] / math.sqrt(2) * (keys[2] - weights @ keys)
+        for_keys = weights[2] * (np.eye(3)[2] - weights)[:, None] * query / math.sqrt(2)
+        if step == 0:
+            expected = np.vstack([for_query, for_keys])
+        query, keys = query + 0.5 * for_query / weights[2], keys + 0.5 * for_keys / weights[2]
+    gradient, curve = charts(at)
+    assert same(matrix(gradient), expected)
+    assert mark(gradient, "rect").labels("y")[0] == "query of it"
+    for place, token in enumerate(worked_example.TOKENS):
+        assert list(lines(curve)[token].values()) == pytest.approx([weights[place] for weights in history])
+    assert f'"because" has {history[-1][2]:.2f} instead of {history[0][2]:.2f}' in words(at)
+
+
+def test_word_order():
+    at = stop("order", words="rain follows sun today")
+    first, second = (matrix(chart) for chart in charts(at))
+    assert same(first, second[::-1, ::-1])
+    assert mark(charts(at)[1], "rect").labels("y") == ["today", "sun", "follows", "rain"]
+    said = ", ".join(f"{word} {weight:.2f}" for word, weight in zip(("rain", "follows", "sun", "today"), first[0]))
+    assert f"rain attends to: {said}." in words(at)
+    change(at, "order", positions=True)
+    first, second = (matrix(chart) for chart in charts(at))
+    assert not same(first, second[::-1, ::-1], 0.01)
+    change(at, "order", words="sun sun")
+    assert not at.exception and not charts(at) and "Expected two to 8 different words" in at.error[0].value
+    at.button(key="order.reset").click().run()
+    assert mark(charts(at)[0], "rect").labels("y") == ["dog", "bites", "man"]
+
+
+def test_not_symmetric(encoder):
+    sentence = "My bank charges a fee."
+    at = stop("not-symmetric", sentence=sentence, layer=3, head=1)
+    expected = encoder.reference_weights(sentence)[3, 1].numpy()
+    weights, difference = charts(at)
+    assert same(matrix(weights), expected, 1e-5)
+    assert same(matrix(difference), expected - expected.T, 1e-5)
+    row, column = np.unravel_index((expected - expected.T).argmax(), expected.shape)
+    a, b = (mark(weights, "rect").labels("y")[place] for place in (row, column))
+    assert f'"{a}" gives "{b}" {expected[row, column]:.2f}; "{b}" gives "{a}" {expected[column, row]:.2f}.' in words(at)
+
+
+def test_textbook_weights(encoder):
+    textbook = TEXTBOOK[2]
+    at = stop("drawn-numbers", which=textbook.title)
+    encoding = encoder.encode(textbook.sentence)
+    own = encoder.reference_weights(textbook.sentence)
+    places = [encoding.words[find(encoding.words, word)[0]].start for word in ("it", "animal", "street", "tired")]
+    between = own[:, :, places[0], places[1:]]
+    share = between / between.sum(-1, keepdim=True)
+    printed = torch.tensor(textbook.weights[0])
+    distance = (share - printed / printed.sum()).abs().sum(-1) / 2
+    order = distance.flatten().argsort()
+    drawn, nearest, middle = charts(at)
+    assert same(matrix(drawn), textbook.weights)
+    for chart, place in ((nearest, order[0]), (middle, order[36])):
+        assert same(matrix(chart), share.flatten(0, 1)[place][None], 1e-5)
+        assert mark(chart, "rect").domain("color") == mark(drawn, "rect").domain("color")
+    kept = float(between.sum(-1).flatten()[order[0]])
+    assert f"these words get {kept:.2f} of its weight" in words(at)
+    assert f"Nearest head: L{order[0] // 12} H{order[0] % 12}" in titles(at)
+    assert f"{int((distance < 0.1).sum())} of 72 heads come within .10" in words(at)
