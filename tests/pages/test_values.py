@@ -1,0 +1,443 @@
+"""What the Explore pages draw and say are the library's numbers: for a head that is not the default and sentences of one's own.
+
+The word is split into pieces, which stand at different positions in the two sentences.
+"""
+
+import copy
+
+import pandas as pd
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from selfattn import Head, load_encoder
+from selfattn.analysis.attention_rollout import head_average, rollout
+from selfattn.analysis.attributions import METHODS, attribute, direction
+from selfattn.analysis.compare import compare_encoders, compare_sentences, counterpart_distances
+from selfattn.analysis.interventions import alone, knock_out_effect
+from selfattn.analysis.measures import drift, head_measures, similarity
+from selfattn.analysis.steps import head_steps
+from selfattn.analysis.what_if import causal_mask, change, four_ways
+from selfattn.analysis.word_map import word_map
+from selfattn.captions import vectors
+from selfattn.dashboard import figures
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.masked_lm import load_masked_head
+from selfattn.frames import context_share, steps_frame
+from selfattn.senses import separation
+
+from .conftest import APP
+
+pytestmark = pytest.mark.slow
+
+HEAD = Head(3, 7)
+TEXTS = {
+    "a": "The old riverbanks were muddy.",
+    "b": "She photographed riverbanks yesterday.",
+    "c": "Wide riverbanks flooded.",
+}
+OWN = {**TEXTS, "example": "your own", "word": "riverbanks", "head": str(HEAD)}
+
+
+@pytest.fixture
+def visit(monkeypatch):
+    """Open a page by its address with widgets set: the page as Streamlit has it, and the record of its figures."""
+    records, end = [], figures.end_page
+    monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
+
+    def opened(address, **state):
+        at = AppTest.from_file(str(APP), default_timeout=180)
+        if address:
+            at._page_hash = calc_hash(address)
+        for key, value in {**OWN, **state}.items():
+            at.session_state[key] = value
+        at.run()
+        assert not at.exception and not at.error
+        return at, records[-1]
+
+    return opened
+
+
+@pytest.fixture(scope="module")
+def sides(encoder):
+    """The two sentences and the control, each with its word."""
+    found = {}
+    for name, text in zip(("A", "B", "control"), TEXTS.values()):
+        encoding = encoder.encode(text)
+        found[name] = encoding, next(word for word in encoding.words if word.text == "riverbanks")
+    assert len({word.start for _, word in found.values()}) > 1 and all(
+        len(word.positions) > 1 for _, word in found.values()
+    )
+    return found
+
+
+def figure(record, name):
+    """A figure by what it is called."""
+    (found,) = [figure for title, figure in record.figures.items() if title.split(". ", 1)[1].startswith(name)]
+    return found
+
+
+def column(values):
+    return pytest.approx(torch.as_tensor(values).flatten().tolist(), abs=2e-5)
+
+
+def drawn_columns(spec):
+    """Every column of numbers in a spec's records."""
+    columns = []
+    if isinstance(spec, dict):
+        parts = list(spec.values())
+    elif spec and isinstance(spec, list) and all(isinstance(record, dict) for record in spec):
+        names = set.intersection(*(set(record) for record in spec))
+        columns = [[record[name] for record in spec] for name in names]
+        columns = [numbers for numbers in columns if all(isinstance(number, int | float) for number in numbers)]
+        parts = spec
+    else:
+        parts = spec if isinstance(spec, list) else []
+    return columns + [numbers for part in parts for numbers in drawn_columns(part)]
+
+
+def assert_drawn(figure, values):
+    """The picture's own records hold these numbers, in this order."""
+    wanted = pytest.approx(
+        torch.as_tensor(values).flatten().tolist(), rel=1e-3, abs=1e-4
+    )  # bars are drawn to four digits
+    assert any(numbers == wanted for numbers in drawn_columns(figure.spec))
+
+
+def said(at):
+    return "\n".join(element.value for kind in (at.text, at.caption) for element in kind)
+
+
+# Inside a head
+
+
+@pytest.mark.parametrize("which", ["A", "both"])
+def test_each_step_is_the_followed_pieces_row(visit, encoder, sides, which):
+    pieces = {"A": sides["A"][1].positions[1], "B": sides["B"][1].positions[0]}
+    _, record = visit("inside-a-head", piece_a=pieces["A"], piece_b=pieces["B"], follow=which)
+    followed = ("A", "B") if which == "both" else ("A",)
+    steps = {name: head_steps(encoder, sides[name][0], *HEAD) for name in followed}
+    assert record.head == HEAD
+    for step in steps["A"].steps:
+        if step.name in ("maximum", "total"):
+            continue
+        picture = figure(record, step.name)
+        table = picture.table()
+        assert list(dict.fromkeys(table["row"])) == list(followed)
+        for name in followed:
+            values = steps[name][step.name].values[pieces[name]]
+            assert table.loc[table["row"] == name].iloc[:, -1].tolist() == column(values), (step.name, name)
+            if step.name in ("query", "scores", "masked", "powers", "weights", "context"):
+                assert_drawn(picture, values)
+    shares = figure(record, "shares of the context").table()
+    for name in followed:
+        wanted = context_share(steps[name].trace, [pieces[name]])
+        assert shares.loc[shares["row"] == name, "share"].tolist() == column(wanted)
+        assert shares.loc[shares["row"] == name, "label"].tolist() == list(sides[name][0].tokens)
+
+
+def test_the_single_numbers_and_the_score_of_the_chosen_key(visit, encoder, sides):
+    pieces = {name: sides[name][1].positions[1] for name in ("A", "B")}
+    at, _ = visit("inside-a-head", piece_a=pieces["A"], piece_b=pieces["B"], with_a=1, with_b=2)
+    steps = {name: head_steps(encoder, sides[name][0], *HEAD) for name in ("A", "B")}
+    metrics = {metric.label: metric.value.replace("\u2212", "-") for metric in at.metric}
+    for name in ("A", "B"):
+        for number in ("maximum", "total"):
+            value = float(steps[name][number].values[pieces[name], 0])
+            assert float(metrics[f"{name}, {number} of the row"].replace(",", "")) == pytest.approx(value, abs=1e-4)
+    scores = [code.value.replace("\u2212", "-") for code in at.code if "sum, the score" in code.value]
+    for code, name, key in zip(scores, ("A", "B"), (1, 2), strict=True):
+        assert f"{float(steps[name].trace.scores[pieces[name], key]):.3f}" in code
+
+
+@pytest.mark.parametrize(
+    ("state", "changes"),
+    [
+        ({"unscaled": True}, {"scaling": False}),
+        ({"causal": True}, {"causal": True}),
+        ({"even": True}, {"uniform": True}),
+        ({"temperature": 3.0}, {"temperature": 3.0}),
+    ],
+)
+def test_each_switch_changes_the_row_as_the_library_does(visit, sides, state, changes):
+    pieces = {name: sides[name][1].positions[1] for name in ("A", "B")}
+    _, record = visit("inside-a-head", part="What if", piece_a=pieces["A"], piece_b=pieces["B"], **state)
+    for name, piece in pieces.items():
+        table = figure(record, f"{name}: the weights").table()
+        trace = sides[name][0].trace(*HEAD)
+        assert table.loc[table["row"] == "now", "weight"].tolist() == column(trace.weights[piece])
+        assert table.loc[table["row"] == "then", "weight"].tolist() == column(change(trace, **changes).weights[piece])
+
+
+def test_the_head_alone_is_a_pass_of_its_own_over_both_sentences(visit, encoder, sides):
+    at, record = visit("inside-a-head", part="What if", alone=True, follow="B", piece_b=sides["B"][1].positions[1])
+    table = figure(record, "B: the weights").table()
+    passes = {name: alone(encoder, sides[name][0].text, *HEAD) for name in ("A", "B")}
+    row = passes["B"].trace.weights[sides["B"][1].positions[1]]
+    assert table.loc[table["row"] == "then", "weight"].tolist() == column(row)
+    words = {name: list(sides[name][1].positions) for name in ("A", "B")}
+    cosine = float(similarity(*(passes[name].hidden[words[name]].mean(0) for name in ("A", "B"))))
+    real = float(similarity(*(sides[name][0].vector(encoder.n_layers, words[name]) for name in ("A", "B"))))
+    assert vectors.only_head(cosine, real, str(HEAD), "riverbanks") in said(at)
+
+
+def test_the_four_ways_hide_what_the_switch_names(visit, sides):
+    pieces = {name: sides[name][1].positions[1] for name in ("A", "B")}
+    for what in ("the tokens after it", "the special tokens", "itself"):
+        _, record = visit(
+            "inside-a-head", part="Four ways to mask", hidden_tokens=what, piece_a=pieces["A"], piece_b=pieces["B"]
+        )
+        assert len(record.figures) == 4
+        for name, piece in pieces.items():
+            encoding = sides[name][0]
+            n = len(encoding.tokens)
+            allowed = {
+                "the tokens after it": causal_mask(n),
+                "the special tokens": torch.tensor([not special for special in encoding.special]).expand(n, n),
+                "itself": ~torch.eye(n, dtype=torch.bool),
+            }[what]
+            for picture, way in zip(record.figures.values(), four_ways(encoding.trace(*HEAD), allowed)):
+                table = picture.table()
+                assert table.loc[table["row"] == name, "weight"].tolist() == column(way.weights[piece])
+
+
+def test_padding_is_hidden_from_the_followed_row(visit, encoder, sides):
+    piece = sides["B"][1].positions[1]
+    _, record = visit("inside-a-head", part="The padding mask", padding=3, follow="B", piece_b=piece)
+    encoding = sides["B"][0]
+    trace = encoder.encode(encoding.text, pad_to=len(encoding.tokens) + 3).trace(*HEAD)
+    weights = figure(record, "weights, B").table()
+    assert weights.iloc[:, -1].tolist() == column(trace.weights[piece])
+    assert weights["label"].tolist()[-3:] == [encoder.tokenizer.pad_token] * 3
+    masked = figure(record, "masked, B").table().iloc[:, -1]
+    assert masked[: len(encoding.tokens)].tolist() == column(trace.masked[piece, : len(encoding.tokens)])
+
+
+# All heads
+
+
+@pytest.mark.parametrize("sentence", ["A", "B"])
+@pytest.mark.parametrize(("words", "hide"), [(False, False), (True, False), (True, True)])
+def test_the_cards_map_is_the_chosen_head_of_the_chosen_sentence(visit, sides, sentence, words, hide):
+    _, record = visit("all-heads", sentence=sentence, words=words, hide=hide)
+    encoding, word = sides[sentence]
+    wanted = word_map(encoding, encoding.weights(*HEAD), words=words, special=not hide)
+    picture = figure(record, str(HEAD))
+    table = picture.table()
+    assert table["weight"].tolist() == column(wanted.matrix)
+    assert list(dict.fromkeys(zip(table["key_pos"], table["key"]))) == list(enumerate(wanted.labels))
+    assert_drawn(picture, wanted.matrix)
+    marked = {position for numbers in drawn_columns(picture.spec) for position in numbers}
+    assert set(wanted.rows_of(word.positions)) <= marked
+
+
+def test_average_and_rollout_are_of_the_chosen_layer(visit, sides):
+    encoding = sides["B"][0]
+    for which, wanted in (("average", head_average(encoding, 3)), ("rollout", rollout(encoding)[3])):
+        _, record = visit("all-heads", sentence="B", map_of=which)
+        (picture,) = [picture for name, picture in record.figures.items() if "L3" in name]
+        assert picture.table()["weight"].tolist() == column(wanted)
+        assert_drawn(picture, wanted)
+
+
+def test_two_segments_are_one_text(visit, encoder):
+    _, record = visit("all-heads", sentence="A and B as one text")
+    encoding = encoder.encode(TEXTS["a"], TEXTS["b"])
+    assert figure(record, str(HEAD)).table()["weight"].tolist() == column(encoding.weights(*HEAD))
+    assert figure(record, "all heads").table()["entropy"].tolist() == column(head_measures(encoding)["entropy"])
+
+
+@pytest.mark.parametrize(
+    ("measure", "other", "how"),
+    [("effect", "B", "zero"), ("effect (mean)", "B", "mean"), ("control", "control", "zero")],
+)
+def test_the_strips_are_the_effects_of_the_right_pair(visit, encoder, sides, measure, other, how):
+    _, record = visit("all-heads", measure=measure, sentence="B")
+    table = figure(record, "all heads").table()
+    places = [(sides[name][0].text, sides[name][1].positions) for name in ("A", other)]
+    assert table[measure].tolist() == column(knock_out_effect(encoder, *places, how))
+    for name, values in head_measures(sides["B"][0]).items():
+        assert table[name].tolist() == column(values)
+    assert_drawn(figure(record, "all heads"), knock_out_effect(encoder, *places, how))
+
+
+def test_the_chosen_heads_measures_and_what_each_word_attends_to_most(visit, sides):
+    at, _ = visit("all-heads", sentence="B")
+    encoding, _ = sides["B"]
+    most, measures = (frame.value for frame in at.dataframe)
+    by_word = word_map(encoding, encoding.weights(*HEAD))
+    ordinary = [row for row, special in enumerate(by_word.special) if not special]
+    assert most["word"].tolist() == [by_word.labels[row] for row in ordinary]
+    assert most["weight"].tolist() == column(by_word.matrix.max(1).values[ordinary])
+    assert most.iloc[:, 1].tolist() == [by_word.labels[by_word.matrix[row].argmax()] for row in ordinary]
+    wanted = {name: float(values[HEAD]) for name, values in head_measures(encoding).items()}
+    assert dict(zip(measures["measure"], measures[str(HEAD)])) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_the_lines_are_the_words_rows_by_word(visit, sides):
+    _, record = visit("all-heads", tab="Lines from the word", overlaid=["L5 H2", "average of L1", "rollout"])
+    pictures = list(record.figures.values())
+    for picture, name in zip(pictures, ("A", "B"), strict=True):
+        encoding, word = sides[name]
+        maps = {
+            "L5 H2": encoding.weights(5, 2),
+            "average of L1": head_average(encoding, 1),
+            "rollout": rollout(encoding)[-1],
+        }
+        table = picture.table()
+        for source, weights in maps.items():
+            by_word = word_map(encoding, weights)
+            row = by_word.matrix[by_word.rows_of(word.positions)[0]]
+            lines = table[table["source"] == source].drop_duplicates("place").set_index("place").sort_index()
+            assert lines["weight"].tolist() == column(row), (name, source)
+
+
+def test_second_opinions_are_asked_about_the_words_own_direction(visit, encoder, sides):
+    _, record = visit("all-heads", tab="Second opinions")
+    pictures = list(record.figures.values())
+    (a, at_a), (b, at_b) = ((encoding, word.positions) for encoding, word in (sides["A"], sides["B"]))
+    towards = direction(a, at_a, b, at_b)
+    for index, name in enumerate(("A", "B")):
+        encoding, word = sides[name]
+        wanted = attribute(encoder, encoding, word, towards)
+        table = pictures[index].table()
+        for method in METHODS:
+            values = table.loc[table["method"] == method].drop_duplicates("i").sort_values("i")["value"]
+            assert sorted(values.tolist()) == column(sorted(wanted.values[method].tolist())), (name, method)
+        row = encoding.weights(*HEAD)[list(word.positions)].mean(0)
+        own = figure(record, f"{HEAD} in {name}").table()
+        assert own["label"].tolist() == [other.text for other in wanted.words]
+        assert own["weight"].tolist() == column([float(row[list(other.positions)].sum()) for other in wanted.words])
+
+
+# The main view: its strip, steps, maps, curve and the map of heads
+
+
+def test_the_main_views_pictures(visit, encoder, sides):
+    _, record = visit("", map="control", view="model's own")
+    strip = figure(record, "what the word").table()
+    weights = figure(record, "weights").table()
+    for name in ("A", "B"):
+        encoding, word = sides[name]
+        row = encoding.weights(*HEAD)[list(word.positions)].mean(0)
+        by_word = word_map(encoding, encoding.weights(*HEAD))
+        wanted = by_word.matrix[by_word.rows_of(word.positions)[0]]
+        assert strip.loc[strip["sentence"] == name, "weight"].tolist() == column(wanted)
+        assert weights.loc[weights["sentence"] == name, "value"].tolist() == column(row)
+        scores = steps_frame(encoding.trace(*HEAD), word.positions, encoding.tokens, name)
+        drawn = figure(record, "scores").table()
+        wanted = scores.loc[scores["step"] == "scores", "value"].tolist()
+        assert drawn.loc[drawn["sentence"] == name, "value"].tolist() == column(wanted)
+        assert figure(record, f"{name} ").table()["weight"].tolist() == column(encoding.own_weights(*HEAD))
+    (heads,) = [picture.table() for picture in record.figures.values() if "effect_minus_control" in picture.table()]
+    places = {name: (encoding.text, word.positions) for name, (encoding, word) in sides.items()}
+    effect, control = (knock_out_effect(encoder, places["A"], places[other]) for other in ("B", "control"))
+    assert heads["effect"].tolist() == column(effect)
+    assert heads["control"].tolist() == column(control)
+    assert heads["effect_minus_control"].tolist() == column(effect - control)
+    curve = figure(record, "where the two vectors part").table()
+    (a, at_a), (b, at_b) = ((encoding, word.positions) for encoding, word in (sides["A"], sides["B"]))
+    assert curve.loc[curve["curve"] == "A against B", "similarity"].tolist() == column(drift(a, at_a, b, at_b))
+
+
+def test_a_against_b_and_the_difference_to_the_models_own(visit, sides):
+    _, record = visit("", view="A against B", hide=True)
+    wanted = compare_sentences(sides["A"], sides["B"], *HEAD, special=False).frame()
+    (table,) = [picture.table() for name, picture in record.figures.items() if "minus" in name]
+    pd.testing.assert_frame_equal(table.reset_index(drop=True), wanted.reset_index(drop=True), atol=1e-5)
+    _, record = visit("", view="difference")
+    encoding = sides["B"][0]
+    drawn = figure(record, "B ").table()["weight"].tolist()
+    assert drawn == pytest.approx((encoding.weights(*HEAD) - encoding.own_weights(*HEAD)).flatten().tolist(), abs=1e-9)
+
+
+# Two encoders and masked words
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Tiny checkpoints: one of BERT before and one after "fine-tuning", one of RoBERTa; with masked-language heads."""
+    made = {"before": ("BERT", 0), "after": ("BERT", 1), "other": ("RoBERTa", 0)}
+    root = tmp_path_factory.mktemp("folders")
+    return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
+
+
+def other_encoder(folder, key="model", name="other"):
+    return {key: "another ...", name: folder}
+
+
+@pytest.mark.parametrize(("second", "partner"), [("after", Head(1, 2)), ("other", Head(0, 3))])
+def test_two_encoders_are_compared_in_the_chosen_heads(visit, folders, second, partner):
+    chosen, text = Head(1, 2), "The bank of the river."
+    choice = {
+        **other_encoder(folders["before"]), **other_encoder(folders[second], "second", "second_other"),
+        "head": str(chosen), "head2": str(partner), "a": text,
+    }  # fmt: skip
+    _, record = visit("two-encoders", **choice)
+    one, other = (load_encoder(folders[name], device="cpu").encode(text) for name in ("before", second))
+    wanted = compare_encoders(one, chosen, other, partner)
+    first, then, difference = list(record.figures.values())[-3:]
+    for picture, matrix in ((first, wanted.first), (then, wanted.second), (difference, wanted.difference)):
+        assert picture.table()["weight"].tolist() == column(matrix)
+        assert_drawn(picture, matrix)
+    if second == "after":
+        assert next(iter(record.figures.values())).table()["distance"].tolist() == column(
+            counterpart_distances(one, other)
+        )
+
+
+def test_masked_words_are_predicted_changed_and_explained_by_heads(visit, folders):
+    text = "The bank of the river was muddy."
+    at, record = visit(
+        "masked-words",
+        **other_encoder(folders["before"]),
+        a=text,
+        head="L1 H2",
+        gap=4,
+        changed=1,
+        replacement="loan",
+        target=2,
+    )
+    encoder = load_encoder(folders["before"], device="cpu")
+    head = load_masked_head(encoder)
+    encoding = encoder.encode(f"The bank of the {head.mask_token} was muddy.")
+    other = encoder.encode(f"The loan of the {head.mask_token} was muddy.")
+    table = head.predictions(encoding, 10)
+    drawn = [frame.value["probability"].tolist() for frame in at.dataframe]
+    assert drawn[0] == column(table["probability"].tolist())
+    assert drawn[1] == column(head.predictions(other, 10)["probability"].tolist())
+    changes = (
+        head.change(encoding, head.knock_out(encoding, int(table["id"][2])), int(table["id"][2])) if False else None
+    )
+    without = encoder.knock_out(encoding.text, head.place(encoding))
+    changes = head.change(encoding, without, int(table["id"][2]))
+    (picture,) = record.figures.values()
+    assert picture.table()["effect"].tolist() == column(changes)
+    before = float(table["probability"][2])
+    own = before * float(changes[1, 2].exp())
+    assert f"{own:.3f}" in picture.caption and f"{before:.3f}" in picture.caption and "L1 H2" in picture.caption
+
+
+# Senses
+
+
+def test_the_senses_page_draws_its_report_and_the_chosen_heads_sentences(visit, encoder, monkeypatch):
+    from pages.explore.senses import tables_and_reports as view
+
+    few = view.labelled_sentences()
+    few = few[few["word"].isin(["bank", "bat"])]
+    monkeypatch.setattr(view, "labelled_sentences", lambda: copy.copy(few))
+    view.labelled.clear()
+    try:
+        at, record = visit("senses", which="all")
+    finally:
+        view.labelled.clear()
+    report = separation(encoder, few)
+    (heads,) = [picture.table() for picture in record.figures.values() if "adds" in picture.table()]
+    for name in ("accuracy", "uniform", "own_value", "p_value", "adds"):
+        assert heads[name].tolist() == pytest.approx(report.heads[name].tolist(), abs=1e-6), name
+    sentences = next(frame.value for frame in at.dataframe if "nearest" in frame.value or "told as" in frame.value)
+    wanted = report.sentences(*HEAD)
+    assert sentences["sentence"].tolist() == wanted["sentence"].tolist()
+    assert sentences.iloc[:, 2].tolist() == wanted["nearest"].tolist()
