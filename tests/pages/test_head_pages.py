@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from vl_convert import vegalite_to_svg
 
 from pages.explore.all_heads.maps_and_lines import MEASURES
-from selfattn import Head
+from selfattn import Head, numbers
 from selfattn.analysis.compare import compare_sentences
 from selfattn.analysis.steps import head_steps
 from selfattn.charts.head_charts import aligned_map, compose, head_grid, thumbnail
@@ -66,26 +66,26 @@ def inside():
 # Inside a head
 
 
-def test_the_whole_chain_stands_there_at_first(inside, encoder):
+def test_every_step_stands_there_at_first(inside, encoder):
     assert not inside.exception and not inside.error
-    chain = head_steps(encoder, encoder.encode("The bank of the river."), 0, 10)
-    for step in chain.steps:
+    steps = head_steps(encoder, encoder.encode("The bank of the river."), 0, 10)
+    for step in steps.steps:
         assert step.code in codes(inside), step.name
     errors = [text for text in texts(inside) if "Largest difference to" in text]
-    assert len(errors) == len(chain.steps) - 1  # the layer's input is the model's own
-    shown = [float(found[1]) for text in errors if (found := re.search(r": (\de[-+]\d\d);", text))]
+    assert len(errors) == len(steps.steps) - 1  # the layer's input is the model's own
+    shown = [float(found[1]) for text in errors if (found := re.search(r": (0[\d.]*);", text))]
     assert len(shown) == len(errors) and 0 < max(shown) < 1e-5
     assert any("The largest weight: river in A (0.62); [CLS] in B (0.31)." in text for text in texts(inside))
 
 
-def test_the_bars_are_the_chains_numbers(inside, encoder):
-    chains = [
+def test_the_bars_are_the_steps_numbers(inside, encoder):
+    followed = [
         head_steps(encoder, encoder.encode(text), 0, 10)
         for text in ("The bank of the river.", "The bank approved the loan.")
     ]
     drawn = [bars(spec) for spec in specs(inside) if "layer" in spec["vconcat"][0]]
     for name in ("query", "scores", "weights"):
-        expected = [chain[name].values[2].tolist() for chain in chains]
+        expected = [steps[name].values[2].tolist() for steps in followed]
         assert any(
             len(rows) == 2 and all(row == pytest.approx(wanted, rel=1e-4) for row, wanted in zip(rows, expected))
             for rows in drawn
@@ -93,10 +93,15 @@ def test_the_bars_are_the_chains_numbers(inside, encoder):
 
 
 def test_the_dot_product_is_written_out_with_the_chosen_key(inside, encoder):
-    chain = head_steps(encoder, encoder.encode("The bank of the river."), 0, 10)
-    assert any(f"{float(chain.trace.scores[2, 5]):.3f}" in code and "sum, the score" in code for code in codes(inside))
+    steps = head_steps(encoder, encoder.encode("The bank of the river."), 0, 10)
+    assert any(
+        numbers.decimal(float(steps.trace.scores[2, 5]), 3) in code and "sum, the score" in code
+        for code in codes(inside)
+    )
     at = inside.selectbox(key="with_a").set_value(3).run()
-    assert any(f"{float(chain.trace.scores[2, 3]):.3f}" in code and "sum, the score" in code for code in codes(at))
+    assert any(
+        numbers.decimal(float(steps.trace.scores[2, 3]), 3) in code and "sum, the score" in code for code in codes(at)
+    )
 
 
 @pytest.mark.parametrize("which", ["A", "B"])
