@@ -7,7 +7,7 @@ import matplotlib
 
 from benchmarks.models import bundled, text
 from benchmarks.table import Row, compare
-from selfattn.charts import vega as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.export import files
 from selfattn.export.provenance import Provenance
@@ -29,7 +29,7 @@ def main() -> Iterator[Row]:
         origin = Provenance.of(encoder, "L0 H10", {"A": encoding}, layer=0, head=10, error=3e-8)
 
         def ours(weights=weights, encoding=encoding, origin=origin):
-            spec = charts.finish(charts.heatmap(weights, encoding.tokens, LIGHT), LIGHT)
+            spec = heatmap(weights, encoding.tokens, LIGHT)
             return files.png(spec, origin, scale=2, width=600)
 
         def theirs(weights=weights, encoding=encoding, n=n):

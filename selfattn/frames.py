@@ -15,6 +15,7 @@ from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
+from selfattn.senses import SeparationReport
 from selfattn.words import Word, to_groups
 
 
@@ -114,3 +115,37 @@ def drift_frame(**curves: Tensor) -> pd.DataFrame:
 def stage_names(n_layers: int) -> list[str]:
     """The stages a token's vector passes: the bare token, with its position, after each layer."""
     return ["token", "+ position", *[f"after L{layer}" for layer in range(n_layers)]]
+
+
+def named_heads(heads: pd.DataFrame) -> pd.DataFrame:
+    """A table with the columns layer and head as heads_frame has it: with each head's name, without what nobody measured."""
+    names = [str(Head(*pair)) for pair in zip(heads["layer"], heads["head"])]
+    return heads.assign(name=names).dropna(axis="columns", how="all")
+
+
+def layers_frame(report: SeparationReport) -> pd.DataFrame:
+    """Accuracy over depth: depth, stage, line ("this encoder", and the baselines), accuracy; low and high for this encoder."""
+    stages = ["embedding", *(f"L{layer}" for layer in report.layers["layer"][1:])]
+    lines = {
+        "this encoder": report.layers["accuracy"],
+        "shuffled labels": report.layers["shuffled"],
+        "random weights": report.layers["floor"],
+        "bag of the other words": [report.bag[0]] * len(stages),
+    }
+    frames = [
+        pd.DataFrame({"depth": range(len(stages)), "stage": stages, "line": name, "accuracy": list(values)})
+        for name, values in lines.items()
+    ]
+    frames[0] = frames[0].assign(low=list(report.layers["low"]), high=list(report.layers["high"]))
+    return pd.concat(frames, ignore_index=True)
+
+
+def words_frame(report: SeparationReport) -> pd.DataFrame:
+    """The words by how well the last layer separates their senses: word, accuracy, first (after layer 0), sentences."""
+    wide = report.words.pivot_table(index="word", columns="layer", values="accuracy", aggfunc="first", sort=False)
+    last = report.layers["layer"].iloc[-1]
+    ranked = pd.DataFrame({"word": wide.index, "accuracy": wide[last].to_numpy(), "first": wide[0].to_numpy()})
+    counts = report.words.drop_duplicates("word").set_index("word")["sentences"]
+    return ranked.assign(sentences=counts[ranked["word"]].to_numpy()).sort_values(
+        ["accuracy", "word"], ascending=[False, True], ignore_index=True
+    )

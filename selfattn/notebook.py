@@ -8,17 +8,22 @@ Altair draws them as it draws any chart; in JupyterLab without a network: altair
 """
 
 import altair as alt
+import pandas as pd
 
 from selfattn.analysis.interventions import knock_out_effect
 from selfattn.analysis.measures import drift
-from selfattn.charts import two_sentences as figures
-from selfattn.charts import vega as charts
+from selfattn.analysis.word_map import word_map
+from selfattn.charts.curves import drift_curve
+from selfattn.charts.head_map import head_map
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT, Theme
+from selfattn.charts.two_sentences import maps_of_two
+from selfattn.charts.two_sentences import two_sentences as figure
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
-from selfattn.frames import drift_frame, heads_frame
+from selfattn.frames import drift_frame, heads_frame, strip_frame
 from selfattn.words import Word, find, shared_words
 
 
@@ -26,14 +31,24 @@ def attention(encoder: Encoder, text: str, layer: int, head: int, theme: Theme =
     """One head's whole map on a text: rows look, columns are looked at."""
     encoding = encoder.encode(text)
     weights = encoding.weights(layer, head).numpy()
-    return _dressed(charts.heatmap(weights, encoding.tokens, theme, title=str(Head(layer, head))), theme)
+    return alt.Chart.from_dict(heatmap(weights, encoding.tokens, theme, title=str(Head(layer, head))))
 
 
 def two_sentences(
     encoder: Encoder, first: str, second: str, word: str | None = None, *, layer: int, head: int, theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
     """What one head makes a word look at in two sentences. word: one that stands in both (None: the longest)."""
-    return _dressed(figures.two_sentences(_sides(encoder, first, second, word), layer, head, theme), theme)
+    sides = _sides(encoder, first, second, word)
+    maps = {
+        name: word_map(encoding, encoding.weights(layer, head), words=False) for name, (encoding, _) in sides.items()
+    }
+    strips = [
+        strip_frame(encoding, encoding.weights(layer, head, slice(word.start, word.stop)).mean(0), word, name)
+        for name, (encoding, word) in sides.items()
+    ]
+    positions = {name: word.positions for name, (_, word) in sides.items()}
+    drawn = maps_of_two(maps, positions, theme, name=f"{Head(layer, head)}, from scratch")
+    return alt.Chart.from_dict(figure(pd.concat(strips), drawn.values(), theme))
 
 
 def removals(
@@ -42,7 +57,7 @@ def removals(
     """All heads: what removing each does to the likeness of a word's two vectors. chosen: a head to mark ("L0 H10")."""
     (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
     effect = knock_out_effect(encoder, (a.text, in_a.positions), (b.text, in_b.positions))
-    return _dressed(charts.head_map(heads_frame(effect=effect), "effect", theme, chosen), theme)
+    return alt.Chart.from_dict(head_map(heads_frame(effect=effect), "effect", theme, chosen))
 
 
 def parting(
@@ -51,7 +66,7 @@ def parting(
     """The likeness of a word's two vectors: as bare token, with its position, after each layer."""
     (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
     curve = drift_frame(**{"A against B": drift(a, in_a.positions, b, in_b.positions)})
-    return _dressed(charts.drift_curve(curve, theme, {"A against B": theme.ink}), theme)
+    return alt.Chart.from_dict(drift_curve(curve, theme, {"A against B": theme.ink}))
 
 
 def _sides(encoder: Encoder, first: str, second: str, word: str | None) -> dict[str, tuple[Encoding, Word]]:
@@ -71,8 +86,3 @@ def _find(encoding: Encoding, word: str) -> Word:
             f"{word!r} is not a word of {encoding.text!r}. Write it as it stands there (letter case aside)."
         )
     return encoding.words[found[0]]
-
-
-def _dressed(chart: alt.TopLevelMixin, theme: Theme) -> alt.TopLevelMixin:
-    """The chart with the theme's look, as on the pages."""
-    return alt.Chart.from_dict(charts.finish(chart, theme))

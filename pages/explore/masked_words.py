@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from selfattn.charts import vega as charts
+from selfattn.charts.head_map import head_map
 from selfattn.dashboard.cache import cached_knock_out
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, masked_head, show_encoder
@@ -92,7 +92,7 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
     without = cached_knock_out(encoder, (encoding.text, (head.place(encoding),)))
     change = head.change(encoding, without, int(table["id"][row]))
     frame = heads_frame(effect=change)
-    chart = charts.head_map(frame, "effect", current_theme(), str(chosen), title="change of log p")
+    chart = head_map(frame, "effect", current_theme(), str(chosen), title="change of log p")
     before = float(table["probability"][row])
     largest = frame.loc[frame["effect"].abs().idxmax()]
     own = frame[frame["name"] == str(chosen)].iloc[0]

@@ -5,7 +5,8 @@ from torch import Tensor
 
 from selfattn.analysis.compare import EncoderComparison, compare_encoders, counterpart_distances, why_no_counterparts
 from selfattn.captions import attention as captions
-from selfattn.charts import vega as charts
+from selfattn.charts.head_map import head_map
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, pick_second_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, heading, show_chart
@@ -24,14 +25,14 @@ def show_comparison(comparison: EncoderComparison, titles: tuple[str, str]) -> N
     for matrix, title, color in zip(
         (comparison.first, comparison.second), titles, (theme.sentence_a, theme.sentence_b)
     ):
-        chart = charts.heatmap(
+        chart = heatmap(
             matrix.numpy(), comparison.words, theme, maximum=top, title=title, color=color, size=MAP
         )  # fmt: skip
         with places.container(width=MAP + 90):
             reading = captions.largest_cell(matrix.numpy(), comparison.words)
             table = lambda matrix=matrix: weights_frame(matrix, comparison.words)  # noqa: E731
             show_chart(chart, reading, width="content", table=table)
-    chart = charts.heatmap(
+    chart = heatmap(
         comparison.difference.numpy(), comparison.words, theme, kind="signed", title="second minus first", size=MAP,
         legend="second minus first",
     )  # fmt: skip
@@ -47,9 +48,7 @@ def show_comparison(comparison: EncoderComparison, titles: tuple[str, str]) -> N
 def show_counterparts(distances: Tensor, head: Head) -> None:
     """Layers x heads by how far each head is from its counterpart; a click chooses a head."""
     frame = heads_frame(distance=distances)
-    chart = charts.head_map(
-        frame, "distance", current_theme(), str(head), kind="weights", title="distance of the weights"
-    )
+    chart = head_map(frame, "distance", current_theme(), str(head), kind="weights", title="distance of the weights")
     reading = captions.counterparts(frame, str(head))
     show_chart(chart, reading, key="counterparts", heads=True, width="content")
 

@@ -1,24 +1,36 @@
-"""Pictures of single rows and vectors: a bar a token or a dimension, a coloured strip for long vectors.
+"""Bars: rows of numbers one above the other on one scale; a short list with its numbers; long vectors as coloured strips.
 
-Written as plain Vega-Lite dicts, because a page holds a dozen of them and building each with Altair takes 20 to 50 ms.
 Data go out as bare indices and numbers of six digits, and the labels once, so that 512 tokens stay small.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from selfattn.charts.theme import Theme, vega_config
-from selfattn.charts.vega_words import expression
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import (
+    Spec,
+    calculate,
+    either,
+    expression,
+    field,
+    finish,
+    label_axis,
+    marks,
+    nominal,
+    records,
+    scale,
+    span,
+    stacked,
+)
+from selfattn.numbers import WEIGHT
 
 LABELLED = 26  # more bars than this carry their labels in the tooltip only
+NARROW = 200  # pixels: rows narrower than this have no labels and fewer ticks
 WIDTH = 400
-
-Spec = dict[str, Any]
+LIST_STEP = 30  # pixels from one bar of a list to the next
 
 
 @dataclass(frozen=True)
@@ -36,12 +48,26 @@ def bars(rows: Sequence[Row], theme: Theme, *, what: str = "value", width: int =
     """Rows one above the other on one scale, a bar a number; minus infinity is written where a bar would stand."""
     finite = [value for row in rows for value in row.values if math.isfinite(value)]
     low, high = min([0.0, *finite]), max([0.0, *finite])
-    if low == high:
-        high = 1.0
-    return _finished([_bars(row, theme, what, width, height, (low, high)) for row in rows], theme)
+    domain = (low, high if low < high else 1.0)
+    drawn = [finish(_bars(row, theme, what, width, height, domain), theme) for row in rows]
+    return stacked(*drawn, spacing=6)
 
 
-def frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
+def sentence_rows(frame: pd.DataFrame, theme: Theme) -> list[Row]:
+    """A row a sentence in its hue, of one step of frames.steps_frame (key, value) or of frames.context_frame (dimension)."""
+    hues = {"A": theme.sentence_a, "B": theme.sentence_b}
+    return [
+        Row(
+            sentence,
+            part["value"].tolist(),
+            part["key"].tolist() if "key" in part else [f"dimension {i}" for i in part["dimension"]],
+            hues[sentence],
+        )
+        for sentence, part in frame.groupby("sentence", sort=False)
+    ]
+
+
+def rows_frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
     """The rows' numbers, a line each: row, place, label and what they are."""
     parts = [
         pd.DataFrame(
@@ -52,110 +78,71 @@ def frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH, height: int = 22) -> Spec:
+def vector_strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH, height: int = 22) -> Spec:
     """Long vectors as coloured strips, one above the other, red below 0 and blue above, on one scale."""
     maximum = max((abs(float(value)) for row in rows for value in row.values), default=0.0) or 1.0
-    colors = {"domain": np.linspace(-maximum, maximum, len(theme.signed)).tolist(), "range": list(theme.signed)}
-    legend = {"title": None, "orient": "bottom", "gradientLength": 180, "tickCount": 3, "format": ".2~g"}
-    drawn = [
-        {
-            "data": {"values": _values(row.values)},
-            "transform": [{"calculate": "datum.i + 1", "as": "end"}],
-            "mark": "rect",
-            "encoding": {
-                "x": {"field": "i", "type": "quantitative", "axis": None,
-                      "scale": {"domain": [0, len(row.values)], "nice": False}},
-                "x2": {"field": "end"},
-                "color": {"field": "v", "type": "quantitative",
-                          "scale": {**colors, "interpolate": "rgb", "clamp": True},
-                          "legend": legend if row is rows[-1] else None},
-                "tooltip": [_tip("i", "dimension"), _tip("v", "value", ".4~g")],
-            },
-            "width": width,
-            "height": height,
-            "title": _name(row, 28),
+    bar = {"title": None, "orient": "bottom", "gradientLength": 180, "tickCount": 3, "format": ".2~g"}
+    drawn = []
+    for row in rows:
+        encoding = {
+            "x": field("i", axis=None, scale={"domain": [0, len(row.values)], "nice": False}),
+            "x2": {"field": "end"},
+            "color": field("v", scale=scale(theme, "signed", maximum), legend=bar if row is rows[-1] else None),
+            "tooltip": [field("i", title="dimension"), field("v", title="value", format=".4~g")],
         }
-        for row in rows
-    ]  # fmt: skip
-    return _finished(drawn, theme, resolve={"scale": {"color": "independent"}})
+        layer = marks("rect", encoding, transform=calculate(end="datum.i + 1"))
+        spec = {"data": {"values": _values(row.values)}, "width": width, "height": height, "title": _name(row, 28)}
+        drawn.append(finish({**layer, **spec}, theme))
+    return stacked(*drawn, spacing=6)
 
 
 def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tuple[float, float]) -> Spec:
-    n = len(row.values)
-    spelled = expression(map(str, row.labels))
-    axis = {
-        "values": list(range(n)), "labelExpr": f"{spelled}[datum.value]", "labelAngle": -45, "labelLimit": 70,
-        "grid": False, "labelOverlap": False, "labelFontSize": 11, "title": None,
-    }  # fmt: skip
-    x = {
-        "field": "x", "type": "quantitative", "axis": axis if n <= LABELLED else None,
-        "scale": {"domain": [-0.6, n - 0.4], "nice": False, "zero": False},
-    }  # fmt: skip
-    y = {
-        "field": "v", "type": "quantitative", "title": None, "scale": {"domain": list(domain), "nice": False},
-        "axis": {"tickCount": 3, "labelFontSize": 10, "format": ".3~g", "minExtent": 38, "maxExtent": 38},
-    }  # fmt: skip
-    drawn = {
-        "data": {"values": _values(row.values)},
-        "transform": [
-            *_calculate(x="datum.i - 0.42", x2="datum.i + 0.42", zero="0"),
-            *_calculate(label=f"{spelled}[datum.i]"),
-        ],
-        "mark": {"type": "rect", "color": row.color, "cornerRadius": 1},
-        "encoding": {
-            "x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "zero"},
-            "tooltip": [_tip("i", "number"), {"field": "label", "type": "nominal"}, _tip("v", what, ".4~g")],
-        },
-    }  # fmt: skip
-    layers = [drawn, *_hidden(row, theme, domain)]
+    labels = list(map(str, row.labels))
+    n, narrow = len(row.values), width < NARROW
+    axis = label_axis(labels, labelAngle=-45, labelLimit=70, labelFontSize=11)
+    ticks = {"tickCount": 2, "format": ".2~r"} if narrow else {"tickCount": 3, "format": ".3~g"}
+    edge = {} if narrow else {"minExtent": 38, "maxExtent": 38}
+    encoding = {
+        "x": field("x", axis=axis if n <= LABELLED and not narrow else None, scale=span(-0.6, n - 0.4)),
+        "x2": {"field": "x2"},
+        "y": field(
+            "v", title=None, scale={"domain": list(domain), "nice": False}, axis={"labelFontSize": 10, **ticks, **edge}
+        ),
+        "y2": {"field": "zero"},
+        "tooltip": [field("i", title="number"), nominal("label"), field("v", title=what, format=".4~g")],
+    }
+    edges = calculate(x="datum.i - 0.42", x2="datum.i + 0.42", zero="0", label=f"{expression(labels)}[datum.i]")
+    drawn = marks("rect", encoding, "numbers", edges, color=row.color, cornerRadius=1)
+    datasets = {"numbers": _values(row.values)}
+    layers = [drawn, *_hidden(row, theme, domain, datasets)]
     if row.marked is not None:
-        layers.append(_outline(row.marked, theme))
-    return {"layer": layers, "width": width, "height": height, "title": _name(row, 6)}
+        datasets["marked"] = [{"x": row.marked - 0.5, "x2": row.marked + 0.5}]
+        outline = {"fillOpacity": 0, "stroke": theme.ink, "strokeWidth": 1.5, "cornerRadius": 2}
+        layers.append(marks("rect", {"x": field("x"), "x2": {"field": "x2"}}, "marked", **outline))
+    return {"datasets": datasets, "layer": layers, "width": width, "height": height, "title": _name(row, 6)}
 
 
-def _hidden(row: Row, theme: Theme, domain: tuple[float, float]) -> list[Spec]:
+def _hidden(row: Row, theme: Theme, domain: tuple[float, float], datasets: Spec) -> list[Spec]:
     """A pale band and the sign of minus infinity where a number is no number."""
     places = [i for i, value in enumerate(row.values) if not math.isfinite(value)]
     if not places:
         return []
-    data = {"values": [{"i": i, "said": "minus infinity"} for i in places]}
-    band = {
-        "data": data,
-        "transform": _calculate(x="datum.i - 0.5", x2="datum.i + 0.5"),
-        "mark": {"type": "rect", "color": theme.grid, "opacity": 0.8},
-        "encoding": {
-            "x": {"field": "x", "type": "quantitative"},
-            "x2": {"field": "x2"},
-            "tooltip": [_tip("i", "number"), {"field": "said", "type": "nominal", "title": "value"}],
-        },
+    datasets["hidden"] = [{"i": i, "value": "minus infinity"} for i in places]
+    encoding = {
+        "x": field("x"),
+        "x2": {"field": "x2"},
+        "tooltip": [field("i", title="number"), nominal("value")],
     }
-    sign = {
-        "data": data,
-        "mark": {"type": "text", "text": "−∞", "fontSize": 12, "color": theme.muted},
-        "encoding": {"x": {"field": "i", "type": "quantitative"}, "y": {"datum": sum(domain) / 2}},
-    }
+    edges = calculate(x="datum.i - 0.5", x2="datum.i + 0.5")
+    band = marks("rect", encoding, "hidden", edges, color=theme.grid, opacity=0.8)
+    place = {"x": field("i"), "y": {"datum": sum(domain) / 2}}
+    sign = marks("text", place, "hidden", text="−∞", fontSize=12, color=theme.muted)
     return [band, sign] if len(row.values) <= LABELLED else [band]
-
-
-def _outline(place: int, theme: Theme) -> Spec:
-    return {
-        "data": {"values": [{"x": place - 0.5, "x2": place + 0.5}]},
-        "mark": {"type": "rect", "fillOpacity": 0, "stroke": theme.ink, "strokeWidth": 1.5, "cornerRadius": 2},
-        "encoding": {"x": {"field": "x", "type": "quantitative"}, "x2": {"field": "x2"}},
-    }
 
 
 def _values(values: Sequence[float]) -> list[dict[str, float]]:
     numbers = map(float, values)
     return [{"i": i, "v": float(f"{v:.6g}")} for i, v in enumerate(numbers) if math.isfinite(v)]
-
-
-def _calculate(**fields: str) -> list[Spec]:
-    return [{"calculate": expression, "as": name} for name, expression in fields.items()]
-
-
-def _tip(field: str, title: str, format: str = "") -> Spec:
-    return {"field": field, "type": "quantitative", "title": title, **({"format": format} if format else {})}
 
 
 def _name(row: Row, offset: int) -> Spec:
@@ -165,12 +152,46 @@ def _name(row: Row, offset: int) -> Spec:
     }  # fmt: skip
 
 
-def _finished(drawn: list[Spec], theme: Theme, **more: Any) -> Spec:
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "vconcat": drawn,
-        "spacing": 6,
-        "config": vega_config(theme),
-        "autosize": {"type": "pad", "contains": "content"},
-        **more,
+def bar_list(
+    frame: pd.DataFrame,
+    value: str,
+    theme: Theme,
+    label: str = "token",
+    number: str = WEIGHT,
+    domain: tuple[float, float] | None = None,
+    width: int = 240,
+) -> Spec:
+    """One horizontal bar a row, in the frame's order, with its number at the end; the largest in deep blue.
+
+    frame: the columns that `label` and `value` name. number: a d3 format. domain: of the values (None: theirs, and zero).
+    """
+    data = frame[[label, value]].assign(place=range(len(frame)), largest=frame[value] == frame[value].max())
+    axis = {**label_axis(frame[label].astype(str).tolist(), labelLimit=160, labelPadding=6)}
+    place = {"y": field("place", "ordinal", axis=axis)}
+    ends = {"domain": list(domain or _roomy(frame[value])), "nice": False}
+    bar = {
+        **place,
+        "x": field(value, title=None, scale=ends, axis=None),
+        "color": either("datum.largest", theme.weights[4], theme.weights[2]),
+        "tooltip": [nominal(label), field(value, format=number)],
     }
+    text = {**place, "x": field(value), "text": field(value, format=number)}
+    spec = {
+        "datasets": {"bars": records(data), "zero": [{"zero": 0.0}]},
+        "data": {"name": "bars"},
+        "layer": [
+            marks("bar", bar, height=16, cornerRadiusEnd=2),
+            marks("rule", {"x": field("zero")}, "zero", color=theme.muted),
+            marks("text", text, align="left", dx=5, color=theme.ink),
+        ],
+        "width": width,
+        "height": LIST_STEP * len(frame),
+    }
+    return finish(spec, theme)
+
+
+def _roomy(values: pd.Series) -> tuple[float, float]:
+    """A domain that holds zero, every bar, and the number at its end."""
+    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    room = 0.25 * ((high - low) or 1.0)
+    return (low - room if low < 0 else 0.0), high + room

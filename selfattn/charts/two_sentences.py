@@ -1,56 +1,64 @@
-"""Whole figures, composed of charts: what is taken away from a page is what a notebook shows."""
+"""One head in two sentences: its maps on one colour scale, and the whole figure, words above maps, of page and notebook."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from selfattn.analysis.word_map import WordMap, word_map
-from selfattn.charts import vega as charts
+from selfattn.analysis.compare import SentenceComparison
+from selfattn.analysis.word_map import WordMap
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import Theme
-from selfattn.encoders.capture import Head
-from selfattn.encoders.encoding import Encoding
-from selfattn.frames import strip_frame
-from selfattn.words import Word
+from selfattn.charts.vega import Spec, beside, stacked
+from selfattn.charts.word_strip import word_strip
+
+WIDE = 900  # pixels of the words above two maps
 
 
-def two_sentences(
-    sides: Mapping[str, tuple[Encoding, Word]],
-    layer: int,
-    head: int,
+def two_sentences(strips: pd.DataFrame, maps: Iterable[Spec], theme: Theme) -> Spec:
+    """The words of both sentences (frames.strip_frame) above maps that stand side by side."""
+    return stacked(word_strip(strips, theme, width=WIDE), beside(*maps))
+
+
+def maps_of_two(
+    maps: Mapping[str, WordMap],
+    positions: Mapping[str, Sequence[int]],
     theme: Theme,
-    views: Mapping[str, WordMap] | None = None,
-    source: str = "from scratch",
-) -> charts.Spec:
-    """What one head makes a word look at, in sentences "A" and "B": the words, shaded, above the head's whole maps.
+    *,
+    name: str,
+    kind: str = "weights",
+    legend: str = "weight",
+) -> dict[str, Spec]:
+    """A head's map in the sentences "A" and "B", on one colour scale, the rows of the word's positions outlined.
 
-    views: the maps as they are to be drawn (None: whole, a row a token). source: whose weights they are; for
-    "difference" the scale is red and blue around zero.
+    name: the head's, for the titles.
     """
-    if views is None:
-        views = {
-            name: word_map(encoding, encoding.weights(layer, head), words=False)
-            for name, (encoding, _) in sides.items()
-        }
-    signed = source == "difference"
-    maximum = max(float(view.matrix.abs().max()) for view in views.values()) or 1e-12
-    strips = pd.concat(
-        [
-            strip_frame(encoding, encoding.weights(layer, head, slice(word.start, word.stop)).mean(0), word, name)
-            for name, (encoding, word) in sides.items()
-        ]
-    )
-    drawn = [
-        charts.heatmap(
-            views[name].matrix.numpy(),
-            views[name].labels,
+    maximum = max(float(words.matrix.abs().max()) for words in maps.values())
+    hues = {"A": theme.sentence_a, "B": theme.sentence_b}
+    return {
+        sentence: heatmap(
+            words.matrix,
+            words.labels,
             theme,
-            kind="signed" if signed else "weights",
+            kind=kind,
             maximum=maximum,
-            marked=views[name].rows_of(word.positions),
-            title=f"{name}   {Head(layer, head)}, {source}",
-            color=theme.sentence_a if name == "A" else theme.sentence_b,
-            legend="from scratch minus own" if signed else "weight",
+            marked=words.rows_of(positions[sentence]),
+            title=f"{sentence}   {name}",
+            color=hues[sentence],
+            legend=legend,
         )
-        for name, (_, word) in sides.items()
-    ]
-    return charts.stacked(charts.strip(strips, theme, width=900), charts.beside(*drawn))
+        for sentence, words in maps.items()
+    }
+
+
+def difference_map(comparison: SentenceComparison, theme: Theme, *, name: str) -> Spec:
+    """A head's weights in A minus its weights in B, word by word; words that stand in one sentence only are bands."""
+    return heatmap(
+        comparison.matrix,
+        comparison.labels,
+        theme,
+        kind="signed",
+        marked=[comparison.chosen],
+        sides=comparison.side,
+        title=f"A minus B   {name}",
+        legend="weight in A minus weight in B",
+    )

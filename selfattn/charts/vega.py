@@ -1,63 +1,59 @@
-"""Frames to charts. Each function draws one picture and knows nothing of where its numbers came from.
+"""All that knows Vega-Lite: the parts a chart is put together from, text that it can hold, numbers read back from it.
 
-The charts are Vega-Lite dicts: a page draws a dozen of them at every move of the slider, and building one with Altair
-takes 20 to 100 ms. `selfattn.notebook` hands them out as Altair charts.
-
-Heatmaps are keyed on position with the token as label, because words repeat. Up to RECT_TOKENS tokens every cell is a
-mark of its own; above, the map is one image with a transparent band a row, which paints in the same time at any length.
+A chart is a plain dict, complete with its look: a page draws a dozen at every move of the slider, and building one with
+Altair takes 20 to 100 ms. `selfattn.notebook` hands them out as Altair charts.
 """
 
 import base64
 import io
+import json
 import math
-import unicodedata
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 from PIL import Image
 
 from selfattn.charts.theme import Theme, vega_config
-from selfattn.charts.vega_words import expression
-
-RECT_TOKENS = 64
-LABELS = 45  # more token labels than this are thinned, evenly
-CHIP_HEIGHT, CHIP_GAP, LINE = 24, 6, 50  # the strip's words, in pixels
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+LABELS = 45  # more token labels than this are thinned, evenly
 
 Spec = dict[str, Any]  # Vega-Lite
 
-alt.data_transformers.disable_max_rows()
+# A chart as a whole
 
 
-def finish(chart: alt.TopLevelMixin | Spec, theme: Theme) -> Spec:
-    """The chart as a Vega-Lite dict in this look. Unvalidated: Altair's validation holds a process-wide lock."""
-    spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
-    return {
-        "$schema": SCHEMA,
-        **spec,
-        "config": vega_config(theme),
-        "autosize": {"type": "pad", "contains": "content"},
-    }
+def finish(spec: Spec, theme: Theme) -> Spec:
+    """The chart complete, in this look. "pad": the given width and height are the plot's own, and axes go around it."""
+    whole = {"$schema": SCHEMA, "config": vega_config(theme), "autosize": {"type": "pad", "contains": "content"}}
+    return {**whole, **spec}
 
 
-def beside(*charts: alt.TopLevelMixin | Spec) -> Spec:
-    """Charts side by side, as one."""
-    return {"hconcat": [_part(chart) for chart in charts]}
+def beside(*charts: Spec) -> Spec:
+    """Complete charts side by side, as one."""
+    return {**_whole(charts[0]), "hconcat": [_part(chart) for chart in charts]}
 
 
-def stacked(*charts: alt.TopLevelMixin | Spec) -> Spec:
-    """Charts one above the other, as one; each keeps its own colours."""
-    return {"vconcat": [_part(chart) for chart in charts], "resolve": {"scale": {"color": "independent"}}}
+def stacked(*charts: Spec, spacing: int | None = None) -> Spec:
+    """Complete charts one above the other, as one; each keeps its own colours."""
+    space = {} if spacing is None else {"spacing": spacing}
+    parts = [_part(chart) for chart in charts]
+    return {**_whole(charts[0]), "vconcat": parts, "resolve": {"scale": {"color": "independent"}}, **space}
 
 
-def _part(chart: alt.TopLevelMixin | Spec) -> Spec:
+_WHOLE = ("$schema", "config", "autosize")
+
+
+def _whole(chart: Spec) -> Spec:
+    return {key: chart[key] for key in _WHOLE}
+
+
+def _part(chart: Spec) -> Spec:
     """A chart that can stand inside another: its records stand where they are used, not at the top."""
-    spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
-    datasets = spec.get("datasets", {})
+    datasets = chart.get("datasets", {})
 
     def inline(part: Any) -> Any:
         if isinstance(part, list):
@@ -68,8 +64,10 @@ def _part(chart: alt.TopLevelMixin | Spec) -> Spec:
             return {"values": datasets[part["name"]]}
         return {key: inline(value) for key, value in part.items()}
 
-    kept = {key: value for key, value in spec.items() if key not in ("datasets", "$schema", "config")}
-    return inline(kept)
+    return inline({key: value for key, value in chart.items() if key not in ("datasets", *_WHOLE)})
+
+
+# Its parts
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -81,397 +79,217 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(frame.columns, row)) for row in zip(*columns)]
 
 
-def _field(name: str, kind: str = "quantitative", **more: Any) -> Spec:
+def marks(kind: str, encoding: Spec, data: str = "", transform: Sequence[Spec] = (), **look: Any) -> Spec:
+    """A layer of marks of one kind. data: the dataset they draw ("": the chart's own)."""
+    layer = {"mark": {"type": kind, **look}, "encoding": encoding}
+    if data:
+        layer["data"] = {"name": data}
+    return {**layer, "transform": list(transform)} if transform else layer
+
+
+def field(name: str, kind: str = "quantitative", **more: Any) -> Spec:
+    """A channel that shows a column, or an entry of a tooltip."""
     return {"field": name, "type": kind, **more}
 
 
+def nominal(name: str, **more: Any) -> Spec:
+    """A channel that shows a column of texts, or such an entry of a tooltip."""
+    return field(name, "nominal", **more)
+
+
+def calculate(**fields: str) -> list[Spec]:
+    """New columns from Vega expressions."""
+    return [{"calculate": formula, "as": name} for name, formula in fields.items()]
+
+
+def either(test: str, value: Any, otherwise: Any) -> Spec:
+    """A channel with one value where a Vega expression holds and another where it doesn't."""
+    return {"condition": {"test": test, "value": value}, "value": otherwise}
+
+
+def span(*domain: float, reverse: bool = False) -> Spec:
+    """An axis's scale from one number to another, exactly."""
+    return {"domain": list(domain), "nice": False, "zero": False, **({"reverse": True} if reverse else {})}
+
+
 def scale(theme: Theme, kind: str, maximum: float) -> Spec:
-    """The fixed colour scale of a kind of number: "weights" from 0, "signed" and "effect" centred on 0."""
+    """The fixed colour scale of a kind of number: "weights" from 0, "signed" and "effect" centred on 0.
+
+    Between the stops Vega would go through hues (white to blue by way of cyan); RGB goes straight.
+    """
     colors = list(getattr(theme, kind))
     low = 0.0 if kind == "weights" else -maximum
     domain = np.linspace(low, maximum or 1.0, len(colors)).tolist()
     return {"domain": domain, "range": colors, "clamp": True, "interpolate": "rgb"}
 
 
-def strip(frame: pd.DataFrame, theme: Theme, width: int = 490) -> Spec:
-    """Sentences as words, each shaded by the weight it gets (frames.strip_frame; several sentences may be stacked)."""
-    placed = _place_words(frame, width - 30)
-    maximum = float(frame["weight"].max()) or 1.0
-    faint = placed["special"] & (placed["weight"] < 0.25 * maximum)
-    placed["ink"] = np.where(faint, theme.muted, theme.ink)
-    placed.loc[placed["weight"] > 0.5 * maximum, "ink"] = theme.background
-    height = float(placed["y"].max()) + LINE - 8
-    across = {"axis": None, "scale": {"domain": [0, width], "nice": False}}
-    down = {"axis": None, "scale": {"domain": [0, height], "reverse": True}}
-    tooltip = [_field("sentence", "nominal"), _field("text", "nominal", title="word"), _field("weight", format=".4f")]
-
-    def chosen(value: Any, otherwise: Any) -> Spec:
-        return {"condition": {"test": "datum.chosen", "value": value}, "value": otherwise}
-
-    chips = {
-        "data": {"name": "words"},
-        "mark": {"type": "rect", "cornerRadius": 5},
-        "encoding": {
-            "x": _field("x", **across), "x2": {"field": "x2"}, "y": _field("y", **down), "y2": {"field": "y2"},
-            # No legend: each word has its number beneath it.
-            "color": _field("weight", scale=scale(theme, "weights", maximum), legend=None),
-            "stroke": chosen(theme.ink, theme.grid),
-            "strokeWidth": chosen(2.5, 1),
-            "tooltip": tooltip,
-        },
-    }  # fmt: skip
-    words = {
-        "data": {"name": "words"},
-        "mark": {"type": "text", "fontSize": 14, "baseline": "middle"},
-        "encoding": {
-            "x": _field("middle"), "y": _field("y_text"), "text": _field("text", "nominal"),
-            "color": _field("ink", "nominal", scale=None), "tooltip": tooltip,
-        },
-    }  # fmt: skip
-    numbers = {
-        "data": {"name": "words"},
-        "transform": [{"calculate": "datum.y2 + 2", "as": "y2"}],
-        "mark": {"type": "text", "fontSize": 10, "baseline": "top", "color": theme.muted},
-        "encoding": {
-            "x": _field("middle"), "y": _field("y2"), "text": _field("weight", format=".2f"), "tooltip": tooltip
-        },
-    }  # fmt: skip
-    names = {
-        "data": {"name": "sentences"},
-        "mark": {"type": "text", "fontSize": 16, "fontWeight": 700, "align": "left", "baseline": "middle"},
-        "encoding": {
-            "x": _field("x"), "y": _field("y_text"), "text": _field("sentence", "nominal"),
-            "color": _sentence_color(theme),
-        },
-    }  # fmt: skip
-    tags = placed.drop_duplicates("sentence").assign(x=4)[["sentence", "x", "y_text"]]
-    return {
-        "datasets": {"words": records(placed), "sentences": records(tags)},
-        "layer": [chips, words, numbers, names],
-        "width": width,
-        "height": height,
-        "resolve": {"scale": {"color": "independent"}},
-    }
+def hues(colors: dict[str, str]) -> Spec:
+    """The colour scale of named things, in this order."""
+    return {"domain": list(colors), "range": list(colors.values())}
 
 
-def head_map(
-    frame: pd.DataFrame,
-    measure: str,
-    theme: Theme,
-    chosen: str,
-    *,
-    kind: str = "effect",
-    title: str = "effect of removing",
-    pick: str = "pick",
-    width: int = 490,
-) -> Spec:
-    """Layers x heads coloured by one measure; a click picks a head (the selection `pick`, fields layer and head)."""
-    heads, layers = frame["head"].nunique(), frame["layer"].nunique()
-    cell = min(32.0, (width - 110) / heads)
-    height = min(22.0, cell) * layers
-    maximum = float(frame[measure].abs().max()) or 1.0
-    numbers = [column for column in frame.columns if column not in ("layer", "head", "name")]
-    shared = {
-        "x": _field("head", "ordinal", axis={"labelAngle": 0, "title": "head", "orient": "top"}),
-        "y": _field("layer", "ordinal", axis={"title": "layer"}),
-        "tooltip": [_field("name", "nominal", title="head"), *(_measure_tooltip(column) for column in numbers)],
-        "description": _field("name", "nominal"),
-    }
-    legend = {
-        "title": title,
-        "orient": "right",
-        "gradientLength": max(100, min(200, int(height))),
-        "format": ".2f" if kind == "weights" else "+.2f",
-        "tickCount": 5,
-    }
-    cells = {
-        "name": "cells",
-        "mark": {"type": "rect", "cornerRadius": 3, "stroke": theme.grid, "strokeWidth": 1, "cursor": "pointer"},
-        "encoding": {**shared, "color": _field(measure, scale=scale(theme, kind, maximum), legend=legend)},
-    }
-    outline = {
-        "transform": [{"filter": f"(datum.name === '{chosen}')"}],
-        "mark": {"type": "rect", "cornerRadius": 3, "fillOpacity": 0, "stroke": theme.ink, "strokeWidth": 3},
-        "encoding": shared,
-    }
-    select = {"type": "point", "fields": ["layer", "head"], "on": "click"}
-    return {
-        "datasets": {"heads": records(frame)},
-        "data": {"name": "heads"},
-        "layer": [cells, outline],
-        "params": [{"name": pick, "select": select, "views": ["cells"]}],
-        "width": cell * heads,
-        "height": height,
-    }
-
-
-def _measure_tooltip(measure: str) -> Spec:
-    signed = "effect" in measure or measure == "control"
-    return _field(measure, format="+.4f" if signed else ".3f", title=measure.replace("_", " "))
-
-
-def step_bars(
-    frame: pd.DataFrame, theme: Theme, *, axis: str = "key_pos", format: str = ".4f", width: int = 118
-) -> Spec:
-    """One step of the kernel for a word's row: a small bar a token, sentence A above B, on one scale."""
-    to_tokens = "key" in frame
-    finite = frame["value"][np.isfinite(frame["value"])]
-    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
-    y = {
-        "title": None,
-        "axis": {"tickCount": 2, "labelFontSize": 10, "format": ".2~r", "grid": True},
-        "scale": {"domain": [min(low, 0.0), max(high, 0.0) or 1.0], "nice": False, "zero": True},
-    }
-    tooltip = [
-        _field("sentence", "nominal"),
-        _field(axis, title="position" if to_tokens else "dimension"),
-        *([_field("key", "nominal", title="to")] if to_tokens else []),
-        _field("value", format=format),
-    ]
-    bars = {
-        "mark": {"type": "bar"},
-        "encoding": {
-            "x": _field(axis, "ordinal", axis=None),
-            "y": _field("value", **y),
-            "color": _sentence_color(theme),
-            "tooltip": tooltip,
-        },
-        "width": width,
-        "height": 62,
-    }
-    header = {"labelAngle": 0, "labelOrient": "left", "labelPadding": 4}
-    return {
-        "datasets": {"bars": records(frame)},
-        "data": {"name": "bars"},
-        "facet": {"row": _field("sentence", "nominal", title=None, header=header)},
-        "spec": bars,
-        "spacing": 8,
-    }
-
-
-def heatmap(
-    matrix: np.ndarray,
-    tokens: Sequence[str],
-    theme: Theme,
-    *,
-    kind: str = "weights",
-    maximum: float | None = None,
-    marked: Sequence[int] = (),
-    title: str = "",
-    color: str | None = None,
-    size: int = 400,
-    legend: str = "weight",
-) -> Spec:
-    """One attention map (n, n): rows are queries, columns keys, `marked` rows outlined, one colour scale up to maximum."""
-    n = len(tokens)
-    maximum = float(np.nanmax(np.abs(matrix))) if maximum is None else maximum
-    fill = _cells if n <= RECT_TOKENS else _image
-    layers, datasets = fill(matrix, tokens, theme, kind, maximum, legend)
-    if len(marked):
-        datasets["marked"] = [{"low": min(marked) - 0.5, "high": max(marked) + 0.5}]
-        layers.append(
-            {
-                "data": {"name": "marked"},
-                "mark": {"type": "rect", "fillOpacity": 0, "stroke": theme.ink, "strokeWidth": 2},
-                "encoding": {
-                    "x": {"datum": -0.5, "type": "quantitative"},
-                    "x2": {"datum": n - 0.5},
-                    "y": _field("low"),
-                    "y2": {"field": "high"},
-                },
-            }
-        )
-    side = size / n * n
-    named = {"title": {"text": title, "color": color or theme.ink}} if title else {}
-    return {"datasets": datasets, "layer": layers, "width": side, "height": side, **named}
-
-
-def _cells(matrix, tokens, theme, kind, maximum, legend) -> tuple[list[Spec], dict[str, list]]:
-    n = len(tokens)
-    rows, columns = np.indices((n, n)).reshape(2, -1)
-    frame = pd.DataFrame({"query_pos": rows, "key_pos": columns, "weight": np.asarray(matrix, float).ravel()})
-    frame = frame[np.isfinite(frame["weight"])]
-    spelled = expression(tokens)
-    calculated = {
-        "query": f"{spelled}[datum.query_pos]",
-        "key": f"{spelled}[datum.key_pos]",
-        "x": "datum.key_pos - 0.5",
-        "x2": "datum.key_pos + 0.5",
-        "y": "datum.query_pos - 0.5",
-        "y2": "datum.query_pos + 0.5",
-    }
-    cells = {
-        "data": {"name": "cells"},
-        "transform": [{"calculate": said, "as": name} for name, said in calculated.items()],
-        "mark": {"type": "rect", "stroke": theme.background, "strokeWidth": 0.5 if n <= 40 else 0},
-        "encoding": {
-            **token_axes(tokens),
-            "x2": {"field": "x2"},
-            "y2": {"field": "y2"},
-            "color": _color(theme, kind, maximum, legend),
-            "tooltip": [
-                _field("query", "nominal", title="from"),
-                _field("key", "nominal", title="to"),
-                _field("weight", format=".4f" if kind == "weights" else "+.2e", title=legend),
-            ],
-        },
-    }
-    return [cells], {"cells": records(frame)}
-
-
-def _image(matrix, tokens, theme, kind, maximum, legend) -> tuple[list[Spec], dict[str, list]]:
-    """The map as one picture, with a transparent band a row that tells the row's five largest weights."""
-    n = len(tokens)
-    top = np.argsort(-np.abs(matrix), axis=1)[:, :5]
-    frame = pd.DataFrame(
-        {
-            "query_pos": range(n),
-            "query": list(tokens),
-            "looks_at": [", ".join(f"{tokens[j]} {matrix[i, j]:.2f}" for j in row) for i, row in enumerate(top)],
-            "largest": np.abs(matrix).max(axis=1),
-        }
-    )
-    picture = {"url": image_uri(matrix, theme, kind, maximum), "x": -0.5, "y": -0.5, "weight": 0.0}
-    image = {
-        "data": {"name": "picture"},
-        "mark": {
-            "type": "image", "aspect": False, "align": "left", "baseline": "top",
-            "width": {"expr": "width"}, "height": {"expr": "height"},
-        },
-        "encoding": {**token_axes(tokens), "url": _field("url", "nominal")},
-    }  # fmt: skip
-    calculated = {"y": "datum.query_pos - 0.5", "y2": "datum.query_pos + 0.5"}
-    bands = {
-        "data": {"name": "rows"},
-        "transform": [{"calculate": said, "as": name} for name, said in calculated.items()],
-        "mark": {"type": "rect", "opacity": 0},
-        "encoding": {
-            "x": {"datum": -0.5, "type": "quantitative"},
-            "x2": {"datum": n - 0.5},
-            "y": _field("y"),
-            "y2": {"field": "y2"},
-            "color": _color(theme, kind, maximum, legend, field="largest"),
-            "tooltip": [
-                _field("query_pos", title="position"),
-                _field("query", "nominal", title="from"),
-                _field("looks_at", "nominal", title="looks most at"),
-            ],
-        },
-    }
-    return [image, bands], {"picture": [picture], "rows": records(frame)}
-
-
-def image_uri(matrix: np.ndarray, theme: Theme, kind: str, maximum: float) -> str:
-    """A matrix as a palette PNG in a data URI, one pixel a cell, in the theme's colours."""
-    low = 0.0 if kind == "weights" else -maximum
-    levels = np.clip((np.asarray(matrix, float) - low) / ((maximum - low) or 1.0), 0, 1) * 255
-    picture = Image.fromarray(np.nan_to_num(levels).astype(np.uint8), mode="P")
-    picture.putpalette(palette(getattr(theme, kind)))
-    buffer = io.BytesIO()
-    picture.save(buffer, format="PNG", optimize=False)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+def sentence_color(theme: Theme) -> Spec:
+    """The channel that tells sentences A and B apart (a column `sentence`)."""
+    return nominal("sentence", scale=hues({"A": theme.sentence_a, "B": theme.sentence_b}), legend=None)
 
 
 def palette(ramp: Sequence[str]) -> list[int]:
     """256 RGB colours, flat, interpolated linearly along a ramp of hex colours."""
     stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in ramp], float)
     places = np.linspace(0, len(ramp) - 1, 256)
-    return (
-        np.stack([np.interp(places, range(len(ramp)), stops[:, c]) for c in range(3)], 1)
-        .round()
-        .astype(int)
-        .ravel()
-        .tolist()
-    )
+    channels = [np.interp(places, range(len(ramp)), stops[:, channel]) for channel in range(3)]
+    return np.stack(channels, 1).round().astype(int).ravel().tolist()
 
 
-def token_axes(tokens: Sequence[str]) -> dict[str, Spec]:
-    """The x and y channels of a map of these tokens; where they are many, only every few are spelled."""
-    n = len(tokens)
-    every = -(-n // LABELS)
-    labels = expression(token if i % every == 0 else "" for i, token in enumerate(tokens))
-    axis = {
-        "title": None,
-        "values": list(range(0, n, every)),
-        "labelExpr": f"{labels}[datum.value]",
-        "grid": False,
-        "labelLimit": 90,
-        "labelOverlap": False,
-        "labelFontSize": 12 if n <= 24 else 10,
-    }
-    domain = {"domain": [-0.5, n - 0.5], "nice": False, "zero": False}
-    return {
-        "x": _field("x", scale=domain, axis={"orient": "top", "labelAngle": -60, "minExtent": 54, **axis}),
-        "y": _field("y", scale={**domain, "reverse": True}, axis={"minExtent": 60, **axis}),
-    }
+def picture(levels: np.ndarray, ramp: Sequence[str], optimize: bool = False) -> str:
+    """Levels (n, m) from 0 to 255 as a palette PNG in a data URI, one pixel each, coloured along a ramp."""
+    image = Image.fromarray(levels.astype(np.uint8), mode="P")
+    image.putpalette(palette(ramp))
+    buffer = io.BytesIO()
+    image.save(buffer, format="PNG", optimize=optimize)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
-def _color(theme: Theme, kind: str, maximum: float, legend: str, field: str = "weight") -> Spec:
-    number = ".2f" if kind == "weights" else "+.1e"
-    shown = {"title": legend, "orient": "bottom", "gradientLength": 200, "tickCount": 4, "format": number}
-    return _field(field, scale=scale(theme, kind, maximum), legend=shown if legend else None)
+def stretched(encoding: Spec, data: str) -> Spec:
+    """The layer that draws a dataset's picture (its column `url`) over the whole plot."""
+    size = {"width": {"expr": "width"}, "height": {"expr": "height"}}
+    return marks("image", {**encoding, "url": nominal("url")}, data, aspect=False, align="left", baseline="top", **size)
 
 
-def _sentence_color(theme: Theme) -> Spec:
-    hues = {"domain": ["A", "B"], "range": [theme.sentence_a, theme.sentence_b]}
-    return _field("sentence", "nominal", scale=hues, legend=None)
+def label_axis(labels: Sequence[str], every: int = 1, **more: Any) -> Spec:
+    """An axis of positions 0, 1 ... with texts in their place: of every few of them, where they are many."""
+    spelled = expression(label if i % every == 0 else "" for i, label in enumerate(labels))
+    places = {"values": list(range(0, len(labels), every)), "labelExpr": f"{spelled}[datum.value]"}
+    return {**places, "title": None, "grid": False, "labelOverlap": False, **more}
 
 
-def drift_curve(
-    frame: pd.DataFrame, theme: Theme, colors: dict[str, str], dashed: Sequence[str] = (), width: int = 420
-) -> Spec:
-    """Similarity of word vectors over depth, a line a curve; the yardsticks are dashed (frames.drift_frame)."""
-    stages = frame.drop_duplicates("depth")["stage"].tolist()
-    names = list(colors)
-    axis = {
-        "values": list(range(len(stages))), "labelExpr": f"{expression(stages)}[datum.value]", "labelAngle": -40,
-        "grid": False, "title": None, "labelOverlap": False,
-    }  # fmt: skip
-    hues = {"domain": names, "range": [colors[name] for name in names]}
-    legend = {
-        "title": None, "orient": "bottom", "columns": 1, "labelLimit": 480,
-        "symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2,
-    }  # fmt: skip
-    encoding = {
-        "x": _field("depth", scale={"domain": [-0.15, len(stages) - 0.85], "nice": False}, axis=axis),
-        "y": _field("similarity", title="cosine of the two vectors", scale={"zero": False, "nice": True}),
-        "color": _field("curve", "nominal", scale=hues, legend=legend),
-        "tooltip": [_field("curve", "nominal"), _field("stage", "nominal"), _field("similarity", format=".4f")],
-    }
-    dashes = {"domain": names, "range": [[5, 4] if name in dashed else [1, 0] for name in names]}
-    return {
-        "datasets": {"curves": records(frame)},
-        "data": {"name": "curves"},
-        "layer": [
-            {
-                "mark": {"type": "line"},
-                "encoding": {**encoding, "strokeDash": _field("curve", "nominal", scale=dashes, legend=legend)},
-            },
-            {"mark": {"type": "point", "filled": True, "size": 50, "opacity": 1}, "encoding": encoding},
-        ],
-        "width": width,
-        "height": 260,
-    }
+# Words of a visitor's sentence inside a Vega expression, as in an axis's `labelExpr`. Vega 6 takes a string constant that
+# is spelled "if", or like a property that every JavaScript object has ("constructor", "toString"), for a name and then
+# draws nothing at all. Such words are spelled letter by letter.
+
+TAKEN_FOR_NAMES = frozenset(
+    [
+        "if", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString",
+        "valueOf", "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
+    ]
+)  # fmt: skip
 
 
-def _place_words(frame: pd.DataFrame, width: int) -> pd.DataFrame:
-    """Lay the words out in lines of this width, each sentence on lines of its own. Adds x, x2, y, y2 and text places."""
-    places, y = [], 8.0
-    for _, words in frame.groupby("sentence", sort=False):
-        x, y = 26.0, y if not places else y + LINE + 6
-        for text in words["text"]:
-            w = text_width(text) + 14
-            if x + w > width + 26 and x > 26:
-                x, y = 26.0, y + LINE
-            places.append((x, x + w, y, y + CHIP_HEIGHT, x + w / 2, y + CHIP_HEIGHT / 2))
-            x += w + CHIP_GAP
-    columns = ["x", "x2", "y", "y2", "middle", "y_text"]
-    return pd.concat([frame.reset_index(drop=True), pd.DataFrame(places, columns=columns)], axis=1)
+def expression(words: Iterable[str]) -> str:
+    """The words as an array in a Vega expression: ["The","bank"]."""
+    return f"[{','.join(map(_constant, words))}]"
 
 
-def text_width(text: str) -> float:
-    """About how many pixels a text takes at 14 px: wide characters count double, marks nothing."""
-    return sum(
-        0.0 if unicodedata.category(c).startswith("M") else 15.0 if unicodedata.east_asian_width(c) in "WF" else 7.4
-        for c in text
-    )
+def _constant(word: str) -> str:
+    return "+".join(map(json.dumps, word)) if word in TAKEN_FOR_NAMES else json.dumps(word)
+
+
+# Text that a drawing may hold. A chart is drawn by way of XML, which forbids most control characters; vl-convert measures
+# text through XML too, and there a forbidden character ends the whole process instead of raising. So every string of a
+# chart goes through here before it is drawn.
+
+REPLACEMENT = "\ufffd"
+
+# What is left out of Char in https://www.w3.org/TR/xml/#charsets.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+# Keys of a Vega-Lite spec whose strings are expressions: their string literals hold characters as escapes.
+_TITLES = {"title", "text", "subtitle"}
+_LIMITS = {"labelLimit", "limit", "titleLimit", "subtitleLimit"}
+_EXPRESSIONS = {"calculate", "expr", "filter", "labelExpr", "test", "update"}
+_PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPE = re.compile(_PAIR + r"|\\u\{[0-9a-fA-F]+\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.", re.DOTALL)
+_SHORT = {"\\b": "\b", "\\f": "\f", "\\v": "\v", "\\0": "\0"}
+
+
+def drawable(text: str) -> str:
+    """The text with each character that XML forbids replaced by U+FFFD, the replacement character."""
+    return _FORBIDDEN.sub(REPLACEMENT, text)
+
+
+def drawable_spec(spec: Any, key: str = "") -> Any:
+    """A Vega-Lite spec (dicts, lists, strings, numbers) with every string in it made drawable."""
+    if isinstance(spec, dict):
+        return {drawable(name): drawable_spec(value, name) for name, value in spec.items()}
+    if isinstance(spec, list | tuple):
+        return [drawable_spec(value, key) for value in spec]
+    if not isinstance(spec, str):
+        return spec
+    text = drawable(spec)
+    if key in _TITLES and text in TAKEN_FOR_NAMES:
+        return text + " "
+    return _ESCAPE.sub(_drawable_escape, text) if key in _EXPRESSIONS else text
+
+
+def unlimited_spec(spec: Any) -> Any:
+    """A Vega-Lite spec in which no label is cut for its length, by the chart's own limits or by Vega's."""
+    free = _without_limits(spec)
+    config = free.get("config", {})
+    for part in ("axis", "legend", "header"):
+        config = {**config, part: {**config.get(part, {}), "labelLimit": 0, "titleLimit": 0}}
+    return {**free, "config": config}
+
+
+def _without_limits(spec: Any) -> Any:
+    if isinstance(spec, dict):
+        return {key: 0 if key in _LIMITS else _without_limits(value) for key, value in spec.items()}
+    return [_without_limits(value) for value in spec] if isinstance(spec, list) else spec
+
+
+def _drawable_escape(match: re.Match[str]) -> str:
+    escape = match[0]
+    if len(escape) == 12:  # a surrogate pair: one good character
+        return escape
+    if escape[1] in "ux" and len(escape) > 2:
+        code = int(escape[2:].strip("{}"), 16)
+        character = chr(code) if code <= 0x10FFFF else "\0"
+    else:
+        character = _SHORT.get(escape, "")
+    return "\\ufffd" if _FORBIDDEN.search(character) else escape
+
+
+# The numbers behind a picture
+
+
+def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
+    """The records that a Vega-Lite dict draws, as one table; of several datasets the column `part` says which.
+
+    Pictures inside the data (an n x n map travels as an image) are left out: whoever draws one knows its numbers.
+    """
+    frames: list[pd.DataFrame] = []
+    for records in _datasets(spec, spec.get("datasets", {})):
+        frame = _without_pictures(pd.DataFrame(records))
+        if len(frame.columns) and not any(frame.equals(other) for other in frames):
+            frames.append(frame)
+    if len(frames) < 2:
+        return frames[0] if frames else pd.DataFrame()
+    return pd.concat([frame.assign(part=part) for part, frame in enumerate(frames, start=1)], ignore_index=True)
+
+
+def drawn_title(spec: dict[str, Any]) -> str:
+    """What stands above the picture, or "": its own title, or that of its first part that has one."""
+    title = spec.get("title")
+    text = title.get("text") if isinstance(title, dict) else title
+    if isinstance(text, str) and text.strip():
+        return " ".join(text.split())
+    parts = [part for kind in ("vconcat", "hconcat", "layer") for part in spec.get(kind, ())]
+    return next((inner for part in parts if (inner := drawn_title(part))), "")
+
+
+def _datasets(part: Any, named: dict[str, list]) -> Iterator[list]:
+    """Each dataset that some part of the chart draws, in the order of the parts."""
+    if isinstance(part, list):
+        for one in part:
+            yield from _datasets(one, named)
+    elif isinstance(part, dict):
+        data = part.get("data")
+        if isinstance(data, dict):
+            values = data.get("values", named.get(data.get("name", ""), []))
+            yield [value if isinstance(value, dict) else {"value": value} for value in values]
+        for kind in ("vconcat", "hconcat", "layer", "spec"):
+            yield from _datasets(part.get(kind), named)
+
+
+def _without_pictures(frame: pd.DataFrame) -> pd.DataFrame:
+    pictures = [name for name in frame if frame[name].map(lambda v: isinstance(v, str) and v.startswith("data:")).all()]
+    return frame.drop(columns=pictures) if len(frame) else pd.DataFrame()

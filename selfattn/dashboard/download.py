@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from selfattn.charts.drawn import drawn_frame
+from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.figures import Page
 from selfattn.dashboard.streamlit_internals import hold_file, this_session, working_for

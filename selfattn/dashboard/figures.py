@@ -8,14 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import altair as alt
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from selfattn.charts.drawn import drawn_frame, drawn_title
 from selfattn.charts.theme import DARK, LIGHT, Theme
-from selfattn.charts.vega import finish
+from selfattn.charts.vega import Spec, drawn_frame, drawn_title
 from selfattn.dashboard.choice import choose_head
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -29,7 +27,7 @@ NAME_LENGTH = 60
 class Figure:
     """One picture on the page."""
 
-    spec: dict[str, Any]  # Vega-Lite
+    spec: Spec
     caption: str
     table: Callable[[], pd.DataFrame]
     one_head: bool  # whether it shows the page's chosen head
@@ -79,7 +77,7 @@ def current_theme() -> Theme:
 
 
 def show_chart(
-    chart: alt.TopLevelMixin | dict[str, Any],
+    spec: Spec,
     caption: str,
     *,
     key: str | None = None,
@@ -95,10 +93,8 @@ def show_chart(
     The caption is the picture's text alternative, and stands beneath it where it is visible. heads: a click on a head makes
     it the chosen one; such a chart needs a key. one_head=False: it doesn't show the page's chosen head, so its files name
     none (nor do those of a chart of all heads). name and table are for "Download": what the picture is called where it has
-    no title, and its numbers where the spec doesn't hold them as records. Altair's schema validation runs under a
-    process-wide lock, so charts go out as unvalidated dicts.
+    no title, and its numbers where the spec doesn't hold them as records.
     """
-    spec = chart if isinstance(chart, dict) and "config" in chart else finish(chart, current_theme())
     _note(spec, caption, name, table, one_head and not heads)
     on_select: Any = "ignore"
     if heads:
@@ -117,16 +113,14 @@ def _choose_clicked(key: str) -> None:
         choose_head(Head(int(picked[0]["layer"]), int(picked[0]["head"])))
 
 
-def _note(
-    spec: dict[str, Any], caption: str, name: str, table: Callable[[], pd.DataFrame] | None, one_head: bool
-) -> None:
+def _note(spec: Spec, caption: str, name: str, table: Callable[[], pd.DataFrame] | None, one_head: bool) -> None:
     figures = this_page().figures
     text = name or drawn_title(spec) or caption
     short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
     figures[f"{len(figures) + 1}. {short}"] = Figure(spec, caption, table or (lambda: drawn_frame(spec)), one_head)
 
 
-def _with_tables(spec: dict[str, Any]) -> dict[str, Any]:
+def _with_tables(spec: Spec) -> Spec:
     """The spec with its records as Arrow tables: Streamlit would make them by way of pandas, in ten times the time."""
     if "datasets" not in spec:
         return spec

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import altair as alt
 import streamlit as st
 from torch import Tensor
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.heatmap import heatmap
+from selfattn.charts.vega import Spec
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.encoder import Encoder
@@ -44,16 +44,16 @@ def panel(title: str, width: int = 340) -> Iterator[None]:
         yield
 
 
-def figure(title: str, chart: alt.TopLevelMixin, caption: str, width: int = 340, key: str | None = None) -> None:
+def figure(title: str, chart: Spec, caption: str, width: int = 340, key: str | None = None) -> None:
     """A chart of its own size with its title above and its caption beneath."""
     with panel(title, width):
         show_chart(chart, caption, key=key, width="content")
 
 
-def heads_chart(values: Tensor, **looks: Any) -> alt.TopLevelMixin:
+def heads_chart(values: Tensor, **looks: Any) -> Spec:
     """A number for each head (n_layers, n_heads): layers down, heads across."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
-    return charts.heatmap(values, layers, heads, current_theme(), names=("layer", "head"), cell=36, **looks)
+    return heatmap(values, layers, current_theme(), columns=heads, names=("layer", "head"), cell=36, **looks)
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import vl_convert as vlc
 from PIL.PngImagePlugin import PngInfo, putchunk
 
-from selfattn.charts.drawable import drawable, drawable_spec, unlimited_spec
+from selfattn.charts.vega import drawable, drawable_spec, unlimited_spec
 from selfattn.export.provenance import Provenance
 
 PARQUET = "application/vnd.apache.parquet"

@@ -12,8 +12,12 @@ import torch
 import vl_convert as vlc
 from PIL import Image
 
-from selfattn.charts import vega as charts
+from selfattn.charts.bars import bars, sentence_rows
+from selfattn.charts.curves import drift_curve
+from selfattn.charts.head_map import head_map
+from selfattn.charts.heatmap import heatmap, image_uri
 from selfattn.charts.theme import DARK, LIGHT, THEMES
+from selfattn.charts.word_strip import _place_words, word_strip
 from selfattn.frames import heads_frame
 
 HOSTILE = [
@@ -60,22 +64,22 @@ def all_charts(theme):
     )
     curve = pd.DataFrame({"curve": ["m"] * 3, "depth": range(3), "stage": ["a", "b", "c"], "similarity": [1, 0.5, 0.2]})
     return {
-        "strip": charts.strip(strip_data(), theme),
-        "head_map": charts.head_map(
+        "strip": word_strip(strip_data(), theme),
+        "head_map": head_map(
             heads_frame(effect=torch.randn(3, 4), control=torch.randn(3, 4)), "effect", theme, "L1 H2"
         ),
-        "step_bars": charts.step_bars(steps, theme),
-        "heatmap": charts.heatmap(random_weights(12), HOSTILE, theme, marked=[3]),
-        "signed heatmap": charts.heatmap(random_weights(12) - 0.5, HOSTILE, theme, kind="signed"),
-        "long heatmap": charts.heatmap(random_weights(100), [*HOSTILE, *["the"] * 88], theme, marked=[3, 4]),
-        "drift": charts.drift_curve(curve, theme, {"m": theme.ink}),
+        "step_bars": bars(sentence_rows(steps, theme), theme, width=118),
+        "heatmap": heatmap(random_weights(12), HOSTILE, theme, marked=[3]),
+        "signed heatmap": heatmap(random_weights(12) - 0.5, HOSTILE, theme, kind="signed"),
+        "long heatmap": heatmap(random_weights(100), [*HOSTILE, *["the"] * 88], theme, marked=[3, 4]),
+        "drift": drift_curve(curve, theme, {"m": theme.ink}),
     }
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 @pytest.mark.parametrize("name", all_charts(LIGHT))
 def test_every_chart_is_valid_and_draws(theme, name):
-    spec = charts.finish(all_charts(theme)[name], theme)
+    spec = all_charts(theme)[name]
     alt.Chart.from_dict(spec, validate=True)
     with Image.open(io.BytesIO(vlc.vegalite_to_png(spec, allowed_base_urls=[]))) as picture:
         assert picture.width > 100 and picture.height > 50
@@ -86,28 +90,28 @@ def test_every_chart_is_valid_and_draws(theme, name):
 
 
 def test_hostile_tokens_stay_text_in_the_drawn_labels():
-    svg = vlc.vegalite_to_svg(charts.finish(charts.heatmap(random_weights(12), HOSTILE, LIGHT), LIGHT))
+    svg = vlc.vegalite_to_svg(heatmap(random_weights(12), HOSTILE, LIGHT))
     assert "<script>" not in svg
     assert "&lt;script&gt;alert(1)&lt;/" in svg
     assert svg.count(">the</text>") == 4  # both repeated words, on both axes
 
 
 def test_heatmap_cells_are_keyed_on_position_so_that_repeated_words_keep_their_cells():
-    spec = charts.heatmap(random_weights(12), HOSTILE, LIGHT)
+    spec = heatmap(random_weights(12), HOSTILE, LIGHT)
     (data,) = [rows for rows in spec["datasets"].values() if len(rows) == 144]
-    assert {(row["query_pos"], row["key_pos"]) for row in data} == {(i, j) for i in range(12) for j in range(12)}
+    assert {(row["row"], row["column"]) for row in data} == {(i, j) for i in range(12) for j in range(12)}
 
 
 def test_a_long_map_is_one_image_with_a_band_a_row_and_stays_small():
     n = 512
-    spec = charts.finish(charts.heatmap(random_weights(n), ["the"] * n, LIGHT), LIGHT)
+    spec = heatmap(random_weights(n), ["the"] * n, LIGHT)
     assert max(len(rows) for rows in spec["datasets"].values()) == n
     assert len(json.dumps(spec)) < 1_000_000
 
 
 def test_the_image_holds_every_cell_in_the_ramps_colours():
     matrix = np.array([[0.0, 0.5], [1.0, 0.25]])
-    uri = charts.image_uri(matrix, LIGHT, "weights", 1.0)
+    uri = image_uri(matrix, LIGHT, "weights", 1.0)
     with Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1]))) as picture:
         assert picture.size == (2, 2)
         levels = np.array(picture)
@@ -118,14 +122,14 @@ def test_the_image_holds_every_cell_in_the_ramps_colours():
 
 
 def test_signed_images_are_centred_on_zero():
-    uri = charts.image_uri(np.array([[-1.0, 0.0, 1.0]]), DARK, "signed", 1.0)
+    uri = image_uri(np.array([[-1.0, 0.0, 1.0]]), DARK, "signed", 1.0)
     with Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1]))) as picture:
         middle = picture.convert("RGB").getpixel((1, 0))
     assert all(abs(a - b) <= 4 for a, b in zip(middle, (15, 19, 26)))
 
 
 def test_words_are_laid_out_in_lines_within_the_width():
-    placed = charts._place_words(strip_data(), 300)
+    placed = _place_words(strip_data(), 300)
     assert (placed["x2"] <= 300 + 30).all()
     for _, line in placed.groupby("y"):
         assert (line["x"].iloc[1:].to_numpy() > line["x2"].iloc[:-1].to_numpy()).all()

@@ -5,7 +5,7 @@ import io
 import pandas as pd
 import pyarrow.parquet as pq
 
-from selfattn.charts.drawn import drawn_frame, drawn_title
+from selfattn.charts.vega import drawn_frame, drawn_title
 from selfattn.export import files
 from selfattn.export.provenance import Provenance
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from selfattn.charts import vega as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.export import bundle
 from selfattn.export.files import View
@@ -22,7 +22,7 @@ def view(encoder):
     encoding = encoder.encode("The crane waded.")
     weights = encoding.weights(3, 7)
     origin = Provenance.of(encoder, "What crane attends to", {"A": encoding}, layer=3, head=7, error=1e-8)
-    spec = charts.finish(charts.heatmap(weights.numpy(), encoding.tokens, LIGHT), LIGHT)
+    spec = heatmap(weights.numpy(), encoding.tokens, LIGHT)
     frame = weights_frame(weights, encoding.tokens)
     return View(
         "name", origin, {"map": lambda: spec, "../curve": lambda: spec}, {"map": lambda: frame, "curve": lambda: frame},

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from selfattn.charts import vega as charts
-from selfattn.charts.drawable import drawable, drawable_spec
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
+from selfattn.charts.vega import drawable, drawable_spec
 from selfattn.export import files
 from selfattn.export.provenance import Provenance
 
@@ -23,7 +23,7 @@ TOKENS = ["[CLS]", "</svg><script>alert(1)</script>", "bell \x07 nul \x00", "\uf
 @pytest.fixture
 def spec():
     weights = np.full((5, 5), 0.2)
-    return charts.finish(charts.heatmap(weights, TOKENS, LIGHT), LIGHT)
+    return heatmap(weights, TOKENS, LIGHT)
 
 
 @pytest.fixture
@@ -120,14 +120,14 @@ def test_drawable_replaces_what_xml_forbids_also_in_expressions():
 
 def test_labels_that_would_be_cut_inside_an_emoji_are_drawn_whole():
     tokens = ["😀" * length for length in range(1, 30)]
-    picture = files.draw_svg(charts.finish(charts.heatmap(np.eye(len(tokens)), tokens, LIGHT), LIGHT))
+    picture = files.draw_svg(heatmap(np.eye(len(tokens)), tokens, LIGHT))
     assert all(f">{token}<" in picture for token in tokens)
 
 
 @pytest.mark.parametrize("title", ["constructor", "propertyIsEnumerable", "if"])
 def test_a_title_that_vega_would_take_for_a_name(title):
-    chart = charts.heatmap(np.eye(2), ["a", title], LIGHT, title=title)
-    assert files.draw_svg(charts.finish(chart, LIGHT)).count(title) >= 2
+    chart = heatmap(np.eye(2), ["a", title], LIGHT, title=title)
+    assert files.draw_svg(chart).count(title) >= 2
 
 
 def test_a_long_sentence_is_wrapped_beneath_the_title_and_what_is_left_out_is_counted(encoder):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from selfattn.charts import vega as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.export import report
 from selfattn.export.files import View
@@ -38,7 +38,7 @@ def view(encoder) -> View:
     origin = Provenance.of(
         encoder, HOSTILE, {"A": encoder.encode(HOSTILE)}, layer=0, head=1, link="javascript:alert(1)"
     )
-    spec = charts.finish(charts.heatmap(np.eye(2), ["a", HOSTILE], LIGHT), LIGHT)
+    spec = heatmap(np.eye(2), ["a", HOSTILE], LIGHT)
     table = pd.DataFrame({"token": [HOSTILE] * 150, "weight": [0.123456] * 150})
     return View("name", origin, {"figure": lambda: spec}, {"table": lambda: table}, captions={"figure": HOSTILE})
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from selfattn.charts import vega as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.export import report
 from selfattn.export.files import View
@@ -48,7 +48,7 @@ def test_markup_stays_text_on_the_main_view(server, page):
 def test_markup_stays_text_in_the_report(page, tmp_path, encoder):
     text = " ".join(MARKUP)
     origin = Provenance.of(encoder, text, {"A": encoder.encode(text)}, layer=0, head=0, link="javascript:alert(1)")
-    spec = charts.finish(charts.heatmap(np.eye(len(MARKUP)), MARKUP, LIGHT, title=text), LIGHT)
+    spec = heatmap(np.eye(len(MARKUP)), MARKUP, LIGHT, title=text)
     table = pd.DataFrame({"token": MARKUP})
     file = tmp_path / "report.html"
     view = View("x", origin, {"map": lambda: spec}, {"tokens": lambda: table}, captions={"map": text})

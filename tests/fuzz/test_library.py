@@ -8,8 +8,9 @@ import torch
 
 from selfattn import TextError, load_encoder
 from selfattn.captions import attention as captions
-from selfattn.charts import vega as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
+from selfattn.charts.word_strip import word_strip
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.export import files, report
 from selfattn.export.provenance import Provenance
@@ -64,11 +65,11 @@ def test_whatever_was_encoded_can_be_drawn_and_taken_away(tiny, generated):
         if encoding is None or not encoding.words:
             return
         weights, word = encoding.weights(0)[0], encoding.words[0]
-        chart = charts.heatmap(weights.numpy(), encoding.tokens, LIGHT, marked=word.positions, title=text[:50])
-        strip = charts.strip(strip_frame(encoding, weights[word.start], word, "A"), LIGHT)
+        chart = heatmap(weights.numpy(), encoding.tokens, LIGHT, marked=word.positions, title=text[:50])
+        strip = word_strip(strip_frame(encoding, weights[word.start], word, "A"), LIGHT)
         origin = Provenance.of(tiny, text, {"A": encoding}, layer=0, head=0, link=text)
         tables = {"weights": lambda: weights_frame(weights, encoding.tokens)}
-        specs = {"map": charts.finish(chart, LIGHT), "strip": charts.finish(strip, LIGHT)}
+        specs = {"map": chart, "strip": strip}
         for spec in specs.values():
             json.dumps(spec)
             root = ElementTree.fromstring(files.svg(spec, origin))

@@ -1,26 +1,18 @@
 """Inside a head and All heads by AppTest: what they show at first, what each control changes, what bad input meets."""
 
-import base64
-import io
 import json
 import re
 
 import altair as alt
-import numpy as np
 import pytest
-from PIL import Image
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 from vl_convert import vegalite_to_svg
 
 from pages.explore.all_heads.maps_and_lines import MEASURES
 from selfattn import Head, numbers
-from selfattn.analysis.compare import compare_sentences
 from selfattn.analysis.steps import head_steps
-from selfattn.charts.head_charts import aligned_map, compose, head_grid, thumbnail
-from selfattn.charts.theme import LIGHT
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.frames import heads_frame
 
 from .conftest import APP
 
@@ -348,27 +340,6 @@ def test_the_aligned_difference_can_be_downloaded(encoder):
 # The pictures
 
 
-def test_a_thumbnail_keeps_every_peak():
-    weights = np.zeros((500, 500))
-    weights[437, 19] = 0.5
-    small = thumbnail(weights, 40)
-    assert small.shape == (40, 40)
-    assert small.max() == 255 and (small > 0).sum() == 1
-    assert (
-        thumbnail(np.array([[1.0, 0.0], [0.5, 1.0]]), 4).tolist() == [[255, 255, 0, 0]] * 2 + [[128, 128, 255, 255]] * 2
-    )
-
-
-def test_the_composed_picture_has_each_map_in_its_place():
-    maps = [np.full((4, 4), 0.0), np.eye(4), np.ones((4, 4))]
-    uri = compose(maps, 2, 20.0, 30.0, LIGHT)
-    picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1]))).convert("L"), float)
-    assert picture.shape == (120, 96)
-    assert picture[10, 10] == 255  # empty
-    assert picture[2, 50] < 60 < picture[2, 80]  # the diagonal of the second
-    assert picture[70, 20] < 60  # the third begins the second row
-
-
 def test_every_spec_is_valid(inside):
     for at in (
         inside,
@@ -378,40 +349,6 @@ def test_every_spec_is_valid(inside):
     ):
         for spec in specs(at):
             alt.Chart.from_dict(spec)
-
-
-def test_the_grid_of_a_large_encoder_stays_small(tmp_path):
-    rng = np.random.default_rng(0)
-    maps = [thumbnail(rng.random((512, 512)), 184) for _ in range(24 * 16)]
-    import torch
-
-    frame = heads_frame(entropy=torch.rand(24, 16))
-    spec = head_grid(maps, frame, "entropy", LIGHT, "L0 H0", columns=16).to_dict(validate=False)
-    assert len(json.dumps(spec)) < 2_000_000  # random maps, which no compression helps
-
-
-def test_the_aligned_map_draws_gaps(encoder):
-    a, b = encoder.encode("The bank of the river."), encoder.encode("The bank approved the loan.")
-    found = compare_sentences((a, a.words[1]), (b, b.words[1]), 0, 10)
-    spec = aligned_map(found, LIGHT).to_dict()
-    held = [data for data in spec["datasets"].values() if data and "stands" in data[0]]
-    assert {(row["word"], row["stands"]) for data in held for row in data} == {
-        ("of", "only in A"), ("river", "only in A"), ("approved", "only in B"), ("loan", "only in B"),
-    }  # fmt: skip
-
-
-def test_the_aligned_map_of_a_long_pair_is_a_picture_with_gaps(encoder):
-    words = LONG.split()
-    a, b = encoder.encode(" ".join(words[:90])), encoder.encode(" ".join(["The", "old", *words[1:80]]))
-    found = compare_sentences((a, a.words[1]), (b, b.words[2]), 0, 10)
-    assert len(found.labels) > 64
-    spec = aligned_map(found, LIGHT).to_dict()
-    drawn = vegalite_to_svg(spec)
-    assert "data:image/png" in drawn and "weight in A minus weight in B" in drawn
-    assert ("old", "only in B") in {
-        (row.get("word"), row.get("stands")) for data in spec["datasets"].values() for row in data
-    }
-    assert len(json.dumps(spec)) < 100_000
 
 
 def test_two_segments_are_read_as_one_text():

@@ -8,7 +8,7 @@ from pages.about.what_it_cannot_tell.counterexamples import (
     sense_example,
     weight_examples,
 )
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, heading
@@ -35,7 +35,7 @@ def show_weights(encoder: Encoder) -> None:
     top = 1.2 * float(frame[[own, other]].max(axis=None))  # one scale for both, with room for the numbers
     with teaching.row():
         for column in (own, other):
-            chart = charts.bars(frame, column, current_theme(), domain=(0, top))
+            chart = bar_list(frame, column, current_theme(), domain=(0, top))
             teaching.figure(column.capitalize(), chart, f"These eight: {weight(frame[column].sum())} of 1.", 400)
     st.text(same, width="stretch")
 

@@ -8,9 +8,8 @@ from selfattn import numbers
 from selfattn.analysis.attributions import METHODS, Attributions, agreement, attribute, direction
 from selfattn.captions import attention as captions
 from selfattn.captions.attributions import ranks
-from selfattn.charts import bars as chain_charts
-from selfattn.charts import head_charts
-from selfattn.charts.bars import Row
+from selfattn.charts.bars import Row, bars, rows_frame
+from selfattn.charts.ranks import rank_chart
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Choice, Occurrence
 from selfattn.dashboard.figures import current_theme, show_chart
@@ -61,7 +60,7 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
     frame = attributions.frame()
     colors = dict(zip(METHODS, (theme.muted, theme.weights[3], theme.effect[-1])))
     reading = ranks(frame, agreement(attributions.values), METHODS)
-    show_chart(head_charts.ranks(frame, colors, theme), reading, one_head=False, width="content")
+    show_chart(rank_chart(frame, colors, theme), reading, one_head=False, width="content")
     st.text(
         f"s = {numbers.decimal(attributions.number, 3)} as it stands, {numbers.decimal(attributions.baseline, 3)} with every "
         f"word blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained.",
@@ -98,11 +97,11 @@ def _one_head(choice: Choice, attributions: dict[str, Attributions]) -> None:
             reading = captions.most_weight(frame, side.word.text, name)
             reading += f" The words here get {numbers.share(sum(values))} of its weight."
             show_chart(
-                chain_charts.bars(rows, theme, what="weight"),
+                bars(rows, theme, what="weight"),
                 reading,
                 width="content",
                 name=f"{name} in {key}",
-                table=lambda rows=rows: chain_charts.frame(rows, "weight"),
+                table=lambda rows=rows: rows_frame(rows, "weight"),
             )
 
 

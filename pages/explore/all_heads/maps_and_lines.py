@@ -11,8 +11,9 @@ from selfattn.analysis.measures import head_measures
 from selfattn.analysis.patterns import fits
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
-from selfattn.charts import head_charts
-from selfattn.charts import vega as charts
+from selfattn.charts.head_map import head_grid, thumbnail
+from selfattn.charts.heatmap import heatmap
+from selfattn.charts.links import links
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode
 from selfattn.dashboard.choice import Choice, Occurrence
 from selfattn.dashboard.figures import current_theme, show_chart, show_error
@@ -74,7 +75,7 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
     if ordered:
         frame = frame.sort_values(measure, ascending=False, kind="stable", ignore_index=True)
     maps = _thumbnails(choice.encoder, side.encoding)
-    chart = head_charts.head_grid(
+    chart = head_grid(
         [maps[layer * choice.encoder.n_heads + head] for layer, head in zip(frame["layer"], frame["head"])],
         frame,
         measure,
@@ -105,9 +106,7 @@ def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
     def make(progress: Progress) -> list[np.ndarray]:
         side = min(len(encoding.tokens), 184)
         return [
-            head_charts.thumbnail(weights, side)
-            for layer in range(encoder.n_layers)
-            for weights in encoding.weights(layer).numpy()
+            thumbnail(weights, side) for layer in range(encoder.n_layers) for weights in encoding.weights(layer).numpy()
         ]
 
     return cached(encoder, ("thumbnails", encoding.text, encoding.pair), make)
@@ -123,9 +122,7 @@ def show_card(choice: Choice, side: Occurrence) -> None:
         st.markdown(FORMULAS[which])
     options = pick_map_options(st.container(horizontal=True))
     shown = zoomed(whole(weights, encoding, options), "card")
-    chart = charts.heatmap(
-        shown.matrix.numpy(), shown.labels, current_theme(), marked=shown.rows_of(side.positions), size=330
-    )
+    chart = heatmap(shown.matrix.numpy(), shown.labels, current_theme(), marked=shown.rows_of(side.positions), size=330)
     most = _most(weights, encoding)
     reading = captions.surest_word(most, name) + binning(shown)
     one_head = which == "this head"
@@ -209,7 +206,7 @@ def show_lines(choice: Choice) -> None:
         color = theme.sentence_a if name == "A" else theme.sentence_b
         with places.container(width=552, gap="small"):
             place = int(words.loc[words["chosen"], "place"].iloc[0])
-            chart = head_charts.lines(words, side.word.text, theme, word_place=place, color=color)
+            chart = links(words, side.word.text, theme, word_place=place, color=color)
             st.markdown(f"**{name}**")
             reading = captions.most_weight(frame, side.word.text, by="source") + THIN
             show_chart(chart, reading, one_head=False, width="content")

@@ -10,8 +10,7 @@ from torch import Tensor
 from selfattn import numbers
 from selfattn.analysis.steps import HeadSteps, Step, dot_product, head_steps
 from selfattn.captions import steps as captions
-from selfattn.charts import bars as chain_charts
-from selfattn.charts.bars import Row
+from selfattn.charts.bars import Row, bars, rows_frame, vector_strip
 from selfattn.charts.theme import Theme
 from selfattn.dashboard.choice import Choice, Occurrence
 from selfattn.dashboard.figures import current_theme, show_chart
@@ -150,11 +149,11 @@ def _numbers(name: str, sides: Sequence[Side]) -> None:
 
 def _show_bars(name: str, rows: list[Row], theme: Theme, reading: str, what: str = "value") -> None:
     show_chart(
-        chain_charts.bars(rows, theme, what=what),
+        bars(rows, theme, what=what),
         reading,
         width="content",
         name=name,
-        table=lambda: chain_charts.frame(rows, what),
+        table=lambda: rows_frame(rows, what),
     )
 
 
@@ -164,9 +163,7 @@ def _vector_strip(name: str, sides: Sequence[Side], theme: Theme) -> None:
     reading = captions.vector_lengths(rows, "input vector")
     if name == "output":
         reading = captions.head_output(rows, {side.name: side.row("input") for side in sides})
-    show_chart(
-        chain_charts.strip(drawn, theme), reading, width="content", name=name, table=lambda: chain_charts.frame(drawn)
-    )
+    show_chart(vector_strip(drawn, theme), reading, width="content", name=name, table=lambda: rows_frame(drawn))
 
 
 def _vector_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:

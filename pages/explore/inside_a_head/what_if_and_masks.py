@@ -11,8 +11,7 @@ from selfattn.analysis.measures import entropy, similarity
 from selfattn.analysis.what_if import Masking, causal_mask, change, four_ways
 from selfattn.captions import steps as captions
 from selfattn.captions import vectors as vector_captions
-from selfattn.charts import bars as chain_charts
-from selfattn.charts.bars import Row
+from selfattn.charts.bars import Row, bars, rows_frame
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import current_theme, show_chart
@@ -67,12 +66,12 @@ def _bars(title: str, rows: list[Row], reading: str) -> None:
 
 def _show_rows(name: str, rows: list[Row], what: str, reading: str) -> None:
     show_chart(
-        chain_charts.bars(rows, current_theme(), what=what),
+        bars(rows, current_theme(), what=what),
         reading or name,
         width="content",
         visible=bool(reading),
         name=name,
-        table=lambda: chain_charts.frame(rows, what),
+        table=lambda: rows_frame(rows, what),
     )
 
 

@@ -4,10 +4,12 @@ import streamlit as st
 
 from pages.explore.senses import tables_and_reports as view
 from selfattn.captions import senses as captions
-from selfattn.charts import senses_charts as pictures
+from selfattn.charts.curves import layers_curve
+from selfattn.charts.ranks import words_chart
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, heading, show_chart
 from selfattn.dashboard.pickers import pick_head, segmented
+from selfattn.frames import layers_frame, named_heads, words_frame
 from selfattn.senses import clusters, separation
 
 COLUMN = 540
@@ -53,7 +55,7 @@ with st.container(horizontal=True, gap="medium"):
             help="Each sentence is compared with the average of the other sentences of each sense, by the cosine of the "
             "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
         )
-        curve = pictures.layers_curve(pictures.layers_frame(report), theme)
+        curve = layers_curve(layers_frame(report), theme)
         show_chart(curve, captions.layers(report), width="content")
     with st.container(width=COLUMN, gap="small"):
         st.markdown(
@@ -62,11 +64,11 @@ with st.container(horizontal=True, gap="medium"):
             "head 10 of layer 0: layers and heads count from 0. A click chooses a head.",
         )
         measure = segmented(
-            "Map", list(pictures.MAPS), default="attention adds", key="sense_map", label_visibility="collapsed"
+            "Map", list(view.MAPS), default="attention adds", key="sense_map", label_visibility="collapsed"
         )
-        column, kind = pictures.MAPS[measure]
+        column, kind = view.MAPS[measure]
         if encoder.recomputable:
-            table = pictures.heads_table(report)
+            table = named_heads(report.heads)
             view.show_map(table, column, kind, head, captions.heads(report, head), measure)
             st.text(captions.chance(report), width="stretch")
         else:
@@ -77,8 +79,8 @@ if encoder.recomputable:
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=COLUMN, gap="small"):
             st.markdown("**The words, ranked**")
-            words = pictures.words_frame(report)
-            show_chart(pictures.words_chart(words, theme), captions.words(words), width="content")
+            words = words_frame(report)
+            show_chart(words_chart(words, theme), captions.words(words), width="content")
         with st.container(width=COLUMN, gap="small"):
             st.markdown("**The chosen head's sentences**")
             view.show_sentences(report, head)

@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.captions import senses as captions
-from selfattn.charts import senses_charts as pictures
-from selfattn.charts import vega as charts
+from selfattn.charts.curves import layers_curve
+from selfattn.charts.head_map import head_map
 from selfattn.dashboard import limits
 from selfattn.dashboard.cache import cached, cached_error, encoder_key
 from selfattn.dashboard.download import file_button, view_link
@@ -23,12 +23,22 @@ from selfattn.encoders.errors import TextError
 from selfattn.examples import labelled_sentences
 from selfattn.export.files import PARQUET, View, parquet
 from selfattn.export.provenance import Provenance
+from selfattn.frames import layers_frame, named_heads
 from selfattn.scan import ScanError, read_scan
 from selfattn.scan.tables import InputError, plan, read_chunk
 from selfattn.senses import ClusterReport, SeparationReport, check_rows, removal
 
 T = TypeVar("T")
 LABELLED, TABLE, SCAN = SOURCES = ("the labelled set", "your own table", "a finished scan")
+# What the map can show: the column, and the colour scale it goes with.
+MAPS = {
+    "attention adds": ("adds", "signed"),
+    "the head": ("accuracy", "weights"),
+    "equal weights": ("uniform", "weights"),
+    "own value": ("own_value", "weights"),
+    "random": ("floor", "weights"),
+}
+EFFECTS = {"difference": "gap", "different senses": "different", "same sense": "same"}
 
 
 def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[Progress], T]) -> T:
@@ -128,7 +138,7 @@ def show_clusters(report: ClusterReport) -> None:
 
 def show_map(frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str) -> None:
     """Layers x heads; a click chooses a head for every view."""
-    chart = charts.head_map(frame, column, current_theme(), str(head), kind=kind, title=title)
+    chart = head_map(frame, column, current_theme(), str(head), kind=kind, title=title)
     show_chart(chart, reading, key=f"senses-{title}", heads=True, width="content")
 
 
@@ -176,13 +186,13 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Hea
     )
     kind = segmented(
         "Effect",
-        list(pictures.EFFECTS),
+        list(EFFECTS),
         default="difference",
         key="effects",
         label_visibility="collapsed",
     )
-    column = pictures.EFFECTS[kind]
-    table = pictures.removal_table(report)
+    column = EFFECTS[kind]
+    table = named_heads(report.heads)
     show_map(table, column, "effect", head, captions.removal(report, column), "mean effect")
     _parquet(table, "selfattn-removal")
 
@@ -190,7 +200,7 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Hea
 def offer_tables(encoder: Encoder, report: SeparationReport, head: Head, column: str, kind: str) -> None:
     """Offer the map, the tables behind the page, and the link."""
     theme = current_theme()
-    table = pictures.heads_table(report)
+    table = named_heads(report.heads)
     parameters = {name: st.session_state.get(name) for name in ("head", "source", "sense_map")}
     provenance = Provenance.of(
         encoder,
@@ -205,12 +215,12 @@ def offer_tables(encoder: Encoder, report: SeparationReport, head: Head, column:
         "sentences": lambda: report.sentences(*head),
     }
     if table.empty:
-        curve = charts.finish(pictures.layers_curve(pictures.layers_frame(report), theme), theme)
+        curve = layers_curve(layers_frame(report), theme)
         this_page().view = View("selfattn-senses", provenance, {"layers": lambda: curve}, tables)
         return
-    name = next(name for name, (shown, _) in pictures.MAPS.items() if shown == column)
-    chart = charts.head_map(table, column, theme, str(head), kind=kind)
-    figures = {name: lambda: charts.finish(chart, theme)}
+    name = next(name for name, (shown, _) in MAPS.items() if shown == column)
+    chart = head_map(table, column, theme, str(head), kind=kind)
+    figures = {name: lambda: chart}
     reading = {name: captions.heads(report, head)}
     tables = {name: lambda: table, **tables}
     this_page().view = View("selfattn-senses", provenance, figures, tables, captions=reading)
@@ -232,8 +242,7 @@ def show_scan(head: Head) -> None:
             "This scan isn't finished: what follows is about the parts that are there.", icon=":material/warning:"
         )
     st.text(f"{scan.n_rows:,} occurrences, {scan.n_rejected:,} rejected rows; {scan.model}", width="stretch")
-    table = scan.heads()
-    table["name"] = [str(Head(*pair)) for pair in zip(table["layer"], table["head"])]
+    table = named_heads(scan.heads())
     if scan.n_rows == 0:
         return
     if str(head) not in set(table["name"]):

@@ -6,7 +6,7 @@ from pages.explore.two_sentences import words_and_maps as view
 from pages.explore.two_sentences.removal_map import MAPS, show_head_map
 from pages.explore.two_sentences.tour import show_tour
 from selfattn.captions import attention as captions
-from selfattn.charts import vega as charts
+from selfattn.charts.word_strip import word_strip
 from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
@@ -35,7 +35,7 @@ with look:
 with words:
     frame = view.strip(choice)
     show_chart(
-        charts.strip(frame, current_theme()),
+        word_strip(frame, current_theme()),
         captions.most_weight(frame, pair.word, str(choice.head)),
         width="content",
         name="what the word looks at",

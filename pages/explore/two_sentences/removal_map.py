@@ -6,7 +6,7 @@ from torch import Tensor
 
 from selfattn.analysis.measures import similarity, special_share
 from selfattn.captions import vectors as captions
-from selfattn.charts import vega as charts
+from selfattn.charts.head_map import head_map
 from selfattn.dashboard.cache import cached_effect
 from selfattn.dashboard.choice import Choice, Occurrence, Pair
 from selfattn.dashboard.figures import current_theme, show_chart
@@ -34,7 +34,7 @@ def show_head_map(choice: Choice, measure: str) -> None:
         st.text(f'The control sentence has no word "{pair.word}", so there is no control to show.', width="stretch")
         column, measure = "effect", "effect"
     kind, title = MAPS[measure]
-    chart = charts.head_map(frame, column, current_theme(), name, kind=kind, title=title)
+    chart = head_map(frame, column, current_theme(), name, kind=kind, title=title)
     before = _cosine(pair, pair.second)
     same = None if pair.control is None else _cosine(pair, pair.control)
     show_chart(chart, captions.removal(frame, name, pair.word, before, same), key="map", heads=True, width="content")

@@ -10,9 +10,10 @@ from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.captions import attention as captions
 from selfattn.captions import vectors as vector_captions
 from selfattn.captions.steps import kernel_error
-from selfattn.charts import head_charts
-from selfattn.charts import vega as charts
-from selfattn.charts.two_sentences import two_sentences
+from selfattn.charts.bars import bars, sentence_rows
+from selfattn.charts.curves import drift_curve
+from selfattn.charts.two_sentences import difference_map, maps_of_two, two_sentences
+from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import (
     cached_encode,
     cached_error,
@@ -41,6 +42,7 @@ from selfattn.export.provenance import Provenance
 from selfattn.frames import STEPS, context_frame, drift_frame, steps_frame, strip_frame, weights_frame
 
 AGAINST = "A against B"
+STEP = 118  # pixels of a step's bars
 COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
 
 LINKED = ("a", "b", "c", "word", "at_a", "at_b", "head", "map", "view", "words", "hide", "attention", "dtype")
@@ -93,7 +95,6 @@ def show_steps(choice: Choice) -> None:
         st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")
         st.text(encoder.reason, width="stretch")
         return
-    theme = current_theme()
     # Only the word's own rows are computed: they cost the same at any length.
     traces = {
         name: (side, side.encoding.trace(*head, slice(side.word.start, side.word.stop))) for name, side in pair.sides
@@ -108,19 +109,21 @@ def show_steps(choice: Choice) -> None:
         formula, meaning = STEP_TEXT[step]
         with places.container(width=172, gap=None):
             st.markdown(f"{step} {formula}", help=meaning)
-            chart = charts.step_bars(steps[steps["step"] == step], theme)
-            reading = f"{step} of the word's row, token by token"
-            show_chart(chart, reading, visible=False, width="content", name=step)
+            _show_bars(steps[steps["step"] == step], step, f"{step} of the word's row, token by token")
     with places.container(width=172, gap=None):
         st.markdown(
             r"context $\Sigma$", help="The values, averaged with the weights: what the head hands on for the word."
         )
-        chart = charts.step_bars(context, theme, axis="dimension")
-        reading = "the context vector of the word"
-        show_chart(chart, reading, visible=False, width="content", name="context")
+        _show_bars(context, "context", "the context vector of the word")
     separate = [cached_separate_error(encoder, side.encoding.text, *head) for _, side in pair.sides]
     known = None if None in separate else max(separate)
     st.text(kernel_error(error(choice), known), width="stretch")
+
+
+def _show_bars(frame: pd.DataFrame, step: str, reading: str) -> None:
+    theme = current_theme()
+    chart = bars(sentence_rows(frame, theme), theme, what=step, width=STEP)
+    show_chart(chart, reading, visible=False, width="content", name=step, table=lambda: frame)
 
 
 def show_maps(choice: Choice) -> None:
@@ -136,39 +139,24 @@ def show_maps(choice: Choice) -> None:
     if source == AGAINST:
         _show_against(choice, not options.special)
         return
-    theme = current_theme()
     places = st.container(horizontal=True, gap="medium")
     columns = {name: places.container(width=COLUMN, gap="small") for name, _ in pair.sides}
     views = {}
     for name, side in pair.sides:
         with columns[name]:
             views[name] = zoomed(_view(side, head, source, options), name)
-    maximum = max(float(view.matrix.abs().max()) for view in views.values()) or 1e-12
-    kind, legend = ("signed", "from scratch minus own") if source == "difference" else ("weights", "weight")
-    for name, side in pair.sides:
+    charts = _maps(choice, views, source, str(head))
+    for name, view in views.items():
         with columns[name]:
-            view = views[name]
-            chart = charts.heatmap(
-                view.matrix.numpy(),
-                view.labels,
-                theme,
-                kind=kind,
-                maximum=maximum,
-                marked=view.rows_of(side.positions),
-                title=f"{name}   {head}",
-                color=theme.sentence_a if name == "A" else theme.sentence_b,
-                legend=legend,
-            )
             reading = _map_reading(view, source) + binning(view)
-            show_chart(chart, reading, width="content", table=table_of(view))
+            show_chart(charts[name], reading, width="content", table=table_of(view))
     if not options.special:
         st.text(captions.hidden_weight({name: view.hidden for name, view in views.items()}), width="stretch")
 
 
 def _show_against(choice: Choice, hidden: bool) -> None:
-    theme = current_theme()
     found = against(choice, hidden)
-    chart = head_charts.aligned_map(found, theme, title=f"A minus B   {choice.head}")
+    chart = difference_map(found, current_theme(), name=str(choice.head))
     reading = captions.weight_difference(found)
     places = st.container(horizontal=True, gap="medium")
     with places.container(width=COLUMN):
@@ -196,6 +184,12 @@ def _view(side: Occurrence, head: Head, source: str, options: MapOptions) -> Wor
     if source == "model's own":
         return whole(own, encoding, options)
     return whole(encoding.weights(*head), encoding, options, own)
+
+
+def _maps(choice: Choice, views: dict[str, WordMap], source: str, name: str) -> dict[str, Spec]:
+    positions = {sentence: side.positions for sentence, side in choice.pair.sides}
+    kind, legend = ("signed", "from scratch minus own") if source == "difference" else ("weights", "weight")
+    return maps_of_two(views, positions, current_theme(), name=name, kind=kind, legend=legend)
 
 
 def _map_reading(view: WordMap, source: str) -> str:
@@ -227,7 +221,7 @@ def show_parting(choice: Choice) -> None:
         st.text("The dashed yardsticks: the same word in the same sense, and two random words.", width="stretch")
     curves, colors = _curves(encoder, pair, main, off, theme)
     with curve:
-        chart = charts.drift_curve(
+        chart = drift_curve(
             drift_frame(**curves), theme, colors, dashed=[name for name in curves if not name.startswith("A against B")]
         )
         show_chart(
@@ -299,22 +293,18 @@ def offer_figure(choice: Choice) -> None:
     this_page().view = View(file, provenance, figures, tables, captions={name: reading})
 
 
-def figure(choice: Choice, source: str) -> dict:
-    """The figure to download, as a Vega-Lite dict: what the page shows, without its zoom."""
-    theme, options = current_theme(), chosen_options()
-    sides = {name: (side.encoding, side.word) for name, side in choice.pair.sides}
+def figure(choice: Choice, source: str) -> Spec:
+    """The figure to download: what the page shows, without its zoom."""
+    options = chosen_options()
     views = {name: _view(side, choice.head, source, options).binned() for name, side in choice.pair.sides}
-    return charts.finish(two_sentences(sides, *choice.head, theme, views, source), theme)
+    maps = _maps(choice, views, source, f"{choice.head}, {source}")
+    return two_sentences(strip(choice), maps.values(), current_theme())
 
 
-def against_figure(choice: Choice, found: SentenceComparison) -> dict:
-    """Both strips above the word-aligned difference, as a Vega-Lite dict."""
+def against_figure(choice: Choice, found: SentenceComparison) -> Spec:
+    """Both strips above the word-aligned difference."""
     theme = current_theme()
-    both = charts.stacked(
-        charts.strip(strip(choice), theme, width=900),
-        head_charts.aligned_map(found, theme, title=f"A minus B   {choice.head}"),
-    )
-    return charts.finish(both, theme)
+    return two_sentences(strip(choice), [difference_map(found, theme, name=str(choice.head))], theme)
 
 
 def _weights(choice: Choice) -> pd.DataFrame:

@@ -4,7 +4,9 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.arrows import moves
+from selfattn.charts.curves import lines
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode, once_per_encoder
 from selfattn.dashboard.figures import current_theme, show_chart
@@ -52,7 +54,7 @@ def show_plane(paths: WordPaths, senses: list[str], layer: int) -> None:
         f"The plane keeps {share(plane.explained)} of the variance over all layers."
     )
     extent = torch.cat([plane.points.flatten(0, 1), plane.start])
-    chart = charts.moves(frame, current_theme(), within=extent)
+    chart = moves(frame, current_theme(), within=extent)
     teaching.figure("Where each sentence takes it", chart, caption, 490)
 
 
@@ -61,7 +63,7 @@ def show_cosines(vectors: Tensor) -> None:
     matrix = one_word_one_vector.cosines(vectors)
     names = [str(number) for number in range(1, len(matrix) + 1)]
     row, column = divmod(int(matrix.argmin()), len(matrix))
-    chart = charts.heatmap(matrix, names, names, current_theme(), highest=1.0, names=("sentence", "and"), cell=46)
+    chart = heatmap(matrix, names, current_theme(), maximum=1.0, names=("sentence", "and"), cell=46)
     caption = f"Lowest: sentences {row + 1} and {column + 1}, cosine {cosine(float(matrix.min()))}."
     teaching.figure("Cosine of every two vectors", chart, caption, 420)
 
@@ -71,6 +73,6 @@ def show_baselines(encoder: Encoder, paths: WordPaths, senses: list[str]) -> Non
     frame = one_word_one_vector.baselines(paths, senses, other_words(encoder))
     last = frame[frame["stage"] == frame["stage"].max()].set_index("pairs")["cosine"]
     titles = ("−1 bare, 0 with position, then after each layer", "mean cosine")
-    chart = charts.lines(frame, "stage", "cosine", current_theme(), "pairs", titles=titles, size=(440, 260))
+    chart = lines(frame, "stage", "cosine", current_theme(), "pairs", titles=titles, size=(440, 260))
     caption = "At the end: " + ", ".join(f"{name} {cosine(value)}" for name, value in last.items()) + "."
     show_chart(chart, caption, width="content")

@@ -3,7 +3,7 @@
 import streamlit as st
 import torch
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.encoder import Encoder
@@ -32,8 +32,15 @@ def show(encoder: Encoder) -> None:
     layers, across = [f"L{n}" for n in range(encoding.n_layers)], [f"H{n}" for n in range(encoding.n_heads)]
     # Heads down and layers across, so that a token's width fits into a narrow window.
     labels = [_short(token) for token in heads.sort_values(["head", "layer"])["token"]]
-    chart = charts.heatmap(
-        weights.T, across, layers, current_theme(), highest=1.0, names=("head", "layer"), cell=(74, 30), labels=labels
+    chart = heatmap(
+        weights.T,
+        across,
+        current_theme(),
+        columns=layers,
+        maximum=1.0,
+        names=("head", "layer"),
+        cell=(74, 30),
+        numbers=labels,
     )
     counted = many_heads.count_kinds(heads)
     kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)

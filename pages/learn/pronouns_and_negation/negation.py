@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode, once_per_encoder
 from selfattn.dashboard.figures import current_theme, show_chart
@@ -47,7 +47,7 @@ def show(encoder: Encoder) -> None:
         f"{float(weights.instead[best]):.2f} on that place without one. "
         f"{int((weights.gain > 0.1).sum())} of {weights.gain.numel()} heads gain more than .10."
     )
-    show_chart(teaching.heads_chart(weights.gain, signed=True), caption, width="content")
+    show_chart(teaching.heads_chart(weights.gain, kind="signed"), caption, width="content")
     teaching.prose(
         "Attending to *not* is not yet understanding it: what the head does with the value it fetches is another matter. "
         "And the head was chosen on these very pairs, so its figure is a little flattered."
@@ -63,7 +63,7 @@ def _movie(encoder: Encoder, head: Head) -> None:
         pictures.append((f"“{word}”, {head}", printed.assign(weight=row.tolist()), _caption(row)))
     with teaching.row():
         for title, frame, caption in pictures:
-            teaching.figure(title, charts.bars(frame, "weight", current_theme(), domain=(0, 1.2)), caption)
+            teaching.figure(title, bar_list(frame, "weight", current_theme(), domain=(0, 1.2)), caption)
 
 
 def _caption(row: Tensor) -> str:

@@ -5,7 +5,7 @@ import streamlit as st
 import torch
 
 from selfattn.analysis.measures import similarity
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_effect, cached_encode, once_per_encoder
 from selfattn.dashboard.figures import current_theme, show_chart
@@ -77,7 +77,7 @@ def _map(rows: list[pronouns.PronounRows]) -> None:
         f"Share right minus .50, over all sentences. {best} is right in {share(float(right.max()))}; "
         f"{int((right > 0.5).sum())} heads are right more often than not."
     )
-    show_chart(teaching.heads_chart(right - 0.5, signed=True, highest=0.5), caption, width="content")
+    show_chart(teaching.heads_chart(right - 0.5, kind="signed", maximum=0.5), caption, width="content")
 
 
 def _twins(encoder: Encoder, rows: list[pronouns.PronounRows]) -> None:
@@ -110,7 +110,7 @@ def _removal(encoder: Encoder, twins: list[tuple[str, tuple[int, ...]]], best: H
         f"({effect(float(effects[order[0]]))}); the head that attends best, {best}, comes {order.index(best) + 1}. "
         f"of {len(order)}."
     )
-    show_chart(teaching.heads_chart(effects, effect=True, number="+.2f"), caption, width="content")
+    show_chart(teaching.heads_chart(effects, kind="effect", numbers="+.2f"), caption, width="content")
     teaching.prose("What a head attends to and what it does are two different questions. Attention is not explanation.")
 
 
@@ -125,7 +125,7 @@ def _unresolved(encoder: Encoder, head: Head) -> None:
     more = int((row.preference > 0).sum())
     teaching.figure(
         f"What “{UNRESOLVED.pronoun}” gives them in {head}",
-        charts.bars(pd.DataFrame({"token": nouns, "weight": weights}), "weight", current_theme(), number=".3f"),
+        bar_list(pd.DataFrame({"token": nouns, "weight": weights}), "weight", current_theme(), number=".3f"),
         f'This head leans to "{favoured}"; of all {row.preference.numel()} heads, {more} lean to "{nouns[0]}".',
         420,
     )

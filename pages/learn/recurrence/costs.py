@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import mean_forgets, recurrence, timing, worked_example
@@ -16,9 +16,7 @@ def show_costs() -> None:
     """Multiplications by the length of the sentence, and a race at a button."""
     st.markdown("#### What it costs")
     counts = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
-    chart = charts.lines(
-        counts, "words", "multiplications", current_theme(), "network", "xy", ("words", ""), size=(400, 240)
-    )
+    chart = lines(counts, "words", "multiplications", current_theme(), "network", "xy", ("words", ""), size=(400, 240))
     with teaching.row():
         caption = "Attention needs fewer below 256 words (half of d), more above."
         teaching.figure("Multiplications in one layer, d = 512", chart, caption, 470)

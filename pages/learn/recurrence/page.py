@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.learn.recurrence.costs import show_costs, show_forgetting
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme, heading
 from selfattn.lessons import recurrence
@@ -74,7 +74,7 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             ("gradient", "Gradient: does the first word still matter to this state?", {"log": log}),
             ("share", "Share: how much of this state is the first word?", {"domain": (0, 1)}),
         ):
-            chart = charts.lines(
+            chart = lines(
                 signal, "step", column, current_theme(), "network", titles=("word", column), size=(400, 240), **looks
             )
             # What is left at the second word, network by network.

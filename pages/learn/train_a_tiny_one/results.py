@@ -6,7 +6,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.bars import bar_list
+from selfattn.charts.curves import lines
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import tiny_model, typed_numbers
@@ -27,19 +29,19 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
     with teaching.row():
         teaching.figure(
             "Loss",
-            charts.lines(curves, "epoch", "loss", theme, log="y", size=(240, 230)),
+            lines(curves, "epoch", "loss", theme, log="y", size=(240, 230)),
             f"After epoch {states[-1].epoch}: {last.loss:.4f}.",
             key=f"{key}.loss",
         )
         teaching.figure(
             "Right answers",
-            charts.lines(rates, "epoch", "rate", theme, "of", domain=(0, 1), size=(240, 230)),
+            lines(rates, "epoch", "rate", theme, "of", domain=(0, 1), size=(240, 230)),
             f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}.",
             key=f"{key}.rates",
         )
         teaching.figure(
             f"Attention on the positives, epoch {chosen.epoch}",
-            charts.heatmap(chosen.weights, TOKENS, TOKENS, theme, highest=1.0, cell=36),
+            heatmap(chosen.weights, TOKENS, theme, maximum=1.0, cell=36),
             f"[CLS] gives position 4 {chosen.target_weight:.2f} (even would be {1 / 7:.2f}).",
             400,
             key=f"{key}.map",
@@ -90,6 +92,4 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     frame = pd.DataFrame({"token": labels, "weight": weights})
     most = weights.index(max(weights))
     caption = f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}) and attends most to position {most}."
-    teaching.figure(
-        "What [CLS] attends to", charts.bars(frame, "weight", current_theme(), domain=(0, 1.2)), caption, 420
-    )
+    teaching.figure("What [CLS] attends to", bar_list(frame, "weight", current_theme(), domain=(0, 1.2)), caption, 420)

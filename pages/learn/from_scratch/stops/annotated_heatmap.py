@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.kernel import AttentionTrace
@@ -25,7 +25,7 @@ def show() -> None:
         typed = teaching.vectors("annotated-heatmap", both)
         causal = st.toggle("Causal mask", value=True, key="annotated-heatmap.causal")
         trace = annotated_heatmap.compute(dict(zip(PLACES.values(), typed.values())), causal=causal)
-    chart = charts.heatmap(trace.weights, TOKENS, TOKENS, current_theme(), cell=34)
+    chart = heatmap(trace.weights, TOKENS, current_theme(), cell=34)
     show_chart(chart, _caption(trace), width="content")
     teaching.prose(
         "See the first rows: a row whose scores are all equal spreads evenly over what it may attend to. "

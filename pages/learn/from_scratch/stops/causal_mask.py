@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import annotated_heatmap, causal_mask, twelve_tokens
@@ -38,7 +38,7 @@ def show() -> None:
                 f"Rows sum to {line.smallest_row_sum:.2f} to {line.largest_row_sum:.2f}; "
                 f"at most {line.leaked:.2f} of a row falls on later words."
             )
-            chart = charts.heatmap(case.weights, tokens, tokens, current_theme(), numbers=False, highest=1.0, cell=26)
+            chart = heatmap(case.weights, tokens, current_theme(), maximum=1.0, cell=26, numbers=None)
             teaching.figure(case.name.capitalize(), chart, caption, 480)
     teaching.prose(
         "**The reason:** a score of 0 is not a weight of 0, for e⁰ = 1: the later words still count. Multiplying the "

@@ -3,7 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.arrows import arrows
+from selfattn.charts.curves import at_value
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.lessons import dot_product
@@ -45,7 +46,7 @@ def _by_numbers(product: dot_product.DotProduct) -> None:
         f"Lengths {length_a:.2f} and {length_b:.2f}, {product.degrees:.0f}° apart: "
         f"{length_a:.2f} × {length_b:.2f} × {product.cosine:.2f} = {product.total:.2f}."
     )
-    teaching.figure("The two vectors", charts.arrows(frame, current_theme(), "length", "query"), caption, 420)
+    teaching.figure("The two vectors", arrows(frame, current_theme(), "length", "query"), caption, 420)
 
 
 def _by_angle() -> None:
@@ -55,7 +56,7 @@ def _by_angle() -> None:
     scores = [dot_product.at_angle(angle, 2.0, length).total for angle in range(181)]
     curve = pd.DataFrame({"angle": range(181), "score": scores})
     show_chart(
-        charts.at_value(curve, "angle", "score", degrees, current_theme(), ("angle", "a · b")),
+        at_value(curve, "angle", "score", degrees, current_theme(), ("angle", "a · b")),
         f"a has length 2, b has {length:g}; at {degrees}° the score is {scores[degrees]:.2f}.",
         width="content",
     )

@@ -1,6 +1,7 @@
 """S8: the two spaces of one attention step, side by side."""
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.arrows import arrows
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
@@ -29,19 +30,19 @@ def show() -> None:
     with teaching.row():
         teaching.figure(
             "Step 1: query-key space, thick = high score",
-            charts.arrows(keys, theme, "score", "query"),
+            arrows(keys, theme, "score", "query"),
             f'"{highest.token}" scores highest with {plain(highest.score)}.',
             380,
         )
         teaching.figure(
             "Steps 2 and 3: from score to weight",
-            charts.bars(steps, "weight", theme, number=".0%", width=190),
+            bar_list(steps, "weight", theme, number=".0%", width=190),
             ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples()),
             300,
         )
         teaching.figure(
             "Step 4: value space, thick = high weight",
-            charts.arrows(values, theme, "weight", "context"),
+            arrows(values, theme, "weight", "context"),
             _nearest(trace),
             380,
         )

@@ -3,7 +3,8 @@
 import streamlit as st
 import torch
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.curves import lines
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import gradients
@@ -33,17 +34,22 @@ def show() -> None:
     with teaching.row():
         teaching.figure(
             f"Gradient of the weight on “{token}”",
-            charts.heatmap(
-                matrix, rows, ("1", "2"), theme, signed=True, names=("vector", "number"), cell=56, number="+.3f"
+            heatmap(
+                matrix,
+                rows,
+                theme,
+                columns=("1", "2"),
+                kind="signed",
+                names=("vector", "number"),
+                cell=56,
+                numbers="+.3f",
             ),
             f"The weight is {gradient.weight:.3f}; blue numbers should grow, red ones shrink.",
             360,
         )
         teaching.figure(
             "Following it, step by step",
-            charts.lines(
-                history, "step", "weight", theme, "token", titles=("step", "weight"), domain=(0, 1), size=(380, 230)
-            ),
+            lines(history, "step", "weight", theme, "token", titles=("step", "weight"), domain=(0, 1), size=(380, 230)),
             f'After {n_steps} steps "{token}" has {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.',
             460,
         )

@@ -1,6 +1,6 @@
 """S5: a long key that points elsewhere outscores a short one that points the right way."""
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import key_length
@@ -30,7 +30,7 @@ def show() -> None:
             ("cosine", "Cosine: the angle alone",
              f"By angle alone the short key has {short.cosine:.2f}, the long one {long.cosine:.2f}."),
         ):  # fmt: skip
-            teaching.figure(title, charts.bars(keys, column, current_theme()), caption, 370)
+            teaching.figure(title, bar_list(keys, column, current_theme()), caption, 370)
     once, twice = (key_length.score_when_longer(QUERY, KEYS[1], times) for times in (1, 2))
     teaching.prose(
         f"**Does dividing by √d cure it?** No: the scaled score of the key [1, 4] is {once:.2f}, of [2, 8] {twice:.2f}. "

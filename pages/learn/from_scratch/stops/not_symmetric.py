@@ -1,6 +1,6 @@
 """S21: attention is not symmetric."""
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import not_symmetric
@@ -22,13 +22,13 @@ def show() -> None:
     with teaching.row():
         teaching.figure(
             "Weights of this head",
-            charts.heatmap(weights, tokens, tokens, theme, numbers=False, cell=28),
+            heatmap(weights, tokens, theme, cell=28, numbers=None),
             f'"{a}" gives "{b}" {most.forth:.2f}; "{b}" gives "{a}" {most.back:.2f}.',
             560,
         )
         teaching.figure(
             "Forth minus back",
-            charts.heatmap(weights - weights.T, tokens, tokens, theme, signed=True, numbers=False, cell=28),
+            heatmap(weights - weights.T, tokens, theme, kind="signed", cell=28, numbers=None),
             f"Over all pairs the two directions differ by {most.mean_difference:.2f} on average.",
             560,
         )

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import random_projections
@@ -34,10 +34,10 @@ def _figures(projected: random_projections.Projected) -> None:
     top = float(max(trace.query.abs().max(), trace.key.abs().max(), trace.value.abs().max()))
     numbers = [str(number) for number in range(1, embeddings.shape[1] + 1)]
     with teaching.row():
-        chart = charts.heatmap(embeddings, TOKENS, numbers, **looks)
+        chart = heatmap(embeddings, TOKENS, **looks, columns=numbers, cell=34)
         teaching.figure("Embeddings X", chart, f"{len(TOKENS)} words, {embeddings.shape[1]} numbers each.", 300)
         for name, matrix in (("Queries Q", trace.query), ("Keys K", trace.key), ("Values V", trace.value)):
-            chart = charts.heatmap(matrix, TOKENS, ("1", "2"), highest=top, **looks)
+            chart = heatmap(matrix, TOKENS, **looks, columns=("1", "2"), maximum=top, cell=34)
             row = ", ".join(f"{number:.2f}" for number in matrix[ROW].tolist())
             teaching.figure(name, chart, f'"{TOKENS[ROW]}" becomes ({row}).', 250)
     weights, context = (", ".join(f"{n:.4f}" for n in row[ROW].tolist()) for row in (trace.weights, trace.context))

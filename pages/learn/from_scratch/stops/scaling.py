@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 import torch
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.capture import Head
@@ -60,7 +60,7 @@ def _figures(measured: pd.DataFrame) -> None:
             ("Gradient through softmax (norm)", "gradient", "x",
              f"{raw.gradient:.3f} without, {scaled.gradient:.3f} with."),
         ):  # fmt: skip
-            chart = charts.lines(frame, "d_k", column, current_theme(), "series", log, ("d_k", ""), size=(290, 220))
+            chart = lines(frame, "d_k", column, current_theme(), "series", log, ("d_k", ""), size=(290, 220))
             teaching.figure(title, chart, f"At d_k = 512: {caption}")
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import soft_lookup
@@ -39,17 +39,17 @@ def _figures(lookup: soft_lookup.SoftLookup) -> None:
     with teaching.row():
         teaching.figure(
             "Score: how well each key fits",
-            charts.bars(frame, "score", theme),
+            bar_list(frame, "score", theme),
             f'"{DRAWERS[lookup.best]}" fits best.',
         )
         teaching.figure(
             "Weight: how much of each drawer",
-            charts.bars(frame, "weight", theme, domain=(0, 1.2)),
+            bar_list(frame, "weight", theme, domain=(0, 1.2)),
             f"At T = {lookup.temperature:.3g} the best drawer gets {max(weights):.2f} of 1.00.",
         )
         teaching.figure(
             "Value: sheets in each drawer",
-            charts.bars(frame, "sheets", theme, number=".0f"),
+            bar_list(frame, "sheets", theme, number=".0f"),
             f"Hard: {hard:.0f} sheets, all from one drawer. Soft: {soft:.1f}.",
         )
     teaching.prose(

@@ -1,6 +1,6 @@
 """S9: softmax on three words."""
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import softmax
@@ -27,5 +27,5 @@ def show() -> None:
             ("power", "e to that", f"They sum to {steps.power.sum():.2f}."),
             ("weight", "Divided by their sum", " + ".join(f"{w:.2f}" for w in steps.weight) + " = 1."),
         ):
-            teaching.figure(title, charts.bars(steps, column, current_theme(), width=170), caption, 250)
+            teaching.figure(title, bar_list(steps, column, current_theme(), width=170), caption, 250)
     teaching.prose("Even the word with score 0 gets a share: e⁰ = 1. Softmax never gives exactly nothing.")

@@ -3,7 +3,7 @@
 import streamlit as st
 import torch
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop
@@ -64,7 +64,7 @@ def _beside_encoder(encoder: Encoder, textbook: textbook_weights.TextbookWeights
     rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
     with teaching.row():
         for title, matrix, caption in pictures:
-            chart = charts.heatmap(matrix, rows, columns, current_theme(), highest=1.0, cell=52)
+            chart = heatmap(matrix, rows, current_theme(), columns=columns, maximum=1.0, cell=52)
             teaching.figure(title, chart, caption, 400)
     near = int((heads["distance"] < 0.1).sum())
     st.text(f"{near} of {len(heads)} heads come within .10 of the drawn numbers.")

@@ -3,7 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.bars import bar_list
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
@@ -53,14 +54,14 @@ def _figures(trace: AttentionTrace, causal: bool) -> None:
     with teaching.row():
         teaching.figure(
             "What “good” attends to",
-            charts.bars(row, "weight", current_theme(), domain=(0, 1.25)),
+            bar_list(row, "weight", current_theme(), domain=(0, 1.25)),
             f'"{TOKENS[first]}" {row.weight[first]:.2f}, "{TOKENS[second]}" {row.weight[second]:.2f}. '
             f"Context [{context}].",
             360,
         )
         teaching.figure(
             "All rows",
-            charts.heatmap(trace.weights, TOKENS, TOKENS, current_theme(), numbers=False, highest=1.0, cell=28),
+            heatmap(trace.weights, TOKENS, current_theme(), maximum=1.0, cell=28, numbers=None),
             f"{even} of {len(TOKENS)} rows have no favourite (largest weight below .20)."
             + (" Above the diagonal all is 0." if causal else ""),
             520,

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme, show_error
@@ -42,7 +42,7 @@ def show() -> None:
         ):
             row = trace.weights[tokens.index(words[0])].tolist()
             weights = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, row))
-            chart = charts.heatmap(trace.weights, tokens, tokens, current_theme(), highest=1.0, cell=52)
+            chart = heatmap(trace.weights, tokens, current_theme(), maximum=1.0, cell=52)
             teaching.figure(title, chart, f"{words[0]} attends to: {weights}.", 300 if len(words) < 5 else 460)
     st.text(f"Largest difference between a word's context in one order and in the other: {error(shuffled.difference)}")
     teaching.prose(

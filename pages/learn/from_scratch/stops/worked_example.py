@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from selfattn.charts import lesson_charts as charts
+from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import worked_example
@@ -35,7 +35,7 @@ def show() -> None:
             ("scaled", f"Scaled: divided by √d = {1 / trace.scale:.2f}", ".2f", "Smaller, in the same order."),
             ("weight", "Weight: softmax", ".0%", f'"{best.token}" gets {share(best.weight)}.'),
         ):
-            chart = charts.bars(steps, column, current_theme(), number=number, width=200)
+            chart = bar_list(steps, column, current_theme(), number=number, width=200)
             teaching.figure(title, chart, caption, 300)
     terms = "  +  ".join(
         f"{weight:.2f} × [{', '.join(f'{number:g}' for number in value.tolist())}]"

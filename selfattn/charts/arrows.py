@@ -1,0 +1,113 @@
+"""Vectors of a plane as arrows: from the origin, or from where a word was to where it moved."""
+
+import math
+from collections.abc import Iterable
+
+import pandas as pd
+from torch import Tensor
+
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec, either, field, finish, marks, nominal, records
+from selfattn.numbers import WEIGHT
+
+PLANE = 320  # pixels of a square plane
+HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
+
+
+def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
+    """Arrows from the origin to (x, y), as thick as the column `thickness` says; rows of kind `strong` in ink.
+
+    frame: x, y, kind, label and the column that `thickness` names.
+    """
+    data = frame.assign(
+        x0=0.0,
+        y0=0.0,
+        width=_widths(frame[thickness]),
+        turn=_turns(frame["x"], frame["y"]),
+        strong=frame["kind"] == strong,
+        label=_shared_tips(frame),
+    ).sort_values("strong")  # drawn last, the strong arrow stays in sight on top of one that it equals
+    domain = {"domain": _square(frame), "nice": False}
+    origin = {name: field(f"{name}0", title=None, scale=domain, axis={"tickCount": 5}) for name in "xy"}
+    tip = {"x": field("x"), "y": field("y")}
+    color = either("datum.strong", theme.ink, theme.weights[3])
+    shaft = {
+        **origin, "x2": {"field": "x"}, "y2": {"field": "y"}, "color": color,
+        "strokeWidth": field("width", scale=None, legend=None),
+    }  # fmt: skip
+    tooltip = [nominal("label"), field("x"), field("y"), field(thickness, format=WEIGHT)]
+    layers = [
+        marks("rule", shaft, opacity=0.9),
+        # An arrowhead of one size; a zero vector has no direction and gets a dot.
+        marks("point", {**tip, "color": color, "angle": field("turn", scale=None)}, **HEAD),
+        *_tip_labels(tip, theme, strong=False),
+        *_tip_labels(tip, theme, strong=True),
+        marks("point", {**tip, "tooltip": tooltip}, size=400, opacity=0),
+    ]
+    return _plane(data, layers, theme, (size, size))
+
+
+def moves(frame: pd.DataFrame, theme: Theme, within: Tensor | None = None, size: tuple[int, int] = (450, 360)) -> Spec:
+    """Arrows from (x0, y0) to (x, y) with a label at the tip: columns x0, y0, x, y, label, colour, detail.
+
+    within: points (n, 2) that the axes must hold, so that they stay put while a slider moves the arrows.
+    """
+    data = frame.assign(turn=_turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"]))
+    start = {
+        name: field(f"{name}0", title=None, scale=_holding(axis), axis=None)
+        for name, axis in zip("xy", within.T if within is not None else (None, None))
+    }
+    tip = {"x": field("x"), "y": field("y"), "tooltip": nominal("detail")}
+    color = {"color": nominal("colour", scale=None, legend=None)}
+    layers = [
+        marks("rule", {**start, "x2": {"field": "x"}, "y2": {"field": "y"}, **color}, opacity=0.55, strokeWidth=1.5),
+        marks("point", start, shape="circle", size=90, filled=True, opacity=1, color=theme.ink),
+        marks("point", {**tip, **color, "angle": field("turn", scale=None)}, **HEAD),
+        marks("text", {**tip, **color, "text": nominal("label")}, align="left", dx=10, dy=-6, fontWeight=600),
+    ]
+    return _plane(data, layers, theme, size)
+
+
+def _plane(data: pd.DataFrame, layers: list[Spec], theme: Theme, size: tuple[int, int]) -> Spec:
+    spec = {"datasets": {"arrows": records(data)}, "data": {"name": "arrows"}, "layer": layers}
+    return finish({**spec, "width": size[0], "height": size[1]}, theme)
+
+
+def _turns(across: Iterable[float], up: Iterable[float]) -> list[float]:
+    """Degrees clockwise from straight up, as Vega turns a triangle."""
+    return [math.degrees(math.atan2(x, y)) for x, y in zip(across, up)]
+
+
+def _holding(axis: Tensor | None) -> Spec:
+    """A scale that holds these values, with room for labels at its ends."""
+    domain = {} if axis is None else {"domain": [float(axis.min()), float(axis.max())]}
+    return {"nice": False, "zero": False, "padding": 36, **domain}
+
+
+def _square(frame: pd.DataFrame) -> list[float]:
+    """One domain for both axes, with the origin inside, so that angles look like angles."""
+    values = [0.0, *frame["x"], *frame["y"]]
+    room = 0.18 * ((max(values) - min(values)) or 1.0)
+    return [min(values) - room if min(values) < 0 else -0.5 * room, max(values) + room]
+
+
+def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
+    """Names at the tips, above them or, for the strong arrow, below, so that neighbours stay apart; in a pale halo."""
+    look = {"align": "left", "dx": 9, "dy": 15 if strong else -9, "fontWeight": 600}
+    chosen = [{"filter": f"datum.strong === {str(strong).lower()}"}]
+    text = {**tip, "text": nominal("label")}
+    halo = {**text, "stroke": {"value": theme.background}, "strokeWidth": {"value": 4}}
+    ink = {**text, "color": {"value": theme.ink if strong else theme.weights[3]}}
+    return [marks("text", halo, "", chosen, **look), marks("text", ink, "", chosen, **look)]
+
+
+def _shared_tips(frame: pd.DataFrame) -> list[str]:
+    """The labels; arrows that end at one point share one label, so that none is printed over another."""
+    tips = list(zip(frame["x"], frame["y"]))
+    joined = [", ".join(label for other, label in zip(tips, frame["label"]) if other == tip) for tip in tips]
+    return [label if tips.index(tip) == place else "" for place, (tip, label) in enumerate(zip(tips, joined))]
+
+
+def _widths(values: pd.Series) -> list[float]:
+    largest = values.abs().max()
+    return [2.0 if pd.isna(value) else 1.0 + 6.0 * abs(value) / (largest or 1.0) for value in values]

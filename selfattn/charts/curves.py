@@ -1,0 +1,136 @@
+"""Curves: a number over the layers, over the length of a text, over an angle."""
+
+import math
+
+import pandas as pd
+
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec, field, finish, hues, label_axis, marks, nominal, records
+from selfattn.numbers import FINE, WEIGHT
+
+DASHED = [5, 4]
+
+
+def drift_curve(
+    frame: pd.DataFrame,
+    theme: Theme,
+    colors: dict[str, str],
+    dashed: tuple[str, ...] | list[str] = (),
+    width: int = 420,
+) -> Spec:
+    """The cosine of word vectors over depth, a line a curve; the baselines are dashed.
+
+    frames.drift_frame: curve, depth, stage, similarity. colors: of each curve, in the legend's order.
+    """
+    stages = frame.drop_duplicates("depth")["stage"].tolist()
+    legend = {
+        "title": None, "orient": "bottom", "columns": 1, "labelLimit": 480,
+        "symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2,
+    }  # fmt: skip
+    depth = {"domain": [-0.15, len(stages) - 0.85], "nice": False}
+    encoding = {
+        "x": field("depth", scale=depth, axis=label_axis(stages, labelAngle=-40)),
+        "y": field("similarity", title="cosine of the two vectors", scale={"zero": False, "nice": True}),
+        "color": nominal("curve", scale=hues(colors), legend=legend),
+        "tooltip": [nominal("curve"), nominal("stage"), field("similarity", format=FINE)],
+    }
+    dashes = hues({name: DASHED if name in dashed else [1, 0] for name in colors})
+    layers = [
+        marks("line", {**encoding, "strokeDash": nominal("curve", scale=dashes, legend=legend)}),
+        marks("point", encoding, filled=True, size=50, opacity=1),
+    ]
+    return _curves({"curves": frame}, layers, theme, width, 260)
+
+
+def layers_curve(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
+    """How well the senses are separated over depth, with the interval; the baselines are dashed.
+
+    frames.layers_frame: depth, stage, line (the encoder's own first), accuracy, low, high.
+    """
+    stages = frame.drop_duplicates("depth")["stage"].tolist()
+    names = frame["line"].drop_duplicates().tolist()
+    colors = [theme.signed[-1], theme.muted, theme.effect[1], theme.effect[-2]]
+    low = min(0.3, float(frame[["accuracy", "low"]].min().min()))
+    x = nominal(
+        "stage", sort=stages, axis={"title": "after layer", "labelAngle": 0, "grid": False, "labelOverlap": True}
+    )
+    y = {"title": "sense told right", "scale": {"domain": [low, 1.0], "nice": False}}
+    legend = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 220}
+    encoding = {
+        "x": x,
+        "y": field("accuracy", **y),
+        "color": nominal("line", scale=hues(dict(zip(names, colors))), legend=legend),
+        "tooltip": [nominal("line"), nominal("stage"), field("accuracy", format=".3f")],
+    }
+    own = {"field": "line", "equal": names[0]}
+    band = {"x": x, "y": field("low", **y), "y2": {"field": "high"}}
+    layers = [
+        marks("area", band, "interval", opacity=0.18, color=colors[0]),
+        marks("line", encoding, "", [{"filter": {"not": own}}], strokeDash=DASHED, strokeWidth=1.5),
+        marks("line", encoding, "", [{"filter": own}]),
+        marks("point", encoding, "", [{"filter": own}], filled=True, size=55, opacity=1),
+    ]
+    return _curves({"curves": frame, "interval": frame[frame["low"].notna()]}, layers, theme, width, 250)
+
+
+def lines(
+    frame: pd.DataFrame,
+    x: str,
+    y: str,
+    theme: Theme,
+    series: str | None = None,
+    log: str = "",
+    titles: tuple[str, str] | None = None,
+    domain: tuple[float, float] | None = None,
+    size: tuple[int, int] = (320, 220),
+) -> Spec:
+    """One line for each value of the column `series`, points on it. log: "x", "y" or "xy" for logarithmic axes. domain: of y."""
+    titles = titles or (x, y)
+    across = {"type": "log", "base": 2} if "x" in log else {"nice": False, "zero": False}
+    up = {**({"type": "log"} if "y" in log else {"zero": True}), **({"domain": list(domain)} if domain else {})}
+    encoding = {
+        "x": field(x, title=titles[0], scale=across, axis={"tickCount": 6}),
+        "y": field(y, title=titles[1], scale=up, axis=_ticks(frame[y], "y" in log)),
+        "tooltip": [*([nominal(series)] if series else []), field(x), field(y, format=".4g")],
+    }
+    if series:
+        names = list(dict.fromkeys(frame[series]))
+        legend = {"title": None, "orient": "top", "symbolType": "stroke"}
+        colors = dict(zip(names, (theme.weights[4], theme.muted, theme.ink, theme.weights[2])))
+        dashes = dict(zip(names, ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2])))
+        encoding["color"] = nominal(series, scale=hues(colors), legend=legend)
+        encoding["strokeDash"] = nominal(series, scale=hues(dashes), legend=legend)
+    look = {} if series else {"color": theme.weights[4]}
+    line = marks("line", encoding, point={"size": 36, "filled": True}, **look)
+    return _curves({"curves": frame}, [line], theme, *size)
+
+
+def at_value(
+    frame: pd.DataFrame, x: str, y: str, here: float, theme: Theme, titles: tuple[str, str], width: int = 320
+) -> Spec:
+    """A curve of the columns x (degrees) and y, with a dot where the visitor stands, and a line at zero."""
+    nearest = frame.iloc[[(frame[x] - here).abs().argmin()]]
+    degrees = field(x, title=titles[0], scale={"nice": False}, axis={"values": [0, 45, 90, 135, 180]})
+    dot = {"x": field(x), "y": field(y), "tooltip": [field(x), field(y, format=WEIGHT)]}
+    layers = [
+        marks("rule", {"y": field("zero")}, "zero", color=theme.muted),
+        marks("line", {"x": degrees, "y": field(y, title=titles[1])}, color=theme.weights[3]),
+        marks("point", dot, "here", size=140, filled=True, opacity=1, color=theme.ink),
+    ]
+    zero = pd.DataFrame({"zero": [0.0]})
+    return _curves({"curves": frame, "zero": zero, "here": nearest}, layers, theme, width, width)
+
+
+def _curves(frames: dict[str, pd.DataFrame], layers: list[Spec], theme: Theme, width: int, height: int) -> Spec:
+    datasets = {name: records(frame) for name, frame in frames.items()}
+    spec = {"datasets": datasets, "data": {"name": "curves"}, "layer": layers, "width": width, "height": height}
+    return finish(spec, theme)
+
+
+def _ticks(values: pd.Series, log: bool) -> Spec:
+    """Five ticks, or on a logarithmic axis one at each power of ten in sight (Vega would rule all nine between)."""
+    if not log:
+        return {"tickCount": 5}
+    low, high = (math.log10(bound) for bound in (values.min(), values.max()))
+    powers = [10.0**power for power in range(math.floor(low), math.ceil(high) + 1)]
+    return {"values": powers, "format": "~s" if values.max() >= 1e4 else "~g"}

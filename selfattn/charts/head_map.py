@@ -1,0 +1,210 @@
+"""All heads at once: layers x heads coloured by one number, and the grid of all their maps.
+
+The grid is one picture with one transparent rectangle a head, so it paints in the same time at any length.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import (
+    Spec,
+    calculate,
+    field,
+    finish,
+    marks,
+    nominal,
+    picture,
+    records,
+    scale,
+    stretched,
+)
+from selfattn.numbers import CHANGE, WEIGHT
+
+PIXELS = 1_000_000  # of the composed picture, at most
+GAP, STRIP, LABEL = 4, 6, 12  # around each head's map, in pixels of the page
+
+
+def head_map(
+    frame: pd.DataFrame,
+    measure: str,
+    theme: Theme,
+    chosen: str,
+    *,
+    kind: str = "effect",
+    title: str = "effect of removing",
+    pick: str = "pick",
+    width: int = 490,
+) -> Spec:
+    """frames.heads_frame (layer, head, name, measures) as layers x heads coloured by one measure, the chosen head outlined.
+
+    A click picks a head (the selection `pick`, fields layer and head).
+    """
+    heads, layers = frame["head"].nunique(), frame["layer"].nunique()
+    cell = min(32.0, (width - 110) / heads)
+    height = min(22.0, cell) * layers
+    maximum = float(frame[measure].abs().max()) or 1.0
+    shared = {
+        "x": field("head", "ordinal", axis={"labelAngle": 0, "title": "head", "orient": "top"}),
+        "y": field("layer", "ordinal", axis={"title": "layer"}),
+        "tooltip": [nominal("name", title="head"), *map(_measure_tooltip, _measures(frame))],
+        "description": nominal("name"),
+    }
+    legend = {
+        "title": title,
+        "orient": "right",
+        "gradientLength": max(100, min(200, int(height))),
+        "format": WEIGHT if kind == "weights" else CHANGE,
+        "tickCount": 5,
+    }
+    shade = field(measure, scale=scale(theme, kind, maximum), legend=legend)
+    look = {"cornerRadius": 3, "stroke": theme.grid, "strokeWidth": 1, "cursor": "pointer"}
+    cells = {"name": "cells", **marks("rect", {**shared, "color": shade}, **look)}
+    spec = {
+        "datasets": {"heads": records(frame)},
+        "data": {"name": "heads"},
+        "layer": [cells, _outline(shared, chosen, theme, cornerRadius=3)],
+        "params": [{"name": pick, "select": _click(), "views": ["cells"]}],
+        "width": cell * heads,
+        "height": height,
+    }
+    return finish(spec, theme)
+
+
+def _measures(frame: pd.DataFrame) -> list[str]:
+    return [column for column in frame.columns if column not in ("layer", "head", "name")]
+
+
+def _measure_tooltip(measure: str) -> Spec:
+    signed = "effect" in measure or measure == "control"
+    return field(measure, format="+.4f" if signed else ".3f", title=measure.replace("_", " "))
+
+
+def _outline(encoding: Spec, chosen: str, theme: Theme, transform: Sequence[Spec] = (), **look) -> Spec:
+    here = {"filter": {"field": "name", "equal": chosen}}
+    return marks("rect", encoding, "", [*transform, here], fillOpacity=0, stroke=theme.ink, strokeWidth=3, **look)
+
+
+def _click() -> Spec:
+    return {"type": "point", "fields": ["layer", "head"], "on": "click"}
+
+
+def head_grid(
+    maps: Sequence[np.ndarray],
+    frame: pd.DataFrame,
+    measure: str,
+    theme: Theme,
+    chosen: str,
+    *,
+    kind: str = "weights",
+    columns: int,
+    named: bool = False,
+    pick: str = "pick",
+    width: int = 490,
+    legend: str = "",
+) -> Spec:
+    """Every map (n, n) small, in the order of frame's rows, with a strip beneath in the colour of a measure.
+
+    frame: layer, head, name and measures (frames.heads_frame). named writes each head's name above it (when sorted);
+    otherwise layers and heads stand on the axes. A click picks a head (the selection `pick`, fields layer and head).
+    """
+    cell = min(92.0, (width - 40) / columns - GAP)
+    top = LABEL if named else 0
+    step_x, step_y = cell + GAP, cell + STRIP + GAP + top
+    rows = -(-len(maps) // columns)
+    wide, high = columns * step_x, rows * step_y
+    places = frame.assign(
+        x=[place % columns * step_x for place in range(len(frame))],
+        y=[place // columns * step_y + top for place in range(len(frame))],
+    )
+    datasets = {
+        "heads": records(places),
+        "picture": [{"url": compose(maps, columns, cell, step_y, theme), "x": 0.0, "y": float(top)}],
+    }
+    downwards = {"domain": [0, high], "nice": False, "reverse": True}
+    x, y = field("x", axis=None, scale={"domain": [0, wide], "nice": False}), field("y", axis=None, scale=downwards)
+    edges = calculate(
+        right=f"datum.x + {cell}", bottom=f"datum.y + {cell}", under=f"datum.y + {cell + 1}",
+        end=f"datum.y + {cell + STRIP}",
+    )  # fmt: skip
+    to_right, to_end = {"x": x, "x2": {"field": "right"}}, {"y": y, "y2": {"field": "end"}}
+    bar = {
+        "title": legend or measure, "orient": "bottom", "gradientLength": 200, "tickCount": 5,
+        "format": ".3~g" if kind == "weights" else "+.2~g",
+    }  # fmt: skip
+    maximum = float(frame[measure].abs().max()) or 1.0
+    shade = field(f"['{measure}']", scale=scale(theme, kind, maximum), legend=bar)
+    strip = {**to_right, "y": field("under", axis=None, scale=downwards), "y2": {"field": "end"}, "color": shade}
+    numbers = [field(f"['{name}']", title=name, format=".3~f") for name in _measures(frame)]
+    target = {**to_right, **to_end, "tooltip": [nominal("name", title="head"), *numbers]}
+    frames = {**to_right, "y": y, "y2": {"field": "bottom"}}
+    spec = {
+        "datasets": datasets,
+        "data": {"name": "heads"},
+        "layer": [
+            stretched({"x": x, "y": y}, "picture"),
+            marks("rect", frames, "", edges, fillOpacity=0, stroke=theme.grid, strokeWidth=1),
+            marks("rect", strip, "", edges, stroke=theme.grid, strokeWidth=0.5),
+            _outline({**to_right, **to_end}, chosen, theme, edges, cornerRadius=2),
+            *(_names(x, y, theme) if named else _edges(frame, theme, step_x, step_y, cell, x, y, datasets)),
+            {"name": "targets", **marks("rect", target, "", edges, opacity=0, cursor="pointer")},
+        ],
+        "params": [{"name": pick, "select": _click(), "views": ["targets"]}],
+        "width": wide,
+        "height": high,
+        "resolve": {"axis": {"x": "independent", "y": "independent"}},
+    }
+    return finish(spec, theme)
+
+
+def _names(x: Spec, y: Spec, theme: Theme) -> list[Spec]:
+    look = {"align": "left", "baseline": "bottom", "dy": -1, "fontSize": 9, "color": theme.muted}
+    return [marks("text", {"x": x, "y": y, "text": nominal("name")}, **look)]
+
+
+def _edges(frame, theme, step_x, step_y, cell, x, y, datasets) -> list[Spec]:
+    """Head numbers above the grid, layer numbers to its left."""
+    datasets["columns"] = [
+        {"text": f"H{head}", "x": place * step_x + cell / 2, "y": 0.0}
+        for place, head in enumerate(sorted(frame["head"].unique()))
+    ]
+    datasets["rows"] = [
+        {"text": f"L{layer}", "x": 0.0, "y": place * step_y + cell / 2}
+        for place, layer in enumerate(sorted(frame["layer"].unique()))
+    ]
+    encoding, look = {"x": x, "y": y, "text": nominal("text")}, {"fontSize": 11, "color": theme.muted}
+    return [
+        marks("text", encoding, "columns", baseline="bottom", dy=-4, **look),
+        marks("text", encoding, "rows", align="right", dx=-6, **look),
+    ]
+
+
+def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:
+    """A map (n, n) as (pixels, pixels), 0 to 255, up to its own largest weight.
+
+    A map with more tokens than pixels keeps the largest weight of each block, so that no peak is lost.
+    """
+    n = len(weights)
+    largest = float(weights.max()) or 1.0
+    starts = np.arange(pixels) * n // pixels
+    if n <= pixels:
+        shrunk = weights[np.ix_(starts, starts)]
+    else:
+        shrunk = np.maximum.reduceat(np.maximum.reduceat(weights, starts, axis=0), starts, axis=1)
+    return np.round(shrunk / largest * 255).astype(np.uint8)
+
+
+def compose(maps: Sequence[np.ndarray], columns: int, cell: float, step_y: float, theme: Theme) -> str:
+    """All maps in reading order as one palette PNG in a data URI; cell and step_y in pixels of the page."""
+    rows = -(-len(maps) // columns)
+    zoom = min(2.0, (PIXELS / (columns * (cell + GAP) * rows * step_y)) ** 0.5)
+    side = max(4, round(cell * zoom))
+    canvas = np.zeros((round(rows * step_y * zoom), round(columns * (cell + GAP) * zoom)), np.uint8)
+    for place, weights in enumerate(maps):
+        row, column = divmod(place, columns)
+        top, left = round(row * step_y * zoom), round(column * (cell + GAP) * zoom)
+        target = canvas[top : top + side, left : left + side]
+        target[:] = thumbnail(weights, side)[: target.shape[0], : target.shape[1]]
+    return picture(canvas, theme.weights, optimize=True)

@@ -1,0 +1,199 @@
+"""A matrix as coloured cells: rows are queries ("from"), columns keys ("to").
+
+Cells are keyed on position with the token as label, because words repeat. Up to CELLS rows every cell is a mark of its own;
+above, the map is one image with a transparent band a row, which paints in the same time at any length.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import (
+    LABELS,
+    Spec,
+    calculate,
+    either,
+    expression,
+    field,
+    finish,
+    label_axis,
+    marks,
+    nominal,
+    picture,
+    records,
+    scale,
+    span,
+    stretched,
+)
+from selfattn.numbers import CHANGE, FINE, WEIGHT
+
+CELLS = 64
+ROUNDING = 1e-3  # numbers below this are differences by rounding, and need a power of ten
+DARK_CELL = 0.6  # of the maximum: light numbers above it. In the dark look the ramp runs the other way
+
+
+def heatmap(
+    matrix: Any,
+    rows: Sequence[str],
+    theme: Theme,
+    *,
+    columns: Sequence[str] | None = None,
+    kind: str = "weights",
+    maximum: float | None = None,
+    marked: Sequence[int] = (),
+    sides: Sequence[str] = (),
+    title: str = "",
+    color: str | None = None,
+    size: int = 400,
+    legend: str = "",
+    cell: int | tuple[int, int] | None = None,
+    numbers: str | Sequence[str] | None = WEIGHT,
+    names: tuple[str, str] = ("from", "to"),
+) -> Spec:
+    """A matrix (n, m), tensor or array, with the texts of its rows and columns (None: the rows' again).
+
+    kind: the colours, "weights" from 0 to maximum, "signed" and "effect" from -maximum to maximum (None: the largest).
+    marked: neighbouring rows that get an outline. sides: "both", "A" or "B" for each row of a map over two sentences; a
+    word that stands in one only is a band, and its label has that sentence's hue. NaN is not drawn.
+
+    With `cell`, the pixels of a cell (or across and down), it is a small table: names on both axes, and in each cell its
+    number in the d3 format `numbers`, or a text of that list (row by row), or nothing (None). Else a map `size` pixels wide.
+    """
+    matrix = np.asarray(matrix, float)
+    columns = rows if columns is None else columns
+    maximum = maximum or float(np.nanmax(np.abs(matrix), initial=0.0)) or 1e-12
+    written = numbers if isinstance(numbers, str) else WEIGHT
+    signed, rounding = kind != "weights", maximum < ROUNDING
+    precise, short = ("+.2e", "+.1e") if signed and rounding else ("+.4f", CHANGE) if signed else (FINE, WEIGHT)
+    if cell:
+        across, down = cell if isinstance(cell, tuple) else (cell, cell)
+        width, height, precise = across * len(columns), down * len(rows), written
+        bar = {"title": None, "gradientLength": 120, "gradientThickness": 8, "format": written, "tickCount": 3}
+        axes = _table_axes(rows, columns, names)
+    else:
+        width = height = size
+        bar = {"title": legend or "weight", "gradientLength": 200, "format": short, "tickCount": 4}
+        axes = token_axes(rows, columns, theme, sides)
+    shades = {"scale": scale(theme, kind, maximum), "legend": {**bar, "orient": "bottom"}}
+    if len(rows) <= CELLS:
+        stroke = {"stroke": theme.grid if cell else theme.background, "strokeWidth": 0.5 if len(rows) <= 40 else 0}
+        what = legend or ("value" if cell else "weight")
+        layers, datasets = _cells(matrix, rows, columns, axes, shades, names, what, precise, stroke)
+    else:
+        layers, datasets = _image(matrix, rows, columns, axes, shades, theme, kind, maximum)
+    if cell and numbers is not None:
+        layers.append(_numbers(numbers, theme, maximum))
+        if not isinstance(numbers, str):
+            datasets["cells"] = [{**record, "label": numbers[i]} for i, record in enumerate(datasets["cells"])]
+            layers[0]["encoding"]["tooltip"].insert(2, nominal("label"))
+    apart = [
+        {"i": i, "word": rows[i], "stands": f"only in {side}"} for i, side in enumerate(sides) if side != "both"
+    ]  # fmt: skip
+    if apart:
+        datasets["apart"] = apart
+        layers += _bands(len(rows), theme)
+    if len(marked):
+        datasets["marked"] = [{"low": min(marked) - 0.5, "high": max(marked) + 0.5}]
+        edges = {**_whole_width(len(columns)), "y": field("low"), "y2": {"field": "high"}}
+        layers.append(marks("rect", edges, "marked", fillOpacity=0, stroke=theme.ink, strokeWidth=2))
+    named = {"title": {"text": title, "color": color or theme.ink}} if title else {}
+    return finish({"datasets": datasets, "layer": layers, "width": width, "height": height, **named}, theme)
+
+
+def token_axes(rows: Sequence[str], columns: Sequence[str], theme: Theme, sides: Sequence[str] = ()) -> dict[str, Spec]:
+    """The channels x and y of a map; where the texts are many, only every few are spelled, evenly."""
+    colors = [{"A": theme.sentence_a, "B": theme.sentence_b}.get(side, theme.muted) for side in sides]
+    look = {"labelLimit": 90, **({"labelColor": {"expr": f"{expression(colors)}[datum.value]"}} if colors else {})}
+
+    def axis(labels: Sequence[str], **more: Any) -> Spec:
+        n = len(labels)
+        return label_axis(labels, every=-(-n // LABELS), labelFontSize=12 if n <= 24 else 10, **look, **more)
+
+    across = axis(columns, orient="top", labelAngle=-60, minExtent=54)
+    return {
+        "x": field("x", scale=span(-0.5, len(columns) - 0.5), axis=across),
+        "y": field("y", scale=span(-0.5, len(rows) - 0.5, reverse=True), axis=axis(rows, minExtent=60)),
+    }
+
+
+def _table_axes(rows: Sequence[str], columns: Sequence[str], names: tuple[str, str]) -> dict[str, Spec]:
+    look = {"labelLimit": 160, "labelPadding": 6}
+    across = {**label_axis(columns, orient="top", labelAngle=-45, **look), "title": f"{names[1]} →"}
+    down = {**label_axis(rows, labelAngle=0, **look), "title": names[0]}
+    return {
+        "x": field("x", scale=span(-0.5, len(columns) - 0.5), axis=across),
+        "y": field("y", scale=span(-0.5, len(rows) - 0.5, reverse=True), axis=down),
+    }
+
+
+def _cells(matrix, rows, columns, axes, shades, names, what, precise, stroke) -> tuple[list[Spec], dict[str, list]]:
+    places = np.indices(matrix.shape).reshape(2, -1)
+    frame = pd.DataFrame({"row": places[0], "column": places[1], "value": matrix.ravel()})
+    frame = frame[np.isfinite(frame["value"])]
+    named = {
+        names[0]: f"{expression(map(str, rows))}[datum.row]",
+        names[1]: f"{expression(map(str, columns))}[datum.column]",
+    }
+    corners = {"x": "datum.column - 0.5", "x2": "datum.column + 0.5", "y": "datum.row - 0.5", "y2": "datum.row + 0.5"}
+    tooltip = [*map(nominal, names), field("value", format=precise, title=what)]
+    encoding = {
+        **axes, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": field("value", **shades), "tooltip": tooltip
+    }  # fmt: skip
+    return [marks("rect", encoding, "cells", calculate(**named, **corners), **stroke)], {"cells": records(frame)}
+
+
+def _numbers(numbers: str | Sequence[str], theme: Theme, maximum: float) -> Spec:
+    text = field("value", format=numbers) if isinstance(numbers, str) else nominal("label")
+    ink = either(f"abs(datum.value) > {DARK_CELL * maximum}", theme.background, theme.ink)
+    return marks("text", {"x": field("column"), "y": field("row"), "text": text, "color": ink}, "cells", fontSize=11)
+
+
+def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[list[Spec], dict[str, list]]:
+    """The map as one picture, with a transparent band a row that tells the row's five largest numbers."""
+    known = np.nan_to_num(matrix)
+    largest = [[j for j in row[:5] if np.isfinite(matrix[i, j])] for i, row in enumerate(np.argsort(-np.abs(known), 1))]
+    frame = pd.DataFrame(
+        {
+            "row": range(len(rows)),
+            "from": list(rows),
+            "most": [", ".join(f"{columns[j]} {matrix[i, j]:.2f}" for j in js) for i, js in enumerate(largest)],
+            "largest": np.abs(known).max(axis=1),
+        }
+    )
+    tooltip = [field("row", title="position"), nominal("from"), nominal("most", title="attends most to")]
+    encoding = {
+        **_whole_width(len(columns)),
+        "y": field("y"),
+        "y2": {"field": "y2"},
+        "color": field("largest", **shades),
+        "tooltip": tooltip,
+    }
+    bands = marks("rect", encoding, "rows", calculate(y="datum.row - 0.5", y2="datum.row + 0.5"), opacity=0)
+    corner = {"url": image_uri(matrix, theme, kind, maximum), "x": -0.5, "y": -0.5, "value": 0.0}
+    return [stretched(axes, "picture"), bands], {"picture": [corner], "rows": records(frame)}
+
+
+def image_uri(matrix: np.ndarray, theme: Theme, kind: str, maximum: float) -> str:
+    """A matrix as a PNG in a data URI, one pixel a cell, in the theme's colours; NaN has the colour of 0."""
+    low = 0.0 if kind == "weights" else -maximum
+    levels = (np.nan_to_num(np.asarray(matrix, float)) - low) / ((maximum - low) or 1.0)
+    return picture(np.clip(levels, 0, 1) * 255, getattr(theme, kind))
+
+
+def _bands(n: int, theme: Theme) -> list[Spec]:
+    """A band down and a band across for each word that stands in one sentence only."""
+    edges = calculate(low="datum.i - 0.5", high="datum.i + 0.5")
+    look = {"color": theme.grid, "stroke": theme.background, "strokeWidth": 0.5}
+    tooltip = [nominal("word"), nominal("stands")]
+    whole_height = {"y": {"datum": -0.5, "type": "quantitative"}, "y2": {"datum": n - 0.5}}
+    return [
+        marks("rect", {along: field("low"), f"{along}2": {"field": "high"}, **across, "tooltip": tooltip}, "apart", edges, **look)
+        for along, across in (("x", whole_height), ("y", _whole_width(n)))
+    ]  # fmt: skip
+
+
+def _whole_width(n: int) -> Spec:
+    return {"x": {"datum": -0.5, "type": "quantitative"}, "x2": {"datum": n - 0.5}}

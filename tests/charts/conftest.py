@@ -1,0 +1,30 @@
+"""What the charts' tests share: two sentences that aren't the default ones, and a head that isn't either."""
+
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from selfattn.encoders.encoding import Encoding
+from selfattn.words import Word, find
+
+TEXTS = {"A": "The crane lifted a steel beam.", "B": "The crane spread its wings."}
+LAYER, HEAD = 3, 7
+
+
+class Side(NamedTuple):
+    """A sentence, the word "crane" in it, and the model's own weights of L3 H7."""
+
+    encoding: Encoding
+    word: Word
+    weights: torch.Tensor  # (n, n)
+
+
+@pytest.fixture(scope="session")
+def sides(encoder) -> dict[str, Side]:
+    found = {}
+    for name, text in TEXTS.items():
+        encoding = encoder.encode(text)
+        word = encoding.words[find(encoding.words, "crane")[0]]
+        found[name] = Side(encoding, word, encoder.reference_weights(text)[LAYER, HEAD])
+    return found

@@ -1,0 +1,123 @@
+"""Bars: each number's length and sign, its token, one scale for all rows, and minus infinity written out."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from selfattn.charts.bars import Row, bar_list, bars, rows_frame, sentence_rows, vector_strip
+from selfattn.charts.theme import LIGHT, THEMES
+from selfattn.frames import STEPS, context_frame, steps_frame
+from tests.charts.scene import drawn, on_ramp, same_color, texts, tooltip
+
+ROWS = [
+    Row("A", [0.5, -0.25, -math.inf, 1.0], ["The", "crane", "if", "the"], LIGHT.sentence_a, marked=1),
+    Row("B", [0.25, 0.75], ["its", "wings"], LIGHT.sentence_b),
+]
+HEIGHT, LOW, HIGH = 62, -0.25, 1.0
+
+
+def length(value):
+    return abs(value) * HEIGHT / (HIGH - LOW)
+
+
+def test_bars_have_their_numbers_lengths_on_one_scale_a_above_b():
+    spec = bars(ROWS, LIGHT, what="weights")
+    colored = [item for item in drawn(spec, "rect") if item.get("fill") in (LIGHT.sentence_a, LIGHT.sentence_b)]
+    above = [item for item in colored if item["fill"] == LIGHT.sentence_a]
+    below = [item for item in colored if item["fill"] == LIGHT.sentence_b]
+    assert [item["height"] for item in above] == pytest.approx([length(0.5), length(-0.25), length(1.0)])
+    assert [item["height"] for item in below] == pytest.approx([length(0.25), length(0.75)])
+    assert max(item["y"] + item["height"] for item in above) < min(item["y"] for item in below)
+    assert above[0]["y"] + above[0]["height"] == pytest.approx(above[1]["y"]), "a negative bar hangs from zero"
+    assert above[0]["x"] < above[1]["x"] < above[2]["x"]
+    names = drawn(spec, "text", "title-text")
+    assert [(name["text"], name["fill"]) for name in names] == [("A", LIGHT.sentence_a), ("B", LIGHT.sentence_b)]
+    assert tooltip(spec) == ["number", "label", "weights"]
+
+
+def test_every_bar_has_its_label_and_minus_infinity_its_sign():
+    spec = bars(ROWS, LIGHT)
+    labels = [item["text"] for item in drawn(spec, "text", "axis-label")]
+    assert [text for text in labels if text in ("The", "crane", "if", "the", "its", "wings")] == [
+        "The", "crane", "if", "the", "its", "wings",
+    ]  # fmt: skip
+    (sign,) = drawn(spec, "text")
+    (band,) = [item for item in drawn(spec, "rect") if item["fill"] == LIGHT.grid]
+    assert sign["text"] == "−∞" and band["x"] < sign["x"] < band["x"] + band["width"]
+    (outline,) = [item for item in drawn(spec, "rect") if item.get("stroke") == LIGHT.ink]
+    (crane,) = [item for item in drawn(spec, "rect") if "label: crane" in item["description"]]
+    assert outline["x"] < crane["x"] < crane["x"] + crane["width"] < outline["x"] + outline["width"]
+
+
+@pytest.mark.parametrize(("n", "width", "labels"), [(26, 400, 26), (27, 400, 0), (8, 118, 0)])
+def test_many_bars_and_narrow_ones_keep_their_labels_in_the_tooltip(n, width, labels):
+    spec = bars([Row("A", [0.5] * n, [f"w{i}" for i in range(n)], LIGHT.sentence_a)], LIGHT, width=width)
+    assert len([text for text in texts(spec, "axis-label") if text.startswith("w")]) == labels
+    assert any(f"label: w{n - 1}" in item["description"] for item in drawn(spec, "rect"))
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_of_the_kernel_is_drawn_for_both_sentences(sides, step):
+    traces = {name: (side, side.encoding.trace(3, 7)) for name, side in sides.items()}
+    frames = [steps_frame(trace, s.word.positions, s.encoding.tokens, name) for name, (s, trace) in traces.items()]
+    frame = pd.concat(frames)
+    rows = sentence_rows(frame[frame["step"] == step], LIGHT)
+    assert [(row.name, row.color) for row in rows] == [("A", LIGHT.sentence_a), ("B", LIGHT.sentence_b)]
+    assert [tuple(row.labels) for row in rows] == [side.encoding.tokens for side, _ in traces.values()]
+    if step != "share":
+        for row, (side, trace) in zip(rows, traces.values()):
+            assert row.values == pytest.approx(getattr(trace, step)[side.word.start].tolist())
+    values = [[point["v"] for point in part["layer"][0]["data"]["values"]] for part in bars(rows, LIGHT)["vconcat"]]
+    assert values == [pytest.approx(row.values, rel=1e-5, abs=1e-9) for row in rows]
+
+
+def test_a_context_vectors_bars_are_its_dimensions(sides):
+    side = sides["B"]
+    (row,) = sentence_rows(context_frame(side.encoding.trace(3, 7), side.word.positions, "B"), LIGHT)
+    assert (row.name, row.color, row.labels[:2]) == ("B", LIGHT.sentence_b, ["dimension 0", "dimension 1"])
+    assert row.values == pytest.approx(side.encoding.trace(3, 7).context[side.word.start].tolist())
+
+
+def test_the_numbers_behind_the_bars_are_a_table():
+    frame = rows_frame(ROWS, "weights")
+    assert frame.columns.tolist() == ["row", "place", "label", "weights"]
+    assert frame.iloc[1].tolist() == ["A", 1, "crane", -0.25] and frame.iloc[5].tolist() == ["B", 1, "wings", 0.75]
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_a_vectors_strip_is_centred_on_zero_on_one_scale(theme):
+    rows = [
+        Row("A", [0.5, 0.0, -1.0], range(3), theme.sentence_a),
+        Row("B", [2.0, -2.0, 1.0], range(3), theme.sentence_b),
+    ]
+    spec = vector_strip(rows, theme, width=300)
+    found = [item for item in drawn(spec, "rect") if item["width"] == 100]
+    for item, value in zip(found, [0.5, 0.0, -1.0, 2.0, -2.0, 1.0], strict=True):
+        assert same_color(item["fill"], on_ramp(theme.signed, (value / 2 + 1) / 2))
+    assert [item["x"] for item in found[:3]] == [0, 100, 200] and found[0]["y"] < found[3]["y"]
+    assert tooltip(spec) == ["dimension", "value"]
+
+
+LIST = pd.DataFrame({"token": ["its", "wings", "if", "its"], "score": [1.0, 3.0, -1.0, 0.5]})
+
+
+def test_a_list_has_a_bar_and_a_number_a_row_in_the_frames_order():
+    spec = bar_list(LIST, "score", LIGHT)
+    found = sorted(drawn(spec, "rect"), key=lambda item: item["y"])
+    unit = 240 / (4 + 0.25 * 4 * 2)  # the list's own range and a quarter of it at both ends
+    assert [item["width"] for item in found] == pytest.approx([unit, 3 * unit, unit, 0.5 * unit])
+    assert found[2]["x"] + found[2]["width"] == pytest.approx(found[0]["x"]), "negative to the left of zero"
+    assert [item["text"] for item in drawn(spec, "text")] == ["1.00", "3.00", "−1.00", "0.50"]
+    assert [item["text"] for item in drawn(spec, "text", "axis-label")] == LIST["token"].tolist()
+    assert [item["fill"] == LIGHT.weights[4] for item in found] == [False, True, False, False], (
+        "the largest is deep blue"
+    )
+    assert tooltip(spec) == ["token", "score"]
+
+
+def test_a_lists_number_and_domain_are_the_callers():
+    frame = pd.DataFrame({"word": ["a", "b"], "share": [0.25, 0.5]})
+    spec = bar_list(frame, "share", LIGHT, label="word", number=".0%", domain=(0, 1), width=200)
+    assert [item["text"] for item in drawn(spec, "text")] == ["25 %", "50 %"]
+    assert [item["width"] for item in drawn(spec, "rect")] == pytest.approx([50, 100])

@@ -1,0 +1,111 @@
+"""Curves: each point's number at its place, each line's colour and dashes, what the axes say."""
+
+import pandas as pd
+import pytest
+import torch
+
+from selfattn.charts.curves import at_value, drift_curve, layers_curve, lines
+from selfattn.charts.theme import LIGHT
+from selfattn.frames import drift_frame
+from tests.charts.scene import drawn, texts, tooltip
+
+
+def points(spec):
+    """The points of each colour, from the left."""
+    found = {}
+    for item in sorted(drawn(spec, "symbol"), key=lambda item: item["x"]):
+        found.setdefault(item["fill"], []).append(item)
+    return found
+
+
+def heights(items):
+    """Where points stand between the lowest (0) and the highest (1)."""
+    ys = [item["y"] for item in items]
+    return [(max(ys) - y) / (max(ys) - min(ys)) for y in ys]
+
+
+def between(values):
+    return [(value - min(values)) / (max(values) - min(values)) for value in values]
+
+
+def dashes(spec):
+    return {line["stroke"]: line.get("strokeDash") for line in drawn(spec, "line")}
+
+
+def test_the_drift_is_drawn_over_depth_and_only_baselines_are_dashed():
+    main, control = torch.tensor([1.0, 0.9, 0.4, 0.6]), torch.tensor([1.0, 0.95, 0.9, 0.8])
+    frame = drift_frame(**{"A against B": main, "control": control})
+    spec = drift_curve(frame, LIGHT, {"A against B": LIGHT.ink, "control": LIGHT.sentence_a}, dashed=["control"])
+    found = points(spec)
+    assert heights(found[LIGHT.ink]) == pytest.approx(between(main.tolist()))
+    assert heights(found[LIGHT.sentence_a]) == pytest.approx(between(control.tolist()))
+    assert found[LIGHT.ink][0]["y"] == found[LIGHT.sentence_a][0]["y"], "one scale"
+    assert dashes(spec) == {LIGHT.ink: [1, 0], LIGHT.sentence_a: [5, 4]}
+    assert texts(spec, "legend-label") == ["A against B", "control"]
+    assert texts(spec, "axis-label")[:4] == ["token", "+ position", "after L0", "after L1"]
+    assert tooltip(spec) == ["curve", "stage", "similarity"]
+
+
+LAYERS = pd.DataFrame(
+    {
+        "depth": [0, 1, 2] * 2,
+        "stage": ["embedding", "L0", "L1"] * 2,
+        "line": ["this encoder"] * 3 + ["shuffled labels"] * 3,
+        "accuracy": [0.5, 0.9, 0.7, 0.5, 0.52, 0.49],
+        "low": [0.4, 0.8, 0.6] + [None] * 3,
+        "high": [0.6, 0.95, 0.8] + [None] * 3,
+    }
+)
+
+
+def test_the_layers_curve_has_its_interval_and_dashed_baselines():
+    spec = layers_curve(LAYERS, LIGHT)
+    own = LIGHT.signed[-1]
+    assert list(points(spec)) == [own], "baselines have no points"
+    assert heights(points(spec)[own]) == pytest.approx([0, 1, 0.5])
+    assert dashes(spec) == {own: None, LIGHT.muted: [5, 4]}
+    band = drawn(spec, "area")
+    assert [round(item["y2"] - item["y"], 6) for item in band] == pytest.approx(
+        [250 * size / 0.7 for size in (0.2, 0.15, 0.2)], abs=1e-4
+    )
+    baseline = [item["y"] for item in drawn(spec, "line") if item["stroke"] == LIGHT.muted]
+    assert baseline == pytest.approx([250 * (1 - value) / 0.7 for value in (0.5, 0.52, 0.49)])
+    assert texts(spec, "legend-label") == ["this encoder", "shuffled labels"]
+    assert tooltip(spec) == ["line", "stage", "accuracy"]
+
+
+def test_lines_have_a_colour_and_dashes_for_each_series_in_the_frames_order():
+    frame = pd.DataFrame({"n": [1, 2, 3] * 2, "ms": [2.0, 4.0, 8.0, 1.0, 1.5, 2.0], "way": ["one"] * 3 + ["two"] * 3})
+    spec = lines(frame, "n", "ms", LIGHT, "way", titles=("words", "milliseconds"))
+    found = points(spec)
+    assert heights(found[LIGHT.weights[4]]) == pytest.approx(between([2.0, 4.0, 8.0]))
+    assert heights(found[LIGHT.muted]) == pytest.approx(between([1.0, 1.5, 2.0]))
+    assert dashes(spec) == {LIGHT.weights[4]: [1, 0], LIGHT.muted: [6, 3]}
+    assert texts(spec, "legend-label") == ["one", "two"]
+    assert texts(spec, "axis-title") == ["words", "milliseconds"]
+    assert tooltip(spec) == ["way", "n", "ms"]
+
+
+@pytest.mark.parametrize("log", ["", "x", "y", "xy"])
+def test_logarithmic_axes_are_the_ones_that_were_asked_for(log):
+    frame = pd.DataFrame({"n": [1, 4, 16], "ms": [1.0, 100.0, 10000.0]})
+    (found,) = points(lines(frame, "n", "ms", LIGHT, log=log)).values()
+    xs = [item["x"] for item in found]
+    assert ((xs[1] - xs[0]) / (xs[2] - xs[0]) == pytest.approx(0.5)) == ("x" in log)
+    assert (heights(found)[1] == pytest.approx(0.5)) == ("y" in log)
+
+
+def test_the_domain_of_y_is_the_callers():
+    frame = pd.DataFrame({"epoch": [0, 1], "rate": [0.25, 0.5]})
+    (found,) = points(lines(frame, "epoch", "rate", LIGHT, domain=(0, 1), size=(100, 200))).values()
+    assert [item["y"] for item in found] == pytest.approx([150, 100])
+
+
+def test_the_dot_stands_at_the_nearest_point_of_the_curve():
+    frame = pd.DataFrame({"angle": [0, 45, 90, 135, 180], "score": [2.0, 1.4, 0.0, -1.4, -2.0]})
+    spec = at_value(frame, "angle", "score", 50, LIGHT, ("angle", "a · b"))
+    (dot,) = drawn(spec, "symbol")
+    assert (dot["x"], dot["y"]) == pytest.approx((320 / 4, 320 * 0.6 / 4))
+    (zero,) = drawn(spec, "rule")
+    assert zero["y"] == pytest.approx(160) and texts(spec, "axis-title") == ["angle", "a · b"]
+    assert tooltip(spec) == ["angle", "score"]

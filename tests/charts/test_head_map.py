@@ -1,0 +1,107 @@
+"""All heads: each in its layer and column with its own number, the chosen one outlined, and every map in its place."""
+
+import base64
+import io
+import json
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from selfattn.charts.head_map import GAP, LABEL, STRIP, compose, head_grid, head_map, thumbnail
+from selfattn.charts.theme import LIGHT
+from selfattn.frames import heads_frame
+from tests.charts.scene import drawn, on_ramp, same_color, texts, tooltip
+
+LAYERS, HEADS = 3, 5
+EFFECT = torch.linspace(-0.4, 1.0, LAYERS * HEADS).reshape(LAYERS, HEADS)
+FRAME = heads_frame(effect=EFFECT, control=-EFFECT, entropy=EFFECT.abs())
+MAPS = [np.eye(4) * (i + 1) for i in range(LAYERS * HEADS)]
+
+
+@pytest.mark.parametrize(("measure", "kind"), [("effect", "effect"), ("control", "signed"), ("entropy", "weights")])
+def test_each_head_has_its_own_number_in_its_layer_and_column(measure, kind):
+    spec = head_map(FRAME, measure, LIGHT, "L1 H3", kind=kind, title="what it is")
+    found = [item for item in drawn(spec, "rect") if item.get("stroke") != LIGHT.ink]
+    step, down = found[0]["width"], found[0]["height"]
+    values = np.array(FRAME[measure]).reshape(LAYERS, HEADS)
+    largest = np.abs(values).max()
+    for item in found:
+        layer, head = int(item["y"] / down + 0.5), int(item["x"] / step + 0.5)
+        share = values[layer, head] / largest if kind == "weights" else (values[layer, head] / largest + 1) / 2
+        assert same_color(item["fill"], on_ramp(getattr(LIGHT, kind), share)), (layer, head)
+        assert item["description"].startswith(f"L{layer} H{head}")
+    assert len(found) == LAYERS * HEADS and texts(spec, "legend-title") == ["what it is"]
+    assert texts(spec, "axis-label") == ["0", "1", "2", "3", "4", "0", "1", "2"]
+    assert tooltip(spec) == ["head", "effect", "control", "entropy"]
+
+
+def test_the_chosen_head_has_the_outline_and_a_click_hands_over_layer_and_head():
+    spec = head_map(FRAME, "effect", LIGHT, "L1 H3")
+    (outline,) = [item for item in drawn(spec, "rect") if item.get("stroke") == LIGHT.ink]
+    assert (outline["x"], outline["y"]) == (3 * outline["width"], 1 * outline["height"])
+    (pick,) = spec["params"]
+    assert (pick["name"], pick["select"]["fields"], pick["select"]["on"]) == ("pick", ["layer", "head"], "click")
+
+
+def placed(spec, named):
+    """(row, column) -> the strip beneath each map, of a grid of HEADS columns."""
+    cell = min(92.0, (490 - 40) / HEADS - GAP)
+    strips = [item for item in drawn(spec, "rect") if item["height"] == pytest.approx(STRIP - 1)]
+    top = LABEL if named else 0
+    return {
+        (round((s["y"] - top - cell - 1) / (cell + STRIP + GAP + top)), round(s["x"] / (cell + GAP))): s for s in strips
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_the_grids_strips_have_each_heads_number_in_reading_order(named):
+    frame = FRAME.sort_values("effect", ascending=False, ignore_index=True) if named else FRAME
+    spec = head_grid(MAPS, frame, "effect", LIGHT, "L1 H3", kind="effect", columns=HEADS, named=named)
+    strips = placed(spec, named)
+    assert len(strips) == len(frame)
+    for place, value in enumerate(frame["effect"]):
+        assert same_color(strips[divmod(place, HEADS)]["fill"], on_ramp(LIGHT.effect, (value + 1) / 2)), place
+    names = [item for item in drawn(spec, "text")]
+    expected = frame["name"].tolist() if named else [f"H{h}" for h in range(HEADS)] + [f"L{n}" for n in range(LAYERS)]
+    assert [item["text"] for item in names] == expected
+    assert tooltip(spec) == ["head", "effect", "control", "entropy"] and texts(spec, "legend-title") == ["effect"]
+
+
+def test_the_grids_outline_and_its_targets_are_the_heads_own():
+    frame = FRAME.sort_values("effect", ascending=False, ignore_index=True)
+    spec = head_grid(MAPS, frame, "effect", LIGHT, "L1 H3", columns=HEADS, named=True)
+    (outline,) = [item for item in drawn(spec, "rect") if item.get("stroke") == LIGHT.ink]
+    targets = [item for item in drawn(spec, "rect") if item.get("opacity") == 0]
+    (own,) = [item for item in targets if "head: L1 H3;" in item["description"]]
+    assert (own["x"], own["y"]) == (outline["x"], outline["y"])
+    place = frame.index[frame["name"] == "L1 H3"][0]
+    assert targets.index(own) == place and spec["params"][0]["select"]["fields"] == ["layer", "head"]
+
+
+def test_a_thumbnail_keeps_every_peak():
+    weights = np.zeros((500, 500))
+    weights[437, 19] = 0.5
+    small = thumbnail(weights, 40)
+    assert small.shape == (40, 40) and (small > 0).sum() == 1
+    assert small[437 * 40 // 500, 19 * 40 // 500] == 255
+    larger = thumbnail(np.array([[1.0, 0.0], [0.5, 1.0]]), 4)
+    assert larger.tolist() == [[255, 255, 0, 0]] * 2 + [[128, 128, 255, 255]] * 2
+
+
+def test_the_composed_picture_has_each_map_in_its_place():
+    maps = [np.full((4, 4), 0.0), np.eye(4), np.ones((4, 4))]
+    uri = compose(maps, 2, 20.0, 30.0, LIGHT)
+    picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1]))).convert("L"), float)
+    assert picture.shape == (120, 96)
+    assert picture[10, 10] == 255  # empty
+    assert picture[2, 50] < 60 < picture[2, 80]  # the diagonal of the second
+    assert picture[70, 20] < 60  # the third begins the second row
+
+
+def test_the_grid_of_a_large_encoder_stays_small():
+    rng = np.random.default_rng(0)
+    maps = [thumbnail(rng.random((512, 512)), 184) for _ in range(24 * 16)]
+    spec = head_grid(maps, heads_frame(entropy=torch.rand(24, 16)), "entropy", LIGHT, "L0 H0", columns=16)
+    assert len(json.dumps(spec)) < 2_000_000  # random maps, which no compression helps

@@ -1,0 +1,164 @@
+"""The heatmap: each number in its cell, in its colour, under its names; what is marked, and what stands apart."""
+
+import base64
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from selfattn.charts.heatmap import heatmap, image_uri
+from selfattn.charts.theme import DARK, LIGHT, THEMES
+from tests.charts.scene import drawn, on_ramp, same_color, texts, tooltip
+
+SIZE = 400
+MATRIX = np.array([[0.1, 0.9, 0.0], [0.5, 0.2, 0.3]])  # two rows, three columns: no axis can stand in for the other
+
+
+def cells(spec):
+    """Each cell's (row, column) -> its mark; the rows' and columns' sizes are read from the marks."""
+    rects = [item for item in drawn(spec, "rect") if "fill" in item and item["width"] < SIZE]
+    across, down = rects[0]["width"], rects[0]["height"]
+    return {(round(item["y"] / down), round(item["x"] / across)): item for item in rects}
+
+
+@pytest.mark.parametrize("sentence", ["A", "B"])
+def test_a_heads_map_draws_the_models_own_weights_row_by_row(sides, sentence):
+    encoding, word, own = sides[sentence]
+    weights = encoding.weights(3, 7)
+    spec = heatmap(weights, encoding.tokens, LIGHT, marked=word.positions, size=SIZE)
+    n = len(encoding.tokens)
+    numbers = {(row["row"], row["column"]): row["value"] for row in spec["datasets"]["cells"]}
+    assert numbers == pytest.approx({(i, j): float(own[i, j]) for i in range(n) for j in range(n)}, abs=1e-5)
+    found = cells(spec)
+    assert len(found) == n * n
+    for (i, j), item in found.items():
+        assert same_color(item["fill"], on_ramp(LIGHT.weights, float(own[i, j] / own.max()))), (i, j)
+
+
+def test_rows_are_queries_from_the_top_and_columns_keys_from_the_left():
+    spec = heatmap(MATRIX, ["q0", "q1"], LIGHT, columns=["k0", "k1", "k2"], cell=40)
+    assert {place: item["description"].split("; ")[-3:] for place, item in cells(spec).items()}[1, 0] == [
+        "from: q1", "to: k0", "value: 0.50",
+    ]  # fmt: skip
+    written = {(round(item["y"] // 40), round(item["x"] // 40)): item["text"] for item in drawn(spec, "text")}
+    assert written == {(i, j): f"{MATRIX[i, j]:.2f}" for i in range(2) for j in range(3)}
+    labels = {item["text"]: (item["x"], item["y"]) for item in drawn(spec, "text", "axis-label")}
+    assert labels["q0"][1] < labels["q1"][1] and labels["k0"][0] < labels["k1"][0] < labels["k2"][0]
+    assert texts(spec, "axis-title") == ["to →", "from"]
+    assert tooltip(spec) == ["from", "to", "value"]
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_numbers_on_strong_cells_have_the_backgrounds_ink(theme):
+    spec = heatmap(MATRIX, ["a", "b"], theme, columns=["c", "d", "e"], cell=40)
+    inks = {item["text"]: item["fill"] for item in drawn(spec, "text")}
+    assert same_color(inks["0.90"], theme.background) and same_color(inks["0.10"], theme.ink)
+    assert same_color(inks["0.50"], theme.ink), "0.50 is less than 60 per cent of the maximum"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "written"),
+    [(".0%", ["10 %", "90 %", "0 %"]), ([f"head {i}" for i in range(6)], ["head 0", "head 1", "head 2"]), (None, [])],
+)
+def test_what_is_written_in_the_cells_of_a_table(numbers, written):
+    spec = heatmap(MATRIX, ["a", "b"], LIGHT, columns=["c", "d", "e"], cell=(60, 30), numbers=numbers)
+    assert [item["text"] for item in drawn(spec, "text") if item["y"] < 30] == written
+    assert {(item["width"], item["height"]) for item in cells(spec).values()} == {(60, 30)}
+
+
+@pytest.mark.parametrize("kind", ["signed", "effect"])
+def test_signed_numbers_are_centred_on_the_background(kind):
+    spec = heatmap(np.array([[-0.25, 0.5], [0.0, 0.1]]), ["a", "b"], LIGHT, kind=kind)
+    ramp, found = getattr(LIGHT, kind), cells(spec)
+    assert same_color(found[1, 0]["fill"], LIGHT.background)
+    assert same_color(found[0, 1]["fill"], ramp[-1])
+    assert same_color(found[0, 0]["fill"], on_ramp(ramp, 0.25))
+
+
+def test_the_maximum_is_the_callers_so_that_two_maps_can_share_it():
+    shared = heatmap(MATRIX[:, :2], ["a", "b"], LIGHT, maximum=1.8)
+    assert same_color(cells(shared)[0, 1]["fill"], on_ramp(LIGHT.weights, 0.5))
+
+
+@pytest.mark.parametrize("n", [12, 100])
+def test_marked_rows_have_one_outline_across_the_whole_map(n):
+    spec = heatmap(np.full((n, n), 1 / n), [f"w{i}" for i in range(n)], LIGHT, marked=[3, 4], size=SIZE)
+    (outline,) = [item for item in drawn(spec, "rect") if item.get("stroke") == LIGHT.ink]
+    step = SIZE / n
+    assert (outline["x"], outline["width"]) == pytest.approx((0, SIZE))
+    assert (outline["y"], outline["height"]) == pytest.approx((3 * step, 2 * step))
+
+
+def test_the_title_has_its_sentences_hue_and_the_legend_says_what_it_is():
+    spec = heatmap(
+        MATRIX[:, :2], ["a", "b"], LIGHT, title="A   L3 H7", color=LIGHT.sentence_a, legend="from scratch minus own"
+    )
+    (title,) = drawn(spec, "text", "title-text")
+    assert (title["text"], title["fill"]) == ("A   L3 H7", LIGHT.sentence_a)
+    assert texts(spec, "legend-title") == ["from scratch minus own"]
+    assert tooltip(spec) == ["from", "to", "from scratch minus own"]
+
+
+@pytest.mark.parametrize(("scale", "label"), [(1.0, "+0.40"), (1e-8, "+4.0e−9")])
+def test_differences_by_rounding_keep_their_power_of_ten(scale, label):
+    spec = heatmap(np.array([[0.4, -0.4], [0.1, 0]]) * scale, ["a", "b"], LIGHT, kind="signed")
+    assert label in texts(spec, "legend-label")
+
+
+def test_words_of_one_sentence_only_are_bands_in_grey_with_labels_in_its_hue():
+    matrix = np.array([[0.1, np.nan, -0.2], [np.nan] * 3, [0.3, np.nan, 0.2]])
+    spec = heatmap(matrix, ["the", "beam", "."], LIGHT, kind="signed", sides=["both", "B", "both"], size=300)
+    assert {(row["row"], row["column"]) for row in spec["datasets"]["cells"]} == {(0, 0), (0, 2), (2, 0), (2, 2)}
+    bands = [item for item in drawn(spec, "rect") if item["fill"] == LIGHT.grid]
+    assert {(b["x"], b["y"], b["width"], b["height"]) for b in bands} == {(100, 0, 100, 300), (0, 100, 300, 100)}
+    assert all("stands: only in B" in band["description"] for band in bands)
+    colors = {item["text"]: item["fill"] for item in drawn(spec, "text", "axis-label")}
+    assert colors == {"the": LIGHT.muted, "beam": LIGHT.sentence_b, ".": LIGHT.muted}
+
+
+def test_repeated_and_odd_words_keep_their_cells_and_their_spelling():
+    words = ["the", "the", "if", "constructor", "<b>"]
+    spec = heatmap(np.eye(5), words, LIGHT)
+    assert len(cells(spec)) == 25
+    assert texts(spec, "axis-label") == words * 2
+
+
+@pytest.mark.parametrize(("n", "every"), [(45, 1), (46, 2), (100, 3)])
+def test_labels_are_thinned_evenly_from_the_first(n, every):
+    spec = heatmap(np.full((n, n), 1 / n), [f"w{i}" for i in range(n)], LIGHT)
+    assert texts(spec, "axis-label") == [f"w{i}" for i in range(0, n, every)] * 2
+
+
+def test_up_to_64_rows_are_cells_and_above_one_image_with_a_band_a_row():
+    rng = np.random.default_rng(0)
+    weights = rng.random((65, 65))
+    assert "cells" in heatmap(weights[:64, :64], ["a"] * 64, LIGHT)["datasets"]
+    spec = heatmap(weights, [f"w{i}" for i in range(65)], LIGHT, marked=[3], size=SIZE)
+    assert "cells" not in spec["datasets"] and len(drawn(spec, "image")) == 1
+    bands = [item for item in drawn(spec, "rect") if item.get("opacity") == 0]
+    assert [round(band["y"] / (SIZE / 65)) for band in bands] == list(range(65))
+    best = np.argsort(-weights[7])[:5]
+    assert spec["datasets"]["rows"][7]["most"] == ", ".join(f"w{j} {weights[7, j]:.2f}" for j in best)
+    assert tooltip(spec) == ["position", "from", "attends most to"]
+    assert len(json.dumps(heatmap(np.full((512, 512), 1 / 512), ["the"] * 512, LIGHT))) < 1_000_000
+
+
+def decoded(uri):
+    return Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1])))
+
+
+def test_a_long_maps_image_has_every_number_where_it_belongs():
+    weights = np.random.default_rng(1).random((70, 70))
+    (picture,) = heatmap(weights, ["a"] * 70, LIGHT)["datasets"]["picture"]
+    levels = np.asarray(decoded(picture["url"]), float)
+    assert levels.shape == (70, 70) and np.abs(levels - weights / weights.max() * 255).max() <= 1
+
+
+def test_the_image_has_the_ramps_colours():
+    shown = decoded(image_uri(np.array([[0.0, 0.5, 1.0]]), LIGHT, "weights", 1.0)).convert("RGB")
+    assert [shown.getpixel((x, 0)) for x in (0, 2)] == [(255, 255, 255), (8, 48, 107)]
+    shown = decoded(image_uri(np.array([[-1.0, np.nan, 1.0]]), DARK, "signed", 1.0)).convert("RGB")
+    assert all(abs(a - b) <= 4 for a, b in zip(shown.getpixel((1, 0)), (15, 19, 26)))
+    assert same_color(shown.getpixel((0, 0)), DARK.signed[0]) and same_color(shown.getpixel((2, 0)), DARK.signed[-1])

@@ -1,0 +1,59 @@
+"""Lines from a word: to the right words, as thick as the weights, a colour a head."""
+
+import pandas as pd
+import pytest
+
+from selfattn.charts.links import SOURCE_COLORS, links
+from selfattn.charts.theme import LIGHT
+from selfattn.frames import strip_frame
+from tests.charts.scene import drawn, texts, tooltip
+
+WIDTH = 480
+
+
+@pytest.fixture(scope="module")
+def frame(sides):
+    side = sides["B"]
+    rows = {"L3 H7": side.weights[side.word.start], "L0 H4": side.encoding.weights(0, 4)[side.word.start]}
+    return pd.concat(
+        [strip_frame(side.encoding, row, side.word, "B").assign(source=source) for source, row in rows.items()]
+    )
+
+
+@pytest.fixture(scope="module")
+def spec(frame):
+    return links(frame, "crane", LIGHT, word_place=2, color=LIGHT.sentence_b)
+
+
+def test_each_line_is_as_thick_as_its_weight_and_ends_at_its_word(frame, spec):
+    words = {item["text"]: item["y"] for item in drawn(spec, "text") if item["x"] == WIDTH - 120}
+    assert list(words) == ["[CLS]", "The", "crane", "spread", "its", "wings", ".", "[SEP]"]
+    wanted = frame[frame["weight"] >= 0.005]
+    found = drawn(spec, "rule")
+    assert len(found) == len(wanted)
+    for line, (_, row) in zip(found, wanted.iterrows()):
+        assert line["strokeWidth"] == pytest.approx(0.4 + 17.6 * row["weight"], abs=1e-3)
+        assert line["stroke"] == dict(zip(["L3 H7", "L0 H4"], SOURCE_COLORS))[row["source"]]
+        step = words["The"] - words["[CLS]"]
+        assert line["y2"] == pytest.approx(words[row["text"]], abs=0.09 * step)
+        assert line["y"] == pytest.approx(words["crane"]) and line["x"] < line["x2"]
+    assert tooltip(spec) == ["head", "to", "weight"]
+
+
+def test_lines_of_different_heads_end_side_by_side(frame, spec):
+    ends = [
+        line["y2"]
+        for line in drawn(spec, "rule")
+        if "text: its" in line["description"] or "to: its" in line["description"]
+    ]
+    assert len(ends) == len(frame[(frame["text"] == "its") & (frame["weight"] >= 0.005)]) == len(set(ends))
+
+
+def test_the_word_stands_at_its_own_place_in_its_sentences_hue(spec):
+    (own,) = [item for item in drawn(spec, "text") if item["x"] == 112]
+    (listed,) = [item for item in drawn(spec, "text") if item["x"] == WIDTH - 120 and item["text"] == "crane"]
+    assert (own["text"], own["fill"]) == ("crane", LIGHT.sentence_b)
+    assert own["y"] == listed["y"] and listed["fill"] == LIGHT.sentence_b
+    others = [item for item in drawn(spec, "text") if item["x"] == WIDTH - 120 and item["text"] != "crane"]
+    assert {item["fill"] for item in others} == {LIGHT.ink}
+    assert texts(spec, "legend-label") == ["L3 H7", "L0 H4"]
