@@ -69,7 +69,7 @@ def token_words(text: str, offsets: Sequence[tuple[int, int]], special: Sequence
             index += 1
         if index < len(spans) and spans[index][0] < stop:
             members.setdefault(index, []).append(position)
-    return [Word(text[slice(*spans[i])], held[0], held[-1] + 1) for i, held in members.items()]
+    return [Word(text[slice(*spans[i])], tokens[0], tokens[-1] + 1) for i, tokens in members.items()]
 
 
 def find(words: Sequence[Word], text: str) -> list[int]:

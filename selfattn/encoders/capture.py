@@ -128,14 +128,14 @@ class Recorder:
             self.layers.append(
                 LayerRecording(
                     module=module, query=query, key=key, value=value, mask=mask, position_bias=bias, scale=scale,
-                    context=context,
+                    context=context
                 )
             )  # fmt: skip
         return context
 
 
 def recorded_attention(module, query, key, value, attention_mask, recorder: Recorder | None = None, **options):
-    """The attention function given to transformers: `sdpa`, with the recorder told what went in and came out."""
+    """The attention function given to transformers: `sdpa`; the recorder receives what went in and came out."""
     context, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **options)
     if recorder is None:
         return context, None

@@ -17,31 +17,13 @@ from selfattn.settings import Settings
 
 # Far above any published encoder; a config beyond them would exhaust the memory before the weights are even read.
 CONFIG_LIMITS = {
-    "num_hidden_layers": 256,
-    "num_attention_heads": 1024,
-    "hidden_size": 65_536,
-    "intermediate_size": 524_288,
-    "vocab_size": 4_000_000,
-    "max_position_embeddings": 4_000_000,
-    "num_hidden_groups": 256,
-    "inner_group_num": 256,
-    "num_feedforward_networks": 256,
-    "num_decoder_layers": 256,
-}
-CONFIG_ALIASES = {
-    "num_layers": "num_hidden_layers",
-    "n_layers": "num_hidden_layers",
-    "n_layer": "num_hidden_layers",
-    "num_heads": "num_attention_heads",
-    "n_heads": "num_attention_heads",
-    "n_head": "num_attention_heads",
-    "d_model": "hidden_size",
-    "dim": "hidden_size",
-    "n_embd": "hidden_size",
-    "d_ff": "intermediate_size",
-    "hidden_dim": "intermediate_size",
-    "d_inner": "intermediate_size",
-}
+    256: ("num_hidden_layers", "num_layers", "n_layers", "n_layer", "num_decoder_layers", "num_hidden_groups",
+          "inner_group_num", "num_feedforward_networks"),
+    1024: ("num_attention_heads", "num_heads", "n_heads", "n_head"),
+    65_536: ("hidden_size", "d_model", "dim", "n_embd"),
+    524_288: ("intermediate_size", "d_ff", "hidden_dim", "d_inner"),
+    4_000_000: ("vocab_size", "max_position_embeddings"),
+}  # fmt: skip
 
 
 def check_folder(folder: Path) -> None:
@@ -52,8 +34,7 @@ def check_folder(folder: Path) -> None:
     _check_links(folder)
     if (folder / "adapter_config.json").is_file():
         raise LoadError(
-            "adapter",
-            f"{folder.name} holds an adapter, not a whole model. Merge it into its base model and save that.",
+            "adapter", f"{folder.name} holds an adapter, not a whole model. Merge it into its base model and save that."
         )
     try:
         config = json.loads(config_file.read_text("utf-8"))
@@ -89,20 +70,20 @@ def _check_config(folder: Path, config: dict) -> None:
             f"{folder.name} asks for its own Python code to be run (auto_map), and selfattn never runs code that comes "
             "with a model. Use a checkpoint of a family that transformers knows.",
         )
-    for key, value in config.items():
-        limit = CONFIG_LIMITS.get(CONFIG_ALIASES.get(key, key))
-        if limit is not None and isinstance(value, int | float) and not 0 < value <= limit:
-            raise LoadError("config", f"{folder.name}/config.json: {key} is {value}; expected 1 to {limit:,}.")
+    for limit, keys in CONFIG_LIMITS.items():
+        for key, value in ((key, config.get(key)) for key in keys):
+            if isinstance(value, int | float) and not 0 < value <= limit:
+                raise LoadError("config", f"{folder.name}/config.json: {key} is {value}; expected 1 to {limit:,}.")
 
 
 def _check_weights(folder: Path) -> None:
     if weight_files(folder):
         return
     pickles = [path.name for path in sorted(folder.glob("*.bin")) + sorted(folder.glob("*.pt"))]
-    found = f"It has {', '.join(pickles)}, a pickle, which could run code. " if pickles else ""
+    instead = f"It has {', '.join(pickles)}, a pickle, which could run code. " if pickles else ""
     raise LoadError(
         "safetensors",
-        f"{folder.name} has no safetensors weights. {found}Save it again with "
+        f"{folder.name} has no safetensors weights. {instead}Save it again with "
         "model.save_pretrained(folder) (safetensors is the default), or take another revision.",
     )
 

@@ -112,9 +112,9 @@ class Encoder:
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
         # The backend is asked directly: the wrapper switches padding and truncation on a shared object, which races.
-        found = self.tokenizer.backend_tokenizer.encode(text, pair)
-        n = len(found.ids)
-        if all(found.special_tokens_mask):
+        read = self.tokenizer.backend_tokenizer.encode(text, pair)
+        n = len(read.ids)
+        if all(read.special_tokens_mask):
             raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
         if n > self.max_tokens:
             raise TextError(
@@ -122,21 +122,21 @@ class Encoder:
                 f" Shorten it by at least {n - self.max_tokens:,} tokens."
             )
         rows = self.model.get_input_embeddings().num_embeddings
-        if max(found.ids) >= rows:
-            strange = found.tokens[found.ids.index(max(found.ids))]
+        if max(read.ids) >= rows:
+            strange = read.tokens[read.ids.index(max(read.ids))]
             raise TextError(
-                f"The token {strange!r} has the number {max(found.ids):,}, and {self.name} has vectors for {rows:,} tokens "
+                f"The token {strange!r} has the number {max(read.ids):,}, and {self.name} has vectors for {rows:,} tokens "
                 "only: its tokeniser and its weights don't belong together. Save both again from one model."
             )
         return Tokens(
             text=text,
             pair=pair,
-            tokens=tuple(found.tokens),
-            ids=tuple(found.ids),
-            types=tuple(found.type_ids),
-            special=tuple(bool(flag) for flag in found.special_tokens_mask),
-            offsets=tuple(found.offsets),
-            segments=tuple(found.sequence_ids),
+            tokens=tuple(read.tokens),
+            ids=tuple(read.ids),
+            types=tuple(read.type_ids),
+            special=tuple(bool(flag) for flag in read.special_tokens_mask),
+            offsets=tuple(read.offsets),
+            segments=tuple(read.sequence_ids),
         )
 
     def locate(self, sentence: str, word: str) -> Located:
@@ -164,15 +164,11 @@ class Encoder:
         return self.eager.weights(self.inputs([self.tokenize(text)]))
 
     def separate_pass_fits(self, n: int) -> bool:
-        """Whether the maps of a separate pass over n tokens, which are all held at once, stay within the operator's bound."""
+        """Whether the maps of a separate pass over n tokens, all in memory at once, stay within the operator's bound."""
         return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
-        self,
-        text: str,
-        position: int | Sequence[int],
-        how: str = "zero",
-        progress: Progress | None = None,
+        self, text: str, position: int | Sequence[int], how: str = "zero", progress: Progress | None = None
     ) -> Tensor:
         """What the vector at `position` becomes without each head in turn: (n_layers, n_heads, d_model).
 

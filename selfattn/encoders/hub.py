@@ -35,7 +35,7 @@ def offline() -> bool:
 def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tuple[Path, str]:
     """Download (or find in the cache) a Hub model's files: their folder and the commit. Raises LoadError.
 
-    report is told in words which file is on its way and how far.
+    report is called with a few words: which file is on its way, and how far.
     """
     try:
         if offline():

