@@ -14,6 +14,7 @@ from selfattn.dashboard.queue import run_slot
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.families import SENTENCES
+from selfattn.numbers import error
 
 ERRORS = {
     "same_inputs": "weights, on the same inputs",
@@ -53,10 +54,10 @@ def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
 def show_proof(proof: pd.DataFrame, precision: str) -> None:
     """The largest errors in one line and a layer a row; all heads as a download."""
     worst = proof[list(ERRORS)].max()
-    known = [f"{worst[column]:.1e} ({label})" for column, label in ERRORS.items() if pd.notna(worst[column])]
+    known = [f"{error(worst[column])} ({label})" for column, label in ERRORS.items() if pd.notna(worst[column])]
     st.text(f"{len(proof)} heads, the largest differences in {precision}: " + "; ".join(known) + ".", width="stretch")
     layers = proof.groupby("layer")[list(ERRORS)].max().rename(columns=ERRORS)
-    st.dataframe(layers.map(lambda error: "not known" if pd.isna(error) else f"{error:.1e}"), width="stretch")
+    st.dataframe(layers.map(lambda value: "not known" if pd.isna(value) else error(value)), width="stretch")
     data = proof.to_csv(index=False)
     st.download_button("Every head (CSV)", data, "proof.csv", "text/csv", on_click="ignore", key="proof_csv")
 
@@ -65,7 +66,7 @@ def show_proof(proof: pd.DataFrame, precision: str) -> None:
 def support() -> pd.DataFrame:
     """The support table, once for all visitors: it depends on the installed versions only."""
     table = support_table()
-    table["largest_error"] = [f"{error:.1e}" if pd.notna(error) else "" for error in table["largest_error"]]
+    table["largest_error"] = [error(value) if pd.notna(value) else "" for value in table["largest_error"]]
     table["heads"] = [str(heads) if heads else "" for heads in table["heads"]]
     return table.rename(columns={"largest_error": "largest error", "from": "recomputed from", "why": "why, or a note"})
 
@@ -90,8 +91,8 @@ else:
     if st.button("Run the proof", type="primary", key="run_proof"):
         try:
             st.session_state.proof = (asked, run_proof(encoder, text))
-        except TextError as error:
-            show_error(error)
+        except TextError as problem:
+            show_error(problem)
     if st.session_state.get("proof", (None,))[0] == asked:
         show_proof(st.session_state.proof[1], encoder.dtype)
 

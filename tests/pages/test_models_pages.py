@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
+from selfattn import load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.numbers import error
 
 pytestmark = pytest.mark.slow
 
@@ -49,6 +52,28 @@ def test_the_proof_at_a_button():
     assert len(at.dataframe[1].value) == 6
     at.text_input(key="proof_text").set_value("Another text.").run()
     assert "heads, the largest differences" not in said(at)  # it was proved for the other one
+
+
+def test_the_proof_says_the_largest_differences(folders):
+    """A tiny encoder that isn't the default: its facts, and every difference that the page says, computed here."""
+    encoder = load_encoder(folders["other"], device="cpu")
+    at = page("about/models_and_proof", model="another ...", other=folders["other"])
+    facts = dict(at.dataframe[0].value.to_numpy())
+    assert facts["layers × heads"] == f"{encoder.n_layers} × {encoder.n_heads}"
+    assert facts["d_model, d_head"] == f"{encoder.d_model}, {encoder.d_head}"
+    assert (facts["name"], facts["family"]) == (encoder.name, encoder.family)
+    assert facts["sha256 of the weights"] == encoder.digest
+    at.text_input(key="proof_text").set_value("Another text.").run()
+    at.button(key="run_proof").click().run()
+    weights = encoder.encode("Another text.")
+    own = torch.stack([weights.own_weights(layer) for layer in range(encoder.n_layers)])
+    mine = torch.stack([weights.weights(layer) for layer in range(encoder.n_layers)])
+    reference = encoder.reference_weights("Another text.")
+    by_layer = at.dataframe[1].value
+    for column, theirs in (("weights, on the same inputs", own), ("weights, to a separate slow pass", reference)):
+        largest = (mine - theirs).abs().amax((1, 2, 3)).tolist()
+        assert by_layer[column].tolist() == [error(value) for value in largest]
+        assert f"{error(max(largest))} ({column})" in said(at)
 
 
 def test_a_text_that_cannot_be_proved():

@@ -1,0 +1,106 @@
+"""What it cannot tell: every number that the page says, computed anew; the two rows of weights on one scale."""
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+from torch.nn.functional import cosine_similarity
+
+from pages.about.what_it_cannot_tell.counterexamples import PASSAGE, SENSE_WORDS, SENTENCE
+from selfattn.examples import PAIRS, labelled_sentences
+from selfattn.numbers import change, effect, share, weight
+from selfattn.senses import separation
+from selfattn.words import find
+from tests.pages.conftest import APP
+from tests.pages.pictures import charts, mark
+
+
+@pytest.fixture(scope="module")
+def page():
+    at = AppTest.from_file(str(APP.parent / "pages/about/what_it_cannot_tell/page.py"), default_timeout=180).run()
+    assert not at.exception
+    return at
+
+
+@pytest.fixture(scope="module")
+def said(page):
+    return "\n".join(element.value for element in page.text)
+
+
+def test_a_large_weight_may_contribute_little(said, encoder):
+    encoding = encoder.encode(SENTENCE)
+    reference = encoder.reference_weights(SENTENCE)
+    gap, sentence = -1.0, ""
+    for layer in range(6):
+        for head in range(12):
+            row, trace = reference[layer, head, 2], encoding.trace(layer, head)
+            context = row @ trace.value
+            shares = row * (trace.value @ context) / (context @ context)
+            place = int((row - shares).argmax())
+            if float(row[place] - shares[place]) > gap:
+                gap = float(row[place] - shares[place])
+                numbers = weight(float(row[place])), change(float(shares[place]))
+                sentence = f'In L{layer} H{head}, "bank" gives {encoding.tokens[place]} {numbers[0]} of its weight; '
+                sentence += f"but of the context, {numbers[1]} comes from there."
+    assert sentence in said
+
+
+def test_other_weights_stand_beside_the_heads_own(page, said, encoder):
+    own, other = charts(page)
+    line = next(line for line in said.splitlines() if "moved elsewhere" in line)
+    layer, head = (int(part[1:].rstrip(",")) for part in line.split()[:2])
+    row = encoder.reference_weights(PASSAGE)[layer, head, 2]
+    top = row.topk(8)
+    assert mark(own, "bar").values("x") == pytest.approx(top.values.tolist(), abs=1e-5)
+    tokens = encoder.encode(PASSAGE).tokens
+    assert mark(own, "bar").labels("y") == [f"{place}: {tokens[place]}" for place in top.indices.tolist()]
+    assert mark(own, "bar").labels("y") == mark(other, "bar").labels("y")
+    assert mark(own, "bar").domain("x") == mark(other, "bar").domain("x")
+    assert mark(own, "bar").domain("x")[1] > float(top.values[0])
+    before, after = mark(own, "bar").values("x"), mark(other, "bar").values("x")
+    assert f"its favourite has {weight(after[0])} instead of {weight(before[0])}" in line
+    assert f"These eight: {weight(sum(after))} of 1." in said
+
+
+def test_effects_are_summed_beside_the_control(said, encoder):
+    pair = PAIRS[0]
+    places = {text: list(encoder.encode(text).words[find(encoder.encode(text).words, pair.word)[0]].positions)
+              for text in (pair.first, pair.second, pair.control)}  # fmt: skip
+    vector = {text: encoder.encode(text).hidden[-1, place].mean(0) for text, place in places.items()}
+    without = {text: encoder.knock_out(text, place) for text, place in places.items()}
+
+    def effects(other):
+        return cosine_similarity(without[pair.first], without[other], dim=-1) - cosine_similarity(
+            vector[pair.first], vector[other], dim=0
+        )
+
+    found, control = effects(pair.second), effects(pair.control)
+    both = encoder.without_attention([pair.first, pair.second])
+    alone = [last[-1, places[text]].mean(0) for last, text in zip(both, (pair.first, pair.second))]
+    together = cosine_similarity(*alone, dim=0) - cosine_similarity(vector[pair.first], vector[pair.second], dim=0)
+    assert f"add up to {change(float(found.sum()))}; all removed at once: {change(float(together))}." in said
+    assert f"{share(float((found < 0).float().mean()))} of the heads have a negative effect" in said
+    largest, control_largest = (effect(float(each.abs().max())) for each in (found, control))
+    assert (
+        f"between the two senses: {largest}. In the control pair, two sentences of one sense: {control_largest}."
+        in said
+    )
+
+
+def test_baselines_stand_beside_the_heads(said, encoder):
+    frame = labelled_sentences()
+    words = list(dict.fromkeys(frame["word"]))[:SENSE_WORDS]
+    heads = separation(encoder, frame[frame["word"].isin(words)], shuffles=1, floor=False).heads
+    best = heads.sort_values("accuracy", ascending=False, kind="stable").iloc[0]
+    for part in (
+        f"separate the senses of {SENSE_WORDS} words above chance",
+        f"On {int((heads.uniform >= heads.accuracy).sum())} of them equal weights",
+        f"on {int((heads.own_value >= heads.accuracy).sum())} the word's own value",
+        f"L{best.layer:.0f} H{best['head']:.0f}, has {share(best.accuracy)}; equal weights there {share(best.uniform)}",
+    ):
+        assert part in said
+
+
+def test_noise_is_recomputed_as_well(page):
+    torch.manual_seed(0)
+    text = next(element.value for element in page.markdown if "pure noise" in element.value)
+    assert 0 < float(text.split("**")[1]) < 1e-5
