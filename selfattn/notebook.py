@@ -28,7 +28,7 @@ from selfattn.words import Word, find, shared_words
 
 
 def attention(encoder: Encoder, text: str, layer: int, head: int, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """One head's whole map on a text: rows look, columns are looked at."""
+    """One head's whole map on a text: row i says what token i attends to."""
     encoding = encoder.encode(text)
     weights = encoding.weights(layer, head).numpy()
     return alt.Chart.from_dict(heatmap(weights, encoding.tokens, theme, title=str(Head(layer, head))))
@@ -37,7 +37,7 @@ def attention(encoder: Encoder, text: str, layer: int, head: int, theme: Theme =
 def two_sentences(
     encoder: Encoder, first: str, second: str, word: str | None = None, *, layer: int, head: int, theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """What one head makes a word look at in two sentences. word: one that stands in both (None: the longest)."""
+    """What a word attends to in two sentences, in one head. word: one that stands in both (None: the longest)."""
     sides = _sides(encoder, first, second, word)
     maps = {
         name: word_map(encoding, encoding.weights(layer, head), words=False) for name, (encoding, _) in sides.items()
@@ -54,7 +54,7 @@ def two_sentences(
 def removals(
     encoder: Encoder, first: str, second: str, word: str | None = None, *, chosen: str = "", theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """All heads: what removing each does to the likeness of a word's two vectors. chosen: a head to mark ("L0 H10")."""
+    """All heads: what removing each does to the cosine of a word's two vectors. chosen: a head to mark ("L0 H10")."""
     (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
     effect = knock_out_effect(encoder, (a.text, in_a.positions), (b.text, in_b.positions))
     return alt.Chart.from_dict(head_map(heads_frame(effect=effect), "effect", theme, chosen))
@@ -63,7 +63,7 @@ def removals(
 def parting(
     encoder: Encoder, first: str, second: str, word: str | None = None, *, theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """The likeness of a word's two vectors: as bare token, with its position, after each layer."""
+    """The cosine of a word's two vectors: as bare token, with its position, after each layer."""
     (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
     curve = drift_frame(**{"A against B": drift(a, in_a.positions, b, in_b.positions)})
     return alt.Chart.from_dict(drift_curve(curve, theme, {"A against B": theme.ink}))
@@ -80,9 +80,9 @@ def _sides(encoder: Encoder, first: str, second: str, word: str | None) -> dict[
 
 
 def _find(encoding: Encoding, word: str) -> Word:
-    found = find(encoding.words, word)
-    if not found:
+    places = find(encoding.words, word)
+    if not places:
         raise TextError(
             f"{word!r} is not a word of {encoding.text!r}. Write it as it stands there (letter case aside)."
         )
-    return encoding.words[found[0]]
+    return encoding.words[places[0]]

@@ -4,9 +4,12 @@ import re
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from selfattn import TextError, notebook
+from selfattn.charts.vega import drawn_frame
 from selfattn.export.files import draw_svg
 
 PAIR = ("The bank of the river.", "The bank approved the loan.")
@@ -31,14 +34,54 @@ def test_the_readme_shows_the_same_lines():
     assert lines in readme.read_text("utf-8")
 
 
-def test_each_function_gives_a_chart_that_is_valid_and_draws(encoder):
-    charts = [
-        notebook.attention(encoder, PAIR[0], 0, 10),
-        notebook.removals(encoder, *PAIR, chosen="L0 H10"),
-        notebook.parting(encoder, *PAIR, word="BANK"),
-    ]
-    for chart in charts:
-        assert draw_svg(chart.to_dict(validate=True)).count("<path") > 5
+CRANES = ("Yesterday a crane lifted the beam.", "A crane waded slowly near the shore.")
+
+
+def drawn(chart):
+    """The chart, valid and drawn, as the records that it draws."""
+    spec = chart.to_dict(validate=True)
+    assert draw_svg(spec).count("<path") > 5
+    return drawn_frame(spec)
+
+
+def test_attention_draws_the_models_own_weights_of_that_head(encoder):
+    cells = drawn(notebook.attention(encoder, CRANES[0], 3, 7)).sort_values(["row", "column"])
+    weights = encoder.reference_weights(CRANES[0])[3, 7]
+    np.testing.assert_allclose(cells["value"], weights.flatten(), atol=1e-5)
+
+
+def test_two_sentences_draws_the_words_row_and_the_map_of_each(encoder):
+    records = drawn(notebook.two_sentences(encoder, *CRANES, word="crane", layer=3, head=7))
+    strip = records.dropna(subset=["text", "sentence", "weight"])
+    cells = records.dropna(subset=["row", "value"])
+    at = 0
+    starts = {"A": range(9), "B": [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]}  # of the words; "waded" is two tokens
+    for name, text, place in (("A", CRANES[0], 3), ("B", CRANES[1], 2)):
+        weights = encoder.reference_weights(text)[3, 7].numpy()
+        row = strip[strip["sentence"] == name]
+        np.testing.assert_allclose(row["weight"], np.add.reduceat(weights[place], starts[name]), atol=1e-5)
+        assert row["text"][row["chosen"].astype(bool)].tolist() == ["crane"]
+        map_ = cells.iloc[at : at + weights.size].sort_values(["row", "column"])
+        np.testing.assert_allclose(map_["value"], weights.flatten(), atol=1e-5)
+        at += weights.size
+    assert at == len(cells)
+
+
+def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder):
+    frame = drawn(notebook.removals(encoder, *CRANES, "crane", chosen="L3 H7"))
+    vectors = [encoder.encode(text).hidden[-1][place] for text, place in zip(CRANES, (3, 2))]
+    without = [encoder.knock_out(text, place) for text, place in zip(CRANES, (3, 2))]
+    expected = torch.cosine_similarity(*without, dim=-1) - torch.cosine_similarity(*vectors, dim=0)
+    np.testing.assert_allclose(frame["effect"], expected.flatten(), atol=1e-5)
+    assert frame["name"][3 * 12 + 7] == "L3 H7"
+
+
+def test_parting_draws_the_cosine_at_each_depth(encoder):
+    frame = drawn(notebook.parting(encoder, *CRANES, word="CRANE"))
+    a, b = (encoder.encode(text) for text in CRANES)
+    cosines = [torch.cosine_similarity(a.static[3], b.static[2], dim=0)]
+    cosines += list(torch.cosine_similarity(a.hidden[:, 3], b.hidden[:, 2], dim=-1))
+    np.testing.assert_allclose(frame.sort_values("depth")["similarity"], cosines, atol=1e-5)
 
 
 def test_a_word_that_is_missing_is_named(encoder):

@@ -63,7 +63,7 @@ def test_each_map_is_drawn(main_view, measure):
 def test_the_models_own_weights_and_the_difference(main_view):
     at = main_view.button_group(key="view").set_value("difference").run()
     assert not at.exception
-    assert sum(text.startswith("Largest difference:") for text in texts(at)) == 2
+    assert sum(text.startswith("Largest difference to the model's own: 0.0000") for text in texts(at)) == 2
     at.button_group(key="view").set_value("model's own").run()
     assert not at.exception
     assert sum(text.startswith("Largest weight:") for text in texts(at)) == 2
