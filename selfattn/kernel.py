@@ -71,13 +71,13 @@ def attend(
 def attend_precisely(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None
 ) -> AttentionTrace:
-    """`attend` in double precision, handed out in single: the kernel adds no rounding of its own to what a model did.
+    """`attend` in double precision: the kernel adds no rounding of its own to what a model did.
 
-    Above DOUBLE weights in single precision throughout, because the steps would fill the memory.
+    Above DOUBLE weights in single precision, because the steps would fill the memory.
     """
     n_weights = math.prod(query.shape[:-1]) * key.shape[-2]
     dtype = torch.float64 if n_weights <= DOUBLE else torch.float32
-    return attend(query.to(dtype), key.to(dtype), value.to(dtype), mask, scale).float()
+    return attend(query.to(dtype), key.to(dtype), value.to(dtype), mask, scale)
 
 
 def add_mask(scaled: Tensor, mask: Tensor | None) -> Tensor:

@@ -26,19 +26,19 @@ def encoder() -> Encoder:
 
 @pytest.fixture
 def asked_heads(monkeypatch) -> list[tuple[str, int | slice | None, int]]:
-    """What is computed while a test runs: "trace" or "own_weights", the head or heads, and how many rows of them."""
+    """What is computed while a test runs: "attend" or "own_weights", the head or heads, and how many rows of them."""
     asked = []
-    trace = LayerRecording.trace
+    attend = LayerRecording.attend
 
-    def count_trace(recording, heads=slice(None), rows=slice(None)):
-        asked.append(("trace", heads, len(range(recording.query.shape[2])[rows])))
-        return trace(recording, heads, rows)
+    def count_attend(recording, heads, rows):
+        asked.append(("attend", heads, len(range(recording.query.shape[2])[rows])))
+        return attend(recording, heads, rows)
 
     def count_own_weights(recording, head=None):
         asked.append(("own_weights", head, recording.query.shape[2]))
         return reference.own_weights(recording, head)
 
-    monkeypatch.setattr(LayerRecording, "trace", count_trace)
+    monkeypatch.setattr(LayerRecording, "attend", count_attend)
     monkeypatch.setattr(encoding, "own_weights", count_own_weights)
     return asked
 

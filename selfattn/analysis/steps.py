@@ -193,7 +193,7 @@ def _recorded_steps(recorded: AttentionTrace) -> list[Step]:
     return [
         _step(
             name, name[0].upper(), getattr(recorded, name), f"{d_head} numbers for each of the {n} tokens", None, RECEIVED,
-            (LayerRecording.trace, name),
+            (LayerRecording.attend, name),
         )
         for name in ("query", "key", "value")
     ]  # fmt: skip

@@ -35,10 +35,11 @@ def change(
         mask = combine(mask, causal_mask(len(trace.query)))
     if uniform:  # a query of zeros scores every key alike
         allowed = None if mask is None else mask if mask.dtype == torch.bool else mask > -math.inf
-        return attend_precisely(torch.zeros_like(trace.query), trace.key, trace.value, allowed, trace.scale)
+        return attend_precisely(torch.zeros_like(trace.query), trace.key, trace.value, allowed, trace.scale).float()
     if mask is not None and mask.dtype != torch.bool:
         mask = mask / temperature
-    return attend_precisely(trace.query, trace.key, trace.value, mask, (trace.scale if scaling else 1.0) / temperature)
+    scale = (trace.scale if scaling else 1.0) / temperature
+    return attend_precisely(trace.query, trace.key, trace.value, mask, scale).float()
 
 
 def causal_mask(n: int) -> Tensor:
@@ -69,7 +70,8 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
     Add minus infinity to the scaled scores; multiply the *scores* by 0 (e^0 = 1: the token still counts); multiply the
     weights by 0 (rows no longer sum to 1); that, and divide each row by its sum (equal to the first).
     """
-    added = attend_precisely(trace.query, trace.key, trace.value, combine(trace.mask, allowed), trace.scale).weights
+    mask = combine(trace.mask, allowed)
+    added = attend_precisely(trace.query, trace.key, trace.value, mask, trace.scale).weights.float()
     zeroed = trace.weights * allowed
     total = zeroed.sum(-1, keepdim=True)
     ways = (

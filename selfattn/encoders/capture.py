@@ -81,7 +81,15 @@ class LayerRecording:
         return bias.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else bias + mask
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
-        """The kernel's computation from what was recorded, for one head or several, for all or some of the queries."""
+        """The kernel's steps from what was recorded, for one head or several, for all or some of the queries; float32."""
+        return self.attend(heads, rows).float()
+
+    def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
+        """The weights of `trace` alone, which spares rounding every other step to float32."""
+        return self.attend(heads, rows).weights.float()
+
+    def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:
+        """The kernel's computation as precise as it is made: float64 but for a very long text."""
         query, key, value = (t[0, heads].cpu() for t in (self.query, self.key, self.value))
         mask = self.additive_mask(rows)
         if mask is not None:

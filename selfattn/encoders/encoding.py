@@ -71,8 +71,8 @@ class Encoding:
         size = max(1, BLOCK // (n * (self.n_heads if head is None else 1)))
         queries = range(n)[rows]
         blocks = [queries[first : first + size] for first in range(0, max(len(queries), 1), size)]
-        traces = (self.recordings[layer].trace(heads, slice(b.start, b.stop, b.step)) for b in blocks)
-        return torch.cat([trace.weights for trace in traces], dim=-2)
+        recording = self.recordings[layer]
+        return torch.cat([recording.weights(heads, slice(b.start, b.stop, b.step)) for b in blocks], dim=-2)
 
     def rows(self, position: int) -> Tensor:
         """What the token at `position` attends to, in every layer and head: (n_layers, n_heads, n), in O(n)."""
@@ -80,7 +80,7 @@ class Encoding:
         if self.shown is not None:
             return self.shown[:, :, position]
         row = slice(position, position + 1)
-        return torch.stack([recording.trace(rows=row).weights[:, 0] for recording in self.recordings])
+        return torch.stack([recording.weights(rows=row)[:, 0] for recording in self.recordings])
 
     def own_weights(self, layer: int, head: int | None = None) -> Tensor:
         """The weights (n_heads, n, n) by the model's own eager function on the very inputs that the kernel gets.

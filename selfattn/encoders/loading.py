@@ -276,7 +276,7 @@ def _why_not(encoder: Encoder, inputs: dict[str, Tensor], recorder: Recorder, re
             f"{encoder.family} computes its attention by itself: {len(recorder.layers)} of {len(reference)} layers went "
             "through the interface where query, key and value can be read."
         )
-    error = max(float((layer.trace().weights - own).abs().max()) for layer, own in zip(recorder.layers, reference))
+    error = max(float((layer.weights() - own).abs().max()) for layer, own in zip(recorder.layers, reference))
     if error > PARITY[encoder.dtype]:
         return (
             f"the kernel's weights differ from the model's own by {error:.1e}, so {encoder.family} does more than QK^T."

@@ -95,7 +95,7 @@ def test_only_what_is_asked_for_is_computed(encoder, asked_heads):
     encoding.own_weights(4, 3)
     encoding.trace(1, 5, slice(2, 3))
     n = len(encoding.tokens)
-    assert asked_heads == [("trace", 7, n), ("own_weights", 3, n), ("trace", 5, 1)]
+    assert asked_heads == [("attend", 7, n), ("own_weights", 3, n), ("attend", 5, 1)]
     with pytest.raises(IndexError, match="head from 0 to 11"):
         encoding.weights(0, 12)
     with pytest.raises(IndexError, match="head from 0 to 11"):
