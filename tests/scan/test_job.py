@@ -137,6 +137,7 @@ def test_a_second_run_makes_only_what_is_missing(tmp_path):
     assert read_scan(output).rejects()["row"].tolist() == ["3"]
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_no_row_is_lost_and_none_comes_twice(tmp_path):
     table, output, whole = write(tmp_path / "table.csv", 240, bad=(5, 200)), tmp_path / "scan", tmp_path / "whole"
     more = ["--part-rows", "8", "--batch-tokens", "64"]
