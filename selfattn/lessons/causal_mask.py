@@ -6,7 +6,6 @@ other cases are what learners ask about.
 
 from dataclasses import dataclass
 
-import pandas as pd
 from torch import Tensor
 
 from selfattn.kernel import attend
@@ -19,8 +18,16 @@ class MaskCase:
 
     name: str
     weights: Tensor  # (n, n)
-    row_sums: Tensor  # (n,) 1 where softmax was the last step
-    leaked: float  # the largest share of any row's weight that falls on later tokens
+
+    @property
+    def row_sums(self) -> Tensor:
+        """(n,): 1 where softmax was the last step."""
+        return self.weights.sum(-1)
+
+    @property
+    def leaked(self) -> float:
+        """The largest share of any row's weight that falls on later tokens."""
+        return float(self.weights.triu(1).sum(-1).max())
 
 
 def four_cases(query: Tensor, key: Tensor) -> tuple[MaskCase, ...]:
@@ -39,27 +46,8 @@ def four_cases(query: Tensor, key: Tensor) -> tuple[MaskCase, ...]:
     zeroed_weights = bare.weights * allowed
     total = zeroed_weights.sum(-1, keepdim=True)
     return (
-        _case("add −∞ to the scores", added),
-        _case("multiply the scores by 0", zeroed_scores),
-        _case("multiply the weights by 0", zeroed_weights),
-        _case("… and divide by the row's sum", zeroed_weights / total.masked_fill(total == 0, 1.0)),
+        MaskCase("add −∞ to the scores", added),
+        MaskCase("multiply the scores by 0", zeroed_scores),
+        MaskCase("multiply the weights by 0", zeroed_weights),
+        MaskCase("… and divide by the row's sum", zeroed_weights / total.masked_fill(total == 0, 1.0)),
     )
-
-
-def summary(cases: tuple[MaskCase, ...]) -> pd.DataFrame:
-    """One row a case: case, smallest_row_sum, largest_row_sum, leaked, difference (from the first case)."""
-    return pd.DataFrame(
-        {
-            "case": [case.name for case in cases],
-            "smallest_row_sum": [float(case.row_sums.min()) for case in cases],
-            "largest_row_sum": [float(case.row_sums.max()) for case in cases],
-            "leaked": [case.leaked for case in cases],
-            "difference": [float((case.weights - cases[0].weights).abs().max()) for case in cases],
-        }
-    )
-
-
-def _case(name: str, weights: Tensor) -> MaskCase:
-    row_sums = weights.sum(-1)
-    later = (weights * ~causal_mask(len(weights))).sum(-1)
-    return MaskCase(name, weights, row_sums, float(later.max()))

@@ -19,28 +19,16 @@ KEYS = ((1.5, 0.5), (1.0, 4.0), (3.0, 1.0))
 def compare(
     query: Sequence[float] = QUERY, keys: Sequence[Sequence[float]] = KEYS, names: Sequence[str] = NAMES
 ) -> pd.DataFrame:
-    """One row a key: name, length, cosine (to the query), score, scaled (over sqrt d_k), weight, cosine_weight.
-
-    cosine_weight is what softmax gives when query and keys are first cut to length 1 and the scores not scaled.
-    """
+    """One row a key: name, score, scaled (over sqrt d_k), cosine (to the query)."""
     key = typed_numbers.matrix("Keys", keys)
     wanted = typed_numbers.vector("Query", query, key.shape[1])[None]
     lengths = key.norm(dim=1)
     if bool((lengths == 0).any()) or float(wanted.norm()) == 0:
         raise ValueError("Expected vectors with a direction, got a zero vector, which has none. Change one number.")
-    raw = attend(wanted, key, key)
-    unit = attend(wanted / wanted.norm(), key / lengths[:, None], key, scale=1.0)
-    return pd.DataFrame(
-        {
-            "name": list(names),
-            "length": lengths.tolist(),
-            "cosine": unit.scores[0].tolist(),
-            "score": raw.scores[0].tolist(),
-            "scaled": raw.scaled[0].tolist(),
-            "weight": raw.weights[0].tolist(),
-            "cosine_weight": unit.weights[0].tolist(),
-        }
-    )
+    trace = attend(wanted, key, key)
+    cosines = attend(wanted / wanted.norm(), key / lengths[:, None], key, scale=1.0).scores[0]
+    scores, scaled = trace.scores[0].tolist(), trace.scaled[0].tolist()
+    return pd.DataFrame({"name": list(names), "score": scores, "scaled": scaled, "cosine": cosines.tolist()})
 
 
 def score_when_longer(query: Sequence[float], key: Sequence[float], times: float) -> float:

@@ -17,9 +17,7 @@ class SameMean:
 
     before: Tensor  # (n, d_value)
     after: Tensor  # (n, d_value)
-    context_before: Tensor  # (d_value,)
-    context_after: Tensor  # (d_value,)
-    moved: float  # the largest change of a value
+    context: Tensor  # (d_value,) of the other values
     difference: float  # the largest difference of the contexts
 
 
@@ -35,9 +33,8 @@ def same_mean(trace: AttentionTrace | None = None, amount: float = 1.0) -> SameM
     # What the heavy value gains, weighed, the light one loses, weighed: their sum doesn't move.
     after[heavy] += amount * weights[light]
     after[light] -= amount * weights[heavy]
-    before, now = weights @ trace.value, weights @ after
-    moved, difference = (after - trace.value).abs().max(), (now - before).abs().max()
-    return SameMean(trace.value, after, before, now, float(moved), float(difference))
+    context = attend(trace.query, trace.key, after, scale=trace.scale).context
+    return SameMean(trace.value, after, context[0], float((context - trace.context).abs().max()))
 
 
 def forgets_order(trace: AttentionTrace) -> float:

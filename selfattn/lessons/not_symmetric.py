@@ -3,10 +3,8 @@
 Source: softmax normalises each row by itself, so equal scores become unequal weights.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
 from torch import Tensor
 
 
@@ -30,13 +28,3 @@ def asymmetry(weights: Tensor) -> Asymmetry:
     pairs = len(weights) * (len(weights) - 1)
     mean = float(difference.abs().sum()) / pairs
     return Asymmetry(row, column, float(weights[row, column]), float(weights[column, row]), mean)
-
-
-def pairs(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
-    """One row a pair i < j: position_a, position_b, pair, forth, back."""
-    rows = [
-        (i, j, f"{tokens[i]} · {tokens[j]}", float(weights[i, j]), float(weights[j, i]))
-        for i in range(len(tokens))
-        for j in range(i + 1, len(tokens))
-    ]
-    return pd.DataFrame(rows, columns=["position_a", "position_b", "pair", "forth", "back"])

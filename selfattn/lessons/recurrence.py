@@ -35,7 +35,7 @@ Network = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Path:
-    """The way from one word to another, in each kind of network. Words are counted from 1, as the source does."""
+    """The way from one word to another. Words are counted from 1, as the source does."""
 
     n: int
     start: int
@@ -43,9 +43,7 @@ class Path:
     distance: int  # steps through a recurrent net: |start - stop|
     states_between: int  # states that lie strictly between
     sequential_steps: int  # of the recurrent net, for the whole sentence
-    attention_distance: int  # 1, always
-    attention_sequential_steps: int  # 1: all words at once
-    attention_scores: int  # n x n
+    attention_scores: int  # n x n; attention takes one step, whatever the distance
 
 
 def words_of(sentence: str) -> tuple[str, ...]:
@@ -63,7 +61,7 @@ def path(n: int, start: int, stop: int) -> Path:
     if start == stop:
         raise ValueError(f"Expected two different words, got word {start} twice. Choose another.")
     distance = abs(start - stop)
-    return Path(n, start, stop, distance, distance - 1, n, 1, 1, n * n)
+    return Path(n, start, stop, distance, distance - 1, n, n * n)
 
 
 def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:

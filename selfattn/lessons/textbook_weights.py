@@ -6,6 +6,7 @@ Source: the published lessons; where they print a word without a sentence, the s
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
@@ -71,8 +72,8 @@ def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFram
     n_layers, n_heads = distance.shape
     frame = pd.DataFrame(
         {
-            "layer": [layer for layer in range(n_layers) for _ in range(n_heads)],
-            "head": [head for _ in range(n_layers) for head in range(n_heads)],
+            "layer": np.repeat(range(n_layers), n_heads),
+            "head": np.tile(range(n_heads), n_layers),
             "distance": distance.flatten().tolist(),
             "kept": weights.sum(-1).mean(-1).flatten().tolist(),
         }

@@ -78,7 +78,7 @@ def test_s3_it_is_word_7_bank_word_2_with_four_states_between():
     assert (start, stop) == (2, 7)
     found = recurrence.path(len(words), start, stop)
     assert (found.distance, found.states_between) == (5, 4)
-    assert (found.attention_distance, found.attention_sequential_steps) == (1, 1)
+    assert (found.sequential_steps, found.attention_scores) == (9, 81)
 
 
 def test_s3_the_long_sentence_puts_17_words_between_cat_and_ran():

@@ -18,30 +18,16 @@ def show(encoder: Encoder) -> None:
     sentence = "The animal didn't cross the street because it was too tired."
     _, encoding = teaching.choose_sentence("many-heads", sentence, encoder)
     words = [word.text for word in encoding.words]
-    index = st.selectbox(
-        "Word",
-        range(len(words)),
-        words.index("it") if "it" in words else 0,
-        format_func=lambda n: words[n],
-        key=f"many-heads.word.{len(words)}",
-        width=220,
-    )
+    default, key = words.index("it") if "it" in words else 0, f"many-heads.word.{len(words)}"
+    index = st.selectbox("Word", range(len(words)), default, format_func=lambda n: words[n], key=key, width=220)
     position = encoding.words[index].start
     heads = many_heads.favourites(encoding.rows(position), position, encoding.tokens, encoding.special)
     weights = torch.tensor(heads["weight"].tolist()).reshape(encoding.n_layers, encoding.n_heads)
     layers, across = [f"L{n}" for n in range(encoding.n_layers)], [f"H{n}" for n in range(encoding.n_heads)]
     # Heads down and layers across, so that a token's width fits into a narrow window.
     labels = [_short(token) for token in heads.sort_values(["head", "layer"])["token"]]
-    chart = heatmap(
-        weights.T,
-        across,
-        current_theme(),
-        columns=layers,
-        maximum=1.0,
-        names=("head", "layer"),
-        cell=(74, 30),
-        numbers=labels,
-    )
+    looks = {"maximum": 1.0, "names": ("head", "layer"), "cell": (74, 30), "numbers": labels}
+    chart = heatmap(weights.T, across, current_theme(), columns=layers, **looks)
     counted = many_heads.count_kinds(heads)
     kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
     show_chart(chart, f"What gets most weight, in how many heads: {kinds}.", width="content")

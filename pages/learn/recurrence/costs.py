@@ -50,7 +50,7 @@ def show_forgetting() -> None:
     for name, values in {"values": same.before, "other values": same.after}.items():
         text = "  ".join("[" + ", ".join(f"{number:5.2f}" for number in row) + "]" for row in values.tolist())
         st.text(f"{name}: {text}")
-    context = ", ".join(f"{number:.2f}" for number in same.context_after.tolist())
+    context = ", ".join(f"{number:.2f}" for number in same.context.tolist())
     st.text(f"Same weights, same context: [{context}]; the two differ by {error(same.difference)}.")
     order = mean_forgets.forgets_order(worked_example.compute())
     st.text(

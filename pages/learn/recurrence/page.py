@@ -45,7 +45,7 @@ def show_path(words: tuple[str, ...], start: int, stop: int) -> None:
         {
             "": ["Distance between the two words", "States in between", "Steps in a row", "Scores"],
             "recurrence": [path.distance, path.states_between, path.sequential_steps, 0],
-            "attention": [path.attention_distance, 0, path.attention_sequential_steps, path.attention_scores],
+            "attention": [1, 0, 1, path.attention_scores],
         }
     )
     st.dataframe(table, hide_index=True, width=480)

@@ -27,25 +27,14 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
          for name, rate in (("accuracy", s.score.accuracy), ("recall", s.score.recall)) if not math.isnan(rate)]
     )  # fmt: skip
     with teaching.row():
-        teaching.figure(
-            "Loss",
-            lines(curves, "epoch", "loss", theme, log="y", size=(240, 230)),
-            f"After epoch {states[-1].epoch}: {last.loss:.4f}.",
-            key=f"{key}.loss",
-        )
-        teaching.figure(
-            "Right answers",
-            lines(rates, "epoch", "rate", theme, "of", domain=(0, 1), size=(240, 230)),
-            f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}.",
-            key=f"{key}.rates",
-        )
-        teaching.figure(
-            f"Attention on the positives, epoch {chosen.epoch}",
-            heatmap(chosen.weights, TOKENS, theme, maximum=1.0, cell=36),
-            f"[CLS] gives position 4 {chosen.target_weight:.2f} (even would be {1 / 7:.2f}).",
-            400,
-            key=f"{key}.map",
-        )
+        chart = lines(curves, "epoch", "loss", theme, log="y", size=(240, 230))
+        teaching.figure("Loss", chart, f"After epoch {states[-1].epoch}: {last.loss:.4f}.", key=f"{key}.loss")
+        chart = lines(rates, "epoch", "rate", theme, "of", domain=(0, 1), size=(240, 230))
+        caption = f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}."
+        teaching.figure("Right answers", chart, caption, key=f"{key}.rates")
+        chart = heatmap(chosen.weights, TOKENS, theme, maximum=1.0, cell=36)
+        caption = f"[CLS] gives position 4 {chosen.target_weight:.2f} (even would be {1 / 7:.2f})."
+        teaching.figure(f"Attention on the positives, epoch {chosen.epoch}", chart, caption, 400, key=f"{key}.map")
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:

@@ -31,12 +31,11 @@ def show() -> None:
         trace, tokens = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
     else:
         trace, tokens = HAND_MADE[source].compute(causal=False), twelve_tokens.TOKENS
-    cases = causal_mask.four_cases(trace.query, trace.key)
     with teaching.row():
-        for case, line in zip(cases, causal_mask.summary(cases).itertuples()):
+        for case in causal_mask.four_cases(trace.query, trace.key):
             caption = (
-                f"Rows sum to {line.smallest_row_sum:.2f} to {line.largest_row_sum:.2f}; "
-                f"at most {line.leaked:.2f} of a row falls on later words."
+                f"Rows sum to {float(case.row_sums.min()):.2f} to {float(case.row_sums.max()):.2f}; "
+                f"at most {case.leaked:.2f} of a row falls on later words."
             )
             chart = heatmap(case.weights, tokens, current_theme(), maximum=1.0, cell=26, numbers=None)
             teaching.figure(case.name.capitalize(), chart, caption, 480)

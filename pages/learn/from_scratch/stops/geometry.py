@@ -28,24 +28,14 @@ def show() -> None:
     steps, theme = worked_example.steps(trace), current_theme()
     highest = steps.loc[steps.score.idxmax()]
     with teaching.row():
-        teaching.figure(
-            "Step 1: query-key space, thick = high score",
-            arrows(keys, theme, "score", "query"),
-            f'"{highest.token}" scores highest with {plain(highest.score)}.',
-            380,
-        )
-        teaching.figure(
-            "Steps 2 and 3: from score to weight",
-            bar_list(steps, "weight", theme, number=".0%", width=190),
-            ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples()),
-            300,
-        )
-        teaching.figure(
-            "Step 4: value space, thick = high weight",
-            arrows(values, theme, "weight", "context"),
-            _nearest(trace),
-            380,
-        )
+        chart = arrows(keys, theme, "score", "query")
+        caption = f'"{highest.token}" scores highest with {plain(highest.score)}.'
+        teaching.figure("Step 1: query-key space, thick = high score", chart, caption, 380)
+        chart = bar_list(steps, "weight", theme, number=".0%", width=190)
+        caption = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())
+        teaching.figure("Steps 2 and 3: from score to weight", chart, caption, 300)
+        chart = arrows(values, theme, "weight", "context")
+        teaching.figure("Step 4: value space, thick = high weight", chart, _nearest(trace), 380)
     teaching.prose(
         "The context is a weighted *average*: it can never leave the region that the values span. "
         "A head moves within what its words offer."

@@ -32,24 +32,11 @@ def show() -> None:
     matrix = torch.cat([gradient.query[None], gradient.keys])
     rows = ("query of it", *(f"key of {key}" for key in TOKENS))
     with teaching.row():
-        teaching.figure(
-            f"Gradient of the weight on “{token}”",
-            heatmap(
-                matrix,
-                rows,
-                theme,
-                columns=("1", "2"),
-                kind="signed",
-                names=("vector", "number"),
-                cell=56,
-                numbers="+.3f",
-            ),
-            f"The weight is {gradient.weight:.3f}; blue numbers should grow, red ones shrink.",
-            360,
-        )
-        teaching.figure(
-            "Following it, step by step",
-            lines(history, "step", "weight", theme, "token", titles=("step", "weight"), domain=(0, 1), size=(380, 230)),
-            f'After {n_steps} steps "{token}" has {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.',
-            460,
-        )
+        looks = {"kind": "signed", "names": ("vector", "number"), "cell": 56, "numbers": "+.3f"}
+        chart = heatmap(matrix, rows, theme, columns=("1", "2"), **looks)
+        caption = f"The weight is {gradient.weight:.3f}; blue numbers should grow, red ones shrink."
+        teaching.figure(f"Gradient of the weight on “{token}”", chart, caption, 360)
+        looks = {"titles": ("step", "weight"), "domain": (0, 1), "size": (380, 230)}
+        chart = lines(history, "step", "weight", theme, "token", **looks)
+        caption = f'After {n_steps} steps "{token}" has {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
+        teaching.figure("Following it, step by step", chart, caption, 460)

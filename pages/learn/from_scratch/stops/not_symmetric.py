@@ -20,15 +20,9 @@ def show() -> None:
     most = not_symmetric.asymmetry(weights)
     a, b = tokens[most.row], tokens[most.column]
     with teaching.row():
-        teaching.figure(
-            "Weights of this head",
-            heatmap(weights, tokens, theme, cell=28, numbers=None),
-            f'"{a}" gives "{b}" {most.forth:.2f}; "{b}" gives "{a}" {most.back:.2f}.',
-            560,
-        )
-        teaching.figure(
-            "Forth minus back",
-            heatmap(weights - weights.T, tokens, theme, kind="signed", cell=28, numbers=None),
-            f"Over all pairs the two directions differ by {most.mean_difference:.2f} on average.",
-            560,
-        )
+        chart = heatmap(weights, tokens, theme, cell=28, numbers=None)
+        caption = f'"{a}" gives "{b}" {most.forth:.2f}; "{b}" gives "{a}" {most.back:.2f}.'
+        teaching.figure("Weights of this head", chart, caption, 560)
+        chart = heatmap(weights - weights.T, tokens, theme, kind="signed", cell=28, numbers=None)
+        caption = f"Over all pairs the two directions differ by {most.mean_difference:.2f} on average."
+        teaching.figure("Forth minus back", chart, caption, 560)

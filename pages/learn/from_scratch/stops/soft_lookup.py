@@ -37,21 +37,14 @@ def _figures(lookup: soft_lookup.SoftLookup) -> None:
     scores, weights = lookup.trace.scores[0].tolist(), lookup.trace.weights[0].tolist()
     frame = pd.DataFrame({"token": DRAWERS, "score": scores, "weight": weights, "sheets": SHEETS})
     with teaching.row():
-        teaching.figure(
-            "Score: how well each key fits",
-            bar_list(frame, "score", theme),
-            f'"{DRAWERS[lookup.best]}" fits best.',
-        )
-        teaching.figure(
-            "Weight: how much of each drawer",
-            bar_list(frame, "weight", theme, domain=(0, 1.2)),
-            f"At T = {lookup.temperature:.3g} the best drawer gets {max(weights):.2f} of 1.00.",
-        )
-        teaching.figure(
-            "Value: sheets in each drawer",
-            bar_list(frame, "sheets", theme, number=".0f"),
-            f"Hard: {hard:.0f} sheets, all from one drawer. Soft: {soft:.1f}.",
-        )
+        chart = bar_list(frame, "score", theme)
+        teaching.figure("Score: how well each key fits", chart, f'"{DRAWERS[lookup.best]}" fits best.')
+        chart = bar_list(frame, "weight", theme, domain=(0, 1.2))
+        caption = f"At T = {lookup.temperature:.3g} the best drawer gets {max(weights):.2f} of 1.00."
+        teaching.figure("Weight: how much of each drawer", chart, caption)
+        chart = bar_list(frame, "sheets", theme, number=".0f")
+        caption = f"Hard: {hard:.0f} sheets, all from one drawer. Soft: {soft:.1f}."
+        teaching.figure("Value: sheets in each drawer", chart, caption)
     teaching.prose(
         f"**Hard answer {hard:.1f}, soft answer {soft:.1f}.** Turn the temperature down and "
         "the soft lookup becomes the hard one; turn it up and every drawer counts the same. The soft one has a great "

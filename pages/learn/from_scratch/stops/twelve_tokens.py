@@ -52,17 +52,9 @@ def _figures(trace: AttentionTrace, causal: bool) -> None:
     context = ", ".join(f"{number:.8f}" for number in trace.context[GOOD].tolist())
     even = int((trace.weights.amax(-1) < 0.2).sum())
     with teaching.row():
-        teaching.figure(
-            "What “good” attends to",
-            bar_list(row, "weight", current_theme(), domain=(0, 1.25)),
-            f'"{TOKENS[first]}" {row.weight[first]:.2f}, "{TOKENS[second]}" {row.weight[second]:.2f}. '
-            f"Context [{context}].",
-            360,
-        )
-        teaching.figure(
-            "All rows",
-            heatmap(trace.weights, TOKENS, current_theme(), maximum=1.0, cell=28, numbers=None),
-            f"{even} of {len(TOKENS)} rows have no favourite (largest weight below .20)."
-            + (" Above the diagonal all is 0." if causal else ""),
-            520,
-        )
+        chart = bar_list(row, "weight", current_theme(), domain=(0, 1.25))
+        caption = f'"{TOKENS[first]}" {row.weight[first]:.2f}, "{TOKENS[second]}" {row.weight[second]:.2f}. '
+        teaching.figure("What “good” attends to", chart, f"{caption}Context [{context}].", 360)
+        chart = heatmap(trace.weights, TOKENS, current_theme(), maximum=1.0, cell=28, numbers=None)
+        caption = f"{even} of {len(TOKENS)} rows have no favourite (largest weight below .20)."
+        teaching.figure("All rows", chart, caption + (" Above the diagonal all is 0." if causal else ""), 520)
