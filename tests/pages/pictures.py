@@ -93,6 +93,9 @@ def _layers(part, channels, records, tables):
         records = tables[data["name"]]
     for inner in part.get("layer", []):
         yield from _layers(inner, channels, records, tables)
+    for step in part.get("transform", []) if records is not None else []:
+        if edge := re.fullmatch(r"datum\.(\w+) ([+-]) ([\d.]+)", step.get("calculate", "")):
+            records = records.assign(**{step["as"]: records[edge[1]] + float(edge[2] + edge[3])})
     if "mark" in part:
         kind = part["mark"] if isinstance(part["mark"], str) else part["mark"]["type"]
         yield Mark(kind, channels, records)

@@ -301,7 +301,7 @@ def test_annotated_heatmap():
     (chart,) = charts(at)
     assert same(matrix(chart), weights)
     printed = mark(chart, "text")
-    assert printed.values("text") == [f"{number:.2f}" for number in weights.flatten()]
+    assert printed.channels["text"]["format"] == ".2f" and same(printed.values("text"), weights.flatten())
     assert printed.channels["color"]["condition"]["test"].endswith(f"> {0.6 * weights.max()}")
 
 

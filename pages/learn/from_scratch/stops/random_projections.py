@@ -30,7 +30,7 @@ def show() -> None:
 
 def _figures(projected: random_projections.Projected) -> None:
     embeddings, trace = projected.embeddings, projected.trace
-    looks = {"theme": current_theme(), "signed": True, "names": ("word", "number")}
+    looks = {"theme": current_theme(), "kind": "signed", "names": ("word", "number")}
     top = float(max(trace.query.abs().max(), trace.key.abs().max(), trace.value.abs().max()))
     numbers = [str(number) for number in range(1, embeddings.shape[1] + 1)]
     with teaching.row():
