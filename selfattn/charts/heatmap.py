@@ -99,6 +99,9 @@ def heatmap(
         datasets["marked"] = [{"low": min(marked) - 0.5, "high": max(marked) + 0.5}]
         edges = {**_whole_width(len(columns)), "y": field("low"), "y2": {"field": "high"}}
         layers.append(marks("rect", edges, "marked", fillOpacity=0, stroke=theme.ink, strokeWidth=2))
+    for layer in layers:  # one without the axis would bring in Vega's own, which drops labels
+        for channel in "xy":
+            layer["encoding"][channel].setdefault("axis", axes[channel]["axis"])
     named = {"title": {"text": title, "color": color or theme.ink}} if title else {}
     return finish({"datasets": datasets, "layer": layers, "width": width, "height": height, **named}, theme)
 
@@ -148,7 +151,12 @@ def _cells(matrix, rows, columns, axes, shades, names, what, precise, stroke) ->
 def _numbers(numbers: str | Sequence[str], theme: Theme, maximum: float) -> Spec:
     text = field("value", format=numbers) if isinstance(numbers, str) else nominal("label")
     ink = either(f"abs(datum.value) > {DARK_CELL * maximum}", theme.background, theme.ink)
-    return marks("text", {"x": field("column"), "y": field("row"), "text": text, "color": ink}, "cells", fontSize=11)
+    return marks(
+        "text",
+        {"x": field("column"), "y": field("row"), "text": text, "color": ink},
+        "cells",
+        fontSize=11,
+    )
 
 
 def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[list[Spec], dict[str, list]]:

@@ -18,8 +18,9 @@ def drawn(spec, kind, role="mark"):
                 for inner in item.get("items", []):
                     walk(inner, left + (item.get("x") or 0), top + (item.get("y") or 0))
             elif node.get("marktype") == kind and node.get("role") == role:
-                moved = {"x": left, "x2": left, "y": top, "y2": top}
-                found.append({**item, **{key: item[key] + offset for key, offset in moved.items() if key in item}})
+                places = {"x": left + item.get("x", 0), "y": top + item.get("y", 0)}
+                ends = {key: item[key] + offset for key, offset in (("x2", left), ("y2", top)) if key in item}
+                found.append({**item, **places, **ends})
 
     walk(vlc.vegalite_to_scenegraph(spec)["scenegraph"], 0, 0)
     return found

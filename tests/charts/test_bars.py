@@ -104,7 +104,7 @@ LIST = pd.DataFrame({"token": ["its", "wings", "if", "its"], "score": [1.0, 3.0,
 
 def test_a_list_has_a_bar_and_a_number_a_row_in_the_frames_order():
     spec = bar_list(LIST, "score", LIGHT)
-    found = sorted(drawn(spec, "rect"), key=lambda item: item["y"])
+    found = drawn(spec, "rect")
     unit = 240 / (4 + 0.25 * 4 * 2)  # the list's own range and a quarter of it at both ends
     assert [item["width"] for item in found] == pytest.approx([unit, 3 * unit, unit, 0.5 * unit])
     assert found[2]["x"] + found[2]["width"] == pytest.approx(found[0]["x"]), "negative to the left of zero"

@@ -65,7 +65,7 @@ def test_the_layers_curve_has_its_interval_and_dashed_baselines():
     assert heights(points(spec)[own]) == pytest.approx([0, 1, 0.5])
     assert dashes(spec) == {own: None, LIGHT.muted: [5, 4]}
     band = drawn(spec, "area")
-    assert [round(item["y2"] - item["y"], 6) for item in band] == pytest.approx(
+    assert [round(abs(item["y2"] - item["y"]), 6) for item in band] == pytest.approx(
         [250 * size / 0.7 for size in (0.2, 0.15, 0.2)], abs=1e-4
     )
     baseline = [item["y"] for item in drawn(spec, "line") if item["stroke"] == LIGHT.muted]

