@@ -6,8 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.analysis.proof import prove, support_table
-from selfattn.dashboard import limits
-from selfattn.dashboard.cache import encoder_key
+from selfattn.dashboard.cache import check_characters, encoder_key
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import heading, show_error
 from selfattn.dashboard.queue import run_slot
@@ -43,7 +42,7 @@ def facts(encoder: Encoder) -> pd.DataFrame:
 
 def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
     """A row for each head, computed with a progress bar."""
-    limits.check_characters(text)
+    check_characters(text)
     bar = st.progress(0.0, "Waiting for a turn ...")
     with run_slot():
         proof = prove(encoder, text, lambda done, total: bar.progress(done / total, f"Layer {done} of {total}"))

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.charts.head_map import head_map
+from selfattn.dashboard.address import carry_choice
 from selfattn.dashboard.cache import cached_knock_out
-from selfattn.dashboard.carried import carry_choice
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, masked_head, show_encoder
 from selfattn.dashboard.figures import current_theme, heading, show_chart, show_error
 from selfattn.dashboard.pickers import pick_head, pick_sentence

@@ -7,7 +7,7 @@ from selfattn.analysis.compare import EncoderComparison, compare_encoders, count
 from selfattn.captions import attention as captions
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
-from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.address import carry_choice
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, pick_second_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, heading, show_chart
 from selfattn.dashboard.pickers import head_slider, pick_head, pick_sentence

@@ -9,7 +9,10 @@ and after Back or Forward the address stays as the browser has restored it.
 import functools
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from selfattn.dashboard.streamlit_internals import drawn_by_the_frame
+
+CHOICE = ("example", "a", "b", "c", "word", "head")
 
 _SCRIPT = """
 <script>
@@ -43,11 +46,24 @@ def of_all_pages(pick):
 
     @functools.wraps(pick)
     def picked(*args, **kwargs):
-        context = get_script_run_ctx()
-        with context.run_with_active_hash(context.pages_manager.main_script_hash):
+        with drawn_by_the_frame():
             return pick(*args, **kwargs)
 
     return picked
+
+
+def carry_choice(page: str) -> None:
+    """Carry the choice from the page before. Call before the pickers, with the page's own name.
+
+    A bound widget that got its value from the page's address, and was not touched since, starts from its default when it
+    is first drawn on another page, though the session still holds the value. Setting the value again hands it on; on
+    arrival only, so that Back finds what was.
+    """
+    if st.session_state.get("page") != page:
+        for key in CHOICE:
+            if key in st.session_state and key not in st.query_params:
+                st.session_state[key] = st.session_state[key]
+    st.session_state.page = page
 
 
 def restore_address(page: str) -> None:

@@ -18,10 +18,11 @@ from cachetools import LRUCache
 from torch import Tensor
 
 from selfattn.analysis.interventions import change_of_cosine
-from selfattn.dashboard import limits
 from selfattn.dashboard.queue import run_slot
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import TextError
+from selfattn.settings import Settings
 
 T = TypeVar("T")
 Place = tuple[str, tuple[int, ...]]  # a word where it stands: the text and its token positions
@@ -115,7 +116,7 @@ def _other_bytes(value: object) -> int:
     return sum(_other_bytes(part) for part in _parts(value))
 
 
-_results = Cache(limits.CACHED_BYTES, bytes_of)
+_results = Cache(Settings.read().cached_megabytes * 2**20, bytes_of)
 
 
 def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
@@ -169,9 +170,16 @@ def forget_all_but(encoders: Collection[Encoder]) -> None:
     _results.forget(lambda key: key[0] not in kept)
 
 
+def check_characters(text: str) -> None:
+    """Raise TextError for a text beyond the operator's limit."""
+    most = Settings.read().max_characters
+    if len(text) > most:
+        raise TextError(f"This text has {len(text):,} characters; this server takes at most {most:,}. Shorten it.")
+
+
 def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
     """The text's Encoding. Raises TextError."""
-    limits.check_characters(text)
+    check_characters(text)
     return cached(encoder, ("encoding", text, pair), lambda progress: encoder.encode(text, pair), runs=True)
 
 

@@ -4,10 +4,10 @@ import argparse
 import gc
 import sys
 import threading
+from collections.abc import Sequence
 
 import streamlit as st
 
-from selfattn.dashboard import limits
 from selfattn.dashboard.address import of_all_pages
 from selfattn.dashboard.cache import Cache, cached, cached_encode, forget_all_but
 from selfattn.dashboard.figures import show_error, this_page
@@ -18,6 +18,7 @@ from selfattn.encoders.loading import available_devices, load_encoder
 from selfattn.encoders.masked_lm import MaskedHead, NoMaskedHead, load_masked_head
 from selfattn.encoders.sources import BUNDLED_NAME, CURATED, allowed_names
 from selfattn.memory import give_back
+from selfattn.settings import Settings
 
 NONE = "choose ..."
 OTHER = "another ..."
@@ -95,7 +96,7 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
     return encoder
 
 
-_encoders = Cache(limits.MODELS, lambda _: 1)
+_encoders = Cache(Settings.read().max_models, lambda _: 1)
 _loading = threading.Lock()  # one at a time, so that two visitors' choices don't fill the memory at once
 
 
@@ -137,12 +138,21 @@ def _choice() -> tuple[str, str, str, str]:
             )
             revision = st.text_input("Revision", key="revision", bind="query-params", placeholder="newest")
             name = name.strip() or start
-        devices = limits.devices(available_devices())
+        devices = offered_devices(available_devices())
         device, dtype = "auto", "float32"
         with st.popover("Device and precision", width="stretch"):
             device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
             dtype = st.selectbox("Precision", DTYPES, key="dtype", bind="query-params")
     return name, revision, devices[0] if device == "auto" else device, dtype
+
+
+def offered_devices(available: Sequence[str]) -> list[str]:
+    """Those of the machine's devices that the operator offers, best first. Raises SystemExit where that leaves none."""
+    wanted = Settings.read().devices
+    offered = [device for device in available if not wanted or device in wanted]
+    if not offered:
+        raise SystemExit(f"SELFATTN_DEVICES is {','.join(wanted)!r}, and this machine has {', '.join(available)} only.")
+    return offered
 
 
 def short_name(name: str) -> str:

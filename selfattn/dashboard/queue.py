@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from selfattn.dashboard import limits
 from selfattn.dashboard.streamlit_internals import this_session
+from selfattn.settings import Settings
 
 LOOK = 0.25  # seconds between two looks whether whoever waits is still wanted
 PATIENCE = 1.0  # seconds between two times that a waiting page says so
@@ -101,8 +101,8 @@ class Queue:
             timer.cancel()
 
 
-_runs = Queue(limits.RUNS)
-_pages = Queue(limits.PAGES, LEASE)
+_runs = Queue(Settings.read().max_runs)
+_pages = Queue(Settings.read().max_pages, LEASE)
 
 
 @contextmanager

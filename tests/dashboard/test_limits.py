@@ -2,27 +2,29 @@
 
 import pytest
 
+from pages.explore.senses.tables_and_reports import allowed_scan_folder, check_rows_allowed
 from selfattn import TextError
-from selfattn.dashboard import limits
+from selfattn.dashboard.cache import check_characters
+from selfattn.dashboard.encoder_picker import offered_devices
 
 
 def test_messages_name_the_numbers():
     with pytest.raises(TextError, match=r"40,001 characters; this server takes at most 40,000"):
-        limits.check_characters("a" * 40_001)
+        check_characters("a" * 40_001)
     with pytest.raises(TextError, match=r"5,001 rows; this server takes at most 5,000"):
-        limits.check_rows(5_001)
-    limits.check_characters("a" * 40_000)
-    limits.check_rows(5_000)
+        check_rows_allowed(5_001)
+    check_characters("a" * 40_000)
+    check_rows_allowed(5_000)
 
 
 def test_devices_are_the_machines_and_the_operators(monkeypatch):
     monkeypatch.delenv("SELFATTN_DEVICES", raising=False)
-    assert limits.devices(["cuda", "cpu"]) == ["cuda", "cpu"]
+    assert offered_devices(["cuda", "cpu"]) == ["cuda", "cpu"]
     monkeypatch.setenv("SELFATTN_DEVICES", "cpu, mps")
-    assert limits.devices(["cuda", "cpu"]) == ["cpu"]
+    assert offered_devices(["cuda", "cpu"]) == ["cpu"]
     monkeypatch.setenv("SELFATTN_DEVICES", "mps")
     with pytest.raises(SystemExit, match="this machine has cuda, cpu only"):
-        limits.devices(["cuda", "cpu"])
+        offered_devices(["cuda", "cpu"])
 
 
 def test_scans_are_opened_inside_the_operators_folder_only(monkeypatch, tmp_path):
@@ -31,16 +33,16 @@ def test_scans_are_opened_inside_the_operators_folder_only(monkeypatch, tmp_path
     for folder in (outside, shelf / "mine"):
         folder.mkdir(parents=True)
     (shelf / "way-out").symlink_to(outside)
-    assert limits.scan_folder(str(outside)) == outside  # no limit is set
+    assert allowed_scan_folder(str(outside)) == outside  # no limit is set
     monkeypatch.setenv("SELFATTN_SCAN_DIR", str(shelf))
-    assert limits.scan_folder("mine") == limits.scan_folder(str(shelf / "mine")) == shelf / "mine"
-    assert limits.scan_folder(".") == shelf
+    assert allowed_scan_folder("mine") == allowed_scan_folder(str(shelf / "mine")) == shelf / "mine"
+    assert allowed_scan_folder(".") == shelf
     for name in (str(outside), "../outside", "way-out", "mine/../../outside", "/etc"):
         with pytest.raises(TextError, match="SELFATTN_SCAN_DIR"):
-            limits.scan_folder(name)
+            allowed_scan_folder(name)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a" * 1001])
 def test_a_scan_folders_name_that_no_disk_takes(name):
     with pytest.raises(TextError, match="1,000 characters"):
-        limits.scan_folder(name)
+        allowed_scan_folder(name)

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from selfattn.dashboard import limits, queue
+from selfattn.dashboard import queue
 from selfattn.dashboard.queue import Queue
+from selfattn.settings import Settings
 
 
 class Superseded(Exception):
@@ -119,7 +120,7 @@ def test_a_page_that_waits_for_its_turn_says_so(monkeypatch):
     visit()
     assert said == ["gone"]
     with ExitStack() as held:
-        for _ in range(limits.PAGES):
+        for _ in range(Settings.read().max_pages):
             held.enter_context(_another_thread_holds(queue._pages))
         page = threading.Thread(target=visit)
         page.start()

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.explore.senses import tables_and_reports as view
 from selfattn import load_encoder
-from selfattn.dashboard import cache, limits
+from selfattn.dashboard import cache
 from selfattn.dashboard.cache import Cache, bytes_of, encoder_key
 from selfattn.scan.__main__ import main as scan
 from selfattn.scan.tables import InputError
@@ -126,7 +126,7 @@ def test_a_stopped_computation_says_so_and_can_be_run_again(at):
 
 
 def test_a_table_beyond_the_operators_limit_names_the_number(monkeypatch):
-    monkeypatch.setattr(limits, "ROWS", 3)
+    monkeypatch.setenv("SELFATTN_MAX_ROWS", "3")
     with pytest.raises(ValueError, match="4 rows; this server takes at most 3"):
         view.read_table(table(GOOD), ".csv")
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.explore.all_heads.attributions import show_opinions
 from pages.explore.all_heads.maps_and_lines import COLUMN, SEGMENTS, segments, show_card, show_grid, show_lines
-from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.address import carry_choice
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import heading

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.explore.inside_a_head.steps import pick_sides, show_steps
 from pages.explore.inside_a_head.what_if_and_masks import show_four_ways, show_padding, show_what_if
-from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.address import carry_choice
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import heading

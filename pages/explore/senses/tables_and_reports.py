@@ -12,7 +12,6 @@ import streamlit as st
 from selfattn.captions import senses as captions
 from selfattn.charts.curves import layers_curve
 from selfattn.charts.head_map import head_map
-from selfattn.dashboard import limits
 from selfattn.dashboard.cache import cached, cached_error, encoder_key
 from selfattn.dashboard.download import file_button, view_link
 from selfattn.dashboard.figures import current_theme, show_chart, show_error, this_page
@@ -27,6 +26,7 @@ from selfattn.frames import layers_frame, named_heads
 from selfattn.scan import ScanError, read_scan
 from selfattn.scan.tables import InputError, plan, read_chunk
 from selfattn.senses import ClusterReport, SeparationReport, check_rows, removal
+from selfattn.settings import Settings
 
 T = TypeVar("T")
 LABELLED, TABLE, SCAN = SOURCES = ("the labelled set", "your own table", "a finished scan")
@@ -98,8 +98,8 @@ def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         path = Path(folder, f"table{suffix}")
         path.write_bytes(data)
         try:
-            chunks = plan([path], limits.ROWS)
-            limits.check_rows(sum(chunk.n_rows for chunk in chunks))
+            chunks = plan([path], Settings.read().max_rows)
+            check_rows_allowed(sum(chunk.n_rows for chunk in chunks))
             rows = [row for chunk in chunks for row in read_chunk(chunk)]
         except InputError as error:
             raise InputError(str(error).replace(str(path), "The table")) from None
@@ -109,6 +109,16 @@ def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         good = good.drop(columns="sense")
     broken = [[*(getattr(r, c) for c in columns), r.problem] for r in rows if r.problem]
     return good, pd.DataFrame(broken, columns=[*columns, "reason"])
+
+
+def check_rows_allowed(rows: int) -> None:
+    """Raise TextError for a table beyond the operator's limit."""
+    most = Settings.read().max_rows
+    if rows > most:
+        raise TextError(
+            f"This table has {rows:,} rows; this server takes at most {most:,}. Take a part of it, or run the corpus "
+            "job on your own machine (python -m selfattn.scan)."
+        )
 
 
 def show_rejected(rejected: pd.DataFrame) -> None:
@@ -226,6 +236,21 @@ def offer_tables(encoder: Encoder, report: SeparationReport, head: Head, column:
     this_page().view = View("selfattn-senses", provenance, figures, tables, captions=reading)
 
 
+def allowed_scan_folder(name: str) -> Path:
+    """The folder of a finished scan, inside the one that the operator allows. Raises TextError for one outside it."""
+    base = Settings.read().scan_dir
+    if "\0" in name or len(name) > 1000:
+        raise TextError("A folder's name has at most 1,000 characters, and none of them is a null character.")
+    if base is None:
+        return Path(name)
+    folder = (base / name).resolve()  # an absolute name replaces the base, which the next line refuses
+    if not folder.is_relative_to(base):
+        raise TextError(
+            f"{name!r} is outside this server's folder of scans. Only folders inside it can be opened (SELFATTN_SCAN_DIR)."
+        )
+    return folder
+
+
 def show_scan(head: Head) -> None:
     """A finished scan's summary, from its folder on the server."""
     folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
@@ -233,7 +258,7 @@ def show_scan(head: Head) -> None:
     if not folder.strip():
         return
     try:
-        scan = read_scan(limits.scan_folder(folder.strip()))
+        scan = read_scan(allowed_scan_folder(folder.strip()))
     except (ScanError, TextError) as error:
         show_error(error)
         return
@@ -253,7 +278,7 @@ def show_scan(head: Head) -> None:
     show_map(table, measure, "weights", head, reading, measure.replace("_", " "))
     st.dataframe(scan.frame(["row", "word", "start", "sense", "sentence"], limit=200), hide_index=True, height=240)
     if scan.n_rejected:
-        show_rejected(scan.rejects().head(limits.ROWS))
+        show_rejected(scan.rejects().head(Settings.read().max_rows))
 
 
 def _parquet(frame: pd.DataFrame, name: str) -> None:

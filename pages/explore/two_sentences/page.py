@@ -7,7 +7,7 @@ from pages.explore.two_sentences.removal_map import MAPS, show_head_map
 from pages.explore.two_sentences.tour import show_tour
 from selfattn.captions import attention as captions
 from selfattn.charts.word_strip import word_strip
-from selfattn.dashboard.carried import carry_choice
+from selfattn.dashboard.address import carry_choice
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, heading, show_chart
