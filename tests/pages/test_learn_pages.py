@@ -12,6 +12,8 @@ from selfattn.words import find
 from tests.pages.conftest import APP
 from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
 
+pytestmark = pytest.mark.slow
+
 
 def page(name, **state):
     at = AppTest.from_file(str(APP.parent / "pages" / name / "page.py"), default_timeout=120)

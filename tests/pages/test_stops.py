@@ -17,6 +17,8 @@ from selfattn.words import find
 from tests.pages.conftest import APP
 from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
 
+pytestmark = pytest.mark.slow
+
 PAGE = APP.parent / "pages/learn/from_scratch/page.py"
 
 

@@ -13,6 +13,8 @@ from selfattn.words import find
 from tests.pages.conftest import APP
 from tests.pages.pictures import charts, mark
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def page():
