@@ -1,16 +1,23 @@
 """Tensors to tidy frames, on small hand-made cases with a repeated token."""
 
+from types import SimpleNamespace
+
+import pandas as pd
 import pytest
 import torch
 
 from selfattn.frames import (
+    context_frame,
     context_share,
     drift_frame,
     heads_frame,
+    layers_frame,
+    named_heads,
     stage_names,
     steps_frame,
     strip_frame,
     weights_frame,
+    words_frame,
 )
 from selfattn.kernel import attend
 
@@ -71,3 +78,102 @@ def test_drift_frame_has_a_stage_for_token_position_and_each_layer():
     assert stage_names(1) == ["token", "+ position", "after L0"]
     assert frame["stage"].tolist() == stage_names(1) * 2
     assert frame.loc[frame["curve"] == "main", "similarity"].tolist() == pytest.approx([1, 0.9, 0.8])
+
+
+# The numbers of a head and of sentences that nobody chose as a default
+
+
+@pytest.fixture(scope="module")
+def crane(encoder):
+    """Encodings of two sentences, the word, and the model's own weights of L3 H7."""
+    found = {}
+    for name, text in (("A", "The crane lifted a steel beam."), ("B", "Electroencephalographers disagree.")):
+        encoding = encoder.encode(text)
+        word = encoding.words[1 if name == "A" else 0]
+        found[name] = encoding, word, encoder.reference_weights(text)[3, 7]
+    return found
+
+
+@pytest.mark.parametrize("sentence", ["A", "B"])
+def test_a_heads_frames_hold_the_models_own_weights(crane, sentence):
+    encoding, word, own = crane[sentence]
+    n, positions = len(encoding.tokens), list(word.positions)
+    frame = weights_frame(encoding.weights(3, 7), encoding.tokens)
+    for i, j in ((1, n - 1), (n - 2, 0)):
+        (line,) = frame[(frame["query_pos"] == i) & (frame["key_pos"] == j)].to_dict("records")
+        assert (line["query"], line["key"]) == (encoding.tokens[i], encoding.tokens[j])
+        assert line["weight"] == pytest.approx(float(own[i, j]), abs=1e-5)
+    row = own[positions].mean(0)
+    strip = strip_frame(encoding, encoding.weights(3, 7)[positions].mean(0), word, sentence)
+    assert strip["text"].tolist() == ["[CLS]", *(each.text for each in encoding.words), "[SEP]"]
+    assert strip.loc[strip["chosen"], "text"].tolist() == [word.text]
+    assert set(strip["sentence"]) == {sentence} and strip["special"].tolist() == [
+        True,
+        *[False] * len(encoding.words),
+        True,
+    ]
+    spans = [(0, 1), *((each.start, each.stop) for each in encoding.words), (n - 1, n)]
+    assert strip["weight"].tolist() == pytest.approx([float(row[start:stop].sum()) for start, stop in spans], abs=1e-5)
+
+
+@pytest.mark.parametrize("sentence", ["A", "B"])
+def test_the_steps_of_a_words_row_are_means_over_its_pieces(crane, sentence):
+    encoding, word, own = crane[sentence]
+    trace, positions = encoding.trace(3, 7), list(word.positions)
+    steps = steps_frame(trace, word.positions, encoding.tokens, sentence)
+    weights = steps[steps["step"] == "weights"]
+    assert weights["value"].tolist() == pytest.approx(own[positions].mean(0).tolist(), abs=1e-5)
+    assert weights["key"].tolist() == list(encoding.tokens) and set(steps["sentence"]) == {sentence}
+    scores = (trace.query @ trace.key.T)[positions].mean(0)
+    assert steps.loc[steps["step"] == "scores", "value"].tolist() == pytest.approx(scores.tolist(), abs=1e-4)
+    scaled = scores / trace.query.shape[-1] ** 0.5
+    assert steps.loc[steps["step"] == "scaled", "value"].tolist() == pytest.approx(scaled.tolist(), abs=1e-4)
+    context = context_frame(trace, word.positions, sentence)
+    assert context["dimension"].tolist() == list(range(32)) and set(context["sentence"]) == {sentence}
+    assert context["value"].tolist() == pytest.approx((own[positions].mean(0) @ trace.value).tolist(), abs=1e-4)
+
+
+def test_each_heads_number_stands_beside_its_own_name():
+    frame = heads_frame(effect=torch.arange(72.0).reshape(6, 12), control=-torch.arange(72.0).reshape(6, 12))
+    line = frame[frame["name"] == "L3 H7"].iloc[0]
+    assert (line["layer"], line["head"], line["effect"], line["control"]) == (3, 7, 43, -43)
+    named = named_heads(frame.drop(columns="name").assign(unmeasured=float("nan")))
+    assert named["name"].tolist() == frame["name"].tolist() and "unmeasured" not in named
+
+
+REPORT = SimpleNamespace(
+    layers=pd.DataFrame(
+        {
+            "layer": ["embedding", 0, 1], "accuracy": [0.5, 0.7, 0.9], "low": [0.4, 0.6, 0.8], "high": [0.6, 0.8, 1.0],
+            "shuffled": [0.51, 0.52, 0.53], "floor": [0.61, 0.62, 0.63],
+        }
+    ),
+    bag=(0.77, 0.7, 0.8),
+    words=pd.DataFrame(
+        {
+            "word": ["crane"] * 3 + ["seal"] * 3 + ["bank"] * 3, "layer": ["embedding", 0, 1] * 3,
+            "accuracy": [0.5, 0.6, 0.8, 0.5, 0.7, 0.95, 0.5, 0.55, 0.8], "sentences": [8] * 3 + [12] * 3 + [16] * 3,
+        }
+    ),
+)  # fmt: skip
+
+
+def test_the_layers_frame_has_each_line_its_own_numbers():
+    frame = layers_frame(REPORT)
+    lines = {name: part["accuracy"].tolist() for name, part in frame.groupby("line", sort=False)}
+    assert lines == {
+        "this encoder": [0.5, 0.7, 0.9], "shuffled labels": [0.51, 0.52, 0.53], "random weights": [0.61, 0.62, 0.63],
+        "bag of the other words": [0.77] * 3,
+    }  # fmt: skip
+    assert frame["stage"].tolist() == ["embedding", "L0", "L1"] * 4 and frame["depth"].tolist() == [0, 1, 2] * 4
+    own = frame[frame["line"] == "this encoder"]
+    assert own["low"].tolist() == [0.4, 0.6, 0.8] and own["high"].tolist() == [0.6, 0.8, 1.0]
+    assert frame["low"].notna().sum() == 3
+
+
+def test_the_words_frame_ranks_by_the_last_layer_and_knows_the_first():
+    assert words_frame(REPORT).to_dict("records") == [
+        {"word": "seal", "accuracy": 0.95, "first": 0.7, "sentences": 12},
+        {"word": "bank", "accuracy": 0.8, "first": 0.55, "sentences": 16},
+        {"word": "crane", "accuracy": 0.8, "first": 0.6, "sentences": 8},
+    ]
