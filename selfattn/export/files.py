@@ -27,7 +27,7 @@ PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specificatio
 
 @dataclass(frozen=True)
 class View:
-    """Everything that a view shows and a visitor can take away. Each part is made when it is called, not before."""
+    """Everything that a view shows and a visitor can download. Each part is made when it is called, not before."""
 
     name: str  # the file name's stem
     provenance: Provenance

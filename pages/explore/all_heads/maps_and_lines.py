@@ -28,13 +28,16 @@ COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
 
 # What the strips show: what it is called on the page, the unit, and what it means.
 MEASURES = {
-    "entropy": ("bits", "How widely a row spreads its weight: 0 is one token, log2(n) is all alike."),
+    "entropy": ("bits", "How widely a row spreads its weight: 0 is one token, log2(n) is all tokens equally."),
     "distance": ("tokens", "How far away the weight lies, in tokens."),
     "special tokens": ("", "The share of the weight on special tokens."),
     "previous token": ("", "The share of the weight on the token before."),
     "next token": ("", "The share of the weight on the token after."),
     "itself": ("", "The share of the weight on the token itself."),
-    "effect": ("signed", "Removing the head (output set to zero): how much more alike the word's two vectors become."),
+    "effect": (
+        "signed",
+        "Removing the head (output set to zero): by how much the cosine of the word's two vectors rises.",
+    ),
     "effect (mean)": ("signed", "The same with the head's output set to its mean over the sentence instead of zero."),
     "control": ("signed", "The effect (zero) for the control: A against a sentence of the same sense."),
 }

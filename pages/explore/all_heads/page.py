@@ -1,4 +1,4 @@
-"""Every layer and head of a sentence at a glance, lines from one word through several heads, and second opinions."""
+"""Every layer and head of a sentence at a glance, lines from one word through several heads, and attributions."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Which heads tell the senses of a word apart, over many sentences, and whether attention has anything to do with it."""
+"""Which heads separate the senses of a word, over many sentences, and whether attention has anything to do with it."""
 
 import streamlit as st
 

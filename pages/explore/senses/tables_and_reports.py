@@ -214,7 +214,7 @@ def offer_tables(encoder: Encoder, report: SeparationReport, head: Head, column:
     parameters = {name: st.session_state.get(name) for name in ("head", "source", "sense_map")}
     provenance = Provenance.of(
         encoder,
-        f"How well heads tell the senses of {report.words['word'].nunique()} words apart",
+        f"How well heads separate the senses of {report.words['word'].nunique()} words",
         {},
         error=cached_error(encoder, report.items["sentence"].iloc[0], head.layer) if encoder.recomputable else None,
         link=view_link(encoder, **parameters),

@@ -56,7 +56,7 @@ with heads:
     st.markdown(
         "**All heads: what removing each one does to the difference**",
         help="Each head's output is set to zero in both sentences, one head at a time. The colour is the change of the "
-        "cosine between the word's two last hidden states: positive means that without the head they are more alike.",
+        "cosine between the word's two last hidden states: positive means that without the head they are nearer to each other.",
     )
     measure = segmented("Map", list(MAPS), default="effect", key="map", label_visibility="collapsed")
     if encoder.recomputable:

@@ -198,7 +198,7 @@ def _map_reading(view: WordMap, source: str) -> str:
 
 
 def show_parting(choice: Choice) -> None:
-    """The similarity of the word's two vectors over depth, with yardsticks, and the master switch."""
+    """The cosine of the word's two vectors after each layer, with baselines, and the switch that turns attention off."""
     st.markdown(
         "**Where do the two vectors part?**",
         help="The cosine of the word's two vectors: 1 is the same direction. First the bare token, then with its position, "
@@ -218,7 +218,7 @@ def show_parting(choice: Choice) -> None:
             off, largest = _switched_off(encoder, pair, main)
             st.text(vector_captions.attention_off(largest, pair.same_position), width="stretch")
         st.text(vector_captions.cosines_over_layers(main.tolist(), pair.word, pair.same_position), width="stretch")
-        st.text("The dashed yardsticks: the same word in the same sense, and two random words.", width="stretch")
+        st.text("Dashed: baselines. The same word in the same sense, and two random words.", width="stretch")
     curves, colors = _curves(encoder, pair, main, off, theme)
     with curve:
         chart = drift_curve(
@@ -250,8 +250,8 @@ def _switched_off(encoder: Encoder, pair: Pair, main: torch.Tensor) -> tuple[tor
     texts = tuple(side.encoding.text for _, side in pair.sides)
     hidden = cached_without_attention(encoder, texts)
     vectors = [states[:, list(side.positions)].mean(1) for states, (_, side) in zip(hidden, pair.sides)]
-    likeness = torch.cat([main[:1], similarity(*vectors)])
-    return likeness, float((vectors[0] - vectors[1]).abs().max())
+    curve = torch.cat([main[:1], similarity(*vectors)])
+    return curve, float((vectors[0] - vectors[1]).abs().max())
 
 
 @once_per_encoder()
