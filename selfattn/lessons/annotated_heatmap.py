@@ -1,4 +1,4 @@
-"""The annotated heatmap: the same twelve tokens under a causal mask, every cell printed (system S11).
+"""The annotated heatmap: the same twelve tokens under a causal mask, every cell printed.
 
 Source: the published figure, whose weights are printed with two decimals.
 """

@@ -1,4 +1,4 @@
-"""The causal mask and the three things that look like it but aren't (system S12).
+"""The causal mask and the three things that look like it but aren't.
 
 Source: Vaswani et al. 2017, section 3.2.3 (illegal connections are set to minus infinity before softmax). The three
 other cases are what learners ask about.

@@ -1,4 +1,4 @@
-"""The dot product: one number for how far two vectors point the same way *and* how long they are (system S4).
+"""The dot product: one number for how far two vectors point the same way *and* how long they are.
 
 Source: a . b = sum over k of a_k b_k = |a| |b| cos(angle). The lesson's "a large score means a small angle" holds only
 for vectors of one length; `selfattn.lessons.key_length` shows the exception.

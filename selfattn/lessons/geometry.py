@@ -1,4 +1,4 @@
-"""The geometry of one attention step: arrows in query-key space, and the mixture in value space (system S8).
+"""The geometry of one attention step: arrows in query-key space, and the mixture in value space.
 
 Source: the picture of the worked example. Scores belong to the first space, weights carry the result to the second.
 """

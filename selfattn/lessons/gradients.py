@@ -1,4 +1,4 @@
-"""Learned, not ruled: every weight has a gradient with respect to Q and K, and that is all training needs (system S18).
+"""Learned, not ruled: every weight has a gradient with respect to Q and K, and that is all training needs.
 
 Source: Rumelhart, Hinton and Williams 1986 (learning by propagating errors back); here through `selfattn.kernel`, by
 torch's autograd.

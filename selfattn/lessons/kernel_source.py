@@ -1,4 +1,4 @@
-"""The kernel itself, as it runs: read from the module, never retyped (system S13).
+"""The kernel itself, as it runs: read from the module, never retyped.
 
 Source: `selfattn.kernel`. The lesson's version blocks with -1e9, so a row masked whole comes out even; ours gives 0.
 """

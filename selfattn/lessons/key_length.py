@@ -1,4 +1,4 @@
-"""The length of a key counts: a long one that points elsewhere can outscore a short one that fits (system S5).
+"""The length of a key counts: a long one that points elsewhere can outscore a short one that fits.
 
 Source: the published example has query [3, 1] and the three keys below. The lesson suggests that dividing by sqrt(d_k)
 removes the effect; it can't, for it divides every key's score by the same number. Cosine similarity would.

@@ -1,4 +1,4 @@
-"""Several heads: is it one relation a head? Each head with what a word attends to most in it (system S17).
+"""Several heads: is it one relation a head? Each head with what a word attends to most in it.
 
 Source: the lesson's "one head, one relation"; surface patterns as in Clark et al. 2019, section 3.
 """

@@ -1,4 +1,4 @@
-"""A weighted mean forgets: other values, the same context ("no information is lost" is too strong; part of S3).
+"""A weighted mean forgets: other values, the same context ("no information is lost" is too strong).
 
 Source: the context is one vector of d_value numbers, made from n of them; all but one combination are gone.
 """

@@ -1,4 +1,4 @@
-"""Does the negated word attend to its negator, more than to whatever stands there otherwise? (system S16)
+"""Does the negated word attend to its negator, more than to whatever stands there otherwise?
 
 Source: the published lesson prints an illustrative row of "good" in the movie sentence; the comparison is ours.
 """

@@ -1,4 +1,4 @@
-"""Attention is not symmetric: i's weight on j is not j's on i, even where the scores are (system S21).
+"""Attention is not symmetric: i's weight on j is not j's on i, even where the scores are.
 
 Source: softmax normalises each row by itself, so equal scores become unequal weights.
 """

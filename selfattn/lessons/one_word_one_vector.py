@@ -1,4 +1,4 @@
-"""One word, one static vector, many contextual ones: how far each sentence moves it, layer by layer (system S1).
+"""One word, one static vector, many contextual ones: how far each sentence moves it, layer by layer.
 
 Source: Ethayarajh 2019 ("How contextual are contextualized word representations?", self-similarity and its baseline);
 Wiedemann et al. 2019 (the vectors separate the senses). Points are unit vectors, so that only direction is drawn.

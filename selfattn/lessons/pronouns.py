@@ -1,4 +1,4 @@
-"""Which heads attend from a pronoun to the noun it stands for? Scored with a position-only baseline (systems S15, S17).
+"""Which heads attend from a pronoun to the noun it stands for? Scored with a position-only baseline.
 
 Source: the task is Winograd's (1972; Levesque et al. 2012); looking for it in heads: Clark et al. 2019, section 4.3.
 The best of many heads on the same sentences is luck in part, so it is chosen on one half and scored on the other.

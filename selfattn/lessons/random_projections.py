@@ -1,4 +1,4 @@
-"""From embeddings to queries, keys and values: three learned matrices, here drawn at random (the first step).
+"""From embeddings to queries, keys and values: three learned matrices, here drawn at random.
 
 Source: S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4: six made-up embeddings of "Your journey
 starts with one step", projections from `torch.rand(3, 2)` after `torch.manual_seed(123)`, figures for token 2.

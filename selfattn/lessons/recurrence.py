@@ -1,4 +1,4 @@
-"""A recurrent net against attention: how a word's signal travels to another word, measured and not drawn (system S3).
+"""A recurrent net against attention: how a word's signal travels to another word, measured and not drawn.
 
 Source: Bengio, Simard and Frasconi 1994 (vanishing and exploding gradients); Cho et al. 2014 (gates); Vaswani et al.
 2017, table 1 (path length, sequential operations, work per layer).

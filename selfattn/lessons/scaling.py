@@ -1,4 +1,4 @@
-"""Why the scores are divided by sqrt(d_k): measured on random vectors, with and without (system S6).
+"""Why the scores are divided by sqrt(d_k): measured on random vectors, with and without.
 
 Source: Vaswani et al. 2017, section 3.2.1 and its footnote 4: the dot product of two vectors whose d_k components are
 independent with mean 0 and variance 1 has mean 0 and variance d_k.

@@ -1,4 +1,4 @@
-"""Attention as a soft lookup: a blend of all drawers instead of the one that fits best (system S2).
+"""Attention as a soft lookup: a blend of all drawers instead of the one that fits best.
 
 Source: Bahdanau et al. 2015 (soft search over positions); Graves et al. 2014, "Neural Turing Machines", section 3.3.1
 (content addressing with a sharpness), whose inverse is the temperature here.

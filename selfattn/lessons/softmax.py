@@ -1,4 +1,4 @@
-"""Softmax on three words: scores 1, 0.5 and 0 become weights .46, .32 and .22 (system S9).
+"""Softmax on three words: scores 1, 0.5 and 0 become weights .46, .32 and .22.
 
 Source: the published numeric example, whose weights are printed with two decimals; it stops before the values.
 """

@@ -1,4 +1,4 @@
-"""Attention weights that lessons print, made up to make a point, for comparing with an encoder's own (system S19).
+"""Attention weights that lessons print, made up to make a point, for comparing with an encoder's own.
 
 Source: the published lessons; where they print a word without a sentence, the sentence here is ours and says so.
 """

@@ -1,4 +1,4 @@
-"""What a loop over words costs beside one matrix product, and 100 words beside 10: timed here and now (system S3).
+"""What a loop over words costs beside one matrix product, and 100 words beside 10: timed here and now.
 
 Source: nothing is quoted; the figures are this machine's, the median of several runs.
 """

@@ -1,4 +1,4 @@
-"""A model of 777 numbers that learns where to attend: is the number at position 4 the magic one? (system S14)
+"""A model of 777 numbers that learns where to attend: is the number at position 4 the magic one?
 
 Source: the published lesson: [CLS] = 0 and six random integers of 1 to 50; label 1 where position 4 holds 42; 8,000
 samples from numpy's seed 0; embeddings of width 8, one head of width 8, residual and layer norm, one sigmoid unit on

@@ -1,4 +1,4 @@
-"""Q, K and V set by hand on twelve tokens: "good" attends to "not", unless another key is as large (system S10).
+"""Q, K and V set by hand on twelve tokens: "good" attends to "not", unless another key is as large.
 
 Source: the published example (d = 2, all zero but three rows). Its heading says "masked" but its code has no mask; the
 printed context belongs to the version without one. The causal version is here too.

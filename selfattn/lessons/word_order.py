@@ -1,4 +1,4 @@
-"""Word order: without positions, shuffling the words only shuffles the vectors; by hand and in an encoder (system S20).
+"""Word order: without positions, shuffling the words only shuffles the vectors; by hand and in an encoder.
 
 Source: Vaswani et al. 2017, section 3.5 (why positions are added); Lee et al. 2019, "Set Transformer", property 1
 (self-attention is permutation equivariant). In an encoder with absolute position embeddings, equal positions add the

@@ -1,4 +1,4 @@
-"""The worked example: "it" attends to three words, and all four steps fit on one line each (system S7).
+"""The worked example: "it" attends to three words, and all four steps fit on one line each.
 
 Source: the published example prints query, keys, scores 10, 7, 5, weights 87 %, 10 %, 3 % and a context of about
 [1.79, 1.44]. It doesn't print the values; those below lead to that context.

@@ -4,7 +4,15 @@ import pytest
 import torch
 
 from selfattn.examples import MOVIE, NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS, STATIC_WORD_SENTENCES
-from selfattn.lessons import many_heads, negation, one_word_one_vector, pronouns, textbook_weights, word_order
+from selfattn.lessons import (
+    encoded_words,
+    many_heads,
+    negation,
+    one_word_one_vector,
+    pronouns,
+    textbook_weights,
+    word_order,
+)
 from selfattn.lessons.pronouns import PronounRows
 from selfattn.lessons.textbook_weights import TextbookWeights
 from selfattn.words import Word, find
@@ -108,8 +116,25 @@ def test_two_other_words_are_less_alike(encoder):
     assert last["two other words"] < last["different senses"]
 
 
+def test_a_split_words_rows_are_averaged_and_its_columns_summed(encoder):
+    encoding = encoder.encode("It was well-capitalized by the bank, it was.")
+    split = encoded_words.first_word(encoding, "Well-capitalized")
+    places = list(split.positions)
+    assert len(places) > 1
+    rows = encoded_words.word_rows(encoding, split)
+    expected = encoding.weights(2)[5, places].mean(0)
+    assert torch.allclose(rows[2, 5], expected, atol=1e-6)
+    assert float(encoded_words.weight_on(rows, split)[2, 5]) == pytest.approx(float(expected[places].sum()))
+    assert encoded_words.first_word(encoding, "it", after=split.start).start > split.stop
+    with pytest.raises(ValueError, match="spelling"):
+        encoded_words.first_word(encoding, "it", after=len(encoding.tokens) - 1)
+
+
 def test_the_plane_states_what_it_keeps(encoder):
     found = one_word_one_vector.plane(bank_paths(encoder))
+    assert torch.allclose(
+        found.points.mean(1), torch.zeros(7, 2, dtype=torch.float64), atol=1e-9
+    )  # each layer's own mean
     assert found.points.shape == (7, 6, 2)
     assert 0.3 < found.explained < 1
     assert torch.allclose(found.start, torch.zeros_like(found.start), atol=1e-12)  # one static vector: one point

@@ -1,4 +1,4 @@
-"""S1: one word has one static vector; its sentences move it. Points in a plane, layer by layer, and their cosines beside."""
+"""One word has one static vector; its sentences move it. Points in a plane, layer by layer, and their cosines beside."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""S17: every head, with what one word attends to most in it."""
+"""Every head, with what one word attends to most in it."""
 
 import streamlit as st
 import torch

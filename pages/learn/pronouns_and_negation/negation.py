@@ -1,4 +1,4 @@
-"""S16: does "good" attend to "not"? The printed row beside real heads, and fourteen pairs with and without a negator."""
+"""Does "good" attend to "not"? The printed row beside real heads, and fourteen pairs with and without a negator."""
 
 import pandas as pd
 import streamlit as st

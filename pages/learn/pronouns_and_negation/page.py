@@ -1,4 +1,4 @@
-"""S15, S16, S17: pronouns, negation and many heads, on the visitor's encoder, against luck and simple baselines."""
+"""Pronouns, negation and many heads, on the visitor's encoder, against luck and simple baselines."""
 
 from pages.learn.pronouns_and_negation import many_heads, negation, pronouns
 from selfattn.dashboard import teaching

@@ -1,4 +1,4 @@
-"""S15: which heads attend from a pronoun to its noun, scored against luck and against mere distance."""
+"""Which heads attend from a pronoun to its noun, scored against luck and against mere distance."""
 
 import pandas as pd
 import streamlit as st

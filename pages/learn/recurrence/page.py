@@ -1,4 +1,4 @@
-"""S3: how a word reaches another through a recurrent net and through attention, measured on the visitor's sentence."""
+"""How a word reaches another through a recurrent net and through attention, measured on the visitor's sentence."""
 
 import pandas as pd
 import streamlit as st

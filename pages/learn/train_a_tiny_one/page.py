@@ -1,4 +1,4 @@
-"""S14: a model of 777 numbers learns, in seconds and in sight, where to attend."""
+"""A model of 777 numbers learns, in seconds and in sight, where to attend."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""S11: the annotated heatmap."""
+"""The annotated heatmap."""
 
 import streamlit as st
 

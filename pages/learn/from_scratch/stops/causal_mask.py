@@ -1,4 +1,4 @@
-"""S12: the causal mask and three things that look like it."""
+"""The causal mask and three things that look like it."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""S4: the dot product, by numbers and by angle."""
+"""The dot product, by numbers and by angle."""
 
 import pandas as pd
 import streamlit as st

@@ -1,4 +1,4 @@
-"""S8: the two spaces of one attention step, side by side."""
+"""The two spaces of one attention step, side by side."""
 
 from selfattn.charts.arrows import arrows
 from selfattn.charts.bars import bar_list

@@ -1,4 +1,4 @@
-"""S18: learned, not ruled."""
+"""Learned, not ruled."""
 
 import streamlit as st
 import torch

@@ -1,4 +1,4 @@
-"""S13: the kernel, as source, beside its numbers."""
+"""The kernel, as source, beside its numbers."""
 
 import streamlit as st
 

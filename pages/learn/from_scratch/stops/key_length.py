@@ -1,4 +1,4 @@
-"""S5: a long key that points elsewhere outscores a short one that points the right way."""
+"""A long key that points elsewhere outscores a short one that points the right way."""
 
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching

@@ -1,4 +1,4 @@
-"""S21: attention is not symmetric."""
+"""Attention is not symmetric."""
 
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching

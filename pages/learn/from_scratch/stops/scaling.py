@@ -1,4 +1,4 @@
-"""S6: why the scores are divided by the square root of d_k, measured on random vectors."""
+"""Why the scores are divided by the square root of d_k, measured on random vectors."""
 
 import math
 

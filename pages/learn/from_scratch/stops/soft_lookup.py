@@ -1,4 +1,4 @@
-"""S2: attention as a soft lookup in a filing cabinet."""
+"""Attention as a soft lookup in a filing cabinet."""
 
 import pandas as pd
 import streamlit as st

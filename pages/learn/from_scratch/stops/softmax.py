@@ -1,4 +1,4 @@
-"""S9: softmax on three words."""
+"""Softmax on three words."""
 
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching

@@ -1,4 +1,4 @@
-"""S19: the weights that lessons print, beside a real encoder's."""
+"""The weights that lessons print, beside a real encoder's."""
 
 import streamlit as st
 import torch

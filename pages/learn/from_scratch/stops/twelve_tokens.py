@@ -1,4 +1,4 @@
-"""S10: queries, keys and values set by hand on twelve tokens."""
+"""Queries, keys and values set by hand on twelve tokens."""
 
 import pandas as pd
 import streamlit as st

@@ -1,4 +1,4 @@
-"""S20: without positions, order is invisible."""
+"""Without positions, order is invisible."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""S7: the worked example, all four steps."""
+"""The worked example, all four steps."""
 
 import streamlit as st
 
