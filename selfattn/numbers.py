@@ -6,16 +6,14 @@ the same rules as d3 format strings (https://d3js.org/d3-format), for a chart wh
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Context, Decimal
 
-WEIGHT = COSINE = ".2f"
+WEIGHT = ".2f"
 FINE = ".4f"  # a tooltip's weight: more digits for who asks
 CHANGE = "+.2f"
-EFFECT = "+.3f"
 SHARE = ".0%"
-ERROR = ".1r"
-COUNT = ",d"
+ERROR = ".2~r"  # two digits: a colour bar may have a tick at 1.5e-7
 LOCALE = {"number": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": " %"}}
 
 UNKNOWN = "unknown"
@@ -95,11 +93,6 @@ def plain(value: float) -> str:
     places = min(max(3 - math.floor(math.log10(abs(value))), 0), PLACES)
     text = decimal(value, places)
     return text.rstrip("0").rstrip(".") if places else text
-
-
-def listing(values: Iterable[float], write: Callable[[float], str] = decimal) -> str:
-    """Several numbers of one kind, in order: "0.12, −0.30"."""
-    return ", ".join(write(float(value)) for value in values)
 
 
 def span(low: float, high: float, write: Callable[[float], str] = decimal) -> str:

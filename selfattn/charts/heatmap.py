@@ -28,7 +28,7 @@ from selfattn.charts.vega import (
     span,
     stretched,
 )
-from selfattn.numbers import CHANGE, FINE, WEIGHT
+from selfattn.numbers import CHANGE, ERROR, FINE, WEIGHT
 
 CELLS = 64
 ROUNDING = 1e-3  # numbers below this are differences by rounding, and need a power of ten
@@ -67,7 +67,9 @@ def heatmap(
     maximum = maximum or float(np.nanmax(np.abs(matrix), initial=0.0)) or 1e-12
     written = numbers if isinstance(numbers, str) else WEIGHT
     signed, rounding = kind != "weights", maximum < ROUNDING
-    precise, short = ("+.2e", "+.1e") if signed and rounding else ("+.4f", CHANGE) if signed else (FINE, WEIGHT)
+    precise, short = (
+        (f"+{ERROR}", f"+{ERROR}") if signed and rounding else ("+.4f", CHANGE) if signed else (FINE, WEIGHT)
+    )
     if cell:
         across, down = cell if isinstance(cell, tuple) else (cell, cell)
         width, height, precise = across * len(columns), down * len(rows), written

@@ -2,6 +2,7 @@
 
 import base64
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -36,7 +37,7 @@ class Elements(HTMLParser):
 @pytest.fixture
 def view(encoder) -> View:
     origin = Provenance.of(
-        encoder, HOSTILE, {"A": encoder.encode(HOSTILE)}, layer=0, head=1, link="javascript:alert(1)"
+        encoder, HOSTILE, {"A": encoder.encode(HOSTILE)}, layer=3, head=7, error=2e-7, link="javascript:alert(1)"
     )
     spec = heatmap(np.eye(2), ["a", HOSTILE], LIGHT)
     table = pd.DataFrame({"token": [HOSTILE] * 150, "weight": [0.123456] * 150})
@@ -63,3 +64,13 @@ def test_pictures_have_a_text_alternative_and_tables_say_what_they_leave_out(vie
     assert page.count("<td>0.1235</td>") == 100
     whole = base64.b64decode(re.search(r"data:text/csv;charset=utf-8;base64,([^\"]+)", page)[1]).decode()
     assert whole.count("0.123456") == 150
+
+
+def test_the_report_says_where_it_comes_from(view, encoder):
+    page = report.html(view)
+    rows = {"encoder": encoder.name, "layer": 3, "head": 7, "ran on": "cpu, float32"}
+    rows |= {"largest difference to the model&#x27;s own weights": "0.0000002", "weights, sha256": encoder.digest}
+    assert all(f"<tr><td>{name}</td><td>{value}</td></tr>" in page for name, value in rows.items())
+    headless = report.html(replace(view, provenance=view.provenance.without_head()))
+    assert "<td>layer</td><td>all</td>" in headless and "<td>head</td><td>all</td>" in headless
+    assert "not measured for this view" in headless

@@ -7,7 +7,7 @@ from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import geometry, worked_example
 from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, TOKENS, VALUES
-from selfattn.numbers import plain, share
+from selfattn.numbers import SHARE, plain, share
 
 TITLE = "Mix: the geometry"
 STEP = "mix"
@@ -31,7 +31,7 @@ def show() -> None:
         chart = arrows(keys, theme, "score", "query")
         caption = f'"{highest.token}" scores highest with {plain(highest.score)}.'
         teaching.figure("Step 1: query-key space, thick = high score", chart, caption, 380)
-        chart = bar_list(steps, "weight", theme, number=".0%", width=190)
+        chart = bar_list(steps, "weight", theme, number=SHARE, width=190)
         caption = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())
         teaching.figure("Steps 2 and 3: from score to weight", chart, caption, 300)
         chart = arrows(values, theme, "weight", "context")

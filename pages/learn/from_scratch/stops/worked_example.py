@@ -7,7 +7,7 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import worked_example
 from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, TOKENS, VALUES
-from selfattn.numbers import share
+from selfattn.numbers import SHARE, share
 
 TITLE = "Mix: the worked example"
 STEP = "mix"
@@ -33,7 +33,7 @@ def show() -> None:
         for column, title, number, caption in (
             ("score", "Score: q · k", "~g", " · ".join(f"{s:g}" for s in steps.score)),
             ("scaled", f"Scaled: divided by √d = {1 / trace.scale:.2f}", ".2f", "Smaller, in the same order."),
-            ("weight", "Weight: softmax", ".0%", f'"{best.token}" gets {share(best.weight)}.'),
+            ("weight", "Weight: softmax", SHARE, f'"{best.token}" gets {share(best.weight)}.'),
         ):
             chart = bar_list(steps, column, current_theme(), number=number, width=200)
             teaching.figure(title, chart, caption, 300)
