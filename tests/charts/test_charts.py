@@ -1,8 +1,6 @@
 """Charts: what they hold, that every spec is valid Vega-Lite, and that hostile tokens stay text."""
 
-import base64
 import io
-import json
 
 import altair as alt
 import numpy as np
@@ -15,9 +13,9 @@ from PIL import Image
 from selfattn.charts.bars import bars, sentence_rows
 from selfattn.charts.curves import drift_curve
 from selfattn.charts.head_map import head_map
-from selfattn.charts.heatmap import heatmap, image_uri
-from selfattn.charts.theme import DARK, LIGHT, THEMES
-from selfattn.charts.word_strip import _place_words, word_strip
+from selfattn.charts.heatmap import heatmap
+from selfattn.charts.theme import LIGHT, THEMES
+from selfattn.charts.word_strip import word_strip
 from selfattn.frames import heads_frame
 
 HOSTILE = [
@@ -94,46 +92,6 @@ def test_hostile_tokens_stay_text_in_the_drawn_labels():
     assert "<script>" not in svg
     assert "&lt;script&gt;alert(1)&lt;/" in svg
     assert svg.count(">the</text>") == 4  # both repeated words, on both axes
-
-
-def test_heatmap_cells_are_keyed_on_position_so_that_repeated_words_keep_their_cells():
-    spec = heatmap(random_weights(12), HOSTILE, LIGHT)
-    (data,) = [rows for rows in spec["datasets"].values() if len(rows) == 144]
-    assert {(row["row"], row["column"]) for row in data} == {(i, j) for i in range(12) for j in range(12)}
-
-
-def test_a_long_map_is_one_image_with_a_band_a_row_and_stays_small():
-    n = 512
-    spec = heatmap(random_weights(n), ["the"] * n, LIGHT)
-    assert max(len(rows) for rows in spec["datasets"].values()) == n
-    assert len(json.dumps(spec)) < 1_000_000
-
-
-def test_the_image_holds_every_cell_in_the_ramps_colours():
-    matrix = np.array([[0.0, 0.5], [1.0, 0.25]])
-    uri = image_uri(matrix, LIGHT, "weights", 1.0)
-    with Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1]))) as picture:
-        assert picture.size == (2, 2)
-        levels = np.array(picture)
-        shown = picture.convert("RGB")
-        assert shown.getpixel((0, 0)) == (255, 255, 255)
-        assert shown.getpixel((0, 1)) == (8, 48, 107)
-    assert levels.tolist() == [[0, 127], [255, 63]]
-
-
-def test_signed_images_are_centred_on_zero():
-    uri = image_uri(np.array([[-1.0, 0.0, 1.0]]), DARK, "signed", 1.0)
-    with Image.open(io.BytesIO(base64.b64decode(uri.split(",")[1]))) as picture:
-        middle = picture.convert("RGB").getpixel((1, 0))
-    assert all(abs(a - b) <= 4 for a, b in zip(middle, (15, 19, 26)))
-
-
-def test_words_are_laid_out_in_lines_within_the_width():
-    placed = _place_words(strip_data(), 300)
-    assert (placed["x2"] <= 300 + 30).all()
-    for _, line in placed.groupby("y"):
-        assert (line["x"].iloc[1:].to_numpy() > line["x2"].iloc[:-1].to_numpy()).all()
-    assert not set(placed.loc[placed["sentence"] == "A", "y"]) & set(placed.loc[placed["sentence"] == "B", "y"])
 
 
 def luminance(color):
