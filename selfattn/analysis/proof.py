@@ -30,8 +30,8 @@ def prove(encoder: Encoder, text: str, progress: Progress = lambda done, total: 
 
     layer, head; `same_inputs`: the largest difference between the kernel's weights and those of the model's own eager
     function on the recorded query and key; `separate_pass`: to the weights of a whole separate eager pass (NaN for a
-    text so long that its maps don't fit into 200 MB); `context`: between the kernel's context and what the fast
-    attention call returned; `projections`: between query, key and value recomputed from the layer's input and the
+    text so long that its maps exceed the setting separate_pass_megabytes); `context`: between the kernel's context and
+    what the fast attention call returned; `projections`: between query, key and value recomputed from the layer's input and the
     recorded ones (NaN where the family's projections aren't known). All absolute, in float32.
     Raises NotRecomputable for an encoder that is shown only, TextError for a text it can't read.
     """
