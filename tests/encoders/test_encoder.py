@@ -89,6 +89,17 @@ def test_one_heads_weights_and_some_rows_are_the_layers(encoder, monkeypatch, ro
     assert torch.allclose(encoding.own_weights(2, 7), own[7], atol=2e-6)
 
 
+def test_a_long_map_is_made_some_rows_at_a_time(encoder, asked_heads, monkeypatch):
+    encoding = encoder.encode(MUDDY)
+    n = len(encoding.tokens)
+    monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 5 * n)
+    encoding.weights(2, 7)
+    assert [rows for _, _, rows in asked_heads] == [5, 5, n - 10]
+    asked_heads.clear()
+    encoding.weights(2)  # of twelve heads not even one row fits
+    assert [rows for _, _, rows in asked_heads] == [1] * n
+
+
 def test_only_what_is_asked_for_is_computed(encoder, asked_heads):
     encoding = encoder.encode(MUDDY)
     encoding.weights(2, 7)
@@ -200,6 +211,10 @@ def test_a_pair_of_segments(encoder):
     encoding = encoder.encode("The bank.", pair="A river.")
     assert encoding.segments == (None, 0, 0, 0, None, 1, 1, 1, None)
     assert [word.text for word in encoding.words] == ["The", "bank", ".", "A", "river", "."]
+    types = torch.tensor([[0] * 5 + [1] * 4])  # BERT's own: [CLS] A [SEP] B [SEP]
+    with torch.no_grad():
+        expected = encoder.model(torch.tensor([encoding.ids]), token_type_ids=types).last_hidden_state[0]
+    assert torch.equal(encoding.hidden[-1], expected)
 
 
 @pytest.mark.slow

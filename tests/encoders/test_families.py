@@ -55,6 +55,8 @@ def test_kernel_equals_the_models_own_weights(encoder_of, name):
             for head in range(encoder.n_heads):
                 trace = encoding.trace(layer, head)
                 torch.testing.assert_close(trace.weights, encoding.weights(layer)[head], atol=1e-6, rtol=0)
+                alone, together = encoding.own_weights(layer, head), encoding.own_weights(layer)[head]
+                torch.testing.assert_close(alone, together, atol=1e-6, rtol=0)
                 own = encoding.own_context(layer)[head]
                 torch.testing.assert_close(trace.context, own, atol=1e-5 * max(1, float(own.abs().max())), rtol=0)
 
@@ -190,6 +192,9 @@ def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
     for layer in range(encoder.n_layers):
         torch.testing.assert_close(encoding.weights(layer), reference[layer], atol=1e-6, rtol=0)
         torch.testing.assert_close(encoding.rows(1)[layer], reference[layer, :, 1], atol=1e-6, rtol=0)
+        some, own = encoding.weights(layer, 1, slice(1, 3)), encoding.own_weights(layer, 2)
+        torch.testing.assert_close(some, reference[layer, 1, 1:3], atol=1e-6, rtol=0)
+        torch.testing.assert_close(own, reference[layer, 2], atol=1e-6, rtol=0)
     for refused in (
         lambda: encoding.trace(0, 0),
         lambda: encoder.knock_out(TEXTS[1], 1),

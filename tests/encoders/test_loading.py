@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from selfattn import LoadError, TextError, load_encoder
 from selfattn.encoders import loading, sources
-from selfattn.encoders.checkpoint import file_digest
+from selfattn.encoders.checkpoint import count_numbers, file_digest
 from selfattn.encoders.families import FAMILIES, save_tiny
 
 
@@ -213,6 +213,10 @@ def test_a_file_whose_header_makes_no_sense(folder, header):
     error = refused(folder)
     assert error.kind == "weights"
     assert "model.safetensors is cut short or damaged" in str(error)
+
+
+def test_numbers_are_counted_by_the_header(folder):
+    assert count_numbers(folder) == sum(tensor.numel() for tensor in load_file(folder / "model.safetensors").values())
 
 
 def test_an_adapter(folder):

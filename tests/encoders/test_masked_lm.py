@@ -59,7 +59,10 @@ def test_predictions_equal_those_of_the_familys_own_model(encoder_of, name):
     found = head.log_probabilities(encoding.states[-1][head.place(encoding)])
     torch.testing.assert_close(found, expected, atol=2e-4, rtol=1e-4)
     table = head.predictions(encoding, top=3)
-    assert table["id"].tolist() == expected.topk(3).indices.tolist()
+    ids = expected.topk(3).indices.tolist()
+    assert (table["rank"].tolist(), table["id"].tolist()) == ([1, 2, 3], ids)
+    assert table["token"].tolist() == encoder.tokenizer.convert_ids_to_tokens(ids)
+    assert table["probability"].tolist() == pytest.approx(expected[ids].exp().tolist(), rel=1e-3)
     assert head.probabilities(encoding, table["id"].tolist()) == pytest.approx(table["probability"].tolist())
 
 
