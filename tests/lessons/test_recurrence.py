@@ -20,11 +20,12 @@ def test_the_plain_networks_gradient_is_the_gain_to_the_distance(gain):
     assert gradients("plain", gain=gain) == pytest.approx([gain**step for step in range(6)])
 
 
-def test_at_gain_one_the_gradient_stays_and_the_share_shrinks():
-    found = recurrence.signal(WORDS, 2, 7, gain=1.0)
-    plain = found[found["network"] == "plain"]
-    assert plain["gradient"].tolist() == pytest.approx([1] * 6)
-    assert plain["share"].tolist() == pytest.approx([1 / (1 + step) for step in range(1, 7)])
+@pytest.mark.parametrize("gain", [0.8, 1.0])
+def test_the_share_shrinks_even_where_the_gradient_stays(gain):
+    """Each word so far has length 1 and is turned and scaled at every later step: gain ** steps of their sum."""
+    plain = recurrence.signal(WORDS, 2, 7, gain=gain).query("network == 'plain'")
+    expected = [gain ** (step - 2) / sum(gain**back for back in range(step)) for step in range(2, 8)]
+    assert plain["share"].tolist() == pytest.approx(expected)
 
 
 def test_a_gate_holds_what_the_plain_network_loses():
