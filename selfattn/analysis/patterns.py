@@ -40,12 +40,12 @@ class Fit:
 def fits(weights: Tensor, encoding: Encoding) -> list[Fit]:
     """Every named pattern for one head's weights (n, n), the nearest (value / threshold) first."""
     values = {
-        **{name: float(row_measures(weights, encoding)[name]) for name in list(PATTERNS)[:4]},
+        **{name: float(value) for name, value in row_measures(weights, encoding).items() if name in PATTERNS},
         "punctuation": _punctuation(weights, encoding),
         "broad": _broad(weights, encoding),
     }
-    found = [Fit(name, meaning, values[name], threshold) for name, (meaning, threshold) in PATTERNS.items()]
-    return sorted(found, key=lambda fit: fit.value / fit.threshold, reverse=True)
+    every = [Fit(name, meaning, values[name], threshold) for name, (meaning, threshold) in PATTERNS.items()]
+    return sorted(every, key=lambda fit: fit.value / fit.threshold, reverse=True)
 
 
 def _punctuation(weights: Tensor, encoding: Encoding) -> float:

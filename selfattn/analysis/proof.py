@@ -1,4 +1,4 @@
-"""The proof: every head of an encoder recomputed by the kernel and held against the model's own numbers.
+"""The proof: every head of an encoder recomputed by the kernel and compared with the model's own numbers.
 
 `prove` runs it on one encoder and one text; `support_table` on a tiny random encoder of every family, with the versions
 that are installed. `python -m selfattn.analysis.proof` prints that table in Markdown.

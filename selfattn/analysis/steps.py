@@ -2,8 +2,8 @@
 
 Nothing is taken from the model after the layer's input: each step is computed from the one before it. Beside it stands
 the model's own number: the query, key and value that its attention received, its eager weights, and the context that
-its fast attention call returned. Scores and what softmax makes on the way the model hands out to nobody; they are held
-against its own query and key, multiplied in double precision.
+its fast attention call returned. Scores and what softmax makes on the way the model hands out to nobody; they are compared
+with its own query and key, multiplied in double precision.
 Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3.2.1 and 3.2.2.
 """
 
@@ -115,17 +115,17 @@ def lines_of(function: Callable, *targets: str) -> str:
     """
     text = textwrap.dedent(inspect.getsource(function))
     body = ast.parse(text).body[0].body
-    found = {}
+    lines = {}
     for statement in body:
         if isinstance(statement, ast.Return):
-            found["return"] = statement
+            lines["return"] = statement
         elif isinstance(statement, ast.Assign):
             names = [node.id for node in ast.walk(statement.targets[0]) if isinstance(node, ast.Name)]
-            found |= {name: statement for name in names}
-    missing = [target for target in targets if target not in found]
+            lines |= {name: statement for name in names}
+    missing = [target for target in targets if target not in lines]
     if missing:
-        raise LookupError(f"{function.__qualname__} assigns to {sorted(found)}, not to {missing}.")
-    return "\n".join(textwrap.dedent(ast.get_source_segment(text, found[target], padded=True)) for target in targets)
+        raise LookupError(f"{function.__qualname__} assigns to {sorted(lines)}, not to {missing}.")
+    return "\n".join(textwrap.dedent(ast.get_source_segment(text, lines[target], padded=True)) for target in targets)
 
 
 def _step(
@@ -171,7 +171,7 @@ def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Ste
                 getattr(projected, target),
                 f"{d_head} numbers {rows}, made from {width} by a matrix of {width} × {d_head}",
                 None if turned else getattr(recorded, name),
-                "held against the model's own after the turn" if turned else RECEIVED,
+                "compared with the model's own after the turn" if turned else RECEIVED,
                 (project, target),
                 (projections.affine, "product", "return"),
             )

@@ -33,7 +33,7 @@ def change(
     mask = trace.mask
     if causal:
         mask = combine(mask, causal_mask(len(trace.query)))
-    if uniform:  # a query of zeros scores every key alike
+    if uniform:  # a query of zeros gives every key the same score
         allowed = None if mask is None else mask if mask.dtype == torch.bool else mask > -math.inf
         return attend_precisely(torch.zeros_like(trace.query), trace.key, trace.value, allowed, trace.scale).float()
     if mask is not None and mask.dtype != torch.bool:
@@ -51,10 +51,10 @@ def combine(mask: Tensor | None, allowed: Tensor) -> Tensor:
     """A head's mask with one more restriction: allowed (n, n) bool, True = may attend."""
     if mask is None:
         return allowed
-    return mask & allowed if mask.dtype == torch.bool else mask.expand(allowed.shape).masked_fill(~allowed, -math.inf)
+    return mask & allowed if mask.dtype == torch.bool else add_mask(mask, allowed)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Masking:
     """One way to keep tokens out, and what it leaves."""
 
@@ -70,6 +70,7 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
     Add minus infinity to the scaled scores; multiply the *scores* by 0 (e^0 = 1: the token still counts); multiply the
     weights by 0 (rows no longer sum to 1); that, and divide each row by its sum (equal to the first).
     """
+    trace = trace.float()
     mask = combine(trace.mask, allowed)
     added = attend_precisely(trace.query, trace.key, trace.value, mask, trace.scale).weights.float()
     zeroed = trace.weights * allowed
@@ -80,4 +81,6 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
         ("multiply the weights by 0", zeroed),
         ("… and divide by the row's sum", zeroed / total.masked_fill(total == 0, 1.0)),
     )
-    return tuple(Masking(name, w, w @ trace.value, (w * ~allowed).sum(-1)) for name, w in ways)
+    return tuple(
+        Masking(name=name, weights=w, context=w @ trace.value, leaked=(w * ~allowed).sum(-1)) for name, w in ways
+    )

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
+from selfattn.analysis.what_if import causal_mask
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons import typed_numbers
 
@@ -25,11 +26,6 @@ def compute(
     """All twelve tokens at once; rows that are not given are [0, 0]. causal: no token sees a later one."""
     both, value = _rows("Q = K", queries_and_keys), _rows("V", values)
     return attend(both, both, value, mask=causal_mask(len(TOKENS)) if causal else None)
-
-
-def causal_mask(n: int) -> torch.Tensor:
-    """(n, n) boolean, True where the column is not later than the row."""
-    return torch.ones(n, n, dtype=torch.bool).tril()
 
 
 def _rows(name: str, rows: Mapping[int, Sequence[float]]) -> torch.Tensor:

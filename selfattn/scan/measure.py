@@ -16,7 +16,7 @@ from selfattn.analysis.measures import entropy
 from selfattn.encoders.capture import LayerRecording, Recorder
 from selfattn.encoders.encoder import Encoder, Located
 from selfattn.encoders.errors import TextError
-from selfattn.kernel import attend
+from selfattn.kernel import add_mask, attend
 from selfattn.memory import give_back_sometimes
 from selfattn.scan.tables import Row
 
@@ -33,7 +33,7 @@ class Reject:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Usable:
     row: Row
     located: Located
 
@@ -60,10 +60,10 @@ def measure(
 def _window(
     encoder: Encoder, rows: list[Row], vectors: bool, limit: int, progress: Callable[[int], None]
 ) -> tuple[pa.Table, list[Reject]]:
-    found, rejects = _locate(encoder, rows)
+    usable, rejects = _locate(encoder, rows)
     progress(len(rejects))
     wanted, batches = schema(encoder, vectors), []
-    for batch in length_batches(found, lambda one: len(one.located.tokens.ids), limit):
+    for batch in length_batches(usable, lambda one: len(one.located.tokens.ids), limit):
         batches.append(_table(encoder, batch, vectors, wanted))
         progress(len(batch))
     table = pa.concat_tables(batches) if batches else wanted.empty_table()
@@ -105,19 +105,19 @@ def length_batches(items: Sequence, length: Callable, limit: int) -> Iterable[li
         yield batch
 
 
-def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Found], list[Reject]]:
-    found, rejects = [], []
+def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Usable], list[Reject]]:
+    usable, rejects = [], []
     for row in rows:
         try:
             if row.problem:
                 raise TextError(row.problem)
-            found.append(_Found(row, encoder.locate(row.sentence, row.word)))
+            usable.append(_Usable(row, encoder.locate(row.sentence, row.word)))
         except TextError as error:
             rejects.append(Reject(row, str(error)))
-    return found, rejects
+    return usable, rejects
 
 
-def _table(encoder: Encoder, batch: list[_Found], vectors: bool, wanted: pa.Schema) -> pa.Table:
+def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, wanted: pa.Schema) -> pa.Table:
     """One pass of the encoder, and the rows it yields."""
     inputs = encoder.inputs([one.located.tokens for one in batch])
     occurrences = [(b, one, place) for b, one in enumerate(batch) for place in one.located.places]
@@ -175,9 +175,7 @@ def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> 
     key = recording.key[sentence].float()  # (n_pieces, n_heads, n, d_head)
     mask = _rows_of(recording.mask, sentence, position)
     bias = _rows_of(recording.position_bias, torch.zeros_like(sentence), position)
-    if bias is not None:
-        hides = mask is not None and mask.dtype == torch.bool
-        mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf) if hides else bias + mask
+    mask = mask if bias is None else add_mask(bias, mask)
     # The context isn't wanted, so the keys stand in for the values.
     return attend(query, key, key, mask, recording.scale).weights[:, :, 0]
 
@@ -216,8 +214,8 @@ def _numbers(weights: Tensor, located: Sequence[Located]) -> dict[str, np.ndarra
     to_words = weights.new_zeros(*weights.shape[:-1], n_words + 1).scatter_add_(-1, place, weights)
     top_weight, top = to_words[..., :n_words].max(dim=-1)
     on_special = torch.einsum("olhn,on->olh", weights, torch.from_numpy(special).to(weights.device))
-    found = {"top": top, "top_weight": top_weight, "entropy": entropy(weights), "special_share": on_special}
-    return {name: tensor.cpu().numpy() for name, tensor in found.items()}
+    numbers = {"top": top, "top_weight": top_weight, "entropy": entropy(weights), "special_share": on_special}
+    return {name: tensor.cpu().numpy() for name, tensor in numbers.items()}
 
 
 def _lists(values: pa.Array, size: int) -> pa.Array:

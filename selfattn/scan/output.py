@@ -157,9 +157,9 @@ class ScanFolder:
     def _rejects(self, chunk: Chunk) -> Path:
         return self.path / "rejects" / f"part-{chunk.index:06d}.csv"
 
-    def _check_same(self, held: dict, about: dict) -> None:
+    def _check_same(self, earlier: dict, about: dict) -> None:
         for name, value in about.items():
-            if held.get(name) != value:
+            if earlier.get(name) != value:
                 raise ScanError(
                     f"{self.path} holds a scan with another {name.replace('_', ' ')}. To go on with it give the same "
                     "command as then; for a new scan choose another --output."

@@ -23,7 +23,7 @@ class InputError(ValueError):
 
 
 class Row(NamedTuple):
-    """One row of the input, as found."""
+    """One row of the input, as it stands there."""
 
     row: int  # counted over the whole input, from 0
     file: str
@@ -222,5 +222,5 @@ def _row(file: Path, line: int, values: dict, problem: str | None) -> Row:
 def _check_columns(file: Path, names: list[str]) -> None:
     missing = [name for name in COLUMNS[:2] if name not in names]
     if missing:
-        found = ", ".join(names)[:200] or "nothing"
-        raise InputError(f"{file}: expected the columns sentence, word and (if known) sense, got {found}.")
+        got = ", ".join(names)[:200] or "nothing"
+        raise InputError(f"{file}: expected the columns sentence, word and (if known) sense, got {got}.")

@@ -24,16 +24,16 @@ def check_rows(encoder: Encoder, frame: pd.DataFrame, labelled: bool = True) -> 
         )
     frame = frame.reset_index(drop=True) if not frame.index.is_unique else frame
     reasons: dict[object, str] = {}
-    found: dict[object, tuple[str, int, int]] = {}
+    places: dict[object, tuple[str, int, int]] = {}
     seen: set[tuple[str, str]] = set()
     for index, row in zip(frame.index, frame[wanted].itertuples(index=False)):
         try:
-            found[index] = _place(encoder, row, seen)
+            places[index] = _place(encoder, row, seen)
         except TextError as error:
             reasons[index] = str(error)
-    usable = frame.loc[list(found)].copy()
+    usable = frame.loc[list(places)].copy()
     usable[["word", "start", "stop"]] = pd.DataFrame(
-        list(found.values()), index=usable.index, columns=["word", "start", "stop"]
+        list(places.values()), index=usable.index, columns=["word", "start", "stop"]
     )
     if labelled:
         usable["sense"] = usable["sense"].map(lambda sense: str(sense).strip())

@@ -5,7 +5,6 @@ import math
 import pytest
 
 from selfattn.lessons import (
-    causal_mask,
     dot_product,
     gradients,
     key_length,
@@ -74,7 +73,6 @@ def test_nan_infinite_and_huge_numbers_are_refused(run, bad):
         (lambda: tiny_model.sentence([1, 2, 3, 4, 5, 51]), "whole numbers from 1 to 50"),
         (lambda: tiny_model.sentence([1, 2, 3, 4, 5, 1.5]), "whole numbers from 1 to 50"),
         (lambda: not_symmetric.asymmetry(worked_example.compute().weights), "square weights"),
-        (lambda: causal_mask.four_cases(*[worked_example.compute().query, worked_example.compute().key]), "one shape"),
     ],
 )
 def test_what_does_not_fit_is_named(run, message):

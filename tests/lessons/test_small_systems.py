@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from selfattn import kernel
+from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.lessons import (
-    causal_mask,
     geometry,
     gradients,
     kernel_source,
@@ -73,16 +73,11 @@ def test_geometry_frames_hold_every_arrow():
 
 
 def test_only_minus_infinity_and_renormalised_weights_are_a_mask():
-    trace = twelve_tokens.compute()
-    cases = causal_mask.four_cases(trace.query, trace.key)
-    assert [case.leaked for case in cases] == pytest.approx([0, 11 / 12, 0, 0])
-    assert [float(case.row_sums.min()) for case in cases] == pytest.approx([1, 1, 1 / 12, 1])
-    assert torch.allclose(cases[3].weights, cases[0].weights)
-
-
-def test_masked_row_i_spreads_over_i_plus_1_tokens():
-    weights = causal_mask.four_cases(*torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(0)))[0].weights
-    assert (weights > 0).sum(-1).tolist() == [1, 2, 3, 4, 5]
+    ways = four_ways(twelve_tokens.compute(), causal_mask(12))
+    assert [float(way.leaked.max()) for way in ways] == pytest.approx([0, 11 / 12, 0, 0], abs=1e-6)
+    assert [float(way.weights.sum(-1).min()) for way in ways] == pytest.approx([1, 1, 1 / 12, 1], abs=1e-6)
+    assert torch.allclose(ways[3].weights.double(), ways[0].weights.double(), atol=1e-6)
+    assert not torch.allclose(ways[1].weights.double(), ways[0].weights.double(), atol=1e-2)
 
 
 def test_the_kernel_source_is_the_kernel_that_runs():

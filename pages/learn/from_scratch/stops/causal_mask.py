@@ -2,10 +2,11 @@
 
 import streamlit as st
 
+from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import annotated_heatmap, causal_mask, twelve_tokens
+from selfattn.lessons import annotated_heatmap, twelve_tokens
 
 TITLE = "Normalise: the causal mask"
 STEP = "normalise"
@@ -32,13 +33,14 @@ def show() -> None:
     else:
         trace, tokens = HAND_MADE[source].compute(causal=False), twelve_tokens.TOKENS
     with teaching.row():
-        for case in causal_mask.four_cases(trace.query, trace.key):
+        for way in four_ways(trace, causal_mask(len(trace.query))):
+            sums = way.weights.sum(-1)
             caption = (
-                f"Rows sum to {float(case.row_sums.min()):.2f} to {float(case.row_sums.max()):.2f}; "
-                f"at most {case.leaked:.2f} of a row falls on later words."
+                f"Rows sum to {sums.min():.2f} to {sums.max():.2f}; "
+                f"at most {way.leaked.max():.2f} of a row falls on later words."
             )
-            chart = heatmap(case.weights, tokens, current_theme(), maximum=1.0, cell=26, numbers=None)
-            teaching.figure(case.name.capitalize(), chart, caption, 480)
+            chart = heatmap(way.weights, tokens, current_theme(), maximum=1.0, cell=26, numbers=None)
+            teaching.figure(way.name.capitalize(), chart, caption, 480)
     teaching.prose(
         "**The reason:** a score of 0 is not a weight of 0, for e⁰ = 1: the later words still count. Multiplying the "
         "*weights* by 0 does silence them, but then a row no longer sums to 1. Dividing by the row's sum repairs that, "
