@@ -3,13 +3,14 @@
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
 
 from selfattn import NotRecomputable, load_encoder
 from selfattn.analysis.proof import markdown, prove, support_table
-from selfattn.encoders import capture
+from selfattn.encoders import capture, projections
 from selfattn.encoders.families import FAMILIES, save_tiny
 
 TEXT = "The bank of the river was muddy."
@@ -40,6 +41,20 @@ def test_an_error_in_one_head_is_found(encoder, monkeypatch):
     bad = proof["head"] == 7
     assert (proof[bad][["same_inputs", "separate_pass"]] > 1e-4).all(axis=None)
     assert (proof[~bad][["same_inputs", "separate_pass"]] < 5e-6).all(axis=None)
+    assert (proof[bad]["context"] > 1e-5).all() and (proof[~bad]["context"] < 5e-6).all()
+
+
+def test_an_error_in_one_heads_projection_is_found(encoder, monkeypatch):
+    right = projections.project
+
+    def wrong(encoder, encoding, layer, head):
+        projected = right(encoder, encoding, layer, head)
+        return replace(projected, key=projected.key + 0.25) if (layer, head) == (2, 7) else projected
+
+    monkeypatch.setattr("selfattn.analysis.proof.project", wrong)
+    found = prove(encoder, TEXT).set_index(["layer", "head"])["projections"]
+    assert found[2, 7] == pytest.approx(0.25, abs=1e-4)
+    assert (found.drop((2, 7)) < 1e-5).all()
 
 
 def test_a_text_whose_maps_do_not_fit_has_no_separate_pass(encoder, monkeypatch):
