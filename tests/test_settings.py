@@ -40,6 +40,11 @@ def test_each_is_read_when_it_is_asked_for(monkeypatch, name):
     assert Settings.read() == Settings()
 
 
+def test_offline_0_means_online(monkeypatch):
+    monkeypatch.setenv("SELFATTN_OFFLINE", "0")
+    assert not Settings.read().offline
+
+
 @pytest.mark.parametrize("wrong", ["0", "-1", "many", "1.5"])
 def test_a_number_that_is_none_stops_the_start(monkeypatch, wrong):
     monkeypatch.setenv("SELFATTN_MAX_ROWS", wrong)

@@ -113,6 +113,11 @@ def test_only_what_is_asked_for_is_computed(encoder, asked_heads):
         encoding.own_weights(0, -1)
 
 
+def test_a_split_words_vector_is_the_mean_over_its_pieces(encoder):
+    encoding = encoder.encode(MUDDY)
+    assert torch.allclose(encoding.vector(3, [2, 5]), (encoding.hidden[3, 2] + encoding.hidden[3, 5]) / 2, atol=1e-6)
+
+
 def test_rows_are_the_maps_rows(encoder):
     encoding = encoder.encode(MUDDY)
     rows = encoding.rows(2)
