@@ -99,8 +99,8 @@ def test_the_title_has_its_sentences_hue_and_the_legend_says_what_it_is():
     assert tooltip(spec) == ["from", "to", "from scratch minus own"]
 
 
-@pytest.mark.parametrize(("scale", "label"), [(1.0, "+0.40"), (1e-8, "+4.0e-9")])
-def test_differences_by_rounding_keep_their_power_of_ten(scale, label):
+@pytest.mark.parametrize(("scale", "label"), [(1.0, "+0.40"), (1e-8, "+0.000000004")])
+def test_differences_by_rounding_keep_their_digit(scale, label):
     spec = heatmap(np.array([[0.4, -0.4], [0.1, 0]]) * scale, ["a", "b"], LIGHT, kind="signed")
     assert label in texts(spec, "legend-label")
 
