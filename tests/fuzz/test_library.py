@@ -57,7 +57,7 @@ def _encoded_or_refused(encoder, text):
     return encoding
 
 
-def test_whatever_was_encoded_can_be_drawn_and_taken_away(tiny, generated):
+def test_whatever_was_encoded_can_be_drawn_and_exported(tiny, generated):
     """Some characters would end the whole process in the renderer: that this test ends at all is its first point."""
 
     def drawn(text):
