@@ -40,7 +40,7 @@ def view(encoder) -> View:
         encoder, HOSTILE, {"A": encoder.encode(HOSTILE)}, layer=3, head=7, error=2e-7, link="javascript:alert(1)"
     )
     spec = heatmap(np.eye(2), ["a", HOSTILE], LIGHT)
-    table = pd.DataFrame({"token": [HOSTILE] * 150, "weight": [0.123456] * 150})
+    table = pd.DataFrame({"token": [HOSTILE] * 150, "weight": [0.123456] * 100 + [0.5] * 50})
     return View("name", origin, {"figure": lambda: spec}, {"table": lambda: table}, captions={"figure": HOSTILE})
 
 
@@ -63,7 +63,7 @@ def test_pictures_have_a_text_alternative_and_tables_say_what_they_leave_out(vie
     assert "150 rows, the first 100 shown here" in elements.text
     assert page.count("<td>0.1235</td>") == 100
     whole = base64.b64decode(re.search(r"data:text/csv;charset=utf-8;base64,([^\"]+)", page)[1]).decode()
-    assert whole.count("0.123456") == 150
+    assert whole.count("0.123456") == 100 and whole.count("0.5") == 50
 
 
 def test_the_report_says_where_it_comes_from(view, encoder):
