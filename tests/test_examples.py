@@ -345,6 +345,10 @@ def test_neutral_sentences() -> None:
 def test_single_sentences() -> None:
     assert examples.UNRESOLVED not in examples.PRONOUNS
     assert pronoun_words([examples.UNRESOLVED]) == []
+    assert (examples.UNRESOLVED.antecedent, examples.UNRESOLVED.distractor) == (
+        "artist",
+        "musician",
+    )  # as the page names them
     assert examples.MOVIE == "The movie was not good , but the soundtrack was amazing ."
 
 
