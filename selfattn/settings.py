@@ -26,7 +26,7 @@ class Settings:
     max_runs: int = _setting(2, "passes through an encoder at the same time; the others wait in turn")
     max_pages: int = _setting(4, "pages that are put together at the same time; the others wait in turn")
     separate_pass_megabytes: int = _setting(
-        20, "megabytes of attention maps that the check against a separate eager pass may hold; beyond, it is left out"
+        80, "megabytes of attention maps that the check against a separate eager pass may hold; beyond, it is left out"
     )
     devices: tuple[str, ...] = _setting((), "devices to offer, separated by commas: cpu, cuda, mps", "all")
     models: tuple[str, ...] = _setting((), "encoders to offer, separated by commas; no other can be opened", "any")
