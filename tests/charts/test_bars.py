@@ -36,6 +36,11 @@ def test_bars_have_their_numbers_lengths_on_one_scale_a_above_b():
     assert tooltip(spec) == ["number", "label", "weights"]
 
 
+def test_the_scale_holds_the_largest_number_of_any_row():
+    rows = [Row("A", [0.5], ["crane"], LIGHT.sentence_a), Row("B", [2.0], ["wings"], LIGHT.sentence_b)]
+    assert [item["height"] for item in drawn(bars(rows, LIGHT), "rect")] == pytest.approx([HEIGHT / 4, HEIGHT])
+
+
 def test_every_bar_has_its_label_and_minus_infinity_its_sign():
     spec = bars(ROWS, LIGHT)
     labels = [item["text"] for item in drawn(spec, "text", "axis-label")]

@@ -1,5 +1,7 @@
 """The whole figure: A beside B on one colour scale, each with its own map, words and marked row."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,6 +39,15 @@ def test_both_maps_have_their_own_numbers_on_the_scale_of_both(charts, maps, sen
     for item, value in zip(cells, matrix.flatten().tolist()):
         assert same_color(item["fill"], on_ramp(LIGHT.weights, value / largest))
     assert texts(charts[sentence], "axis-label") == list(maps[sentence].labels) * 2
+
+
+def test_a_fainter_map_stays_fainter_beside_the_other(sides, maps):
+    faint = {"A": maps["A"], "B": replace(maps["B"], matrix=maps["B"].matrix / 2)}
+    spec = maps_of_two(faint, {name: s.word.positions for name, s in sides.items()}, LIGHT, name="L3 H7")["B"]
+    largest = max(float(words.matrix.max()) for words in faint.values())
+    cells = [item for item in drawn(spec, "rect") if "value" in item.get("description", "")]
+    for item, value in zip(cells, faint["B"].matrix.flatten().tolist(), strict=True):
+        assert same_color(item["fill"], on_ramp(LIGHT.weights, value / largest))
 
 
 @pytest.mark.parametrize(("sentence", "hue"), [("A", LIGHT.sentence_a), ("B", LIGHT.sentence_b)])
