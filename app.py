@@ -13,25 +13,26 @@ from selfattn.dashboard.address import one_entry_a_gesture, restore_address
 from selfattn.dashboard.streamlit_internals import let_navigation_find_the_pages, this_session
 from selfattn.memory import give_back_sometimes, share_stores
 
+# File, title, address (None: the start), and what the frame draws above the page (pickers.pick_for).
 PAGES = {
     "Explore": [
-        ("explore/two_sentences/page.py", "A word in two sentences", None),
-        ("explore/inside_a_head/page.py", "Inside a head", "inside-a-head"),
-        ("explore/all_heads/page.py", "All heads", "all-heads"),
-        ("explore/senses/page.py", "Senses", "senses"),
-        ("explore/two_encoders.py", "Two encoders", "two-encoders"),
-        ("explore/masked_words.py", "Masked words", "masked-words"),
+        ("explore/two_sentences/page.py", "A word in two sentences", None, "pair"),
+        ("explore/inside_a_head/page.py", "Inside a head", "inside-a-head", "pair"),
+        ("explore/all_heads/page.py", "All heads", "all-heads", "pair"),
+        ("explore/senses/page.py", "Senses", "senses", "head"),
+        ("explore/two_encoders.py", "Two encoders", "two-encoders", "sentence"),
+        ("explore/masked_words.py", "Masked words", "masked-words", "sentence"),
     ],
     "Learn": [
-        ("learn/from_scratch/page.py", "From scratch", "from-scratch"),
-        ("learn/one_word_one_vector/page.py", "One word, one vector", "one-word-one-vector"),
-        ("learn/recurrence/page.py", "Recurrence", "recurrence"),
-        ("learn/train_a_tiny_one/page.py", "Train a tiny one", "train-a-tiny-one"),
-        ("learn/pronouns_and_negation/page.py", "Pronouns and negation", "pronouns-and-negation"),
+        ("learn/from_scratch/page.py", "From scratch", "from-scratch", ""),
+        ("learn/one_word_one_vector/page.py", "One word, one vector", "one-word-one-vector", ""),
+        ("learn/recurrence/page.py", "Recurrence", "recurrence", ""),
+        ("learn/train_a_tiny_one/page.py", "Train a tiny one", "train-a-tiny-one", ""),
+        ("learn/pronouns_and_negation/page.py", "Pronouns and negation", "pronouns-and-negation", ""),
     ],
     "About": [
-        ("about/models_and_proof.py", "Models and proof", "models-and-proof"),
-        ("about/what_it_cannot_tell/page.py", "What it cannot tell", "what-it-cannot-tell"),
+        ("about/models_and_proof.py", "Models and proof", "models-and-proof", ""),
+        ("about/what_it_cannot_tell/page.py", "What it cannot tell", "what-it-cannot-tell", ""),
     ],
 }
 
@@ -49,20 +50,23 @@ def show() -> None:
         {
             section: [
                 st.Page(f"pages/{path}", title=title, url_path=address, default=address is None)
-                for path, title, address in entries
+                for path, title, address, _ in entries
             ]
             for section, entries in PAGES.items()
         },
         expanded=True,
     )
+    view = next(view for entries in PAGES.values() for _, title, _, view in entries if title == page.title)
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
     from selfattn.dashboard.figures import begin_page, end_page
+    from selfattn.dashboard.pickers import pick_for
     from selfattn.dashboard.queue import page_turn
 
     begin_page()
     with page_turn():
         try:
+            pick_for(view, page.title)
             page.run()
         finally:
             restore_address(page.url_path)

@@ -7,11 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.charts.head_map import head_map
-from selfattn.dashboard.address import carry_choice
 from selfattn.dashboard.cache import cached_knock_out
-from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, masked_head, show_encoder
-from selfattn.dashboard.figures import current_theme, heading, show_chart, show_error
-from selfattn.dashboard.pickers import pick_head, pick_sentence
+from selfattn.dashboard.encoder_picker import encode_or_stop, masked_head
+from selfattn.dashboard.figures import current_theme, show_chart, show_error, this_page
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.masked_lm import MaskedHead, replace_word
@@ -21,10 +19,9 @@ from selfattn.words import character_spans
 TOP = 10
 
 
-def pick_words() -> tuple[str, int, int | None, str]:
-    """The sentence, the number of the masked word, and (if wanted) the number of a changed word and its replacement."""
+def pick_words(text: str) -> tuple[int, int | None, str]:
+    """The number of the masked word and, if wanted, that of a changed word and its replacement."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        text = pick_sentence()
         words = [text[slice(*span)] for span in character_spans(text)]
         if not words:
             st.error("The sentence has no word. Type one.", icon=":material/error:")
@@ -43,7 +40,7 @@ def pick_words() -> tuple[str, int, int | None, str]:
         replacement = st.text_input(
             "to", "", key="replacement", bind="query-params", width=150, disabled=changed is None
         ).strip()
-    return text, gap, changed, replacement
+    return gap, changed, replacement
 
 
 def numbered(words: Sequence[str]) -> list[str]:
@@ -88,7 +85,7 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
     row = st.selectbox(
         "Prediction", range(len(table)), min(row, len(table) - 1), table["text"].__getitem__, key="target"
     )
-    chosen = pick_head(encoder)
+    chosen = this_page().head
     without = cached_knock_out(encoder, (encoding.text, (head.place(encoding),)))
     change = head.change(encoding, without, int(table["id"][row]))
     frame = heads_frame(effect=change)
@@ -101,9 +98,7 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
     show_chart(chart, reading, key="masked", heads=True, width="content")
 
 
-heading("Masked words")
-encoder = current_encoder()
-show_encoder(encoder)
+encoder, text = this_page().encoder, this_page().sentence
 st.caption("A masked-language head says which token an encoder expects in a gap, from all that stands around it.")
 found = masked_head(encoder)
 if isinstance(found, str):
@@ -111,8 +106,7 @@ if isinstance(found, str):
     st.text(found, width="stretch")
     st.stop()
 
-carry_choice("masked_words")
-text, gap, changed, replacement = pick_words()
+gap, changed, replacement = pick_words(text)
 masked_text = replace_word(text, gap, found.mask_token)
 encoding = encode_or_stop(encoder, masked_text, "The sentence")
 try:

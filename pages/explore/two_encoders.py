@@ -7,10 +7,9 @@ from selfattn.analysis.compare import EncoderComparison, compare_encoders, count
 from selfattn.captions import attention as captions
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
-from selfattn.dashboard.address import carry_choice
-from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, pick_second_encoder, show_encoder
-from selfattn.dashboard.figures import current_theme, heading, show_chart
-from selfattn.dashboard.pickers import head_slider, pick_head, pick_sentence
+from selfattn.dashboard.encoder_picker import encode_or_stop, pick_second_encoder
+from selfattn.dashboard.figures import current_theme, show_chart, this_page
+from selfattn.dashboard.pickers import head_slider
 from selfattn.encoders.capture import Head
 from selfattn.frames import heads_frame, weights_frame
 
@@ -53,25 +52,17 @@ def show_counterparts(distances: Tensor, head: Head) -> None:
     show_chart(chart, reading, key="counterparts", heads=True, width="content")
 
 
-heading("Two encoders on one sentence")
-first = current_encoder()
-carry_choice("two_encoders")
-show_encoder(first)
-row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-with row:
-    text = pick_sentence()
+page = this_page()
+first, text, chosen = page.encoder, page.sentence, page.head
+with page.beside:
     second = pick_second_encoder(first)
 if second is None:
     st.info("Choose a second encoder. Both stay loaded while you compare; from the Hub, the first time takes a while.")
     st.stop()
 one, other = encode_or_stop(first, text, first.name), encode_or_stop(second, text, second.name)
 why = why_no_counterparts(first, second)
-left, right = st.columns(2)
-with left:
-    chosen = pick_head(first)
 if why:
-    with right:
-        partner = head_slider(second, "Its head", "head2", "L0 H0")
+    partner = head_slider(second, "Its head", "head2", "L0 H0")
     st.text(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.", width="stretch")
 else:
     partner = chosen

@@ -6,11 +6,7 @@ So a script in the browser lets whatever the visitor did last make one entry and
 and after Back or Forward the address stays as the browser has restored it.
 """
 
-import functools
-
 import streamlit as st
-
-from selfattn.dashboard.streamlit_internals import drawn_by_the_frame
 
 CHOICE = ("example", "a", "b", "c", "word", "head")
 
@@ -39,17 +35,6 @@ def one_entry_a_gesture() -> None:
     """Call once in the frame. The script is fixed text, nothing of a visitor's ever stands in it, and it leaves the page."""
     with st.container(key="history"):
         st.html(_SCRIPT, unsafe_allow_javascript=True)
-
-
-def of_all_pages(pick):
-    """A function whose widgets belong to the frame, wherever they are drawn: they keep their values from page to page."""
-
-    @functools.wraps(pick)
-    def picked(*args, **kwargs):
-        with drawn_by_the_frame():
-            return pick(*args, **kwargs)
-
-    return picked
 
 
 def carry_choice(page: str) -> None:

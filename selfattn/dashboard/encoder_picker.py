@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from selfattn.dashboard.address import of_all_pages
 from selfattn.dashboard.cache import Cache, cached, cached_encode, forget_all_but
 from selfattn.dashboard.figures import show_error, this_page
 from selfattn.encoders.encoder import Encoder, Progress
@@ -34,7 +33,7 @@ def start_model() -> str:
 
 def current_encoder() -> Encoder:
     """The encoder chosen in the sidebar, loaded once for all visitors; stays on the start encoder where it can't load."""
-    name, revision, device, dtype = _choice()
+    name, revision, device, dtype = this_page().asked
     try:
         encoder = load(name, revision or None, device, dtype)
     except LoadError as error:
@@ -120,8 +119,7 @@ def masked_head(encoder: Encoder) -> MaskedHead | str:
     return cached(encoder, "masked-language head", make, "Loading the masked-language head ...")
 
 
-@of_all_pages
-def _choice() -> tuple[str, str, str, str]:
+def pick_encoder() -> tuple[str, str, str, str]:
     """The sidebar's pickers: name, revision, device, dtype."""
     start = start_model()
     allowed = allowed_names()

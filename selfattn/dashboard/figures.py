@@ -14,7 +14,7 @@ import streamlit as st
 
 from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec, drawn_frame, drawn_title
-from selfattn.dashboard.choice import choose_head
+from selfattn.dashboard.choice import Choice, Pair, choose_head
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -39,11 +39,21 @@ class Page:
 
     title: str = ""
     place: Any = None  # where the page's heading keeps room for "Download"
+    links: Any = None  # where it keeps room for links to other views
+    beside: Any = None  # at the right of the frame's row of pickers: room for one of the page's own
+    asked: tuple[str, str, str, str] | None = None  # the sidebar's pickers: the encoder's name, revision, device, dtype
     encoder: Encoder | None = None
+    pair: Pair | None = None
+    sentence: str = ""
     head: Head | None = None
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     figures: dict[str, Figure] = field(default_factory=dict)
     view: View | None = None  # what the page itself offers beside its figures
+
+    @property
+    def choice(self) -> Choice:
+        """What the frame's pickers say, on a view of a word in two sentences."""
+        return Choice(self.encoder, self.pair, self.head)
 
 
 def begin_page() -> None:
@@ -61,14 +71,13 @@ def this_page() -> Page:
     return st.session_state.get("page_record") or Page()
 
 
-def heading(title: str) -> Any:
-    """The page's title; returns the container at its right, for links to other views."""
+def heading(title: str) -> None:
+    """The page's title, with room at its right for links to other views and for "Download"."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(title, anchor=False, width="stretch")
-        links = st.container(horizontal=True, width="content", vertical_alignment="center")
         page = this_page()
+        page.links = st.container(horizontal=True, width="content", vertical_alignment="center")
         page.title, page.place = title, st.container(width="content")
-    return links
 
 
 def current_theme() -> Theme:

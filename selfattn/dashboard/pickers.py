@@ -1,4 +1,7 @@
-"""The pickers that views share: two sentences and their word, one head, the switches of a map. All are in the page's link."""
+"""The pickers that views share: two sentences and their word, one head, the switches of a map. All are in the page's link.
+
+The frame draws those of the sentences and the head: so they are one and the same on every view, and keep their values.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,10 +12,10 @@ import streamlit as st
 from torch import Tensor
 
 from selfattn.analysis.word_map import MOST, WordMap, word_map
-from selfattn.dashboard.address import of_all_pages
+from selfattn.dashboard.address import carry_choice
 from selfattn.dashboard.choice import Occurrence, Pair
-from selfattn.dashboard.encoder_picker import encode_or_stop
-from selfattn.dashboard.figures import this_page
+from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, pick_encoder, show_encoder
+from selfattn.dashboard.figures import heading, this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -26,7 +29,30 @@ OWN = "your own"
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
-@of_all_pages
+def pick_for(view: str, title: str) -> None:
+    """What the frame draws above a page: the sidebar's encoder and, for a view of heads, its title and its pickers.
+
+    view: "pair" (two sentences and a head), "sentence" (one and a head), "head", or "" for a page of its own. What is picked
+    stands in `this_page()`; where it can't be used, the page says so and ends.
+    """
+    page = this_page()
+    page.asked = pick_encoder()
+    if not view:
+        return
+    carry_choice(title)
+    heading(title)
+    encoder = current_encoder()
+    show_encoder(encoder)
+    if view == "pair":
+        page.pair = pick_pair(encoder)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        if view == "sentence":
+            page.sentence = st.text_input("Sentence", FIRST.first, key="a", bind="query-params", width=420)
+        with st.container(width=552):
+            page.head = head_slider(encoder, "Head (arrow keys move it)", "head", "L0 H10")
+        page.beside = st.container(width="stretch")
+
+
 def pick_pair(encoder: Encoder) -> Pair:
     """The row of pickers: an example or one's own sentences, and the word. Where something is missing, the page says it."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
@@ -46,20 +72,6 @@ def pick_pair(encoder: Encoder) -> Pair:
     return Pair(
         _occurrence(where, a, chosen, "A"), _occurrence(where, b, chosen, "B"), _control(encoder, text_c, chosen)
     )
-
-
-@of_all_pages
-def pick_sentence() -> str:
-    """One sentence, where a view needs no pair: it is sentence A of the other views."""
-    return st.text_input("Sentence", FIRST.first, key="a", bind="query-params", width=420)
-
-
-@of_all_pages
-def pick_head(encoder: Encoder) -> Head:
-    """The slider over all heads, whose arrow keys move the choice."""
-    head = head_slider(encoder, "Head (arrow keys move it)", "head", "L0 H10")
-    this_page().head = head
-    return head
 
 
 def head_slider(encoder: Encoder, label: str, key: str, default: str) -> Head:

@@ -32,18 +32,6 @@ def this_session() -> Any:
 
 
 @contextmanager
-def drawn_by_the_frame() -> Iterator[None]:
-    """Widgets in here belong to app.py, whichever page draws them: they keep their values from page to page.
-
-    streamlit/streamlit#9279 and #13963, closed: Back and Forward with st.navigation; for a page's own bound widgets, whose
-    values and address one Back still loses, no issue was found.
-    """
-    context = this_session()
-    with context.run_with_active_hash(context.pages_manager.main_script_hash):
-        yield
-
-
-@contextmanager
 def working_for(session: Any) -> Iterator[None]:
     """This thread belongs to a session for a while; threads are used again, so it must not stay. #315, as above."""
     if session is None:

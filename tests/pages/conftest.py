@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 APP = Path(__file__).parents[2] / "app.py"
 
 
-def _navigation() -> list[tuple[str, str, str | None]]:
-    """What app.py lists, read without running it: file, title and address of every page."""
+def _navigation() -> list[tuple[str, str, str | None, str]]:
+    """What app.py lists, read without running it: file, title, address and view of every page."""
     tree = ast.parse(APP.read_text("utf-8"))
     listed = next(node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "PAGES")
     return [entry for entries in ast.literal_eval(listed).values() for entry in entries]
@@ -18,12 +18,12 @@ def _navigation() -> list[tuple[str, str, str | None]]:
 
 def pages() -> list[str]:
     """The files of all pages, as `AppTest.switch_page` takes them."""
-    return [f"pages/{file}" for file, _, _ in _navigation()]
+    return [f"pages/{file}" for file, *_ in _navigation()]
 
 
 def addresses() -> list[str]:
     """The addresses of all pages; "" is the first."""
-    return [address or "" for _, _, address in _navigation()]
+    return [address or "" for _, _, address, _ in _navigation()]
 
 
 @pytest.fixture

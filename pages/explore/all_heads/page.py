@@ -4,34 +4,25 @@ import streamlit as st
 
 from pages.explore.all_heads.attributions import show_opinions
 from pages.explore.all_heads.maps_and_lines import COLUMN, SEGMENTS, segments, show_card, show_grid, show_lines
-from selfattn.dashboard.address import carry_choice
-from selfattn.dashboard.choice import Choice
-from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import heading
-from selfattn.dashboard.pickers import pick_head, pick_pair, segmented
+from selfattn.dashboard.figures import this_page
+from selfattn.dashboard.pickers import segmented
 
-with heading("All heads"):
+with this_page().links:
     st.page_link(
         "pages/explore/two_sentences/page.py", label="The word in two sentences", icon=":material/compare_arrows:"
     )
     st.page_link("pages/explore/inside_a_head/page.py", label="Inside a head", icon=":material/search:")
-encoder = current_encoder()
-show_encoder(encoder)
-carry_choice("all_heads")
-pair = pick_pair(encoder)
+choice = this_page().choice
 
-with st.container(horizontal=True, gap="medium"):
-    with st.container(width=552):
-        choice = Choice(encoder, pair, pick_head(encoder))
-    with st.container(width=300):
-        name = segmented(
-            "Sentence",
-            ["A", "B", SEGMENTS],
-            default="A",
-            key="sentence",
-            help="As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences.",
-        )
-side = segments(choice) if name == SEGMENTS else dict(pair.sides)[name]
+with this_page().beside:
+    name = segmented(
+        "Sentence",
+        ["A", "B", SEGMENTS],
+        default="A",
+        key="sentence",
+        help="As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences.",
+    )
+side = segments(choice) if name == SEGMENTS else dict(choice.pair.sides)[name]
 
 maps, lines, opinions = st.tabs(["Maps", "Lines from the word", "Second opinions"], key="tab", bind="query-params")
 if maps.open:

@@ -4,34 +4,22 @@ import streamlit as st
 
 from pages.explore.inside_a_head.steps import pick_sides, show_steps
 from pages.explore.inside_a_head.what_if_and_masks import show_four_ways, show_padding, show_what_if
-from selfattn.dashboard.address import carry_choice
-from selfattn.dashboard.choice import Choice
-from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import heading
-from selfattn.dashboard.pickers import pick_head, pick_pair
+from selfattn.dashboard.figures import this_page
 
 PARTS = ("The chain", "What if", "Four ways to mask", "The padding mask")
 
-with heading("Inside a head"):
+with this_page().links:
     st.page_link(
         "pages/explore/two_sentences/page.py", label="The word in two sentences", icon=":material/compare_arrows:"
     )
     st.page_link("pages/explore/all_heads/page.py", label="All heads", icon=":material/grid_view:")
-encoder = current_encoder()
-show_encoder(encoder)
-carry_choice("inside_a_head")
-pair = pick_pair(encoder)
+choice = this_page().choice
 
-with st.container(horizontal=True, gap="medium"):
-    with st.container(width=552):
-        choice = Choice(encoder, pair, pick_head(encoder))
-    follow = st.container(width=300)
-
-if not encoder.recomputable:
+if not choice.encoder.recomputable:
     st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")
-    st.text(encoder.reason, width="stretch")
+    st.text(choice.encoder.reason, width="stretch")
     st.stop()
-with follow:
+with this_page().beside:
     sides = pick_sides(choice)
 
 steps, what_if, masks, padding = st.tabs(PARTS, key="part", bind="query-params")
@@ -50,4 +38,4 @@ if masks.open:
         show_four_ways(sides)
 if padding.open:
     with padding:
-        show_padding(encoder, sides)
+        show_padding(choice.encoder, sides)

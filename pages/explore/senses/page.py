@@ -6,28 +6,22 @@ from pages.explore.senses import tables_and_reports as view
 from selfattn.captions import senses as captions
 from selfattn.charts.curves import layers_curve
 from selfattn.charts.ranks import words_chart
-from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import current_theme, heading, show_chart
-from selfattn.dashboard.pickers import pick_head, segmented
+from selfattn.dashboard.figures import current_theme, show_chart, this_page
+from selfattn.dashboard.pickers import segmented
 from selfattn.frames import layers_frame, named_heads, words_frame
 from selfattn.senses import clusters, separation
 
 COLUMN = 540
 
-heading("Senses")
-encoder = current_encoder()
-show_encoder(encoder)
+encoder, head = this_page().encoder, this_page().head
 theme = current_theme()
 st.text(
     "One pair of sentences is an anecdote. Over many: where can the sense of a word be told from its vector, in which "
     "heads, and does attention add anything to what a plain average would give?",
     width="stretch",
 )
-with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-    with st.container(width=COLUMN):
-        source = segmented("Sentences", view.SOURCES, default=view.LABELLED, key="source")
-    with st.container(width=COLUMN):
-        head = pick_head(encoder)
+with this_page().beside:
+    source = segmented("Sentences", view.SOURCES, default=view.LABELLED, key="source")
 
 if source == view.SCAN:
     view.show_scan(head)

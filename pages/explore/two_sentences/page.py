@@ -7,19 +7,12 @@ from pages.explore.two_sentences.removal_map import MAPS, show_head_map
 from pages.explore.two_sentences.tour import show_tour
 from selfattn.captions import attention as captions
 from selfattn.charts.word_strip import word_strip
-from selfattn.dashboard.address import carry_choice
-from selfattn.dashboard.choice import Choice
-from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import current_theme, heading, show_chart
-from selfattn.dashboard.pickers import pick_head, pick_pair, segmented
+from selfattn.dashboard.figures import current_theme, show_chart, this_page
+from selfattn.dashboard.pickers import segmented
 
-with heading("A word in two sentences"):
+with this_page().links:
     show_tour()
-
-encoder = current_encoder()
-show_encoder(encoder)
-carry_choice("two_sentences")
-pair = pick_pair(encoder)
+choice = this_page().choice
 
 with st.container(horizontal=True, gap="medium"):
     look, heads = st.container(width=view.COLUMN, gap="xsmall"), st.container(width=view.COLUMN, gap="xsmall")
@@ -29,19 +22,15 @@ with look:
         help="A head gives each word a row of weights over all words; they sum to 1 and say how much of each word's value "
         "goes into the mixture. L0 H10 is head 10 of layer 0: layers and heads count from 0.",
     )
-    words = st.container(gap="xsmall")
-    choice = Choice(encoder, pair, pick_head(encoder))
-
-with words:
     frame = view.strip(choice)
     show_chart(
         word_strip(frame, current_theme()),
-        captions.most_weight(frame, pair.word, str(choice.head)),
+        captions.most_weight(frame, choice.pair.word, str(choice.head)),
         width="content",
         name="what the word looks at",
         table=lambda: frame,
     )
-    st.text(captions.special_weight(frame, pair.word), width="stretch")
+    st.text(captions.special_weight(frame, choice.pair.word), width="stretch")
 
 view.show_steps(choice)
 with st.container(horizontal=True):
@@ -59,7 +48,7 @@ with heads:
         "cosine between the word's two last hidden states: positive means that without the head they are nearer to each other.",
     )
     measure = segmented("Map", list(MAPS), default="effect", key="map", label_visibility="collapsed")
-    if encoder.recomputable:
+    if choice.encoder.recomputable:
         show_head_map(choice, measure)
     else:
         st.info("Heads can be removed only where the attention is recomputed.")
