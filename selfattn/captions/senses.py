@@ -66,7 +66,8 @@ def words(frame: pd.DataFrame) -> str:
 def sentences(table: pd.DataFrame, head: str) -> str:
     """One head's sentences (SeparationReport.sentences)."""
     right, ties = (table["score"] == 1).sum(), ((table["score"] > 0) & (table["score"] < 1)).sum()
-    return f"{head} separates {right} of {len(table)} sentences" + (f"; {ties} are ties." if ties else ".")
+    tied = f"; {ties} {'is a tie' if ties == 1 else 'are ties'}" if ties else ""
+    return f"{head} gets the sense right in {right} of {len(table)} sentences{tied}."
 
 
 def removal(report: RemovalReport, kind: str) -> str:

@@ -33,7 +33,7 @@ def start_model() -> str:
 
 def current_encoder() -> Encoder:
     """The encoder chosen in the sidebar, loaded once for all visitors; stays on the start encoder where it can't load."""
-    name, revision, device, dtype = this_page().asked
+    name, revision, device, dtype = this_page().asked or pick_encoder()  # a page may run without the frame
     try:
         encoder = load(name, revision or None, device, dtype)
     except LoadError as error:

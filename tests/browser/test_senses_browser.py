@@ -44,10 +44,10 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     assert page.get_by_text("1 rows can't be used").is_visible()
 
     page.locator('path[aria-label="L3 H7"]').first.click()
-    page.get_by_text("L3 H7 tells").wait_for()
+    page.get_by_text("L3 H7 gets the sense right").wait_for()
     assert "head=L3+H7" in page.url
 
-    page.get_by_role("button", name="Download").click()
+    page.get_by_role("button", name="Download", exact=True).click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Parquet", exact=True).click()
     table = pd.read_parquet(download.value.path())

@@ -80,7 +80,7 @@ def test_the_first_and_the_last_of_the_words():
 def test_sentences_count_whole_points_and_ties():
     assert (
         captions.sentences(pd.DataFrame({"score": [1, 1, 0, 0.5]}), "L3 H7")
-        == "L3 H7 separates 2 of 4 sentences; 1 are ties."
+        == "L3 H7 gets the sense right in 2 of 4 sentences; 1 is a tie."
     )
     assert captions.sentences(pd.DataFrame({"score": [1, 0]}), "L3 H7").endswith("1 of 2 sentences.")
 

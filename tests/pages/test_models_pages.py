@@ -16,10 +16,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def page(name: str, **query: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=180)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)
     for key, value in query.items():
         at.query_params[key] = value
-    return at.run()
+    return at.run().switch_page(f"pages/{name}.py").run()
 
 
 def said(at: AppTest) -> str:

@@ -68,7 +68,9 @@ def test_the_chosen_head_decides_the_sentences(at, encoder):
     right = {head: int((report.sentences(*head)["score"] == 1).sum()) for head in ((0, 0), (3, 7))}
     assert right[0, 0] != right[3, 7]
     for (layer, head), count in right.items():
-        assert f"L{layer} H{head} tells {count} of 48 sentences right" in texts(_set(at, "head", f"L{layer} H{head}"))
+        assert f"L{layer} H{head} gets the sense right in {count} of 48 sentences" in texts(
+            _set(at, "head", f"L{layer} H{head}")
+        )
 
 
 def test_an_upload_with_senses_runs_and_lists_its_bad_rows(at):

@@ -12,6 +12,8 @@ from selfattn.dashboard.pickers import segmented
 
 with this_page().links:
     show_tour()
+with this_page().beside:
+    measure = segmented("Map of all heads", list(MAPS), default="effect", key="map")
 choice = this_page().choice
 
 with st.container(horizontal=True, gap="medium"):
@@ -47,7 +49,6 @@ with heads:
         help="Each head's output is set to zero in both sentences, one head at a time. The colour is the change of the "
         "cosine between the word's two last hidden states: positive means that without the head they are nearer to each other.",
     )
-    measure = segmented("Map", list(MAPS), default="effect", key="map", label_visibility="collapsed")
     if choice.encoder.recomputable:
         show_head_map(choice, measure)
     else:
