@@ -97,7 +97,7 @@ def test_the_support_table(support):
     assert math.isnan(table.loc["Funnel", "largest_error"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_table_for_the_readme():
     code = "import selfattn.analysis.proof as p; print(p.markdown(p.support_table().head(1)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

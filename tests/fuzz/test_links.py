@@ -22,7 +22,11 @@ def server(tmp_path_factory):
     process.wait(10)
 
 
-@pytest.mark.parametrize("page", addresses(), ids=lambda page: page or "default")
+# The senses page makes its report anew for each link; tests/pages opens it.
+LINKED = [pytest.param(page, marks=pytest.mark.long if page == "senses" else ()) for page in addresses()]
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page or "default")
 def test_links_open_a_page_or_say_why_not(server, page, generated):
     with Session(server) as session:
         first = session.open(page)

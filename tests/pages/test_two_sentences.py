@@ -133,7 +133,7 @@ STRANGE = [
     "<script>alert(1)</script> bank",
     "$$x$$ **bank** `bank` :red[x]",
     "\"bank\" 'bank' \\bank",
-    "bank " * 500,
+    pytest.param("bank " * 500, marks=pytest.mark.long),
 ]
 
 
