@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: run quick test test-long test-ray lint bench clean
 
 run: .venv/runtime
-	$(BIN)/python -m streamlit run app.py
+	MALLOC_ARENA_MAX=2 $(BIN)/python -m streamlit run app.py
 
 # At each change, about a minute: no browser, no server, nothing slow.
 quick: lint

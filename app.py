@@ -11,7 +11,6 @@ import streamlit as st
 
 from selfattn.dashboard.address import one_entry_a_gesture, restore_address
 from selfattn.dashboard.streamlit_internals import let_navigation_find_the_pages, this_session
-from selfattn.memory import give_back_sometimes, share_stores
 
 # File, title, address (None: the start), and what the frame draws above the page (pickers.pick_for).
 PAGES = {
@@ -71,14 +70,12 @@ def show() -> None:
         finally:
             restore_address(page.url_path)
             show_download(end_page())
-            give_back_sometimes()
 
 
 @asynccontextmanager
 async def started(_: st.App):
     """When the server starts, before its first visitor: torch takes seconds to import, begin while a browser opens."""
     let_navigation_find_the_pages()
-    share_stores()
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()
     yield
 

@@ -4,6 +4,9 @@ Streamlit writes the address in steps when a page is left for another: the old c
 comes back. Each step would be an entry in the browser's history, and Back would stop at addresses that nobody chose.
 So a script in the browser lets whatever the visitor did last make one entry and what follows from it replace that entry;
 and after Back or Forward the address stays as the browser has restored it.
+
+Tried without all this in Chromium (Streamlit 1.67, 2026-11-22, tests/browser/test_history.py; the pickers drawn by the frame):
+after a page without pickers, or a choice on the page, Back stayed where it was; a sentence B of one's own was lost by Back.
 """
 
 import streamlit as st

@@ -16,7 +16,6 @@ from selfattn.encoders.errors import LoadError, TextError
 from selfattn.encoders.loading import available_devices, load_encoder
 from selfattn.encoders.masked_lm import MaskedHead, NoMaskedHead, load_masked_head
 from selfattn.encoders.sources import BUNDLED_NAME, CURATED, allowed_names
-from selfattn.memory import give_back
 from selfattn.settings import Settings
 
 NONE = "choose ..."
@@ -104,7 +103,6 @@ def _settle() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
-    give_back()
 
 
 def masked_head(encoder: Encoder) -> MaskedHead | str:

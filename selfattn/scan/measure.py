@@ -17,7 +17,7 @@ from selfattn.encoders.capture import LayerRecording, Recorder
 from selfattn.encoders.encoder import Encoder, Located
 from selfattn.encoders.errors import TextError
 from selfattn.kernel import add_mask, attend
-from selfattn.memory import give_back_sometimes
+from selfattn.scan.freed_memory import give_back_sometimes
 from selfattn.scan.tables import Row
 
 WINDOW = 1024  # rows held at a time, and sorted by length: as tokens and results each takes 50 kB

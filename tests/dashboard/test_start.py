@@ -16,7 +16,7 @@ def test_the_encoder_named_on_the_command_line_is_the_first(monkeypatch):
 
 def test_the_frame_needs_nothing_heavy():
     """What app.py imports before its first visitor: torch and transformers would hold up the server by seconds."""
-    imports = "import selfattn.dashboard.streamlit_internals, selfattn.memory, sys"
+    imports = "import selfattn.dashboard.streamlit_internals, sys"
     code = f"{imports}; print([name for name in ('torch', 'transformers', 'pandas', 'altair') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
