@@ -92,7 +92,7 @@ def navigation(root: Path) -> dict[str, str]:
     tree = ast.parse((root / "app.py").read_text("utf-8"))
     listed = next(node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "PAGES")
     entries = [entry for section in ast.literal_eval(listed).values() for entry in section]
-    return {address or "": f"pages/{file}" for file, _, address in entries}
+    return {address or "": f"pages/{file}" for file, _, address, *_ in entries}
 
 
 def measure(checkouts: list[Checkout], address: str, rounds: int, heads: bool) -> list[list[float]] | None:

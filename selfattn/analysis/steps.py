@@ -13,6 +13,7 @@ import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -108,6 +109,7 @@ def dot_product(trace: AttentionTrace, query_pos: int, key_pos: int) -> Tensor:
     return trace.query[query_pos] * trace.key[key_pos]
 
 
+@cache  # reading a source takes longer than computing the head
 def lines_of(function: Callable, *targets: str) -> str:
     """The lines of a function that assign to these names ("return": its last return), as they stand in the source.
 
