@@ -53,7 +53,7 @@ def chance(report: SeparationReport) -> str:
     return (
         f"Under shuffled labels the best of {len(report.heads)} heads exceeds {numbers.weight(report.threshold)} once in "
         f"twenty times ({numbers.count(report.shuffles)} shuffles). {(report.heads['p_value'] < 0.05).sum()} heads beat "
-        "chance so. That does not show that attention found the sense."
+        "that. That does not show that attention found the sense."
     )
 
 

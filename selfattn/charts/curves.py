@@ -54,7 +54,7 @@ def layers_curve(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
     x = nominal(
         "stage", sort=stages, axis={"title": "after layer", "labelAngle": 0, "grid": False, "labelOverlap": True}
     )
-    y = {"title": "sense told right", "scale": {"domain": [low, 1.0], "nice": False}}
+    y = {"title": "accuracy", "scale": {"domain": [low, 1.0], "nice": False}}
     legend = {"title": None, "orient": "bottom", "columns": 2, "labelLimit": 220}
     encoding = {
         "x": x,

@@ -77,7 +77,7 @@ def words_chart(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
     n = len(frame)
     low = min(0.3, float(frame[["first", "accuracy"]].min().min())) - 0.03
     across = {"scale": {"domain": [low, 1.03], "nice": False}}
-    title = "sense told right after layer 0 (ring) and after the last (dot)"
+    title = "accuracy after layer 0 (ring) and after the last (dot)"
     axis = label_axis(frame["word"].astype(str).tolist(), labelLimit=120)
     base = {
         "y": field("place", "ordinal", axis=axis),

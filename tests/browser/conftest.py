@@ -1,6 +1,7 @@
 """How the browser tests start a server and watch a page: for console errors, and for requests that leave the machine."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import urlparse
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 ROOT = Path(__file__).parents[2]
 IDLE = (
@@ -18,6 +19,8 @@ IDLE = (
     " && !document.querySelector('[data-stale=true]'); }"
 )
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
+
+expect.set_options(timeout=30_000)  # a slow machine is no error; Playwright's own five seconds took it for one
 
 
 def start_server(*arguments: str, **environment: str) -> tuple[subprocess.Popen, str]:
@@ -73,3 +76,8 @@ def open_page(page: Page, address: str) -> None:
     """Go to an address and wait until the page rests."""
     page.goto(address)
     wait_until_idle(page)
+
+
+def wait_for_address(page: Page, part: str) -> None:
+    """Wait until the page's address holds this."""
+    expect(page).to_have_url(re.compile(re.escape(part)))

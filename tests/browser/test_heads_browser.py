@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import open_page, wait_until_idle
+from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 
@@ -58,7 +58,7 @@ def test_every_step_is_painted_and_the_choice_is_carried_over(page, server):
     assert any("L3 H7 has" in text for text in readings(page))
     page.go_back()
     wait_until_idle(page)
-    assert page.url == f"{server}/inside-a-head?head=L3+H7"
+    expect(page).to_have_url(f"{server}/inside-a-head?head=L3+H7")
     expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L3 H7")
     expect(page.locator(CHARTS)).to_have_count(13)
 
@@ -76,7 +76,7 @@ def test_a_link_opens_the_very_view(page, server):
 def test_switches_change_the_bars(page, server):
     open_page(page, f"{server}/inside-a-head?head=L1+H3")
     tab(page, "What if")
-    assert "part=What+if" in page.url
+    wait_for_address(page, "part=What+if")
     for name in ("Causal mask", "No scaling", "No other heads", "Even weights"):
         before = readings(page)
         page.get_by_text(name, exact=True).click()
@@ -87,7 +87,7 @@ def test_switches_change_the_bars(page, server):
     expect(page.locator(CHARTS)).to_have_count(4)
     page.get_by_role("radio", name="itself").click()
     wait_until_idle(page)
-    assert "hidden_tokens=itself" in page.url
+    wait_for_address(page, "hidden_tokens=itself")
     tab(page, "The padding mask")
     expect(page.get_by_text("−∞", exact=True)).to_have_count(8)
 
@@ -105,16 +105,16 @@ def test_a_click_in_the_grid_opens_the_head(page, server):
     expect(page.locator(CHARTS)).to_have_count(2)
     assert painted_images(page) >= 1
     click_head(page, "L2 H5")
-    assert "head=L2+H5" in page.url
+    wait_for_address(page, "head=L2+H5")
     assert any(text.startswith("L2 H5") for text in readings(page))
     click_head(page, "L5 H0")
     assert any(text.startswith("L5 H0") for text in readings(page))
     page.go_back()
     wait_until_idle(page)
-    assert "head=L2+H5" in page.url
+    wait_for_address(page, "head=L2+H5")
     page.get_by_role("link", name="Inside L2 H5").click()
     wait_until_idle(page)
-    assert "inside-a-head" in page.url
+    wait_for_address(page, "inside-a-head")
     expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L2 H5")
 
 
@@ -127,18 +127,18 @@ def test_sorting_average_and_rollout(page, server):
     open_page(page, f"{server}/all-heads")
     page.get_by_text("Sort the heads by it").click()
     wait_until_idle(page)
-    assert "sorted=true" in page.url
+    wait_for_address(page, "sorted=true")
     for name, formula in (("average", "the mean of the layer"), ("rollout", "multiplied up through the layers")):
         page.get_by_role("radio", name=name).click()
         wait_until_idle(page)
         assert page.get_by_text(formula).is_visible()
-        assert f"map_of={name}" in page.url
+        wait_for_address(page, f"map_of={name}")
 
 
-def test_lines_and_second_opinions(page, server):
+def test_lines_and_attributions(page, server):
     open_page(page, f"{server}/all-heads?tab=Lines+from+the+word")
     expect(page.locator(CHARTS)).to_have_count(2)
-    tab(page, "Second opinions")
+    tab(page, "Attributions")
     expect(page.locator(CHARTS)).to_have_count(4)
     assert any("Rank correlation over 5 words" in text for text in readings(page))
 
@@ -176,7 +176,7 @@ def test_512_tokens_paint_and_stay_under_a_megabyte(page, server, view):
         "inside-a-head",
         "all-heads",
         "all-heads?tab=Lines+from+the+word",
-        "all-heads?tab=Second+opinions",
+        "all-heads?tab=Attributions",
         "?view=A+against+B",
     ],
 )

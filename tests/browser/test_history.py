@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import open_page, wait_until_idle
+from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 
@@ -40,12 +40,12 @@ def test_a_page_link_is_one_entry_and_carries_the_choice_both_ways(page, server)
     expect(page).to_have_url(f"{server}/all-heads?head=L3+H7")
     for address, head in (("/from-scratch", None), ("/inside-a-head?head=L3+H7", "L3 H7"), ("/?head=L3+H7", "L3 H7")):
         back(page)
-        assert page.url == server + address
+        expect(page).to_have_url(server + address)
         if head:
             expect(slider(page)).to_have_attribute("aria-valuetext", head)
     page.go_forward()
     wait_until_idle(page)
-    assert page.url == f"{server}/inside-a-head?head=L3+H7"
+    expect(page).to_have_url(f"{server}/inside-a-head?head=L3+H7")
     expect(slider(page)).to_have_attribute("aria-valuetext", "L3 H7")
 
 
@@ -73,7 +73,7 @@ def test_a_sentence_of_ones_own_goes_along_and_stays_in_the_link(page, server):
     page.wait_for_timeout(300)
     wait_until_idle(page)
     for part in ("a=A+bat+hung+there.", "b=The+bat+hit+the+ball+hard."):
-        assert part in page.url
+        wait_for_address(page, part)
     follow(page, "Two encoders")
     expect(page.get_by_role("textbox", name="Sentence")).to_have_value("A bat hung there.")
     back(page)
@@ -92,8 +92,7 @@ def test_the_key_of_the_dot_product_is_in_the_link(page, server):
     shown.click()
     page.keyboard.type("6")
     page.keyboard.press("Enter")
-    wait_until_idle(page)
-    assert "with_a=6%3A+." in page.url
+    wait_for_address(page, "with_a=6%3A+.")
     open_page(page, page.url)
     expect(page.get_by_role("combobox", name="the query of the word with the key of")).to_have_value("6: .")
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.learn.from_scratch.stops import STOPS
-from tests.browser.conftest import open_page, wait_until_idle
+from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 SLUGS = list(STOPS)
@@ -44,7 +44,7 @@ def test_the_guided_path_from_first_to_last(server, page):
         if slug != SLUGS[-1]:
             page.get_by_role("button", name="Next").click()
             wait_until_idle(page)
-            assert f"stop={SLUGS[SLUGS.index(slug) + 1]}" in page.url
+            wait_for_address(page, f"stop={SLUGS[SLUGS.index(slug) + 1]}")
     expect(page.get_by_role("button", name="Next")).to_be_disabled()
 
 

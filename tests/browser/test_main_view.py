@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from tests.browser.conftest import open_page, wait_until_idle
+from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 
@@ -44,7 +44,7 @@ def test_the_main_flow(page, server):
     assert charts.nth(2).bounding_box()["y"] + charts.nth(2).bounding_box()["height"] < 900
 
     click_head(page, "L3 H7")
-    assert "head=L3+H7" in page.url
+    wait_for_address(page, "head=L3+H7")
     assert any(text.startswith("In L3 H7,") for text in readings(page))
     assert cell_colors(page) != first
 
@@ -53,12 +53,12 @@ def test_the_main_flow(page, server):
     page.get_by_role("slider").first.focus()
     page.keyboard.press("ArrowRight")
     wait_until_idle(page)
-    assert "head=L0+H2" in page.url
+    wait_for_address(page, "head=L0+H2")
     click_head(page, "L0 H1")
-    assert "head=L0+H1" in page.url
+    wait_for_address(page, "head=L0+H1")
     page.go_back()
     wait_until_idle(page)
-    assert "head=L0+H2" in page.url
+    wait_for_address(page, "head=L0+H2")
 
     page.get_by_role("combobox", name="Example").click()
     page.keyboard.type("crane")
@@ -104,7 +104,7 @@ def test_the_master_switch_by_keyboard(page, server):
     page.keyboard.press("Space")
     wait_until_idle(page)
     assert any("to the last bit" in text for text in readings(page))
-    assert "attention=false" in page.url
+    wait_for_address(page, "attention=false")
 
 
 def test_back_to_the_first_view_finds_the_defaults(page, server):

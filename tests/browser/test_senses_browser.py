@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from selfattn.examples import labelled_sentences
-from tests.browser.conftest import open_page, wait_until_idle
+from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 
@@ -45,7 +45,7 @@ def test_an_upload_from_table_to_two_sentences(page, server):
 
     page.locator('path[aria-label="L3 H7"]').first.click()
     page.get_by_text("L3 H7 gets the sense right").wait_for()
-    assert "head=L3+H7" in page.url
+    wait_for_address(page, "head=L3+H7")
 
     page.get_by_role("button", name="Download", exact=True).click()
     with page.expect_download() as download:

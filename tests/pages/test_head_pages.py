@@ -285,8 +285,8 @@ def test_lines_of_a_long_sentence_say_what_is_left_out():
     assert any("words are too many for lines" in text and "of the weight" in text for text in texts(at))
 
 
-def test_second_opinions():
-    at = start(ALL, tab="Second opinions", head="L4 H2")
+def test_attributions():
+    at = start(ALL, tab="Attributions", head="L4 H2")
     assert not at.exception
     assert sum("Rank correlation over 5 words" in text for text in texts(at)) == 2
     assert any("They disagree most on" in text for text in texts(at))
@@ -294,8 +294,8 @@ def test_second_opinions():
     assert any("already mixtures" in caption.value for caption in at.caption)
 
 
-def test_second_opinions_on_a_long_text_are_asked_for():
-    at = start(ALL, tab="Second opinions", a=" ".join(LONG.split()[:120]))
+def test_attributions_on_a_long_text_are_asked_for():
+    at = start(ALL, tab="Attributions", a=" ".join(LONG.split()[:120]))
     assert not at.exception
     assert "takes minutes" in at.toggle(key="ask").label
     assert not specs(at)
@@ -303,8 +303,8 @@ def test_second_opinions_on_a_long_text_are_asked_for():
     assert sum("Rank correlation over" in text for text in texts(at)) == 2
 
 
-def test_second_opinions_on_the_same_sentence_twice():
-    at = start(ALL, tab="Second opinions", b="The bank of the river.")
+def test_attributions_on_the_same_sentence_twice():
+    at = start(ALL, tab="Attributions", b="The bank of the river.")
     assert not at.exception
     assert any("no difference to explain" in text for text in texts(at))
 
@@ -344,7 +344,7 @@ def test_every_spec_is_valid(inside):
     for at in (
         inside,
         start(ALL, sorted=True),
-        start(ALL, tab="Second opinions"),
+        start(ALL, tab="Attributions"),
         start(ALL, tab="Lines from the word"),
     ):
         for spec in specs(at):

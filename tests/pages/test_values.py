@@ -293,8 +293,8 @@ def test_the_lines_are_the_words_rows_by_word(visit, sides):
             assert lines["weight"].tolist() == column(row), (name, source)
 
 
-def test_second_opinions_are_asked_about_the_words_own_direction(visit, encoder, sides):
-    _, record = visit("all-heads", tab="Second opinions")
+def test_attributions_are_asked_about_the_words_own_direction(visit, encoder, sides):
+    _, record = visit("all-heads", tab="Attributions")
     pictures = list(record.figures.values())
     (a, at_a), (b, at_b) = ((encoding, word.positions) for encoding, word in (sides["A"], sides["B"]))
     towards = direction(a, at_a, b, at_b)

@@ -1,4 +1,4 @@
-"""The tab "Second opinions": what three other methods say each word contributes, beside a head's own row."""
+"""The tab "Attributions": what three other methods say each word contributes, beside a head's own row."""
 
 import pandas as pd
 import streamlit as st
@@ -19,7 +19,7 @@ COLUMN = 552
 ASK_FIRST = 100  # sentences to run through the encoder: more than so many words, and the visitor is asked before
 
 
-def show_opinions(choice: Choice) -> None:
+def show_attributions(choice: Choice) -> None:
     """For one number, named on the page: what each word contributes, three times, and where the three disagree."""
     st.markdown(
         "Attention is not explanation, so others are asked about **one number**: how far the word's final vector points "
@@ -74,7 +74,7 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
 def _one_head(choice: Choice, attributions: dict[str, Attributions]) -> None:
     """The chosen head's own row, apart: in deeper layers its positions are mixtures already."""
     name, layer = str(choice.head), choice.head.layer
-    st.markdown(f"**Apart from these: what {name} itself looks at**")
+    st.markdown(f"**Apart from these: what {name} itself attends to**")
     st.caption(
         "A head's row is no opinion on the number: it says where one head of one layer reads from"
         + (

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.explore.all_heads.attributions import show_opinions
+from pages.explore.all_heads.attributions import show_attributions
 from pages.explore.all_heads.maps_and_lines import COLUMN, SEGMENTS, segments, show_card, show_grid, show_lines
 from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.pickers import segmented
@@ -24,7 +24,7 @@ with this_page().beside:
     )
 side = segments(choice) if name == SEGMENTS else dict(choice.pair.sides)[name]
 
-maps, lines, opinions = st.tabs(["Maps", "Lines from the word", "Second opinions"], key="tab", bind="query-params")
+maps, lines, attributions = st.tabs(["Maps", "Lines from the word", "Attributions"], key="tab", bind="query-params")
 if maps.open:
     with maps, st.container(horizontal=True, gap="medium"):
         with st.container(width=COLUMN, gap="small"):
@@ -34,6 +34,6 @@ if maps.open:
 if lines.open:
     with lines:
         show_lines(choice)
-if opinions.open:
-    with opinions:
-        show_opinions(choice)
+if attributions.open:
+    with attributions:
+        show_attributions(choice)

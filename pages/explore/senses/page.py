@@ -45,7 +45,7 @@ view.show_rejected(report.rejected)
 with st.container(horizontal=True, gap="medium"):
     with st.container(width=COLUMN, gap="small"):
         st.markdown(
-            "**Where the sense can be told**",
+            "**Where the senses are separate**",
             help="Each sentence is compared with the average of the other sentences of each sense, by the cosine of the "
             "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
         )

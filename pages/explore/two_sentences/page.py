@@ -20,7 +20,7 @@ with st.container(horizontal=True, gap="medium"):
     look, heads = st.container(width=view.COLUMN, gap="xsmall"), st.container(width=view.COLUMN, gap="xsmall")
 with look:
     st.markdown(
-        "**What the word looks at**",
+        "**What the word attends to**",
         help="A head gives each word a row of weights over all words; they sum to 1 and say how much of each word's value "
         "goes into the mixture. L0 H10 is head 10 of layer 0: layers and heads count from 0.",
     )
@@ -29,7 +29,7 @@ with look:
         word_strip(frame, current_theme()),
         captions.most_weight(frame, choice.pair.word, str(choice.head)),
         width="content",
-        name="what the word looks at",
+        name="what the word attends to",
         table=lambda: frame,
     )
     st.text(captions.special_weight(frame, choice.pair.word), width="stretch")

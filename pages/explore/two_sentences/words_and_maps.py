@@ -128,7 +128,9 @@ def _show_bars(frame: pd.DataFrame, step: str, reading: str) -> None:
 
 def show_maps(choice: Choice) -> None:
     """The whole head side by side, on one colour scale: from scratch, the model's own, or their difference."""
-    st.markdown("**The whole head, side by side**", help="Row: the token that looks. Column: the token it looks at.")
+    st.markdown(
+        "**The whole head, side by side**", help="Row: the token that attends. Column: the token it attends to."
+    )
     pair, head = choice.pair, choice.head
     options = ["from scratch", "model's own", "difference"] if choice.encoder.recomputable else ["model's own"]
     options.append(AGAINST)
@@ -272,7 +274,7 @@ def offer_figure(choice: Choice) -> None:
     parameters = {key: st.session_state.get(key) for key in LINKED}
     provenance = Provenance.of(
         choice.encoder,
-        f'What "{pair.word}" looks at in two sentences, {head}',
+        f'What "{pair.word}" attends to in two sentences, {head}',
         {name: side.encoding for name, side in pair.sides},
         layer=head.layer,
         head=head.head,
