@@ -6,7 +6,7 @@ import torch
 
 from benchmarks.models import base_size, bundled, text
 from benchmarks.table import Row, compare
-from selfattn.encoders.capture import Recorder
+from selfattn.encoders.capture import Patch, Recorder
 
 TITLE = "Removing each head in turn"
 COLUMNS = ("batched", "one pass a head")
@@ -48,6 +48,7 @@ def _one_by_one(model, inputs, n_layers: int) -> torch.Tensor:
     for layer in range(n_layers):
         for head in range(12):
             with torch.no_grad():
-                recorder = Recorder([[(layer, head)]], keep=False)
+                zeros = torch.zeros(model.config.hidden_size // 12)
+                recorder = Recorder([[Patch(layer, head, None, zeros)]], keep=False)
                 vectors.append(model(**inputs, recorder=recorder).last_hidden_state[0, 2])
     return torch.stack(vectors)

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from selfattn.encoders.capture import Head
+    from selfattn.encoders.capture import Head, Patch
     from selfattn.encoders.encoder import Encoder
     from selfattn.encoders.encoding import Encoding
     from selfattn.encoders.errors import LoadError, NotRecomputable, TextError
@@ -19,6 +19,7 @@ __all__ = [
     "Head",
     "LoadError",
     "NotRecomputable",
+    "Patch",
     "TextError",
     "Word",
     "attend",
@@ -33,6 +34,7 @@ _HOMES = {
     "Head": "encoders.capture",
     "LoadError": "encoders.errors",
     "NotRecomputable": "encoders.errors",
+    "Patch": "encoders.capture",
     "TextError": "encoders.errors",
     "Word": "words",
     "attend": "kernel",

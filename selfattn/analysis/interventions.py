@@ -1,8 +1,10 @@
-"""What removing heads changes: the cosine of a word's two vectors in a pair of sentences, and a head left alone.
+"""What heads do to a word's vector: their outputs swapped for those from another sentence, or removed.
 
-The removal itself is `Encoder.knock_out`. An effect is a cosine after minus the cosine before: positive where the vectors
-come closer without the head, so that the head sets them apart. Effects have both signs and don't add up.
-Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.
+Interchange: a head's output at the word is taken from the other sentence, and the word's vector moves some way to where it
+is there. Removal: the cosine of a word's two vectors after, minus the cosine before: positive where the vectors come closer
+without the head, so that the head sets them apart. Both have both signs, and neither adds up over heads.
+Sources: Geiger et al. 2021, "Causal Abstractions of Neural Networks" (interchange); Nanda 2023, "Attribution Patching" (by
+gradient); Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2 (removal).
 """
 
 from collections.abc import Sequence
@@ -10,13 +12,133 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from selfattn.analysis.measures import similarity
-from selfattn.encoders.capture import Head, Recorder
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder
+from selfattn.encoders.encoder import KNOCK_OUT_TOKENS, Encoder, Progress
+from selfattn.encoders.errors import NotRecomputable
 from selfattn.kernel import AttentionTrace
 
 Place = tuple[str, Sequence[int]]  # a text, and the positions of the word's tokens in it
+SAME = 1e-6  # unit vectors nearer than this are one: there is no way to move along
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairInterchange:
+    """How far a word moves when heads' outputs at it come from the other sentence: 1, it has arrived; 0, it stayed.
+
+    Each tensor is (n_layers, n_heads), every head swapped alone, or (sets,) where sets of heads were asked for. All NaN
+    where the word's two vectors are the same.
+    """
+
+    share: Tensor  # the mean of both directions
+    a_from_b: Tensor  # the word in A, with the heads' outputs from B
+    b_from_a: Tensor
+    control: Tensor  # the word in A with the outputs from the control sentence, on the way to B; NaN without a control
+    cosine: Tensor  # of the word in A, with the outputs from B, and the word in B; NaN by gradient
+
+
+def interchange_pair(
+    encoder: Encoder,
+    first: Place,
+    second: Place,
+    control: Place | None = None,
+    *,
+    heads: Sequence[Head | tuple[Head, ...]] | None = None,
+    how: str = "exact",
+    progress: Progress | None = None,
+) -> PairInterchange:
+    """Swap heads' outputs at a word between two sentences, and measure how far its last vector moves to the other's.
+
+    The unit vector's way from A to B, u_B - u_A, is the axis; a split word's pieces all get the donor's mean. heads: as in
+    `Encoder.knock_out` (a tuple is swapped together: effects don't add up). how: "exact" runs each swap, "gradient" is its
+    first order, in three passes. control: a sentence of A's sense, put into A only.
+    One pair is a hint: over other pairs of the same word other heads lead (`selfattn.senses.interchange`). Only the word's
+    own position is swapped, so what other positions gathered for it counts to the head that fetched it.
+    Raises NotRecomputable where the encoder is shown only, TextError, ValueError.
+    """
+    if how not in ("exact", "gradient"):
+        raise ValueError(f'how must be "exact" or "gradient", got {how!r}.')
+    places = [first, second] if control is None else [first, second, control]
+    encodings = [encoder.encode(text) for text, _ in places]
+    donors = [encoding.context(at) for encoding, (_, at) in zip(encodings, places)]
+    units = [normalize(e.vector(encoder.n_layers, at).double(), dim=0) for e, (_, at) in zip(encodings, places)]
+    way = units[1] - units[0]
+    sets = encoder.sets_of(heads)
+    # Into A from B, into B from A, into A from the control; the last along the same axis as the first.
+    runs = [(0, 1, way), (1, 0, -way), *([(0, 2, way)] if control else [])]
+    moved, cosine = [], torch.full((len(sets),), torch.nan)
+    for run, (at, donor, axis) in enumerate(runs):
+        step = half_of(progress, run, len(runs))
+        if how == "exact":
+            text, positions = places[at]
+            patches = [[Patch(*head, tuple(positions), donors[donor][head]) for head in each] for each in sets]
+            after = normalize(encoder.patched_vectors(text, list(positions), patches, step).double(), dim=1)
+            moved.append((after - units[at]) @ axis)
+            cosine = (after @ units[1]).float() if run == 0 else cosine
+        else:
+            slope = context_gradients(encoder, places[at], axis[None])
+            each_head = slope.toward(donors[donor])[0]
+            moved.append(
+                torch.stack([sum((each_head[head] for head in each), torch.zeros(())) for each in sets]).double()
+            )
+            if step is not None:
+                step(1, 1)
+    if not float(way.norm()) >= SAME:
+        moved, cosine = [torch.full_like(m, torch.nan) for m in moved], torch.full_like(cosine, torch.nan)
+    shares = [(m / way.square().sum()).float() for m in moved]
+    shares += [torch.full_like(cosine, torch.nan)] * (3 - len(shares))
+    shape = (len(sets),) if heads is not None else (encoder.n_layers, encoder.n_heads)
+    a_from_b, b_from_a, control_share, cosine = (tensor.reshape(shape) for tensor in (*shares, cosine))
+    return PairInterchange(
+        share=(a_from_b + b_from_a) / 2, a_from_b=a_from_b, b_from_a=b_from_a, control=control_share, cosine=cosine
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ContextGradients:
+    """How fast u . direction changes with each head's context at the word, u being the word's last unit vector."""
+
+    gradient: Tensor  # (m, n_layers, n_heads, p, d_head): for m directions, at the word's p positions
+    context: Tensor  # (n_layers, n_heads, p, d_head)
+    recordings: tuple[LayerRecording, ...]
+
+    def toward(self, donor: Tensor) -> Tensor:
+        """The first-order change when the contexts become the donor's, (n_layers, n_heads, d_head): (m, n_layers, n_heads)."""
+        return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
+
+
+def context_gradients(encoder: Encoder, place: Place, directions: Tensor) -> ContextGradients:
+    """Differentiate the word's last unit vector, along directions (m, d_model), by what every head hands the word.
+
+    The whole effect, that through later layers included. Raises NotRecomputable where the encoder is shown only or can't be
+    differentiated.
+    """
+    if not encoder.recomputable:
+        raise NotRecomputable(f"{encoder.name}'s attention is shown, not recomputed: {encoder.reason}")
+    tokens, recorder = encoder.tokenize(place[0]), Recorder(differentiable=True)
+    positions, n = list(place[1]), len(tokens.ids)
+    size = max(1, KNOCK_OUT_TOKENS // n)
+    with torch.enable_grad():
+        output = encoder.model(**encoder.inputs([tokens]), recorder=recorder)
+        unit = normalize(output.last_hidden_state[0, positions].mean(dim=0).float(), dim=0)
+        targets = directions.to(unit) @ unit
+        contexts = [layer.context for layer in recorder.layers]
+        parts = []
+        for chosen in torch.eye(len(targets), device=unit.device).split(size):
+            try:
+                slopes = torch.autograd.grad(targets, contexts, chosen, retain_graph=True, is_grads_batched=True)
+            except RuntimeError as error:
+                reason = str(error).splitlines()[0][:200]
+                raise NotRecomputable(
+                    f"{encoder.name} can't be differentiated by its heads' outputs: {reason}"
+                ) from None
+            parts.append(torch.stack([slope[:, 0, positions].transpose(1, 2) for slope in slopes], dim=1).float().cpu())
+    context = torch.stack([context.detach()[0, positions].transpose(0, 1).float().cpu() for context in contexts])
+    with torch.no_grad():
+        recordings = tuple(layer.sentence(0, n) for layer in recorder.layers)
+    return ContextGradients(gradient=torch.cat(parts), context=context, recordings=recordings)
 
 
 def knock_out_effect(
@@ -28,7 +150,7 @@ def knock_out_effect(
     `Encoder.knock_out`. progress(done, total) counts copies of both sentences. Raises NotRecomputable, TextError.
     """
     after = [
-        encoder.knock_out(text, list(positions), how, half_of(progress, half))
+        encoder.knock_out(text, list(positions), how=how, progress=half_of(progress, half))
         for half, (text, positions) in enumerate((first, second))
     ]
     return change_of_cosine(after, _vectors(encoder, first, second))
@@ -36,9 +158,7 @@ def knock_out_effect(
 
 def joint_effect(encoder: Encoder, first: Place, second: Place, heads: Sequence[Head]) -> float:
     """The same for several heads removed together, their outputs set to zero."""
-    after = [
-        encoder.without_heads(text, [heads])[0][list(positions)].mean(dim=0) for text, positions in (first, second)
-    ]
+    after = [encoder.knock_out(text, list(positions), heads=[tuple(heads)])[0] for text, positions in (first, second)]
     return float(change_of_cosine(after, _vectors(encoder, first, second)))
 
 
@@ -72,11 +192,6 @@ def alone(encoder: Encoder, text: str, layer: int, head: int) -> Alone:
 
     Raises NotRecomputable, TextError, IndexError.
     """
-    encoder.encode(text).trace(layer, head, rows=slice(0, 1))  # says what is wrong with text, layer, head or encoder
     others = [other for other in encoder.all_heads if other != (layer, head)]
-    recorder = Recorder([others])
-    tokens = encoder.tokenize(text)
-    with torch.no_grad():
-        output = encoder.model(**encoder.inputs([tokens]), recorder=recorder)
-    trace = recorder.layers[layer].sentence(0, len(tokens.ids)).trace(head)
-    return Alone(trace=trace, hidden=output.last_hidden_state[0].float().cpu())
+    encoding = encoder.encode(text, patches=encoder.removed(others))
+    return Alone(trace=encoding.trace(layer, head), hidden=encoding.hidden[-1])

@@ -188,7 +188,7 @@ def cached_knock_out(encoder: Encoder, place: Place, how: str = "zero") -> Tenso
     return cached(
         encoder,
         ("removal", place, how),
-        lambda progress: encoder.knock_out(*place, how, progress),
+        lambda progress: encoder.knock_out(*place, how=how, progress=progress),
         "Removing each head in turn ...",
         runs=True,
     )

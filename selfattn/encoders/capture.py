@@ -4,10 +4,12 @@ transformers calls a registered function in place of its own in every layer. Our
 caller passed `recorder=`, keeps that layer's query, key, value, mask and scale (after biases and rotary positions).
 One recorder serves one forward pass: no globals, so concurrent calls can't disturb one another. The layer is the
 recorder's call count, because several families give their attention modules no index.
+
+Every intervention is made here too, as a `Patch`: a head removed, or its output taken from another sentence.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import torch
@@ -31,6 +33,20 @@ class Head(NamedTuple):
         return f"L{self.layer} H{self.head}"
 
 
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """A head's context, the vector that enters W_O, replaced at some positions of one text while the model runs.
+
+    Numbers and shape are checked where it meets a text (`Encoder.encode`).
+    Source: Geiger et al. 2021, "Causal Abstractions of Neural Networks" (interchange interventions).
+    """
+
+    layer: int
+    head: int
+    positions: tuple[int, ...] | None  # None: every position
+    value: Tensor = field(repr=False)  # (d_head,), the same at each position, or (len(positions), d_head)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
     """What one layer's attention received and returned, on the model's device and in its dtype."""
@@ -42,7 +58,7 @@ class LayerRecording:
     mask: Tensor | None  # bool or float, broadcast to (batch, n_heads, n, n); the model's own, by reference
     position_bias: Tensor | None  # (1, n_heads, n, n): added to the scaled scores (T5), by reference
     scale: float
-    context: Tensor  # (batch, n, n_heads, d_head): what the sdpa call returned
+    context: Tensor  # (batch, n, n_heads, d_head): what the sdpa call returned, patched where it was patched
 
     def sentence(self, index: int, n: int) -> "LayerRecording":
         """The recording of one sentence of the batch, cut back to its first n tokens; batch becomes 1."""
@@ -98,37 +114,33 @@ class LayerRecording:
 
 
 class Recorder:
-    """Collects one forward pass, layer by layer, and can remove heads on the way.
+    """Collects one forward pass, layer by layer, and replaces heads' contexts on the way.
 
-    removed: one collection of heads for each sentence of the batch; their outputs are set to zero, or with
-    how="mean" to their own mean over the sentence's tokens. keep=False records nothing (enough for a knock-out).
+    patches: one collection for each sentence of the batch. keep=False records nothing (enough for a knock-out).
+    differentiable=True: what is computed can be differentiated by the recorded contexts, with gradients switched on.
     """
 
-    def __init__(self, removed: Sequence[Sequence[Head]] = (), how: str = "zero", keep: bool = True):
-        if how not in ("zero", "mean"):
-            raise ValueError(f'how must be "zero" or "mean", got {how!r}.')
+    def __init__(self, patches: Sequence[Collection[Patch]] = (), keep: bool = True, differentiable: bool = False):
         self.layers: list[LayerRecording] = []
         self.n_calls = 0
         self._keep = keep
-        self._how = how
-        self._removed: dict[int, tuple[list[int], list[int]]] = {}
-        for row, heads in enumerate(removed):
-            for layer, head in heads:
-                rows, columns = self._removed.setdefault(layer, ([], []))
-                rows.append(row)
-                columns.append(head)
+        self._differentiable = differentiable
+        self._patches: dict[int, list[tuple[int, Patch]]] = {}  # layer -> (sentence of the batch, patch)
+        for row, own in enumerate(patches):
+            for patch in own:
+                self._patches.setdefault(patch.layer, []).append((row, patch))
 
     def receive(self, module, query, key, value, mask, context, options) -> Tensor:
         """Take one layer's inputs and its context (batch, n, n_heads, d_head); return the context to go on with."""
         layer = self.n_calls
         self.n_calls += 1
-        if layer in self._removed:
-            rows, heads = self._removed[layer]
+        if layer in self._patches:
             context = context.clone()
-            if self._how == "zero":
-                context[rows, :, heads] = 0.0
-            else:
-                context[rows, :, heads] = context[rows, :, heads].mean(dim=1, keepdim=True)
+            for row, patch in self._patches[layer]:
+                at = slice(None) if patch.positions is None else list(patch.positions)
+                context[row, at, patch.head] = patch.value.to(context)
+        if self._differentiable:
+            context.requires_grad_()
         if self._keep:
             scale = options.get("scaling")
             scale = query.shape[-1] ** -0.5 if scale is None else float(scale)

@@ -1,13 +1,13 @@
-"""A pretrained encoder and what can be asked of it: run text through it, check it, remove heads from it."""
+"""A pretrained encoder and what can be asked of it: run text through it, check it, replace or remove heads' outputs."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
-from selfattn.encoders.capture import Head, Recorder
+from selfattn.encoders.capture import Head, Patch, Recorder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable, TextError
 from selfattn.encoders.reference import EagerTwin, stack_layers
@@ -90,22 +90,33 @@ class Encoder:
     note: str = ""  # what a visitor should know ("the encoder half of T5")
     eager: EagerTwin  # the same parameters under the implementation that returns its weights
 
-    def encode(self, text: str, pair: str | None = None, pad_to: int | None = None) -> Encoding:
+    def encode(
+        self, text: str, pair: str | None = None, pad_to: int | None = None, patches: Collection[Patch] = ()
+    ) -> Encoding:
         """Run one text through the encoder, at full speed, keeping what each layer's attention received.
 
         pair: a second segment. pad_to: pad to this many tokens and keep the padding (to see the padding mask at work).
-        Raises TextError for a text that is empty, too long, or not valid Unicode.
+        patches: heads' outputs to replace on the way; the Encoding keeps them, so that it isn't taken for a plain one.
+        Raises TextError for a text that is empty, too long, or not valid Unicode; ValueError for a patch that doesn't fit
+        the encoder, the text or the other patches; NotRecomputable for any patch where the encoder is shown only.
         """
         tokens = self.tokenize(text, pair)
         n = len(tokens.ids)
         if pad_to is not None and not n <= pad_to <= self.max_tokens:
             raise TextError(f"pad_to must lie between the text's {n} tokens and {self.max_tokens}, got {pad_to}.")
-        return self._run([tokens], pad_to or n, keep_padding=True)[0]
+        return self._run([tokens], pad_to or n, keep_padding=True, patches=[patches])[0]
 
-    def encode_batch(self, texts: Sequence[str]) -> list[Encoding]:
-        """Run several texts in one padded pass, each cut back to its own length afterwards."""
+    def encode_batch(self, texts: Sequence[str], patches: Sequence[Collection[Patch]] | None = None) -> list[Encoding]:
+        """Run several texts in one padded pass, each cut back to its own length afterwards.
+
+        patches: one collection for each text, as in `encode`.
+        """
+        patches = [()] * len(texts) if patches is None else patches
+        if len(patches) != len(texts):
+            raise ValueError(f"Expected one collection of patches for each of {len(texts)} texts, got {len(patches)}.")
         batch = [self.tokenize(text) for text in texts]
-        return self._run(batch, max(len(tokens.ids) for tokens in batch), keep_padding=False) if batch else []
+        length = max((len(tokens.ids) for tokens in batch), default=0)
+        return self._run(batch, length, keep_padding=False, patches=patches) if batch else []
 
     def tokenize(self, text: str, pair: str | None = None) -> Tokens:
         """The text's tokens; raises TextError where the encoder can't read it."""
@@ -168,37 +179,76 @@ class Encoder:
         return 4 * self.n_layers * self.n_heads * n * n <= Settings.read().separate_pass_megabytes * 2**20
 
     def knock_out(
-        self, text: str, position: int | Sequence[int], how: str = "zero", progress: Progress | None = None
+        self,
+        text: str,
+        position: int | Sequence[int] | str,
+        *,
+        heads: Sequence[Head | tuple[Head, ...]] | None = None,
+        how: str = "zero",
+        progress: Progress | None = None,
     ) -> Tensor:
         """What the vector at `position` becomes without each head in turn: (n_layers, n_heads, d_model).
 
         The last hidden state with this one head's output removed at every position: set to zero, or with how="mean" to
-        the head's mean over the sentence. position: an int, or several for a split word (their mean). The copies of the
-        sentence run in batches of about 4,096 tokens; progress(done, total) is called after each.
+        the head's mean over the sentence as it runs with all heads. position: an int, several for a split word (their
+        mean), or a word that stands once. heads: those to remove, each alone; heads in a tuple are removed together:
+        (len(heads), d_model). progress(done, total) is called after each pass.
         Raises NotRecomputable where the encoder is shown only. (Michel et al. 2019, "Are Sixteen Heads Really Better
         than One?", section 2)
         """
-        positions = self._positions(text, position)
-        alone = [[head] for head in self.all_heads]
-        vectors = [states[:, positions].mean(dim=1) for states in self._without(text, alone, how, progress)]
-        return torch.cat(vectors).unflatten(0, (self.n_layers, self.n_heads)).float().cpu()
+        if how not in ("zero", "mean"):
+            raise ValueError(f'how must be "zero" or "mean", got {how!r}.')
+        sets = self.sets_of(heads)
+        if how == "zero":
+            patches = [self.removed(each) for each in sets]
+        else:
+            plain = self.encode(text)
+            means = [plain.own_context(layer).mean(dim=1) for layer in range(self.n_layers)]
+            patches = [[Patch(layer, head, None, means[layer][head]) for layer, head in each] for each in sets]
+        vectors = self.patched_vectors(text, position, patches, progress)
+        return vectors.unflatten(0, (self.n_layers, self.n_heads)) if heads is None else vectors
 
-    def without_heads(self, text: str, removed: Sequence[Iterable[Head]], how: str = "zero") -> Tensor:
-        """The last hidden state with sets of heads removed: (len(removed), n, d_model), one pass a few sets."""
-        return torch.cat(list(self._without(text, [list(heads) for heads in removed], how, None))).float().cpu()
+    def patched_vectors(
+        self,
+        text: str,
+        position: int | Sequence[int] | str,
+        patches: Sequence[Collection[Patch]],
+        progress: Progress | None = None,
+    ) -> Tensor:
+        """The last hidden state at `position` in copies of the text, each with its own patches: (len(patches), d_model).
+
+        position and progress as in `knock_out`. The copies run in batches of about 4,096 tokens.
+        """
+        tokens = self.tokenize(text)
+        positions = self._positions(tokens, position)
+        for each in patches:
+            self._check_patches(each, len(tokens.ids))
+        size = max(1, KNOCK_OUT_TOKENS // len(tokens.ids))
+        chunks = [patches[start : start + size] for start in range(0, len(patches), size)]
+        vectors = [torch.zeros(0, self.d_model)]
+        for done, chunk in enumerate(chunks, start=1):
+            with torch.no_grad():
+                output = self.model(**self.inputs([tokens] * len(chunk)), recorder=Recorder(chunk, keep=False))
+            vectors.append(output.last_hidden_state[:, positions].mean(dim=1).float().cpu())
+            if progress is not None:
+                progress(done, len(chunks))
+        return torch.cat(vectors)
+
+    def sets_of(self, heads: Sequence[Head | tuple[Head, ...]] | None) -> list[tuple[Head, ...]]:
+        """What each run changes: None every head alone; else each head alone, and those in a tuple together."""
+        chosen = self.all_heads if heads is None else heads
+        return [each if each == () or isinstance(each[0], tuple) else (each,) for each in chosen]
+
+    def removed(self, heads: Iterable[Head]) -> list[Patch]:
+        """The patches that remove these heads: their outputs are zero at every position."""
+        return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
     def without_attention(self, texts: Sequence[str]) -> list[Tensor]:
         """The master switch: the hidden states (n_layers + 1, n, d_model) of each text with every head's output zero.
 
         The texts share one pass, so that equal rows meet equal arithmetic.
         """
-        self._check_recomputable()
-        batch = [self.tokenize(text) for text in texts]
-        recorder = Recorder([self.all_heads] * len(batch), keep=False)
-        with torch.no_grad():
-            output = self.model(**self.inputs(batch), recorder=recorder, output_hidden_states=True)
-        hidden = torch.stack(self.states(output))
-        return [hidden[:, row, : len(tokens.ids)].float().cpu() for row, tokens in enumerate(batch)]
+        return [encoding.hidden for encoding in self.encode_batch(texts, [self.removed(self.all_heads)] * len(texts))]
 
     @property
     def all_heads(self) -> list[Head]:
@@ -225,29 +275,52 @@ class Encoder:
         """n_layers + 1 of (batch, n, d_model), the last being the model's last_hidden_state (after a final norm)."""
         return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
-    def _without(self, text: str, removed: list[list[Head]], how: str, progress: Progress | None):
-        """Yield last hidden states (copies, n, d_model), a batch of copies of the text at a time."""
-        self._check_recomputable()
-        tokens = self.tokenize(text)
-        copies = max(1, KNOCK_OUT_TOKENS // len(tokens.ids))
-        chunks = [removed[start : start + copies] for start in range(0, len(removed), copies)]
-        for done, chunk in enumerate(chunks, start=1):
-            recorder = Recorder(chunk, how, keep=False)
-            with torch.no_grad():
-                yield self.model(**self.inputs([tokens] * len(chunk)), recorder=recorder).last_hidden_state
-            if progress is not None:
-                progress(done, len(chunks))
-
-    def _positions(self, text: str, position: int | Sequence[int]) -> list[int]:
+    def _positions(self, tokens: Tokens, position: int | Sequence[int] | str) -> list[int]:
+        if isinstance(position, str):
+            words = tokens.words()
+            places = find(words, position)
+            if len(places) != 1:
+                raise TextError(
+                    f"Expected a word that stands once in the text; {position!r} stands {len(places)} times. "
+                    "Give the positions of its tokens."
+                )
+            return list(words[places[0]].positions)
         positions = [position] if isinstance(position, int) else list(position)
-        n = len(self.tokenize(text).ids)
+        n = len(tokens.ids)
         if not positions or not all(0 <= p < n for p in positions):
             raise IndexError(f"Expected positions from 0 to {n - 1}, got {position}.")
         return positions
 
-    def _run(self, batch: list[Tokens], length: int, keep_padding: bool) -> list[Encoding]:
+    def _check_patches(self, patches: Collection[Patch], n: int) -> None:
+        """Refuse patches that don't fit this encoder, a text of n tokens, or one another."""
+        if patches:
+            self._check_recomputable()
+        taken = set()
+        for patch in patches:
+            name, at = Head(patch.layer, patch.head), patch.positions
+            if not (0 <= patch.layer < self.n_layers and 0 <= patch.head < self.n_heads):
+                raise ValueError(f"Expected a patch of L0 H0 to L{self.n_layers - 1} H{self.n_heads - 1}, got {name}.")
+            if at is not None and (not at or not all(0 <= p < n for p in at)):
+                raise ValueError(f"Expected positions from 0 to {n - 1} for the patch of {name}, got {at}.")
+            shapes = [(self.d_head,)] + ([] if at is None else [(len(at), self.d_head)])
+            if tuple(patch.value.shape) not in shapes or not patch.value.isfinite().all():
+                wanted = " or ".join(map(str, shapes))
+                raise ValueError(
+                    f"Expected finite numbers of shape {wanted} for the patch of {name}, got {tuple(patch.value.shape)}"
+                    f"{'' if patch.value.isfinite().all() else ' with NaN or infinity among them'}."
+                )
+            for p in range(n) if at is None else at:
+                if (name, p) in taken:
+                    raise ValueError(f"Expected one patch a head and position, got two for {name} at position {p}.")
+                taken.add((name, p))
+
+    def _run(
+        self, batch: list[Tokens], length: int, keep_padding: bool, patches: Sequence[Collection[Patch]]
+    ) -> list[Encoding]:
+        for tokens, own in zip(batch, patches):
+            self._check_patches(own, length if keep_padding else len(tokens.ids))
         inputs = self.inputs(batch, length)
-        recorder = Recorder()
+        recorder = Recorder(patches)
         too_much = TextError(
             f"{len(batch)} text(s) of {length:,} tokens need more memory than {self.device} has left. Shorten the text, or "
             "choose another device, a lower precision or a smaller encoder."
@@ -279,6 +352,7 @@ class Encoder:
                     recordings=tuple(layer.sentence(row, n) for layer in recorder.layers),
                     shown=None if self.recomputable else stack_layers(output.attentions, row, n),
                     reason=self.reason,
+                    patches=tuple(patches[row]),
                 )
             )
         return encodings

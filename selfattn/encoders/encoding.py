@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from selfattn.encoders.capture import LayerRecording
+from selfattn.encoders.capture import LayerRecording, Patch
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.reference import own_weights
 from selfattn.kernel import AttentionTrace
@@ -17,7 +17,10 @@ BLOCK = 2**22  # weights that are computed at a time: 34 MB for each step
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Encoding:
-    """What an encoder made of one text. Every tensor handed out is CPU float32; rows are queries, columns keys."""
+    """What an encoder made of one text. Every tensor handed out is CPU float32; rows are queries, columns keys.
+
+    Where `patches` isn't empty, heads' outputs were replaced on the way: these aren't the encoder's own numbers for the text.
+    """
 
     text: str
     pair: str | None  # the second segment, where one was given
@@ -32,6 +35,7 @@ class Encoding:
     recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one a layer; empty where shown only
     shown: Tensor | None = field(repr=False, default=None)  # (n_layers, n_heads, n, n) where shown only
     reason: str = ""  # why it is shown only
+    patches: tuple[Patch, ...] = ()  # heads' outputs that were replaced while it ran
 
     @property
     def n_layers(self) -> int:
@@ -93,9 +97,14 @@ class Encoding:
         return own_weights(self.recordings[layer], head)
 
     def own_context(self, layer: int) -> Tensor:
-        """The context (n_heads, n, d_head) that the model's fast attention call returned in this pass."""
+        """The context (n_heads, n, d_head) that the model's fast attention call returned in this pass, patches in place."""
         self._check_recomputable()
         return self.recordings[self._checked(layer)[0]].context[0].transpose(0, 1).float().cpu()
+
+    def context(self, positions: Sequence[int]) -> Tensor:
+        """What each head hands the word, before W_O: (n_layers, n_heads, d_head), averaged over a split word's positions."""
+        at = list(positions)
+        return torch.stack([self.own_context(layer)[:, at].mean(dim=1) for layer in range(self.n_layers)])
 
     def vector(self, layer: int, positions: Sequence[int]) -> Tensor:
         """The hidden state (d_model,) entering `layer` (n_layers: the last), averaged over a split word's positions."""

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from selfattn import numbers
-from selfattn.encoders.capture import Head
+from selfattn.encoders.capture import Head, Patch
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 
@@ -28,6 +28,7 @@ class Provenance:
     dtype: str = ""
     sentences: dict[str, str] = field(default_factory=dict)  # A: text, B: text
     tokens: dict[str, list[str]] = field(default_factory=dict)
+    patches: dict[str, list[str]] = field(default_factory=dict)  # heads' outputs replaced, where any were: "L5 H7 at 4"
     layer: int | None = None  # None for what shows all layers
     head: int | None = None  # None for what shows all heads
     error: float | None = (
@@ -53,7 +54,10 @@ class Provenance:
         sentences = {name: encoding.text for name, encoding in encodings.items()}
         tokens = {name: list(encoding.tokens) for name, encoding in encodings.items()}
         origin = {"model": encoder.name, "recomputed": encoder.recomputable, "sentences": sentences, "tokens": tokens}
-        return cls(title=title, link=link, layer=layer, head=head, error=error, **facts, **origin)
+        patches = {
+            name: list(map(_patch, encoding.patches)) for name, encoding in encodings.items() if encoding.patches
+        }
+        return cls(title=title, link=link, layer=layer, head=head, error=error, patches=patches, **facts, **origin)
 
     def without_head(self) -> "Provenance":
         """The same for a figure that shows no single head, on a page that has one chosen."""
@@ -66,7 +70,8 @@ class Provenance:
             return "computed by selfattn from scratch, without a pretrained encoder"
         revision = f" @ {self.revision[:7]}" if self.revision else ""
         place = [f"{what} {i}" for what, i in (("layer", self.layer), ("head", self.head)) if i is not None]
-        origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}"])
+        replaced = [f"in {at} these heads' outputs were replaced: {', '.join(own)}" for at, own in self.patches.items()]
+        origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}", *replaced])
         return f"{origin}; {check}" if (check := self.check()) else origin
 
     def check(self) -> str:
@@ -78,6 +83,11 @@ class Provenance:
     def json(self) -> str:
         """Everything, as JSON."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=1)
+
+
+def _patch(patch: Patch) -> str:
+    at = "every position" if patch.positions is None else " and ".join(map(str, patch.positions))
+    return f"{Head(patch.layer, patch.head)} at {at}"
 
 
 @cache

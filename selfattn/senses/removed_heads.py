@@ -105,7 +105,7 @@ def split_half(per_word: np.ndarray, splits: int = SPLITS) -> float:
 
 def _vectors(encoder: Encoder, sentence: str, positions: range, how: str) -> Tensor:
     """The word's last hidden state without each head, and last with all of them: (n_layers * n_heads + 1, d_model)."""
-    without = encoder.knock_out(sentence, list(positions), how).flatten(0, 1)
+    without = encoder.knock_out(sentence, list(positions), how=how).flatten(0, 1)
     return torch.cat([without, encoder.encode(sentence).vector(encoder.n_layers, positions)[None]])
 
 

@@ -78,7 +78,9 @@ def results(monkeypatch):
 
 def test_results_are_kept_by_encoder_text_word_and_way(encoder, results, monkeypatch):
     asked = []
-    monkeypatch.setattr(type(encoder), "knock_out", lambda self, *key: asked.append(key[:3]) or torch.ones(1))
+    monkeypatch.setattr(
+        type(encoder), "knock_out", lambda self, *key, how, progress: asked.append((*key, how)) or torch.ones(1)
+    )
     place = ("The old bank was closed.", (3,))
     for way in ("zero", "mean", "zero"):
         cached_knock_out(encoder, place, way)

@@ -146,7 +146,7 @@ def removed_by_a_hook(encoder, text, layer, head, how):
 @pytest.mark.parametrize("how", ["zero", "mean"])
 def test_knock_out_of_every_head_equals_a_hook_before_the_output_projection(how):
     encoder = load_encoder(device="cpu")  # its own model: a hook on the shared one would reach other tests
-    vectors = encoder.knock_out(MUDDY, 2, how)
+    vectors = encoder.knock_out(MUDDY, 2, how=how)
     assert vectors.shape == (6, 12, 384)
     for layer, head in encoder.all_heads:
         expected = removed_by_a_hook(encoder, MUDDY, layer, head, how)[2]
@@ -179,10 +179,25 @@ def test_with_attention_off_bank_is_the_same_to_the_last_bit(encoder):
 
 
 def test_removing_sets_of_heads(encoder):
-    states = encoder.without_heads(MUDDY, [[], [(0, 4)], encoder.all_heads])
-    assert torch.allclose(states[0], encoder.encode(MUDDY).hidden[-1], atol=1e-5)
-    assert torch.allclose(states[1, 2], encoder.knock_out(MUDDY, 2)[0, 4], atol=1e-5)
-    assert (states[2] - states[0]).abs().max() > 0.1
+    vectors = encoder.knock_out(MUDDY, "BANK", heads=[(), (0, 4), ((0, 4), (3, 7)), tuple(encoder.all_heads)])
+    assert torch.allclose(vectors[0], encoder.encode(MUDDY).hidden[-1, 2], atol=1e-5)
+    assert torch.allclose(vectors[1], encoder.knock_out(MUDDY, 2)[0, 4], atol=1e-5)
+    both = encoder.encode(MUDDY, patches=encoder.removed([(0, 4), (3, 7)])).hidden[-1, 2]
+    assert torch.allclose(vectors[2], both, atol=1e-5) and not torch.allclose(both, vectors[1], atol=1e-3)
+    assert torch.allclose(vectors[3], encoder.without_attention([MUDDY])[0][-1, 2], atol=1e-5)
+    assert encoder.knock_out(MUDDY, 2, heads=[]).shape == (0, 384)
+
+
+def test_a_word_is_found_where_it_stands_once(encoder):
+    text = "The swashbuckler met another bank, a bank of fog."
+    pieces = encoder.encode(text).words[1].positions
+    assert len(pieces) > 1
+    one = [(2, 3)]
+    assert torch.equal(encoder.knock_out(text, "Swashbuckler", heads=one), encoder.knock_out(text, pieces, heads=one))
+    with pytest.raises(TextError, match="'bank' stands 2 times"):
+        encoder.knock_out(text, "bank")
+    with pytest.raises(TextError, match="'river' stands 0 times"):
+        encoder.knock_out(text, "river")
 
 
 def test_batch_equals_single_runs(encoder):

@@ -1,0 +1,143 @@
+"""A head's output replaced: against hooks before W_O that are found by what enters them, in every recomputed family."""
+
+import pytest
+import torch
+from torch import nn
+
+from selfattn import NotRecomputable, Patch
+from selfattn.export.provenance import Provenance
+from tests.encoders.test_families import RECOMPUTED, SHOWN
+
+TEXT = "She sat by the river."
+
+
+def calls_of_w_o(encoder, text):
+    """For each layer the linear module that its context enters, and which call of that module it is (ALBERT shares one)."""
+    seen, counts = [], {}
+
+    def watch(module, given):
+        counts[module] = counts.get(module, 0) + 1
+        seen.append((module, counts[module], given[0].detach()))
+
+    linears = [module for module in encoder.model.modules() if isinstance(module, nn.Linear)]
+    hooks = [module.register_forward_pre_hook(watch) for module in linears]
+    encoding = encoder.encode(text)
+    for hook in hooks:
+        hook.remove()
+    contexts = [recording.context.flatten(-2) for recording in encoding.recordings]
+    return [
+        next((m, n) for m, n, given in seen if given.shape == context.shape and torch.equal(given, context))
+        for context in contexts
+    ]
+
+
+def patched_by_hooks(encoder, text, patches):
+    """The last hidden state with the slices before W_O overwritten by hooks: nothing of ours takes part."""
+    calls, counts, hooks = calls_of_w_o(encoder, text), {}, []
+
+    def overwrite(module, given):
+        counts[module] = counts.get(module, 0) + 1
+        states = given[0].clone()
+        for patch in patches:
+            if calls[patch.layer] == (module, counts[module]):
+                slot = slice(patch.head * encoder.d_head, (patch.head + 1) * encoder.d_head)
+                for i, position in enumerate(range(states.shape[1]) if patch.positions is None else patch.positions):
+                    states[0, position, slot] = patch.value if patch.value.dim() == 1 else patch.value[i]
+        return (states, *given[1:])
+
+    for module in {module for module, _ in calls}:
+        hooks.append(module.register_forward_pre_hook(overwrite))
+    with torch.no_grad():
+        output = encoder.model(**encoder.inputs([encoder.tokenize(text)]))
+    for hook in hooks:
+        hook.remove()
+    return output.last_hidden_state[0]
+
+
+def some_patches(encoder, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(*shape, generator=generator)
+
+    last, d = encoder.n_layers - 1, encoder.d_head
+    return [Patch(0, 1, (2, 4), draw(2, d)), Patch(0, 1, (3,), draw(d)), Patch(last, 0, None, draw(d))]
+
+
+@pytest.mark.parametrize("name", RECOMPUTED)
+def test_a_patch_overwrites_what_enters_w_o(encoder_of, name):
+    encoder = encoder_of(name)
+    patches = some_patches(encoder)
+    expected = patched_by_hooks(encoder, TEXT, patches)
+    encoding = encoder.encode(TEXT, patches=patches)
+    torch.testing.assert_close(encoding.hidden[-1], expected, atol=1e-5, rtol=1e-5)
+    assert (expected - encoder.encode(TEXT).hidden[-1]).abs().max() > 1e-3
+    torch.testing.assert_close(encoding.own_context(0)[1, 4], patches[0].value[1], atol=0, rtol=0)
+
+
+def test_each_text_of_a_batch_has_its_own_patches(encoder):
+    texts = ["The bank of the river was muddy.", TEXT, "Rain."]
+    patches = [some_patches(encoder, 1), (), [Patch(5, 11, None, torch.ones(32))]]
+    for text, own, batched in zip(texts, patches, encoder.encode_batch(texts, patches)):
+        torch.testing.assert_close(batched.hidden, encoder.encode(text, patches=own).hidden, atol=1e-5, rtol=1e-5)
+        assert batched.patches == tuple(own)
+    with pytest.raises(ValueError, match="one collection of patches for each of 3 texts, got 1"):
+        encoder.encode_batch(texts, patches[:1])
+
+
+def test_copies_of_a_text_each_with_their_own_patches(encoder, monkeypatch):
+    patches = [some_patches(encoder, seed) for seed in range(3)]
+    monkeypatch.setattr("selfattn.encoders.encoder.KNOCK_OUT_TOKENS", 20)
+    vectors = encoder.patched_vectors(TEXT, (2, 5), patches)
+    expected = [encoder.encode(TEXT, patches=each).vector(6, (2, 5)) for each in patches]
+    torch.testing.assert_close(vectors, torch.stack(expected), atol=1e-5, rtol=1e-5)
+
+
+def test_a_head_that_keeps_its_own_output_changes_nothing(encoder):
+    plain = encoder.encode(TEXT)
+    same = [Patch(3, head, tuple(range(8)), plain.own_context(3)[head]) for head in range(12)]
+    torch.testing.assert_close(encoder.encode(TEXT, patches=same).hidden, plain.hidden, atol=1e-6, rtol=0)
+
+
+def test_a_patched_encoding_says_so_wherever_it_goes(encoder):
+    patches = [Patch(5, 7, (4,), torch.zeros(32)), Patch(0, 3, None, torch.zeros(32))]
+    plain, patched = encoder.encode(TEXT), encoder.encode(TEXT, patches=patches)
+    assert plain.patches == () and patched.patches == tuple(patches)
+    assert "Patch(layer=5, head=7" in repr(patched)
+    origin = Provenance.of(encoder, "A map", {"A": plain, "B": patched})
+    assert origin.patches == {"B": ["L5 H7 at 4", "L0 H3 at every position"]}
+    assert "in B these heads' outputs were replaced: L5 H7 at 4, L0 H3 at every position" in origin.line()
+    assert "replaced" not in Provenance.of(encoder, "A map", {"A": plain}).line()
+
+
+WRONG = [
+    ([Patch(6, 0, None, torch.zeros(32))], "L0 H0 to L5 H11, got L6 H0"),
+    ([Patch(0, -1, None, torch.zeros(32))], "L0 H0 to L5 H11, got L0 H-1"),
+    ([Patch(0, 0, (8,), torch.zeros(32))], "positions from 0 to 7 .* got \\(8,\\)"),
+    ([Patch(0, 0, (-1,), torch.zeros(32))], "positions from 0 to 7"),
+    ([Patch(0, 0, (), torch.zeros(32))], "positions from 0 to 7"),
+    ([Patch(0, 0, (1, 2), torch.zeros(3, 32))], r"\(32,\) or \(2, 32\) for the patch of L0 H0, got \(3, 32\)"),
+    ([Patch(0, 0, None, torch.zeros(8, 32))], r"\(32,\) for the patch of L0 H0, got \(8, 32\)"),
+    ([Patch(0, 0, (1,), torch.full((32,), torch.nan))], "NaN or infinity"),
+    ([Patch(0, 0, (1, 1), torch.zeros(32))], "two for L0 H0 at position 1"),
+    ([Patch(0, 0, (1,), torch.zeros(32)), Patch(0, 0, None, torch.ones(32))], "two for L0 H0 at position 1"),
+]
+
+
+@pytest.mark.parametrize(("patches", "message"), WRONG, ids=range(len(WRONG)))
+def test_patches_that_do_not_fit_are_refused(encoder, patches, message):
+    for call in (
+        lambda: encoder.encode(TEXT, patches=patches),
+        lambda: encoder.encode_batch(["The bank of the river was muddy.", TEXT], [(), patches]),
+        lambda: encoder.patched_vectors(TEXT, 2, [(), patches]),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_shown_only_encoders_take_no_patch(encoder_of):
+    encoder = encoder_of(SHOWN[0])
+    patch = Patch(0, 0, None, torch.zeros(encoder.d_head))
+    with pytest.raises(NotRecomputable, match="shown, not recomputed"):
+        encoder.encode(TEXT, patches=[patch])
+    assert encoder.encode(TEXT).patches == ()
