@@ -72,7 +72,8 @@ MOVIE = "The movie was not good , but the soundtrack was amazing ."
 def labelled_sentences() -> pandas.DataFrame:
     """The sentences of data/senses.csv: `sentence`, the ambiguous `word` in it, and the `sense` it has there.
 
-    Every word has two senses with eight sentences each and stands once in its sentence, in lower case.
+    Every word has two senses with twelve sentences each and stands once in its sentence, in lower case. It stands at the
+    same token positions in both senses (for the bundled encoder): before attention, nothing tells the senses apart.
     """
     import pandas
 

@@ -63,11 +63,11 @@ def by_word(rows: Sequence[Row]) -> dict[str, dict[str, list[str]]]:
 
 
 def sense_counts(rows: Sequence[Row]) -> list[str]:
-    """At least 26 words, two senses each, eight sentences per sense."""
+    """At least 26 words, two senses each, twelve sentences per sense."""
     groups = by_word(rows)
     found = [] if len(groups) >= 26 else [f"{len(groups)} words"]
     for word, senses in groups.items():
-        if sorted(map(len, senses.values())) != [8, 8]:
+        if sorted(map(len, senses.values())) != [12, 12]:
             found.append(f"{word}: {[len(s) for s in senses.values()]} sentences")
     return found
 
@@ -118,7 +118,7 @@ def sense_giveaways(rows: Sequence[Row]) -> list[str]:
         counts = [Counter(w for s in sentences for w in set(lower(s)) - {word}) for sentences in senses.values()]
         for other in set().union(*counts):
             seen = [count[other] for count in counts]
-            if max(seen) - min(seen) > 4:
+            if max(seen) - min(seen) > 6:
                 found.append(f"{word}: {other} {seen}")
     return found
 
@@ -144,6 +144,20 @@ def sense_spread(rows: Sequence[Row]) -> list[str]:
             positions = [lower(s).index(word) / (len(lower(s)) - 1) for s in sentences]
             if min(positions) > 0.4 or max(positions) < 0.6:
                 found.append(f"{word}, {sense}: {min(positions):.2f} to {max(positions):.2f}")
+    return found
+
+
+def sense_tokens(rows: Sequence[Row], encoder: Encoder) -> list[str]:
+    """The word is one token and has the same positions in both senses, counted: before attention, the same vectors."""
+    found = []
+    for word, senses in by_word(rows).items():
+        tokens = [[encoder.tokenize(sentence).tokens for sentence in each] for each in senses.values()]
+        if not all(word in sentence for each in tokens for sentence in each):
+            found.append(f"{word}: of several pieces")
+            continue
+        positions = [sorted(sentence.index(word) for sentence in each) for each in tokens]
+        if positions[0] != positions[1]:
+            found.append(f"{word}: token positions {positions}")
     return found
 
 
@@ -315,6 +329,12 @@ def test_labelled_sentences(rows: list[Row], complaints: Callable) -> None:
     assert complaints(rows) == []
 
 
+def test_before_attention_nothing_tells_the_senses_apart(rows: list[Row], encoder: Encoder) -> None:
+    assert sense_tokens(rows, encoder) == []
+    assert sense_tokens(in_bank_rows(rows, lambda sentence: f"Yes, {sentence}"), encoder) != []
+    assert sense_tokens([("A swashbuckler won.", "swashbuckler", sense) for sense in "ab"], encoder) != []
+
+
 @pytest.mark.parametrize("complaints", [pair_counts, pair_words, pair_controls, pair_senses])
 def test_pairs(complaints: Callable) -> None:
     assert complaints(examples.PAIRS) == []
@@ -322,7 +342,10 @@ def test_pairs(complaints: Callable) -> None:
 
 def test_pairs_use_the_labels_of_the_labelled_sentences(rows: list[Row]) -> None:
     labels = {word: set(senses) for word, senses in by_word(rows).items()}
-    assert {pair.word: set(pair.senses) for pair in examples.PAIRS}.items() <= labels.items()
+    pairs = {pair.word: set(pair.senses) for pair in examples.PAIRS}
+    # Too small a gap between their senses to be measured on, but clear enough to a reader.
+    assert pairs.keys() - labels.keys() == {"crane", "nail"}
+    assert all(pairs[word] == labels[word] for word in pairs.keys() & labels.keys())
 
 
 @pytest.mark.parametrize("complaints", [pronoun_words, pronoun_balance, pronoun_twins])
@@ -370,7 +393,7 @@ def test_every_row_of_every_file_is_read(rows: list[Row]) -> None:
         ("negations.csv", "85d9eff986c86936"),
         ("pairs.csv", "0122e3ab791678f5"),
         ("pronouns.csv", "7e9d5abaed63e841"),
-        ("senses.csv", "7ea0da85eeb3e3ab"),
+        ("senses.csv", "2b386416c0ea2419"),
         ("sentences.csv", "80c5b81da23a9b7a"),
     ],
 )
@@ -382,7 +405,7 @@ def test_the_published_numbers_were_measured_on_these_examples(name: str, digest
 def test_an_encoder_hears_the_senses_as_labelled(rows: list[Row], encoder: Encoder) -> None:
     """The word of `first` and of `control` lies nearer to the labelled sentences of the first sense than `second`'s."""
     labelled = by_word(rows)
-    for pair in examples.PAIRS:
+    for pair in (pair for pair in examples.PAIRS if pair.word in labelled):
         means = [last_vectors(encoder, labelled[pair.word][sense], pair.word).mean(dim=0) for sense in pair.senses]
         sentences = [pair.first, pair.second, pair.control]
         first, second, control = (last_vectors(encoder, sentences, pair.word) @ (means[0] - means[1])).tolist()
@@ -427,7 +450,7 @@ def in_first_row(rows: list[Row], sentence: str) -> list[Row]:
     ("complaints", "break_rows"),
     [
         (sense_counts, lambda rows: rows[:-1]),
-        (sense_counts, lambda rows: rows[: 25 * 16]),
+        (sense_counts, lambda rows: rows[: 25 * 24]),
         (sense_labels, lambda rows: [(s, w, k.split()[0]) for s, w, k in rows]),
         (sense_labels, lambda rows: [(s, w, k.replace("river", "bank")) for s, w, k in rows]),
         (sense_sentences, lambda rows: [*rows[:-1], rows[0]]),

@@ -55,7 +55,7 @@ def _set(at, key, value):
 
 def test_the_labelled_set_is_there_at_once_with_its_baselines_in_words(at):
     shown = texts(at)
-    assert "Over 3 words and 48 sentences" in shown
+    assert "Over 3 words and 72 sentences" in shown
     assert "equal weights" in shown
     assert "own value alone" in shown
     assert "shuffled labels" in shown
@@ -68,7 +68,7 @@ def test_the_chosen_head_decides_the_sentences(at, encoder):
     right = {head: int((report.sentences(*head)["score"] == 1).sum()) for head in ((0, 0), (3, 7))}
     assert right[0, 0] != right[3, 7]
     for (layer, head), count in right.items():
-        assert f"L{layer} H{head} gets the sense right in {count} of 48 sentences" in texts(
+        assert f"L{layer} H{head} gets the sense right in {count} of 72 sentences" in texts(
             _set(at, "head", f"L{layer} H{head}")
         )
 

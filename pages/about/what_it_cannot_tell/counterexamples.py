@@ -15,7 +15,7 @@ from selfattn.numbers import change, effect, error, share, weight
 from selfattn.senses import separation
 
 SENTENCE = "The bank of the river was muddy after the rain."
-SENSE_WORDS = 12  # a second or two; the Senses page takes them all
+SENSE_WORDS = 8  # a second or two; the Senses page takes them all
 PASSAGE = " ".join(NEUTRAL_SENTENCES[:5])  # more tokens than a head has dimensions
 
 
