@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from selfattn.settings import forbid_the_hub
+
 if TYPE_CHECKING:
     from selfattn.encoders.capture import Head, Patch
     from selfattn.encoders.encoder import Encoder
@@ -25,6 +27,8 @@ __all__ = [
     "attend",
     "load_encoder",
 ]
+
+forbid_the_hub()
 
 # Imported when first asked for: torch and transformers take seconds, and the dashboard's frame needs neither.
 _HOMES = {

@@ -1,6 +1,6 @@
 """Every variable SELFATTN_... that an operator may set: its default and what it means. They are read here and nowhere else.
 
-`python -m selfattn.settings` prints them as the table that stands in the README.
+`docs/readme.py` writes them into the README as a table.
 """
 
 import os
@@ -44,6 +44,12 @@ class Settings:
         return cls(**{each.name: _parsed(each, given[each.name]) for each in fields(cls) if given[each.name]})
 
 
+def forbid_the_hub() -> None:
+    """Where SELFATTN_OFFLINE is set, say so in the words of the Hub's library, which reads them when it is imported."""
+    if os.environ.get(variable("offline"), "").strip() not in ("", "0"):
+        os.environ["HF_HUB_OFFLINE"] = "1"
+
+
 def variable(name: str) -> str:
     """The environment's name for a field: SELFATTN_MAX_ROWS for max_rows."""
     return f"SELFATTN_{name.upper()}"
@@ -70,7 +76,3 @@ def table() -> str:
         for each in fields(Settings)
     ]
     return "\n".join(["| Variable | Default | What it bounds |", "|---|---|---|", *rows])
-
-
-if __name__ == "__main__":
-    print(table())

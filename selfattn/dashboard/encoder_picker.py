@@ -1,8 +1,6 @@
 """The pickers of an encoder and, on the page Two encoders, of a second one; the few that are loaded serve all visitors."""
 
-import argparse
 import gc
-import sys
 import threading
 from collections.abc import Sequence
 
@@ -10,24 +8,18 @@ import streamlit as st
 
 from selfattn.dashboard.cache import Cache, cached, cached_encode, forget_all_but
 from selfattn.dashboard.figures import show_error, this_page
+from selfattn.dashboard.permissions import check_encoder, offered_encoders
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import LoadError, TextError
 from selfattn.encoders.loading import available_devices, load_encoder
 from selfattn.encoders.masked_lm import MaskedHead, NoMaskedHead, load_masked_head
-from selfattn.encoders.sources import BUNDLED_NAME, CURATED, allowed_names
+from selfattn.encoders.sources import BUNDLED_NAME
 from selfattn.settings import Settings
 
 NONE = "choose ..."
 OTHER = "another ..."
 DTYPES = ("float32", "bfloat16", "float16")
-
-
-def start_model() -> str:
-    """The encoder named on the command line (`streamlit run app.py -- --model NAME`), else the bundled one."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--model", default=BUNDLED_NAME)
-    return parser.parse_known_args(sys.argv[1:])[0].model
 
 
 def current_encoder() -> Encoder:
@@ -74,6 +66,7 @@ def encode_or_stop(encoder: Encoder, text: str, label: str) -> Encoding:
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
     """An encoder, loaded where it isn't in memory yet; the page says what is being done. Raises LoadError."""
+    check_encoder(name)
     place, loaded = st.empty(), []
 
     def report(stage: str) -> None:
@@ -119,12 +112,10 @@ def masked_head(encoder: Encoder) -> MaskedHead | str:
 
 def pick_encoder() -> tuple[str, str, str, str]:
     """The sidebar's pickers: name, revision, device, dtype."""
-    start = start_model()
-    allowed = allowed_names()
-    known = list(dict.fromkeys([start, *(allowed or CURATED)]))
-    options = known if allowed is not None else [*known, OTHER]
+    known, others = offered_encoders()
+    options = [*known, OTHER] if others else known
     if (asked := st.session_state.get("model")) is not None and asked not in options:
-        st.session_state.model = start
+        st.session_state.model = known[0]
     with st.sidebar:
         name = st.selectbox("Encoder", options, key="model", bind="query-params", format_func=short_name)
         revision = ""
@@ -133,7 +124,7 @@ def pick_encoder() -> tuple[str, str, str, str]:
                 "Hub id or folder", key="other", bind="query-params", placeholder="owner/name or /a/folder"
             )
             revision = st.text_input("Revision", key="revision", bind="query-params", placeholder="newest")
-            name = name.strip() or start
+            name, revision = name.strip() or known[0], revision.strip()
         devices = offered_devices(available_devices())
         device, dtype = "auto", "float32"
         with st.popover("Device and precision", width="stretch"):
@@ -158,9 +149,9 @@ def short_name(name: str) -> str:
 
 def pick_second_encoder(first: Encoder) -> Encoder | None:
     """The second encoder, on the first one's device and in its precision; None until one is chosen and can be loaded."""
-    allowed = allowed_names()
-    known = [name for name in dict.fromkeys((BUNDLED_NAME, *(allowed or CURATED))) if name != first.name]
-    options = [NONE, *known, *([] if allowed is not None else [OTHER])]
+    known, others = offered_encoders()
+    known = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
+    options = [NONE, *known, *([OTHER] if others else [])]
     if st.session_state.get("second", NONE) not in options:
         st.session_state.second = NONE
     name = st.selectbox("Second encoder", options, key="second", bind="query-params", format_func=short_name, width=260)

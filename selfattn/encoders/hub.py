@@ -1,11 +1,12 @@
 """Fetching an encoder's files from the Hugging Face Hub, or from its cache when there is no network."""
 
 import os
+import re
 from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
 
-from huggingface_hub import HfApi, hf_hub_download, snapshot_download
+from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
@@ -17,7 +18,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 from huggingface_hub.hf_api import ModelInfo
-from huggingface_hub.utils import tqdm
+from huggingface_hub.utils import tqdm, validate_repo_id
 
 from selfattn.encoders.errors import LoadError
 from selfattn.settings import Settings
@@ -25,6 +26,10 @@ from selfattn.settings import Settings
 # Enough to load an encoder and its tokeniser; no pickles, no code. Folders within hold other forms of the same model.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
+
+# main, v1.0, refs/pr/1, a commit. In the cache a revision is a file's name: none may lead out of it.
+REVISION = re.compile(r"\w[\w.+-]*(/\w[\w.+-]*)*", re.ASCII)
+LONGEST_REVISION = 200  # characters
 
 
 def offline() -> bool:
@@ -37,6 +42,7 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
 
     report is called with a few words: which file is on its way, and how far.
     """
+    _check_id(name, revision)
     try:
         if offline():
             return _from_cache(name, revision, "this server is set to work offline")
@@ -47,9 +53,7 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
             raise
         except UNREACHABLE as error:
             return _from_cache(name, revision, f"the Hub can't be reached ({type(error).__name__})")
-        return _download(name, revision, info, report), info.sha
-    except HFValidationError:
-        raise LoadError("name", f"{name!r} is neither a folder here nor a Hub id (owner/name). Check it.") from None
+        return _own_snapshot(name, _download(name, revision, info, report)), info.sha
     except GatedRepoError:
         raise LoadError(
             "gated",
@@ -62,6 +66,21 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
         raise LoadError(
             "missing", f"There is no model {name!r} on the Hub, or it is private. Check the spelling (owner/name)."
         ) from None
+
+
+def _check_id(name: str, revision: str | None) -> None:
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        raise LoadError("name", f"{name!r} is neither a folder here nor a Hub id (owner/name). Check it.") from None
+    if revision is None:
+        return
+    if len(revision) > LONGEST_REVISION or ".." in revision or not REVISION.fullmatch(revision):
+        raise LoadError(
+            "revision",
+            f"{revision[:LONGEST_REVISION]!r} is no revision: expected a branch, a tag, refs/pr/1 or a commit. Leave it "
+            "empty for the newest.",
+        )
 
 
 def _download(name: str, revision: str | None, info: ModelInfo, report: Callable[[str], None]) -> Path:
@@ -113,10 +132,20 @@ def _reporting(stage: str, size: int, report: Callable[[str], None]) -> type[tqd
 def _from_cache(name: str, revision: str | None, why: str) -> tuple[Path, str]:
     try:
         folder = Path(snapshot_download(name, revision=revision, local_files_only=True))
-    except (LocalEntryNotFoundError, FileNotFoundError, OfflineModeIsEnabled):
+    except (OSError, ValueError):  # not there; or a cache that someone else has written in
         raise LoadError(
             "network",
             f"{name} is not on this machine and {why}. Stay with the bundled encoder, download it once where there is "
             f"a network (`hf download {name}`), or give the path of a folder.",
         ) from None
-    return folder, folder.name
+    return _own_snapshot(name, folder), folder.name
+
+
+def _own_snapshot(name: str, folder: Path) -> Path:
+    """The folder, if it is one of this repository's own snapshots: the cache puts them nowhere else."""
+    snapshots = Path(constants.HF_HUB_CACHE, f"models--{name.replace('/', '--')}", "snapshots")
+    if folder.resolve().parent != snapshots.resolve():
+        raise LoadError(
+            "cache", f"The cache's entry for {name} leads out of its own folder. Delete {snapshots.parent}."
+        )
+    return folder

@@ -62,6 +62,8 @@ def resolve(
     _check_allowed(name)
     folder = _local_folder(name)
     if folder is not None:
+        if revision:
+            raise LoadError("revision", f"{name!r} is a folder, which has no revisions. Leave the revision empty.")
         check_folder(folder)
         return Source(name=name, folder=folder, kind="folder", digest=weights_digest(folder))
     folder, commit = fetch(name, revision, report)
@@ -69,9 +71,11 @@ def resolve(
     return Source(name=name, folder=folder, kind="hub", revision=commit, digest=weights_digest(folder))
 
 
-def allowed_names() -> tuple[str, ...] | None:
-    """The operator's allow-list of names, or None where every name may be tried."""
-    return Settings.read().models or None
+def is_operators_folder(name: str) -> bool:
+    """Whether the name means a folder inside the one that the operator names (SELFATTN_MODEL_DIR)."""
+    base = Settings.read().model_dir
+    folder = None if base is None or not name.isprintable() else _inside(base, name)
+    return folder is not None and _is_folder(folder)
 
 
 def _bundled(report: Callable[[str], None]) -> Source:
@@ -98,8 +102,8 @@ def _check_allowed(name: str) -> None:
         raise LoadError("name", "No encoder was named. Give a Hub id such as bert-base-uncased, or a folder.")
     if len(name) > 1000 or not name.isprintable():
         raise LoadError("name", "An encoder's name has at most 1,000 characters and no control characters.")
-    allowed = allowed_names()
-    if allowed is not None and name not in allowed:
+    allowed = Settings.read().models
+    if allowed and name not in allowed:
         raise LoadError(
             "allowed",
             f"{name!r} is not on this server's list of encoders: {', '.join(allowed)}. "
@@ -112,24 +116,36 @@ def _local_folder(name: str) -> Path | None:
     if any(len(os.fsencode(part)) > MOST_BYTES for part in Path(name).parts):
         raise LoadError("name", f"A part of an encoder's name has at most {MOST_BYTES} bytes. Check the name.")
     base = Settings.read().model_dir
-    if base is None:
-        try:
-            folder = Path(name).expanduser()
-        except RuntimeError:  # "~somebody" who has no home here
-            folder = Path(name)
-        if folder.is_dir():
-            return folder.resolve()
-        if folder.is_absolute() or name.startswith((".", "~")):
-            raise LoadError("folder", f"There is no folder {name!r}. Check the path.")
-        return None
-    folder = (base / name).resolve()  # an absolute name replaces the base, which the next line refuses
     looks_local = Path(name).is_absolute() or name.startswith((".", "~")) or ".." in Path(name).parts
-    if folder != base and folder.is_relative_to(base) and folder.is_dir():
+    if base is None:
+        if _is_folder(Path(name)):
+            return Path(name).resolve()
+        if looks_local:
+            raise LoadError("folder", f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
+        return None
+    folder = _inside(base, name)
+    if folder is not None and _is_folder(folder):
         return folder
-    if looks_local or folder.is_dir():
+    if looks_local or folder is None:  # the same words whether there is such a folder or not
         raise LoadError(
             "allowed",
-            f"{name!r} is outside this server's folder of encoders. Only folders inside it can be opened "
+            f"{name!r} is no folder inside this server's folder of encoders, and no other can be opened "
             "(SELFATTN_MODEL_DIR).",
         )
     return None
+
+
+def _inside(base: Path, name: str) -> Path | None:
+    """What the name means inside the operator's folder; None where it leads out of it."""
+    try:
+        folder = (base / name).resolve()  # an absolute name replaces the base
+    except (OSError, RuntimeError):  # a link that leads to itself
+        return None
+    return folder if folder != base and folder.is_relative_to(base) else None
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # too long for this disk, or inside a folder that mayn't be read
+        return False

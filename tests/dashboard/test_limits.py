@@ -2,10 +2,11 @@
 
 import pytest
 
-from pages.explore.senses.tables_and_reports import allowed_scan_folder, check_rows_allowed
+from pages.explore.senses.tables_and_reports import check_rows_allowed
 from selfattn import TextError
 from selfattn.dashboard.cache import check_characters
 from selfattn.dashboard.encoder_picker import offered_devices
+from selfattn.dashboard.permissions import allowed_scan_folder
 
 
 def test_messages_name_the_numbers():

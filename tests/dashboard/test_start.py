@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from selfattn.dashboard.encoder_picker import start_model
+from selfattn.dashboard.permissions import start_model
 from selfattn.encoders.sources import BUNDLED_NAME
 
 

@@ -86,3 +86,82 @@ def test_a_download_that_breaks_off(monkeypatch):
     with pytest.raises(LoadError, match=r"broke off .*No space left") as caught:
         hub._download("some/good", None, info, lambda stage: None)
     assert caught.value.kind == "network"
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def cached(monkeypatch, tmp_path):
+    """A cache that holds one model's folder, without a network."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("SELFATTN_OFFLINE", "1")
+    folder = tmp_path / "hub" / "models--some--good"
+    (folder / "snapshots" / COMMIT).mkdir(parents=True)
+    return folder
+
+
+def in_cache(folder: Path, revision: str, commit: str) -> None:
+    ref = folder / "refs" / revision
+    ref.parent.mkdir(parents=True, exist_ok=True)
+    ref.write_text(commit)
+
+
+@pytest.mark.parametrize("revision", ["main", "v1.0", "refs/pr/1", "a-branch/of_mine", "1.0+cpu", COMMIT])
+def test_branches_tags_requests_and_commits_are_revisions(cached, revision):
+    in_cache(cached, revision, COMMIT)
+    assert hub.fetch("some/good", revision, print) == (cached / "snapshots" / COMMIT, COMMIT)
+
+
+@pytest.mark.parametrize(
+    "revision",
+    [
+        "../../../secret",
+        "main/../../../../secret",
+        "refs/../../../../secret",
+        "./main",
+        "a//b",
+        "-x",
+        "a b",
+        "..",
+        "x" * 201,
+    ],
+)
+def test_a_revision_never_leads_out_of_the_cache(cached, tmp_path, revision):
+    """In the cache it is the name of a file that is read; one link read /dev/zero until the memory was full."""
+    in_cache(cached, "main", COMMIT)
+    (tmp_path / "secret").write_text("../../../elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    with pytest.raises(LoadError, match="is no revision: expected a branch") as caught:
+        hub.fetch("some/good", revision, print)
+    assert caught.value.kind == "revision"
+
+
+@pytest.mark.parametrize(
+    "name", ["../good", "some/../../secret", "models--some--good", "some/good.git", "/etc", "sömé/good"]
+)
+def test_a_name_that_is_no_hub_id(cached, name):
+    with pytest.raises(LoadError, match="nor a Hub id") as caught:
+        hub.fetch(name, None, print)
+    assert caught.value.kind == "name"
+
+
+def test_a_cache_that_leads_elsewhere_is_refused(cached, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (cached / "snapshots" / "link").symlink_to(tmp_path / "elsewhere")
+    for commit in ("../../../elsewhere", "link", "."):
+        in_cache(cached, "main", commit)
+        with pytest.raises(LoadError, match="leads out of its own folder"):
+            hub.fetch("some/good", "main", print)
+    (cached / "refs" / "pr").mkdir()
+    with pytest.raises(LoadError, match="not on this machine"):  # a folder where a file is expected
+        hub.fetch("some/good", "pr", print)
+
+
+@pytest.mark.parametrize(("value", "offline"), [("1", "True"), ("0", "False"), ("", "False")])
+def test_offline_reaches_the_hubs_own_library(value, offline):
+    code = "import selfattn; from huggingface_hub import constants; print(constants.HF_HUB_OFFLINE)"
+    environment = {name: text for name, text in os.environ.items() if "OFFLINE" not in name}
+    environment |= {"SELFATTN_OFFLINE": value, "PYTHONPATH": str(Path(hub.__file__).parents[2])}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.strip() == offline

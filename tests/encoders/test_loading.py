@@ -308,6 +308,41 @@ def test_paths_stay_inside_the_operators_folder(folder, tmp_path, monkeypatch):
     assert refused("mine").kind == "link"
 
 
+def test_what_may_not_be_opened_is_refused_in_the_same_words_whether_it_exists_or_not(tmp_path, monkeypatch):
+    shelf, outside = tmp_path / "shelf", tmp_path / "outside"
+    for made in (shelf, outside / "there"):
+        made.mkdir(parents=True)
+    (shelf / "door").symlink_to(outside)
+    (shelf / "loop").symlink_to(shelf / "loop")
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
+    names = [
+        str(outside),
+        str(outside / "no"),
+        "../outside",
+        "../no",
+        "door/there",
+        "door/no",
+        "~",
+        "~root",
+        "./no",
+        "loop",
+    ]
+    messages = {str(refused(name)).replace(repr(name), "") for name in names}
+    assert len(messages) == 1, messages
+    assert "SELFATTN_MODEL_DIR" in messages.pop()
+
+
+def test_nobodys_home_is_looked_up(folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder.parent))
+    assert refused("~/mine").kind == "folder"
+
+
+def test_a_folder_has_no_revisions(folder):
+    error = refused(folder, revision="main")
+    assert error.kind == "revision"
+    assert "has no revisions" in str(error)
+
+
 def test_without_a_network_only_the_cache_is_asked(monkeypatch, tmp_path):
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
     error = refused("nobody/has-this")

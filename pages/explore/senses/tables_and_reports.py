@@ -15,6 +15,7 @@ from selfattn.charts.head_map import head_map
 from selfattn.dashboard.cache import cached, cached_error, encoder_key
 from selfattn.dashboard.download import file_button, view_link
 from selfattn.dashboard.figures import current_theme, show_chart, show_error, this_page
+from selfattn.dashboard.permissions import allowed_scan_folder
 from selfattn.dashboard.pickers import OWN, segmented
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
@@ -236,21 +237,6 @@ def offer_tables(encoder: Encoder, report: SeparationReport, head: Head, column:
     this_page().view = View("selfattn-senses", provenance, figures, tables, captions=reading)
 
 
-def allowed_scan_folder(name: str) -> Path:
-    """The folder of a finished scan, inside the one that the operator allows. Raises TextError for one outside it."""
-    base = Settings.read().scan_dir
-    if "\0" in name or len(name) > 1000:
-        raise TextError("A folder's name has at most 1,000 characters, and none of them is a null character.")
-    if base is None:
-        return Path(name)
-    folder = (base / name).resolve()  # an absolute name replaces the base, which the next line refuses
-    if not folder.is_relative_to(base):
-        raise TextError(
-            f"{name!r} is outside this server's folder of scans. Only folders inside it can be opened (SELFATTN_SCAN_DIR)."
-        )
-    return folder
-
-
 def show_scan(head: Head) -> None:
     """A finished scan's summary, from its folder on the server."""
     folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
@@ -260,7 +246,9 @@ def show_scan(head: Head) -> None:
     try:
         scan = read_scan(allowed_scan_folder(folder.strip()))
     except (ScanError, TextError) as error:
-        show_error(error)
+        show_error(
+            str(error).replace(f"{Settings.read().scan_dir}/", "")
+        )  # where the operator keeps them is his affair
         return
     if not scan.finished:
         st.warning(

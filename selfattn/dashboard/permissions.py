@@ -1,0 +1,67 @@
+"""What a visitor may open: on this machine anything; where others can come, the operator's encoders and scans only."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import streamlit as st
+
+from selfattn.encoders.errors import LoadError, TextError
+from selfattn.encoders.sources import BUNDLED_NAME, CURATED, is_operators_folder
+from selfattn.settings import Settings
+
+THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def beyond_localhost() -> bool:
+    """Whether others can come: the server listens for more than this machine, or answers to another name.
+
+    The name counts because behind a proxy on the same machine the server itself listens on localhost.
+    """
+    names = st.get_option("server.allowedHosts")  # none: it answers to any
+    return st.get_option("server.address") not in THIS_MACHINE or not names or not THIS_MACHINE.issuperset(names)
+
+
+def start_model() -> str:
+    """The encoder named on the command line (`streamlit run app.py -- --model NAME`), else the bundled one."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--model", default=BUNDLED_NAME)
+    return parser.parse_known_args(sys.argv[1:])[0].model
+
+
+def offered_encoders() -> tuple[tuple[str, ...], bool]:
+    """The encoders to choose among, the first one first, and whether a visitor may name another."""
+    settings, beyond = Settings.read(), beyond_localhost()
+    listed = settings.models or ((BUNDLED_NAME,) if beyond else CURATED)
+    others = not settings.models and (not beyond or settings.model_dir is not None)
+    return tuple(dict.fromkeys([start_model(), *listed])), others
+
+
+def check_encoder(name: str) -> None:
+    """Raise LoadError for an encoder that isn't offered, in the same words whether there is one or not."""
+    listed, others = offered_encoders()
+    if name in (*listed, BUNDLED_NAME) or (others and (not beyond_localhost() or is_operators_folder(name))):
+        return
+    raise LoadError(
+        "allowed",
+        f"{name[:1000]!r} is not among this server's encoders. Choose one of those, or ask whoever runs the server "
+        "(SELFATTN_MODELS, SELFATTN_MODEL_DIR).",
+    )
+
+
+def allowed_scan_folder(name: str) -> Path:
+    """The folder of a finished scan. Raises TextError for one that isn't offered, in the same words for each."""
+    base = Settings.read().scan_dir
+    if "\0" in name or len(name) > 1000:
+        raise TextError("A folder's name has at most 1,000 characters, and none of them is a null character.")
+    if base is None and not beyond_localhost():
+        return Path(name)
+    try:
+        folder = None if base is None else (base / name).resolve()  # an absolute name replaces the base
+    except (OSError, RuntimeError):  # a link that leads to itself
+        folder = None
+    if folder is None or not folder.is_relative_to(base):
+        raise TextError(
+            f"{name!r} is no folder inside this server's folder of scans, and no other can be opened (SELFATTN_SCAN_DIR)."
+        )
+    return folder
