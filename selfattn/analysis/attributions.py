@@ -2,8 +2,9 @@
 
 The number is how far the word's final vector points from sentence B's to sentence A's: its projection on the difference
 between the two. The methods are attention rollout (Abnar and Zuidema 2020), which never sees the number; integrated
-gradients (Sundararajan et al. 2017), from a baseline with every word blanked out; and occlusion (Zeiler and Fergus
-2014), each word blanked out in turn. Their units differ, so they are compared by ranks.
+gradients (Sundararajan et al. 2017), from a baseline with every other word blanked out; and occlusion (Zeiler and
+Fergus 2014), each other word blanked out in turn. The word itself stays in both, so that both are asked about the same
+words: blanked out in the baseline, it alone would take about half. Units differ, so methods are compared by ranks.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,8 +33,8 @@ class Attributions:
     words: tuple[Word, ...]  # all but the compared one
     values: dict[str, Tensor]  # method: (n_words,); rollout is a share, the others are in units of the number
     number: float  # with the sentence as it is
-    baseline: float  # with every word blanked out
-    gap: float  # what integrated gradients leave unexplained: the sum over all tokens minus (number - baseline)
+    baseline: float  # with every other word blanked out
+    gap: float  # what integrated gradients leave unexplained: the sum over the other words minus (number - baseline)
     blank: str  # the token that stands for a word that is blanked out
 
     def frame(self) -> pd.DataFrame:
@@ -81,14 +82,14 @@ def attribute(
 
     blank, blank_id = blank_token(encoder)
     ids = torch.tensor([encoding.ids], device=encoder.device)
-    empty = _blanked(ids, [p for each in encoding.words for p in each.positions], blank_id)
+    empty = _blanked(ids, [p for other in others for p in other.positions], blank_id)
     with torch.no_grad():
         whole, bare = float(number(input_ids=ids)), float(number(input_ids=empty))
     groups = [other.positions for other in others]
-    gradients = _integrated_gradients(encoder, ids, empty, number)
+    gradients = to_groups(_integrated_gradients(encoder, ids, empty, number), groups)
     values = {
         "rollout": to_groups(rollout(encoding)[-1][list(word.positions)].mean(0), groups),
-        "integrated gradients": to_groups(gradients, groups),
+        "integrated gradients": gradients,
         "occlusion": _occlusion(ids, others, blank_id, number, whole),
     }
     return Attributions(

@@ -64,7 +64,11 @@ def test_occlusion_equals_one_sentence_at_a_time_with_the_word_masked(encoder, a
 def test_integrated_gradients_equal_a_riemann_sum_and_are_complete(encoder, asked):
     first, towards, opinions, _ = asked
     ids = torch.tensor([first.ids])
-    empty = torch.tensor([[i if s else encoder.tokenizer.mask_token_id for i, s in zip(first.ids, first.special)]])
+    # The word itself, at position 2, stays as it is.
+    blanked = [
+        i if s or p == 2 else encoder.tokenizer.mask_token_id for p, (i, s) in enumerate(zip(first.ids, first.special))
+    ]
+    empty = torch.tensor([blanked])
     table = encoder.model.get_input_embeddings()
     real, baseline = table(ids), table(empty)
     total = torch.zeros_like(real)
@@ -76,7 +80,12 @@ def test_integrated_gradients_equal_a_riemann_sum_and_are_complete(encoder, aske
     expected = ((real - baseline) * total / points)[0].sum(-1)
     for word, value in zip(opinions.words, opinions.values["integrated gradients"]):
         assert float(value) == pytest.approx(float(expected[list(word.positions)].sum()), abs=2e-3), word.text
-    assert abs(opinions.gap) < 1e-2 * abs(opinions.number - opinions.baseline)
+    with torch.no_grad():
+        baseline_number = float(encoder.model(empty).last_hidden_state[0, 2] @ towards)
+    assert opinions.baseline == pytest.approx(baseline_number, abs=1e-4)
+    total = float(opinions.values["integrated gradients"].sum())  # the words that are shown are all there is
+    assert total == pytest.approx(opinions.number - opinions.baseline, rel=1e-2)
+    assert opinions.gap == pytest.approx(total - (opinions.number - opinions.baseline), abs=1e-5)
 
 
 def test_rollout_is_the_words_last_row(asked):

@@ -43,9 +43,10 @@ def show_attributions(choice: Choice) -> None:
         with places.container(width=COLUMN, gap="small"):
             _show_side(name, side, attributions[name])
     st.text(
-        f"Rollout never sees the number: it only follows the weights. Integrated gradients start from the sentence with "
-        f"every word replaced by {blank}; occlusion replaces one word at a time by {blank}. Special tokens stay, and the "
-        "word itself is left out: all three are asked about the others. Ranks go by size, whichever the sign.",
+        f"Rollout never sees the number: it only follows the weights. Integrated gradients start from a baseline in which "
+        f"every other word is replaced by {blank}, and their bars add up to what lies between; occlusion replaces one other "
+        f"word at a time by {blank}. The word itself and the special tokens stay throughout: all three are asked about the "
+        "other words. Ranks go by size, whichever the sign.",
         width="stretch",
     )
     _one_head(choice, attributions)
@@ -63,7 +64,7 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
     show_chart(rank_chart(frame, colors, theme), reading, one_head=False, width="content")
     st.text(
         f"s = {numbers.decimal(attributions.number, 3)} as it stands, {numbers.decimal(attributions.baseline, 3)} with every "
-        f"word blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained.",
+        f"other word blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained.",
         width="stretch",
     )
     opened = st.popover("Numbers", key=f"opinions-{name}", on_change="rerun", type="tertiary")
