@@ -18,7 +18,7 @@ from torch import Tensor
 from selfattn.analysis.measures import similarity
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
-from selfattn.senses.resampling import SEED, interval
+from selfattn.senses.resampling import SEED, chance_count, interval
 from selfattn.senses.usable_rows import require_rows
 
 RELIABLE = 0.8
@@ -33,6 +33,9 @@ class RemovalReport:
     # layer, head, and for different (pairs of different senses), same (of one sense) and gap (different - same):
     # the mean, _low and _high (95 % bootstrap over words)
     reliability: dict[str, float]  # of the heads' ranking by different, same and gap; nan under four words
+    chance: dict[
+        str, tuple[float, float]
+    ]  # of each kind, how many heads' intervals leave out 0 by chance: mean, 95th percentile
     pairs: pd.DataFrame  # word, first, second, same_sense, cosine (with all heads)
     rejected: pd.DataFrame
 
@@ -79,6 +82,7 @@ def removal(
     return RemovalReport(
         heads=_heads(encoder, per_word),
         reliability={kind: split_half(values) for kind, values in per_word.items()},
+        chance={kind: chance_count(values) for kind, values in per_word.items()},
         pairs=pairs,
         rejected=rejected,
     )

@@ -8,6 +8,7 @@ Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 
 import numpy as np
 
 DRAWS = 2000
+COINS = 200
 SEED = 0
 
 
@@ -16,9 +17,30 @@ def interval(per_word: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n_words = len(per_word)
     if n_words < 2:
         return np.full(per_word.shape[1:], np.nan), np.full(per_word.shape[1:], np.nan)
-    draws = np.random.default_rng(SEED).multinomial(n_words, np.full(n_words, 1 / n_words), size=DRAWS)
-    low, high = np.percentile(draws / n_words @ per_word, [2.5, 97.5], axis=0)
+    low, high = np.percentile(_draws(n_words) @ per_word, [2.5, 97.5], axis=0)
     return low, high
+
+
+def chance_count(per_word: np.ndarray) -> tuple[float, float]:
+    """How many of the intervals above leave out 0 by chance: on average, and in the most extreme one of twenty draws.
+
+    Chance: a coin for each word turns the sign of all of its features (n_words, features), so that their sizes and what
+    they have in common stay. NaN for one word, which has no interval.
+    """
+    n_words = len(per_word)
+    if n_words < 2:
+        return float("nan"), float("nan")
+    draws, generator = _draws(n_words), np.random.default_rng(SEED)
+    counts = []
+    for signs in generator.choice([-1.0, 1.0], size=(COINS, n_words, 1)):
+        positive = (draws @ (signs * per_word) > 0).mean(axis=0)  # an interval leaves out 0 where 97.5 % lie beyond it
+        counts.append(int(((positive < 0.025) | (positive > 0.975)).sum()))
+    return float(np.mean(counts)), float(np.percentile(counts, 95))
+
+
+def _draws(n_words: int) -> np.ndarray:
+    """Bootstrap draws of words as weights that sum to 1: (DRAWS, n_words)."""
+    return np.random.default_rng(SEED).multinomial(n_words, np.full(n_words, 1 / n_words), size=DRAWS) / n_words
 
 
 def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:

@@ -96,6 +96,7 @@ def removed(reliability):
         heads=heads,
         pairs=pairs,
         reliability={"different": reliability, "gap": 0.1},
+        chance={"different": (1.2, 2.0), "gap": (0.4, 1.0)},
         reliable=lambda kind: reliability >= 0.8,
     )
 
@@ -103,7 +104,8 @@ def removed(reliability):
 def test_removal_names_the_largest_by_absolute_value_and_its_interval():
     text = captions.removal(removed(0.85), "different")
     assert "2 pairs of different senses (mean cosine 0.75) and 1 of the same sense (0.93)" in text
-    assert "Largest: L0 H1 with −0.0316 (−0.0416 to −0.0216). On 2 of 3 heads the interval leaves out 0." in text
+    assert "Largest: L0 H1 with −0.0316 (−0.0416 to −0.0216). On 2 of 3 heads the interval leaves out 0;" in text
+    assert "a coin's, 1 would on average, and up to 2 in 19 draws of 20." in text
     assert text.endswith("agree on the ranking of the heads (reliability 0.85).")
     assert "Largest: L0 H0 with +0.0500" in captions.removal(removed(0.85), "gap")
 

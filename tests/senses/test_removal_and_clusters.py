@@ -11,7 +11,7 @@ from selfattn import NotRecomputable, load_encoder
 from selfattn.analysis.interventions import knock_out_effect
 from selfattn.senses import clusters, removal
 from selfattn.senses.removed_heads import split_half
-from selfattn.senses.resampling import SEED
+from selfattn.senses.resampling import COINS, SEED, chance_count, interval
 from selfattn.senses.unlabelled import group
 
 FRAME = pd.DataFrame(
@@ -75,6 +75,26 @@ def test_split_half_is_spearmans_correlation_stepped_up():
         halves.append(spearmanr(first, second)[0])
     mean = np.mean(halves)
     assert split_half(per_word, splits=50) == pytest.approx(2 * mean / (1 + mean))
+
+
+def test_chance_counts_the_intervals_of_effects_whose_signs_are_coins():
+    generator = np.random.default_rng(1)
+    per_word = generator.standard_normal((10, 40)) + 0.8  # nearly every interval leaves out 0
+    signs = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(COINS, 10, 1))[:20]
+    counts = [((low > 0) | (high < 0)).sum() for low, high in (interval(per_word * coin) for coin in signs)]
+    mean, most = chance_count(per_word)
+    low, high = interval(per_word)
+    assert 2 * most < ((low > 0) | (high < 0)).sum()
+    assert abs(mean - np.mean(counts)) < 2.5 and mean < most
+    # Two words: an interval is the two of them, and leaves out 0 wherever their signs agree.
+    assert chance_count(np.array([[1.0], [2.0]]))[0] == pytest.approx(0.5, abs=0.15)
+    assert np.isnan(chance_count(per_word[:1])).all()
+
+
+def test_a_report_says_what_chance_gives(report):
+    assert set(report.chance) == {"different", "same", "gap"}
+    mean, most = report.chance["gap"]
+    assert 0 < mean <= most <= len(report.heads)
 
 
 def test_heads_can_be_set_to_their_mean_instead(encoder):
