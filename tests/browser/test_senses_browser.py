@@ -40,7 +40,7 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     upload(page, rows)
     page.get_by_text("Over 2 words and").wait_for(timeout=120_000)
     wait_until_idle(page)
-    assert "33 sentences" in readings(page)
+    assert "49 sentences" in readings(page)
     assert page.get_by_text("1 rows can't be used").is_visible()
 
     page.locator('path[aria-label="L3 H7"]').first.click()
