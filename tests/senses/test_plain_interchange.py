@@ -1,0 +1,169 @@
+"""The plain interchange holds against itself: gradients are finite differences of its own patching, sums add up."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from selfattn import Encoder, load_encoder
+from selfattn.encoders.families import FAMILIES, save_tiny
+from tests.senses.plain_interchange import PlainBert, axis_weights, by_gradient, donor_weights, exact
+
+# "riverbank" is of two pieces in the tiny vocabulary.
+SENTENCES = {
+    "water": ("The riverbank was muddy.", "She sat by the riverbank in the rain.", "Rain, and the riverbank waited.",
+              "The well-known riverbank was muddy after the rain."),
+    "money": ("The riverbank approved the loan.", "It was by the riverbank in the loan.", "A loan, and the riverbank sat.",
+              "Didn't the riverbank approve it in the morning?"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory) -> Encoder:
+    return load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("bert"))), device="cpu")
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    rows = [(sentence, "riverbank", sense) for sense, each in SENTENCES.items() for sentence in each]
+    return pd.DataFrame(rows, columns=["sentence", "word", "sense"])
+
+
+@pytest.fixture(scope="module")
+def bert(tiny):
+    return PlainBert(tiny)
+
+
+@pytest.fixture(scope="module")
+def rows(bert, frame):
+    return bert.rows(frame)
+
+
+@pytest.fixture(scope="module")
+def derivatives(bert, rows):
+    return bert.derivatives(rows)
+
+
+def test_the_word_has_two_pieces_and_its_vectors_are_the_encoders(tiny, rows, derivatives, frame):
+    for row, sentence, u, z in zip(rows, frame["sentence"], derivatives.u, derivatives.z):
+        assert len(row.positions) == 2
+        encoding = tiny.encode(sentence)
+        v = encoding.hidden[-1, row.positions].mean(dim=0).numpy()
+        assert u == pytest.approx(v / np.linalg.norm(v), abs=1e-5)
+        for layer in range(tiny.n_layers):
+            for head in range(tiny.n_heads):
+                context = encoding.trace(layer, head).context[row.positions]
+                assert z[layer, head] == pytest.approx(context.mean(dim=0).numpy(), abs=1e-5)
+
+
+def test_weights_times_values_are_the_contexts(derivatives):
+    for weights, values, context in zip(derivatives.weights, derivatives.values, derivatives.context):
+        assert weights @ values == pytest.approx(context, abs=1e-12)
+
+
+@pytest.mark.parametrize("i", [0, 5])
+def test_the_gradient_is_the_finite_difference_of_the_patching(tiny, bert, rows, derivatives, i):
+    """e_i and k_i: every part of the axis with its own donors, the contexts moved a little towards them and back."""
+    senses, places = [row.sense for row in rows], range(len(rows))
+    found = by_gradient(derivatives, senses)
+    axis = axis_weights(i, places, senses, derivatives.u, places)
+    for own, result in ((False, found.effect), (True, found.control)):
+        expected = np.zeros((tiny.n_layers, tiny.n_heads))
+        for j, a_ij in axis.items():
+            donors = donor_weights(i, own, places, senses, places, without=j)
+            m = sum(weight * derivatives.z[k] for k, weight in donors.items())
+            for layer in range(tiny.n_layers):
+                for head in range(tiny.n_heads):
+                    moved = slope_towards(bert, rows[i], layer, head, m[layer, head], derivatives.context[i])
+                    expected[layer, head] -= a_ij * (moved @ derivatives.u[j])
+        assert np.abs(expected).max() > 1e-3
+        assert result[i] == pytest.approx(expected, rel=1e-4, abs=1e-7)
+
+
+def slope_towards(bert, row, layer, head, m, context, step=1e-5):
+    """How u_i changes as the head's contexts move from what they are towards m, at every position of P_i at once."""
+    ends = []
+    for sign in (1, -1):
+
+        def move(index, contexts, sign=sign):
+            contexts = contexts.clone()
+            if index == layer:
+                columns = slice(head * bert.d_head, (head + 1) * bert.d_head)
+                for place, p in enumerate(row.positions):
+                    contexts[p, columns] += sign * step * torch.from_numpy(m - context[layer, head, place])
+            return contexts
+
+        v = bert.run(row, move)[row.positions].mean(dim=0).numpy()
+        ends.append(v / np.linalg.norm(v))
+    return (ends[0] - ends[1]) / (2 * step)
+
+
+def test_a_heads_own_context_in_its_place_changes_nothing(tiny, bert, derivatives):
+    one = pd.DataFrame([("The bank was muddy.", "bank", "water")], columns=["sentence", "word", "sense"])
+    (row,) = bert.rows(one)  # of one piece: its mean is its context
+    z = bert.contexts(row).mean(axis=2)
+    for head in ((0, 1), (tiny.n_layers - 1, tiny.n_heads - 1)):
+        assert bert.patched(row, {head: z[head]}) == pytest.approx(bert.patched(row, {}), abs=1e-12)
+        assert np.abs(bert.patched(row, {head: derivatives.z[1][head]}) - bert.patched(row, {})).max() > 1e-3
+
+
+def test_with_all_heads_from_another_sentence_the_word_is_that_sentences(tiny, bert):
+    """Token and position are the same, so attention brought in the whole difference."""
+    sentences = ("The bank was muddy.", "The bank approved the loan.")
+    pair = pd.DataFrame([(sentence, "bank", "any") for sentence in sentences], columns=["sentence", "word", "sense"])
+    first, second = bert.rows(pair)
+    z = bert.contexts(second).mean(axis=2)
+    everything = {(layer, head): z[layer, head] for layer in range(tiny.n_layers) for head in range(tiny.n_heads)}
+    assert np.abs(bert.patched(first, {}) - bert.patched(second, {})).max() > 1e-2
+    assert bert.patched(first, everything) == pytest.approx(bert.patched(second, {}), abs=1e-12)
+
+
+def test_sources_add_up_to_the_effect(derivatives, rows):
+    found = by_gradient(derivatives, [row.sense for row in rows])
+    for sources, effect in zip(found.sources, found.effect):
+        assert sources.sum(axis=-1) == pytest.approx(effect / found.gap, rel=1e-9, abs=1e-12)
+    assert found.share == pytest.approx((found.mean_effect - found.mean_control) / found.gap)
+
+
+def test_each_row_once_is_the_resample_that_changes_nothing(derivatives, rows):
+    senses = [row.sense for row in rows]
+    plain, drawn = by_gradient(derivatives, senses), by_gradient(derivatives, senses, [3, 2, 1, 0, 7, 6, 5, 4])
+    assert drawn.share == pytest.approx(plain.share) and drawn.effect[0] == pytest.approx(plain.effect[3])
+    # Every row twice: a copy is neither axis nor donor, so the weights are what they were.
+    twice = by_gradient(derivatives, senses, [*range(8), *range(8)])
+    assert twice.share == pytest.approx(plain.share) and twice.gap == pytest.approx(plain.gap)
+    copies = by_gradient(derivatives, senses, [0, 0, 1, 2, 4, 5, 5, 6])
+    assert np.abs(copies.share - plain.share).max() > 1e-3
+    with pytest.raises(ValueError, match="Row 0 has no donor of its own sense without row 1"):
+        by_gradient(derivatives, senses, [0, 0, 0, 1, 4, 5, 6, 7])
+
+
+def test_two_labels_exchanged_are_another_labelling(derivatives, rows):
+    senses = [row.sense for row in rows]
+    renamed = by_gradient(derivatives, ["B" if sense == "water" else "A" for sense in senses])
+    plain = by_gradient(derivatives, senses)
+    assert renamed.share == pytest.approx(plain.share)
+    shuffled = by_gradient(derivatives, [*senses[1:], senses[0]])
+    assert np.abs(shuffled.difference - plain.difference).max() > 1e-3
+
+
+def test_exact_patching_gives_the_single_heads_and_all_together(tiny, bert, rows, derivatives, frame):
+    """Row 0 written out: its fold has rows 0 and 2 of its sense, 4 and 6 of the other."""
+    found = exact(tiny, frame)
+    u, z = derivatives.u, derivatives.z
+
+    def unit(vector):
+        return vector / np.linalg.norm(vector)
+
+    def step(axis, m, head=(1, 2)):
+        return (u[0] - bert.patched(rows[0], {head: m[head]})) @ axis
+
+    with_its_fold = unit(u[2]) - unit(u[4] + u[6])
+    with_the_other = unit(u[1] + u[3]) - unit(u[5] + u[7])
+    effects = step(with_its_fold, (z[5] + z[7]) / 2), step(with_the_other, (z[4] + z[6]) / 2)
+    controls = step(with_its_fold, (z[1] + z[3]) / 2), step(with_the_other, z[2])
+    assert found.effect[0, 1, 2] == pytest.approx(sum(effects) / 2, abs=1e-12)
+    assert found.control[0, 1, 2] == pytest.approx(sum(controls) / 2, abs=1e-12)
+    together = exact(tiny, frame, together=True)
+    assert together.effect.shape == (8, 1, 1) and together.gap == found.gap
+    assert abs(together.mean_effect[0, 0] - found.mean_effect.sum()) > 1e-3  # never added up
