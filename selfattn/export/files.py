@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import vl_convert as vlc
+from pandas.api.types import is_numeric_dtype
 from PIL.PngImagePlugin import PngInfo, putchunk
 
 from selfattn.charts.vega import drawable, drawable_spec, unlimited_spec
@@ -22,6 +23,7 @@ PARQUET = "application/vnd.apache.parquet"
 UNITS_PER_INCH = 72
 MAX_PIXELS = 64_000_000  # of a PNG: 256 MB while it is drawn
 SUBTITLE_LINES = 12  # of one sentence, beneath a figure's title
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet runs
 PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specification, 11.2.2)
 
 
@@ -125,7 +127,9 @@ def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
     """A tidy table as CSV; model, revision, layer, head and error stand in columns of their own.
 
-    Columns that the table has already (a table of all heads has layer and head) are left as they are.
+    Columns that the table has already (a table of all heads has layer and head) are left as they are. A text that a
+    spreadsheet would run as a formula (it begins with = + - @, a tab or a carriage return) gets an apostrophe before it, which
+    spreadsheets take as "this is text"; numbers stay numbers. Parquet has every text as it was.
     """
     origin = {
         "layer": provenance.layer,
@@ -135,7 +139,13 @@ def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
         "error": "" if provenance.error is None else provenance.error,
     }
     new = {name: value for name, value in origin.items() if value is not None and name not in frame}
-    return frame.assign(**new).to_csv(index=False)
+    frame = frame.assign(**new)
+    texts = {name: column.map(_as_text) for name, column in frame.items() if not is_numeric_dtype(column)}
+    return frame.assign(**texts).to_csv(index=False)
+
+
+def _as_text(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def parquet(frame: pd.DataFrame, provenance: Provenance | None = None) -> bytes:

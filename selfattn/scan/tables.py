@@ -76,6 +76,17 @@ def plan(files: list[Path], part_rows: int) -> list[Chunk]:
     return chunks
 
 
+def rows_of(file: Path) -> Iterator[Row]:
+    """The rows of one CSV or JSON Lines file, read as they are asked for. Raises InputError."""
+    try:
+        for number, (_, row) in enumerate(_text_rows(file, 0, 0)):
+            yield row._replace(row=number)
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} can't be read: {error}") from None
+
+
 def read_chunk(chunk: Chunk) -> Iterator[Row]:
     """The chunk's rows, in order."""
     file = Path(chunk.file)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from pages.explore.senses.tables_and_reports import check_rows_allowed
 from selfattn import TextError
 from selfattn.dashboard.cache import check_characters
 from selfattn.dashboard.encoder_picker import offered_devices
@@ -12,10 +11,7 @@ from selfattn.dashboard.permissions import allowed_scan_folder
 def test_messages_name_the_numbers():
     with pytest.raises(TextError, match=r"40,001 characters; this server takes at most 40,000"):
         check_characters("a" * 40_001)
-    with pytest.raises(TextError, match=r"5,001 rows; this server takes at most 5,000"):
-        check_rows_allowed(5_001)
     check_characters("a" * 40_000)
-    check_rows_allowed(5_000)
 
 
 def test_devices_are_the_machines_and_the_operators(monkeypatch):

@@ -153,3 +153,20 @@ def test_parquet_and_npz_hold_the_numbers_as_they_are(encoder, provenance):
     pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(files.parquet(frame, provenance))), frame)
     with np.load(io.BytesIO(files.npz({"A": weights}, provenance)), allow_pickle=False) as opened:
         np.testing.assert_array_equal(opened["A"], weights.numpy())
+
+
+def test_a_csv_holds_no_cell_that_a_spreadsheet_would_run(provenance):
+    texts = ["=HYPERLINK(1)", "+1", "-", "@SUM(A1)", "\t=1", "\r=1", "bank", "a-b", " =1", ""]
+    frame = pd.DataFrame({"token": texts, "weight": [-0.5] * len(texts), "mixed": [-1, "-1", None, 2.5, *texts[:6]]})
+    table = pd.read_csv(
+        io.StringIO(files.csv(frame, provenance)), dtype=str, keep_default_na=False, lineterminator="\n"
+    )
+    assert table["token"].tolist() == [f"'{text}" for text in texts[:6]] + texts[6:]
+    assert set(table["weight"]) == {"-0.5"}  # a number stays one
+    assert table["mixed"].tolist()[:4] == ["-1", "'-1", "", "2.5"]
+    assert pd.read_parquet(io.BytesIO(files.parquet(frame[["token"]])))["token"].tolist() == texts
+
+
+def test_a_csv_keeps_the_digits_of_its_numbers(provenance):
+    values = np.array([0.1, -1 / 3], dtype="float32")
+    assert files.csv(pd.DataFrame({"weight": values}), provenance).splitlines()[2].startswith("-0.33333334,")

@@ -3,6 +3,8 @@
 import io
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
 
@@ -61,10 +63,19 @@ def parquets() -> st.SearchStrategy[bytes]:
         lambda at, byte: PARQUET[:at] + bytes([byte]) + PARQUET[at + 1 :],
         st.integers(0, len(PARQUET) - 1), st.integers(0, 255),
     )  # fmt: skip
-    return st.one_of(odd, cut, changed)
+    return st.one_of(odd, cut, changed, st.builds(_much_text, st.integers(1, 2_000_000), st.integers(1, 300)))
 
 
-@pytest.mark.parametrize(("suffix", "tables", "count"), [(".csv", csvs(), 700), (".parquet", parquets(), 600)])
+def _much_text(length: int, count: int) -> bytes:
+    """Up to 600 MB of text in a few kilobytes: one text kept once, `count` times."""
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), pa.array(["a " * (length // 2)]))
+    buffer = io.BytesIO()
+    pq.write_table(pa.table({"sentence": texts, "word": ["a"] * count}), buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+# Each Parquet file is read by a process of its own, most of a second.
+@pytest.mark.parametrize(("suffix", "tables", "count"), [(".csv", csvs(), 700), (".parquet", parquets(), 80)])
 def test_a_table_is_read_or_refused_with_a_message(suffix, tables, count, generated):
     def read(data):
         try:

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.explore.senses import tables_and_reports as view
-from selfattn import load_encoder
+from selfattn import load_encoder, senses
 from selfattn.dashboard import cache
 from selfattn.dashboard.cache import Cache, bytes_of, encoder_key
 from selfattn.scan.__main__ import main as scan
@@ -129,7 +129,7 @@ def test_a_stopped_computation_says_so_and_can_be_run_again(at):
 
 def test_a_table_beyond_the_operators_limit_names_the_number(monkeypatch):
     monkeypatch.setenv("SELFATTN_MAX_ROWS", "3")
-    with pytest.raises(ValueError, match="4 rows; this server takes at most 3"):
+    with pytest.raises(ValueError, match="more rows than this server takes, which is 3"):
         view.read_table(table(GOOD), ".csv")
 
 
@@ -141,3 +141,21 @@ def test_parquet_reads_like_csv(tmp_path):
     assert broken.empty
     with pytest.raises(InputError, match=r"^The table can't be read"):
         view.read_table(b"no parquet", ".parquet")
+
+
+def test_a_table_is_read_and_counted_once_not_at_each_click(at, monkeypatch):
+    counted = []
+
+    def count(module, name):
+        original = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, **k: (counted.append(name), original(*a, **k))[1])
+
+    for module, name in ((view, "read_table"), (senses, "separation"), (view, "check_rows")):
+        count(module, name)
+    at = _set(at, "source", view.TABLE)
+    at.get("file_uploader")[0].upload("mine.csv", table(GOOD[:2]), "text/csv")
+    for _ in range(3):
+        at.run()
+        assert "None of the 2" in at.error[0].value
+        assert [len(frame.value) for frame in at.dataframe] == [2]
+    assert counted == ["read_table", "separation", "check_rows"]

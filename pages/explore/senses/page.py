@@ -38,7 +38,7 @@ try:
         encoder, ("senses", key), "Senses, word", lambda progress: separation(encoder, frame, progress=progress)
     )
 except ValueError as error:
-    view.show_unusable(encoder, frame, error)
+    view.show_unusable(encoder, frame, key, error)
     st.stop()
 view.show_rejected(report.rejected)
 

@@ -3,6 +3,7 @@
 import hashlib
 import tempfile
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,7 +26,8 @@ from selfattn.export.files import PARQUET, View, parquet
 from selfattn.export.provenance import Provenance
 from selfattn.frames import layers_frame, named_heads
 from selfattn.scan import ScanError, read_scan
-from selfattn.scan.tables import InputError, plan, read_chunk
+from selfattn.scan.tables import InputError
+from selfattn.scan.uploads import read_upload
 from selfattn.senses import ClusterReport, SeparationReport, check_rows, removal
 from selfattn.settings import Settings
 
@@ -58,9 +60,24 @@ def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[P
     def show(done: int, total: int) -> None:
         bar.progress(done / total, f"{title} {done} of {total}")
 
-    report = cached(encoder, key, lambda _: make(show), runs=True)
+    def made(_: Progress) -> T | _OfNoUse:
+        try:
+            return make(show)
+        except ValueError as error:
+            return _OfNoUse(str(error))
+
+    report = cached(encoder, key, made, runs=True)
     place.empty()
+    if isinstance(report, _OfNoUse):
+        raise ValueError(report.why)
     return report
+
+
+@dataclass(frozen=True)
+class _OfNoUse:
+    """Kept like a report, so that a table of no use isn't counted anew at each click."""
+
+    why: str
 
 
 @st.cache_data(show_spinner=False)
@@ -83,14 +100,24 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     upload = st.file_uploader("Table", type=["csv", "parquet"], key="table")
     if upload is None:
         return None
-    data = upload.getvalue()
-    try:
-        frame, broken = read_table(data, Path(upload.name).suffix.lower())
-    except (InputError, TextError) as error:
-        show_error(error)
+    read = st.session_state.get("table_read")
+    if read is None or read[0] != upload.file_id:  # not anew at each click
+        read = st.session_state.table_read = (upload.file_id, *_read_once(upload))
+    _, frame, broken, digest = read
+    if frame is None:
+        show_error(broken)
         return None
     show_rejected(broken)
-    return frame, hashlib.sha256(data).hexdigest()
+    return frame, digest
+
+
+def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
+    """The usable rows, the broken ones and the file's digest; where it can't be read, None and why."""
+    data = upload.getvalue()
+    try:
+        return *read_table(data, Path(upload.name).suffix.lower()), hashlib.sha256(data).hexdigest()
+    except (InputError, TextError) as error:
+        return None, str(error), ""
 
 
 def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -99,9 +126,7 @@ def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         path = Path(folder, f"table{suffix}")
         path.write_bytes(data)
         try:
-            chunks = plan([path], Settings.read().max_rows)
-            check_rows_allowed(sum(chunk.n_rows for chunk in chunks))
-            rows = [row for chunk in chunks for row in read_chunk(chunk)]
+            rows = read_upload(path)
         except InputError as error:
             raise InputError(str(error).replace(str(path), "The table")) from None
     columns = ["line", "sentence", "word", "sense"]
@@ -112,16 +137,6 @@ def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     return good, pd.DataFrame(broken, columns=[*columns, "reason"])
 
 
-def check_rows_allowed(rows: int) -> None:
-    """Raise TextError for a table beyond the operator's limit."""
-    most = Settings.read().max_rows
-    if rows > most:
-        raise TextError(
-            f"This table has {rows:,} rows; this server takes at most {most:,}. Take a part of it, or run the corpus "
-            "job on your own machine (python -m selfattn.scan)."
-        )
-
-
 def show_rejected(rejected: pd.DataFrame) -> None:
     """The rows that can't be used, each with its line and the reason."""
     if len(rejected):
@@ -130,10 +145,12 @@ def show_rejected(rejected: pd.DataFrame) -> None:
         st.dataframe(rejected[shown], hide_index=True, height=180)
 
 
-def show_unusable(encoder: Encoder, frame: pd.DataFrame, error: ValueError) -> None:
+def show_unusable(encoder: Encoder, frame: pd.DataFrame, key: Hashable, error: ValueError) -> None:
     """What is wrong with a table of which no row can be used, row by row."""
     show_error(error)
-    show_rejected(check_rows(encoder, frame, labelled="sense" in frame)[1])
+    show_rejected(
+        cached(encoder, ("rejected", key), lambda _: check_rows(encoder, frame, labelled="sense" in frame)[1])
+    )
 
 
 def show_clusters(report: ClusterReport) -> None:
