@@ -156,7 +156,10 @@ class Recorder:
 
 def recorded_attention(module, query, key, value, attention_mask, recorder: Recorder | None = None, **options):
     """The attention function given to transformers: `sdpa`; the recorder receives what went in and came out."""
-    context, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **options)
+    # Always said: where neither the call nor the module says it, transformers' sdpa would run causally (Splinter).
+    causal = options.pop("is_causal", None)
+    causal = getattr(module, "is_causal", False) if causal is None else causal
+    context, _ = sdpa_attention_forward(module, query, key, value, attention_mask, is_causal=causal, **options)
     if recorder is None:
         return context, None
     groups = query.shape[1] // key.shape[1]  # grouped-query attention shares keys and values between heads

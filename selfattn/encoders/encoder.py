@@ -88,6 +88,7 @@ class Encoder:
     tokenizer: object
     digest: str = ""  # sha256 of the weights file
     note: str = ""  # what a visitor should know ("the encoder half of T5")
+    equal_lengths: bool = False  # measured at load: padding changes its numbers, so texts of one length share a pass
     eager: EagerTwin  # the same parameters under the implementation that returns its weights
 
     def encode(
@@ -109,14 +110,27 @@ class Encoder:
     def encode_batch(self, texts: Sequence[str], patches: Sequence[Collection[Patch]] | None = None) -> list[Encoding]:
         """Run several texts in one padded pass, each cut back to its own length afterwards.
 
-        patches: one collection for each text, as in `encode`.
+        Where padding changes the encoder's numbers, in a pass for each length. patches: one collection for each text, as
+        in `encode`.
         """
         patches = [()] * len(texts) if patches is None else patches
         if len(patches) != len(texts):
             raise ValueError(f"Expected one collection of patches for each of {len(texts)} texts, got {len(patches)}.")
         batch = [self.tokenize(text) for text in texts]
-        length = max((len(tokens.ids) for tokens in batch), default=0)
-        return self._run(batch, length, keep_padding=False, patches=patches) if batch else []
+        encodings: dict[int, Encoding] = {}
+        for places in self.together(batch):
+            own = [batch[place] for place in places]
+            length = max(len(tokens.ids) for tokens in own)
+            ran = self._run(own, length, keep_padding=False, patches=[patches[place] for place in places])
+            encodings |= zip(places, ran)
+        return [encodings[place] for place in range(len(batch))]
+
+    def together(self, batch: Sequence[Tokens]) -> list[list[int]]:
+        """Which of the texts may share a pass: all of them, or where padding changes the numbers those of one length."""
+        passes: dict[int, list[int]] = {}
+        for place, tokens in enumerate(batch):
+            passes.setdefault(len(tokens.ids) if self.equal_lengths else 0, []).append(place)
+        return list(passes.values())
 
     def tokenize(self, text: str, pair: str | None = None) -> Tokens:
         """The text's tokens; raises TextError where the encoder can't read it."""
@@ -246,7 +260,7 @@ class Encoder:
     def without_attention(self, texts: Sequence[str]) -> list[Tensor]:
         """The master switch: the hidden states (n_layers + 1, n, d_model) of each text with every head's output zero.
 
-        The texts share one pass, so that equal rows meet equal arithmetic.
+        The texts share one pass, so that equal rows meet equal arithmetic (see `together`).
         """
         return [encoding.hidden for encoding in self.encode_batch(texts, [self.removed(self.all_heads)] * len(texts))]
 

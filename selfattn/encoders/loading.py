@@ -2,30 +2,29 @@
 
 import importlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoModelForTextEncoding, AutoTokenizer
 from transformers.models.auto.modeling_auto import (
-    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES,
 )
 from transformers.utils import logging as transformers_logging
 
-from selfattn.encoders.capture import IMPLEMENTATION, Recorder
+from selfattn.encoders.capture import IMPLEMENTATION
 from selfattn.encoders.checkpoint import count_numbers
-from selfattn.encoders.encoder import Encoder, is_out_of_memory, out_of_memory_as
+from selfattn.encoders.encoder import Encoder, Tokens, is_out_of_memory, out_of_memory_as
 from selfattn.encoders.errors import LoadError, TextError
+from selfattn.encoders.parity import brief, differs_in_precision, measure
 from selfattn.encoders.reference import EagerTwin
 from selfattn.encoders.sources import Source, resolve
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 PROBE = "The bank of the river."
-PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that counts as equal
+PARITY = {"bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that a low precision explains
 NO_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
 
 Report = Callable[[str], None]  # called with a few words at each stage
@@ -57,7 +56,11 @@ def load_encoder(
 def load_source(
     source: Source, device: str = "cpu", dtype: str = "float32", report: Report = lambda stage: None
 ) -> Encoder:
-    """Load from a folder that was checked already; device and dtype as known to be there. Raises LoadError."""
+    """Load from a folder that was checked already; device and dtype as known to be there. Raises LoadError.
+
+    What the encoder is, is measured in float32. For a lower precision that takes a load of its own, on the CPU, because
+    the device may lack the room; the precision's own, looser check follows.
+    """
     report(f"Reading the weights of {source.name}")
     tokenizer = _load_tokenizer(source)
     too_large = LoadError(
@@ -65,10 +68,28 @@ def load_source(
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision.",
     )
     with out_of_memory_as(too_large):
-        model, note = _load_model(source, dtype)
-        model = model.to(device).eval().requires_grad_(False)
+        exact = _draft(source, tokenizer, device if dtype == "float32" else "cpu", "float32")
+        probe = _probe(exact)
         report(f"Checking the kernel against {source.name}'s own attention")
-        return _measure(source, model, tokenizer, device, dtype, note)
+        measured = measure(exact, probe, pinned=source.kind == "bundled")
+        if measured.equal_lengths:
+            exact = replace(
+                exact, note=_joined(exact.note, "padding changes its numbers: only texts of one length run together")
+            )
+        encoder = replace(
+            exact, n_layers=measured.n_layers, n_heads=measured.n_heads, d_model=measured.d_model, d_head=measured.d_head,
+            reason=measured.reason, recomputable=not measured.reason, equal_lengths=measured.equal_lengths
+        )  # fmt: skip
+        return encoder if dtype == "float32" else _lowered(source, encoder, probe, device, dtype)
+
+
+def _lowered(source: Source, exact: Encoder, probe: Tokens, device: str, dtype: str) -> Encoder:
+    """The encoder that was measured in float32, loaded again in a lower precision."""
+    model, _ = _load_model(source, dtype)
+    model = model.to(device).eval().requires_grad_(False)
+    lowered = replace(exact, model=model, eager=EagerTwin(model), device=device, dtype=dtype)
+    reason = exact.reason or differs_in_precision(lowered, probe, PARITY[dtype])
+    return replace(lowered, reason=reason, recomputable=not reason)
 
 
 def available_devices() -> list[str]:
@@ -91,7 +112,7 @@ def _load_tokenizer(source: Source):
     try:
         tokenizer = AutoTokenizer.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # tokenisers raise whatever their file format makes them raise
-        raise LoadError("tokenizer", f"{source.name}'s tokeniser can't be loaded: {_short(error)}.") from None
+        raise LoadError("tokenizer", f"{source.name}'s tokeniser can't be loaded: {brief(error)}.") from None
     if not tokenizer.is_fast:
         raise LoadError(
             "tokenizer",
@@ -108,21 +129,20 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     try:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a config can be broken in any way
-        raise LoadError(
-            "config", f"{source.name}'s config.json is not one of a known model: {_short(error)}."
-        ) from None
+        raise LoadError("config", f"{source.name}'s config.json is not one of a known model: {brief(error)}.") from None
     loader, note = _loader(source, config)
-    _check_size(source, loader, config)
+    pinned = source.kind == "bundled"  # known by its digest: what can be wrong with a file isn't with this one
+    if not pinned:
+        _check_size(source, loader, config)
     try:
-        model, missing = read_model(
-            source, loader, config, dtype, "eager" if _ignores_interface(config) else IMPLEMENTATION
-        )
+        attention = "eager" if _ignores_interface(config) else IMPLEMENTATION
+        model, missing, unused = read_model(source, loader, config, dtype, attention)
     except Exception as error:  # mismatched shapes, truncated files, unknown classes: all mean the weights don't fit
         if is_out_of_memory(error):
             raise
         raise LoadError(
             "weights",
-            f"{source.name}'s weights don't fit its config, or the file is damaged: {_short(error)}. Download it again.",
+            f"{source.name}'s weights don't fit its config, or the file is damaged: {brief(error)}. Download it again.",
         ) from None
     missing = [key for key in missing if "pooler" not in key]
     if missing:
@@ -131,17 +151,54 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
             f"{source.name} lacks {len(missing)} of the encoder's weights (first: {sorted(missing)[0]}); they would be "
             "random numbers. Save the whole model again.",
         )
-    return model, note
+    if not pinned:
+        _check_finite(source, model, dtype)
+    return model, _joined(note, _unused_in_the_body(source, model, unused))
 
 
-def read_model(source: Source, loader, config, dtype: str, attention: str) -> tuple[nn.Module, list[str]]:
-    """The model that a class of transformers reads from a checked folder, and the names of the weights it didn't find."""
+def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:
+    """Refuse weights with NaN or infinite numbers; a number too large for a low precision becomes infinite in it."""
+    for name, parameter in model.named_parameters():
+        # A sum is quick and not finite where a number isn't; it can be too large by itself, so then each is asked.
+        if not parameter.sum().isfinite() and not parameter.isfinite().all():
+            raise LoadError(
+                "weights",
+                f"{source.name}'s weights hold numbers that are not finite in {dtype} (first: {name}). Download it again, "
+                "take another revision, or a higher precision.",
+            )
+
+
+def _unused_in_the_body(source: Source, model: nn.Module, unused: Iterable[str]) -> str:
+    """A note on weights of the checkpoint that the encoder doesn't take; "" for those of a head on top of it.
+
+    A pooler's are harmless: nothing here reads one. Raises LoadError for any others within the encoder, because what
+    would run isn't what was trained (the distances of old relative-position BERTs, layers that the config leaves out).
+    """
+    parts = {name for name, _ in model.named_children()}
+    bare = (name.removeprefix(f"{model.base_model_prefix}.") for name in unused)
+    within = sorted(name for name in bare if name.split(".")[0] in parts or name.startswith("pooler."))
+    lost = [name for name in within if "pooler" not in name]
+    if lost:
+        raise LoadError(
+            "weights",
+            f"{source.name} holds {len(lost)} weights within the encoder that {model.config.model_type} doesn't take (first: "
+            f"{lost[0]}), so the encoder would not be the one that was trained. Save it again with the installed "
+            "transformers, or take another checkpoint.",
+        )
+    return "the weights of its pooler aren't used" if within else ""
+
+
+def read_model(source: Source, loader, config, dtype: str, attention: str) -> tuple[nn.Module, list[str], list[str]]:
+    """The model that a class of transformers reads from a checked folder.
+
+    And the names of the weights that it didn't find there, and of those there that it didn't take.
+    """
     with quiet():
         model, info = loader.from_pretrained(
             source.folder, config=config, dtype=DTYPES[dtype], attn_implementation=attention, use_safetensors=True,
             local_files_only=True, trust_remote_code=False, output_loading_info=True
         )  # fmt: skip
-    return model, info["missing_keys"]
+    return model, info["missing_keys"], info["unexpected_keys"]
 
 
 def _check_size(source: Source, loader, config) -> None:
@@ -150,7 +207,7 @@ def _check_size(source: Source, loader, config) -> None:
         with torch.device("meta"):
             described = sum(parameter.numel() for parameter in loader.from_config(config).parameters())
     except Exception as error:  # a config can be broken in any way
-        raise LoadError("config", f"{source.name}'s config.json describes no model: {_short(error)}.") from None
+        raise LoadError("config", f"{source.name}'s config.json describes no model: {brief(error)}.") from None
     stored = count_numbers(source.folder)
     if described > 2 * stored + 10_000_000:  # what may rightly be missing is a pooler
         raise LoadError(
@@ -187,13 +244,6 @@ def _loader(source: Source, config):
             f"{source.name} is an encoder-decoder ({family}) whose encoder half can't be loaded by itself. "
             "Of this kind, T5, mT5 and umT5 can.",
         )
-    causal_only = family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and family not in MODEL_FOR_MASKED_LM_MAPPING_NAMES
-    if getattr(config, "is_decoder", False) or (causal_only and family != "xlnet"):
-        raise LoadError(
-            "encoder",
-            f"{source.name} is a decoder ({family}): its tokens see only what stands before them. selfattn opens "
-            "encoders, such as bert-base-uncased or answerdotai/ModernBERT-base.",
-        )
     if getattr(config, "trigram_input", False):
         return AutoModel, "its embeddings mix each token with its two neighbours before any attention"
     return AutoModel, ""
@@ -209,17 +259,18 @@ def _ignores_interface(config) -> bool:
     return not hasattr(importlib.import_module(first.__module__), "eager_attention_forward")
 
 
-def _measure(source: Source, model: nn.Module, tokenizer, device: str, dtype: str, note: str) -> Encoder:
-    """Run a probe sentence and read off what the encoder is: heads, sizes, and whether it can be recomputed."""
-    config = model.config
-    draft = Encoder(
+def _draft(source: Source, tokenizer, device: str, dtype: str) -> Encoder:
+    """The encoder before anything of it was measured: its sizes are 0."""
+    model, note = _load_model(source, dtype)
+    model = model.to(device).eval().requires_grad_(False)
+    return Encoder(
         name=source.name,
         revision=source.revision,
-        family=config.model_type,
-        n_layers=config.num_hidden_layers,
-        n_heads=config.num_attention_heads,
-        d_model=config.hidden_size,
-        d_head=config.hidden_size // config.num_attention_heads,
+        family=model.config.model_type,
+        n_layers=0,
+        n_heads=0,
+        d_model=0,
+        d_head=0,
         max_tokens=_max_tokens(model, tokenizer),
         device=device,
         dtype=dtype,
@@ -231,57 +282,18 @@ def _measure(source: Source, model: nn.Module, tokenizer, device: str, dtype: st
         note=note,
         eager=EagerTwin(model),
     )
+
+
+def _probe(encoder: Encoder) -> Tokens:
+    """The tokens of a short sentence. Raises LoadError for a tokeniser that can't read it."""
     try:
-        inputs = draft.inputs([draft.tokenize(PROBE)])
+        return encoder.tokenize(PROBE)
     except TextError as error:
-        raise LoadError("tokenizer", f"{source.name}'s tokeniser can't read {PROBE!r}: {error}") from None
-    reference, d_model = _reference(source, draft, inputs)
-    recorder = Recorder()
-    reason = _why_not(draft, inputs, recorder, reference)
-    d_head = recorder.layers[0].query.shape[-1] if not reason else draft.d_head
-    return replace(
-        draft, n_layers=len(reference), d_model=d_model, d_head=d_head, recomputable=not reason, reason=reason
-    )
+        raise LoadError("tokenizer", f"{encoder.name}'s tokeniser can't read {PROBE!r}: {error}") from None
 
 
-def _reference(source: Source, encoder: Encoder, inputs: dict[str, Tensor]) -> tuple[list[Tensor], int]:
-    """The eager weights of the probe, one (n_heads, n, n) a layer, and d_model. Refuses what is no such map."""
-    with torch.no_grad():
-        output = encoder.eager.run(inputs)
-    weights = [layer[0].float().cpu() for layer in output.attentions or () if layer is not None]
-    n = inputs["input_ids"].shape[1]
-    if not weights:
-        raise LoadError("attention", f"{source.name} ({encoder.family}) reports no attention weights at all.")
-    if any(layer.shape[-2:] != (n, n) for layer in weights):
-        shape = next(tuple(layer.shape) for layer in weights if layer.shape[-2:] != (n, n))
-        raise LoadError(
-            "attention",
-            f"{source.name} ({encoder.family}) has attention maps of shape {shape} for {n} tokens, not (n, n): its tokens "
-            "don't each attend to all others (windows or pooling), so there is no whole map to show.",
-        )
-    if any((layer.sum(-1) - 1).abs().max() > 2e-2 for layer in weights):
-        raise LoadError("attention", f"{source.name} ({encoder.family}) reports weights whose rows don't sum to 1.")
-    return weights, output.last_hidden_state.shape[-1]
-
-
-def _why_not(encoder: Encoder, inputs: dict[str, Tensor], recorder: Recorder, reference: list[Tensor]) -> str:
-    """Why the kernel can't recompute this encoder, or "" if it can."""
-    try:
-        with torch.no_grad():
-            encoder.model(**inputs, recorder=recorder)
-    except TypeError:
-        return f"{encoder.family} has its own attention and takes no other (relative-position terms, for instance)."
-    if len(recorder.layers) != len(reference):
-        return (
-            f"{encoder.family} computes its attention by itself: {len(recorder.layers)} of {len(reference)} layers went "
-            "through the interface where query, key and value can be read."
-        )
-    error = max(float((layer.weights() - own).abs().max()) for layer, own in zip(recorder.layers, reference))
-    if error > PARITY[encoder.dtype]:
-        return (
-            f"the kernel's weights differ from the model's own by {error:.1e}, so {encoder.family} does more than QK^T."
-        )
-    return ""
+def _joined(*notes: str) -> str:
+    return "; ".join(filter(None, notes))
 
 
 def _max_tokens(model: nn.Module, tokenizer) -> int:
@@ -291,12 +303,7 @@ def _max_tokens(model: nn.Module, tokenizer) -> int:
         for name, table in model.named_modules()
         if isinstance(table, nn.Embedding) and name.endswith("position_embeddings")
     ]
-    if not limits:
-        stated = getattr(model.config, "max_position_embeddings", None) or 0
-        limits = [stated if stated > 0 else NO_LIMIT]  # XLNet says -1
-    return int(min(tokenizer.model_max_length, *limits))
-
-
-def _short(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
+    stated = getattr(model.config, "max_position_embeddings", None)
+    if isinstance(stated, int) and stated > 0:  # XLNet says -1
+        limits.append(stated)
+    return int(min(tokenizer.model_max_length, *(limits or [NO_LIMIT])))

@@ -88,7 +88,7 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
     )
     if config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or encoder.tokenizer.mask_token_id is None:
         raise nothing
-    model, missing = read_model(source, AutoModelForMaskedLM, config, encoder.dtype, "eager")
+    model, missing, _ = read_model(source, AutoModelForMaskedLM, config, encoder.dtype, "eager")
     prefix = model.base_model_prefix
     if any(not key.startswith(f"{prefix}.") for key in missing):
         raise nothing

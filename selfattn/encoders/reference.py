@@ -14,26 +14,33 @@ from torch import Tensor, nn
 from selfattn.encoders.capture import LayerRecording
 
 
-def own_weights(recording: LayerRecording, head: int | None = None) -> Tensor:
+def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
     """The weights by the model's own `eager` function, on the recorded inputs; CPU float32.
 
-    (n_heads, n, n), or (n, n) of one head: for a long text all heads at once may not fit into the memory.
+    (n_heads, n, n), or (n, n) of one head: for a long text all heads at once may not fit into the memory. rows: of these
+    queries alone.
     """
     eager = sys.modules[type(recording.module).__module__].eager_attention_forward
-    mask = recording.mask
+    mask = _queries(recording.mask, rows)
     if mask is not None and mask.dtype == torch.bool:
         lowest = torch.finfo(recording.query.dtype).min
         mask = torch.zeros_like(mask, dtype=recording.query.dtype).masked_fill(~mask, lowest)
     groups = getattr(recording.module, "num_key_value_groups", 1)  # the family's function repeats them by itself
     some = slice(None) if head is None or groups > 1 else slice(head, head + 1)
-    query = recording.query[:, some]
+    query = recording.query[:, some, rows]
     key, value = (tensor[:, some][:, ::groups] for tensor in (recording.key, recording.value))
-    extra = {} if recording.position_bias is None else {"position_bias": recording.position_bias[:, some]}
+    bias = _queries(recording.position_bias, rows)
+    extra = {} if bias is None else {"position_bias": bias[:, some]}
     with torch.no_grad():
         _, weights = eager(recording.module, query, key, value, mask, scaling=recording.scale, dropout=0.0, **extra)
     if head is None:
         return weights[0].float().cpu()
     return weights[0, head if groups > 1 else 0].float().cpu()
+
+
+def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
+    """A mask or bias cut to some queries, where it hasn't one row for all."""
+    return mask if mask is None or mask.shape[-2] == 1 else mask[..., rows, :]
 
 
 class EagerTwin:
@@ -53,15 +60,15 @@ class EagerTwin:
         with torch.no_grad():
             return stack_layers(self.run(inputs).attentions, 0, inputs["input_ids"].shape[1])
 
-    def run(self, inputs: dict[str, Tensor]):
-        """The model's output with hidden states and attention weights."""
+    def run(self, inputs: dict[str, Tensor], weights: bool = True):
+        """The model's output with hidden states and, unless they would take too much memory, attention weights."""
         with self._lock:
             if self._twin is None:
                 shared = {id(tensor): tensor for tensor in (*self._model.parameters(), *self._model.buffers())}
                 twin = copy.deepcopy(self._model, shared)
                 twin.set_attn_implementation("eager")
                 self._twin = twin
-        return self._twin(**inputs, output_attentions=True, output_hidden_states=True)
+        return self._twin(**inputs, output_attentions=weights, output_hidden_states=True)
 
 
 def stack_layers(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:

@@ -63,7 +63,7 @@ def _window(
     usable, rejects = _locate(encoder, rows)
     progress(len(rejects))
     wanted, batches = schema(encoder, vectors), []
-    for batch in length_batches(usable, lambda one: len(one.located.tokens.ids), limit):
+    for batch in length_batches(usable, lambda one: len(one.located.tokens.ids), limit, encoder.equal_lengths):
         batches.append(_table(encoder, batch, vectors, wanted))
         progress(len(batch))
     table = pa.concat_tables(batches) if batches else wanted.empty_table()
@@ -90,14 +90,16 @@ def schema(encoder: Encoder, vectors: bool) -> pa.Schema:
     return pa.schema(fields, metadata=shape)
 
 
-def length_batches(items: Sequence, length: Callable, limit: int) -> Iterable[list]:
+def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = False) -> Iterable[list]:
     """Items of like length together, as many as make about `limit` padded tokens; the longest first.
 
-    What comes later then fits where the longest have been, and memory stays in one piece.
+    What comes later then fits where the longest have been, and memory stays in one piece. equal: of exactly one length,
+    for an encoder whose numbers padding changes.
     """
     batch: list = []
     for item in sorted(items, key=length, reverse=True):
-        if batch and (len(batch) + 1) * length(batch[0]) > limit:
+        full = batch and (len(batch) + 1) * length(batch[0]) > limit
+        if full or (batch and equal and length(item) != length(batch[0])):
             yield batch
             batch = []
         batch.append(item)

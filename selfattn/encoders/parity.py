@@ -1,0 +1,252 @@
+"""What an encoder is, measured at load: its maps' shapes, and its fast pass held against a plain eager pass.
+
+The dashboard shows the fast pass. So its weights, contexts and hidden states must be those of the model's own slow
+`eager` attention: for a short text, alone and padded beside a longer one, and for a text at the encoder's limit (of 512
+tokens where it reads more). It is measured, not read from a list of families, and always in float32.
+"""
+
+import re
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from selfattn.encoders.capture import LayerRecording, Recorder
+from selfattn.encoders.encoder import Encoder, Tokens, is_out_of_memory
+from selfattn.encoders.errors import LoadError
+from selfattn.encoders.reference import own_weights
+
+PADDING = 5  # tokens more that the text beside the short one has
+MOST_TOKENS = 512  # of the text at the limit: a longer one would take longer to check than the encoder to load
+QUERIES = 16  # tokens of that text whose weights are compared; hidden states are, for every token
+
+# Largest differences that float32's rounding explains. A weight is at most 1. A context or a hidden state may be in the
+# hundreds: for them it is a share of the largest number in the same head's or token's vectors, where that exceeds 1.
+WEIGHTS, CONTEXTS, STATES = 1e-5, 1e-5, 1e-4
+# A score is a sum of products, known to about 1e-6 of |query| |key| scale in either pass. Where that product exceeds
+# this, a weight can't be known to 1e-5, and what is allowed grows with it.
+SCORE = 16
+PADDED = 1e-4  # beyond it, padding changes an encoder's numbers
+KERNEL = "the kernel's weights"
+SUM = 2e-2  # how far a row's sum may be from 1
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the text said about an encoder."""
+
+    n_layers: int
+    n_heads: int
+    d_model: int
+    d_head: int
+    reason: str  # why it isn't recomputed, or ""
+    equal_lengths: bool  # padding changes its numbers
+
+
+@dataclass(frozen=True)
+class EagerPass:
+    """One sentence of a plain eager pass, on the model's device."""
+
+    tokens: Tokens
+    weights: list[Tensor]  # (n_heads, n, n) a layer; none where they weren't asked for
+    states: list[Tensor]  # n_layers + 1 of (n, d_model), the last being the last hidden state
+
+
+def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Measured:
+    """Run a short text through the encoder in each way. Raises LoadError for what can't be shown at all.
+
+    pinned: the bundled encoder, known by its digest. The tests hold it at its limit, so that a load needn't.
+    """
+    n = len(short.ids)
+    longer = filled(short, min(n + PADDING, encoder.max_tokens))
+    limit = filled(short, max(n, min(encoder.max_tokens, MOST_TOKENS)))
+    (alone,) = _eager(encoder, [short])
+    _check_maps(encoder, alone)
+    padded = _eager(encoder, [short, longer])
+    at_limit = [] if pinned else [_eager(encoder, [limit], weights=False)]
+    reason, recordings = "", []
+    for passes in ([alone], padded, *at_limit):
+        recordings, reason = (recordings, reason) if reason else _held_against(encoder, passes)
+    n_heads, d_model = alone.weights[0].shape[0], alone.states[-1].shape[-1]
+    sizes = (getattr(module, "attention_head_size", None) for module in encoder.model.modules())
+    return Measured(
+        n_layers=len(alone.weights),
+        n_heads=n_heads,
+        d_model=d_model,
+        d_head=next(filter(None, sizes), d_model // n_heads) if reason else recordings[0].query.shape[-1],
+        reason=reason,
+        equal_lengths=not all(
+            _share(one, other) <= PADDED
+            for one, other in zip(alone.weights + alone.states, padded[0].weights + padded[0].states, strict=True)
+        ),
+    )
+
+
+def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
+    """Why an encoder isn't recomputed in a lower precision, or "": its weights against its own eager ones."""
+    (alone,) = _eager(encoder, [short])
+    recordings, _ = _fast(encoder, [alone])
+    error = max(_largest(layer.weights(), own) for layer, own in zip(recordings[0], alone.weights, strict=True))
+    return "" if error <= allowed else f"in {encoder.dtype} {_differ(KERNEL, error)}."
+
+
+def filled(tokens: Tokens, n: int) -> Tokens:
+    """n tokens: the special ones at both ends as they are, the others in turn between them. For the model alone."""
+    middle = [place for place, special in enumerate(tokens.special) if not special]
+    first, last = middle[0], middle[-1] + 1
+    repeated = [middle[i % len(middle)] for i in range(n - len(tokens.ids) + last - first)]
+    order = [*range(first), *repeated, *range(last, len(tokens.ids))]
+    ids, types, special = (tuple(each[place] for place in order) for each in (tokens.ids, tokens.types, tokens.special))
+    return replace(tokens, ids=ids, types=types, special=special)
+
+
+def _eager(encoder: Encoder, batch: list[Tokens], weights: bool = True) -> list[EagerPass]:
+    """The batch through the plain eager model, each sentence cut back to its own length. Raises LoadError."""
+    try:
+        with torch.no_grad():
+            output = encoder.eager.run(encoder.inputs(batch), weights)
+            states = (*output.hidden_states[:-1], output.last_hidden_state)
+    except Exception as error:  # a model of another kind asks for images, boxes or a language, each in its own words
+        if is_out_of_memory(error):
+            raise
+        raise LoadError(
+            "encoder",
+            f"{encoder.name} ({encoder.family}) can't read plain text of {len(batch[-1].ids):,} tokens "
+            f"({brief(error)}). selfattn opens text encoders, such as bert-base-uncased.",
+        ) from None
+    maps = [layer for layer in (getattr(output, "attentions", None) or ()) if layer is not None] if weights else []
+    passes = []
+    for row, tokens in enumerate(batch):
+        n = len(tokens.ids) if len(batch) > 1 else None  # a whole map keeps its shape, whatever it is
+        own = EagerPass(tokens, [layer[row, :, :n, :n] for layer in maps], [state[row, :n] for state in states])
+        if not all(bool(torch.isfinite(numbers).all()) for numbers in own.weights + own.states):
+            raise LoadError(
+                "encoder",
+                f"{encoder.name} ({encoder.family}) makes numbers that are not finite from {len(tokens.ids):,} tokens of "
+                f"plain text, in {encoder.dtype}. Take another checkpoint or a higher precision.",
+            )
+        passes.append(own)
+    return passes
+
+
+def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
+    """Refuse what has no whole map for each layer and head, and what attends backwards only."""
+    who, n = f"{encoder.name} ({encoder.family})", len(alone.tokens.ids)
+    shapes = [tuple(layer.shape) for layer in alone.weights]
+    if not shapes:
+        raise LoadError("attention", f"{who} reports no attention weights at all.")
+    strange = next((shape for shape in shapes if shape[-2:] != (n, n)), None)
+    if strange:
+        why = "its layers pool tokens together" if strange[-2] < n else "its tokens attend to windows or summaries"
+        raise LoadError(
+            "attention",
+            f"{who} has attention maps of shape {strange} for {n} tokens, not (n, n): {why}, so there is no whole map "
+            "to show.",
+        )
+    if len(set(shapes)) > 1:
+        heads = ", ".join(str(shape[0]) for shape in shapes)
+        raise LoadError("attention", f"{who} has layers of different numbers of heads ({heads}); expected one number.")
+    if len(alone.states) != len(shapes) + 1 or alone.states[-1].shape[0] != n:
+        raise LoadError(
+            "attention",
+            f"{who} reports {len(alone.states)} hidden states for {len(shapes)} layers of attention, the last of "
+            f"{alone.states[-1].shape[0]} tokens; expected one more than layers, of {n} tokens.",
+        )
+    if not all(float((layer.sum(-1) - 1).abs().max()) <= SUM for layer in alone.weights):
+        raise LoadError("attention", f"{who} reports weights whose rows don't sum to 1.")
+    if n > 1 and not any(bool(layer.triu(1).any()) for layer in alone.weights):
+        raise LoadError(
+            "encoder",
+            f"{encoder.name} is a decoder ({encoder.family}): its tokens attend only to themselves and to what stands "
+            "before them (measured). selfattn opens encoders, such as bert-base-uncased or answerdotai/ModernBERT-base.",
+        )
+
+
+def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[LayerRecording], str]:
+    """The fast pass of the same sentences: the first one's recordings, and why it doesn't equal the eager pass, or ""."""
+    n_layers = len(passes[0].states) - 1
+    try:
+        recordings, states = _fast(encoder, passes)
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        if "recorder" not in str(error):
+            return [], f"{encoder.family}'s attention can't be run by the fast function ({brief(error)})."
+        recordings, states = [[]], []
+    if len(recordings[0]) != n_layers:
+        terms = ", with relative-position terms in the scores" if _has_relative_terms(encoder) else ""
+        return [], (
+            f"{encoder.family} computes its attention by itself{terms}: {len(recordings[0])} of {n_layers} layers went "
+            "through the interface where query, key and value can be read."
+        )
+    for sentence, own in enumerate(passes):
+        for layer, recording in enumerate(recordings[sentence]):
+            reason = _layer_differs(recording, own.weights[layer] if own.weights else None)
+            if reason:
+                return [], f"in {encoder.family}, layer {layer}, {reason}."
+        for layer, (fast, eager) in enumerate(zip(states[sentence], own.states, strict=True)):
+            scale = eager.abs().amax(-1, keepdim=True).clamp_min(1)
+            error = float(((fast - eager).abs() / scale).max())
+            if not error <= STATES:
+                name = "last hidden state" if layer == n_layers else f"hidden state before layer {layer}"
+                return [], f"{encoder.family}'s fast pass is not its plain eager pass: {_differ(name, error)}."
+    return recordings[0], ""
+
+
+def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRecording]], list[list[Tensor]]]:
+    """The pass that the dashboard uses: for each sentence its recordings and its hidden states, cut to its length."""
+    recorder = Recorder()
+    with torch.no_grad():
+        inputs = encoder.inputs([each.tokens for each in passes])
+        output = encoder.model(**inputs, recorder=recorder, output_hidden_states=True)
+    lengths = [len(each.tokens.ids) for each in passes]
+    recordings = [[layer.sentence(row, n) for layer in recorder.layers] for row, n in enumerate(lengths)]
+    states = (*output.hidden_states[:-1], output.last_hidden_state)
+    return recordings, [[state[row, :n] for state in states] for row, n in enumerate(lengths)]
+
+
+def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
+    """How one layer's weights and context differ from the model's own, or "".
+
+    eager: the layer's weights (n_heads, n, n) in a plain eager pass. None for a text whose maps would take too much
+    memory: the model's own eager function then weighs some of the recorded queries, and that what was recorded is right
+    shows in the hidden states.
+    """
+    n = recording.query.shape[2]
+    rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
+    own = own_weights(recording, rows=rows) if eager is None else eager.cpu()
+    query, key = (tensor[0].norm(dim=-1).amax(-1) for tensor in (recording.query, recording.key))
+    score = float((query * key).max()) * recording.scale
+    error = _largest(recording.weights(rows=rows), own)
+    if not error <= WEIGHTS * max(1.0, score / SCORE):
+        return _differ(KERNEL, error)
+    theirs = own @ recording.value[0].cpu()
+    ours = recording.context[0].transpose(0, 1)[:, rows].cpu()
+    scale = recording.value[0].abs().amax((-2, -1)).clamp_min(1).cpu()
+    error = float(((ours - theirs).abs().amax((-2, -1)) / scale).max())
+    return "" if error <= CONTEXTS * max(1.0, score / SCORE) else _differ("contexts", error)
+
+
+def _differ(what: str, error: float) -> str:
+    return f"{what} differ from the model's own by {error:.1e}"
+
+
+def _largest(ours: Tensor, theirs: Tensor) -> float:
+    return float((ours.cpu() - theirs.float().cpu()).abs().max())
+
+
+def _share(one: Tensor, other: Tensor) -> float:
+    """The largest difference as a share of the largest number in its row, where that exceeds 1."""
+    scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
+    return float(((one - other).abs() / scale).max())
+
+
+def _has_relative_terms(encoder: Encoder) -> bool:
+    names = (name for name, _ in encoder.model.named_parameters())
+    return any(re.search(r"\brel_|relative|r_r_bias", name) for name in names)
+
+
+def brief(error: BaseException) -> str:
+    """An error of another library in one line."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

@@ -1,0 +1,226 @@
+"""The check at load: the fast pass against a plain eager pass, what is refused, and the reason that is given."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+from transformers import AutoModel
+
+from selfattn import LoadError, load_encoder
+from selfattn.encoders import capture
+from selfattn.encoders.capture import Recorder, recorded_attention
+from selfattn.encoders.families import FAMILIES, Family, save_tiny
+from selfattn.encoders.parity import filled
+from selfattn.kernel import attend
+from selfattn.scan.measure import measure
+from selfattn.scan.tables import Row
+from tests.encoders.test_families import TEXTS
+
+CONVBERT = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "head_ratio": 2})
+GEMMA = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, "layer_types": None}
+GEMMA_BOTH_WAYS = {**GEMMA, "use_bidirectional_attention": True}
+
+
+def plain(folder, encoder, text):
+    """The last hidden state and the weights of transformers' own eager model, loaded anew."""
+    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    with torch.no_grad():
+        inputs = encoder.inputs([encoder.tokenize(text)])
+        output = model(**inputs, output_attentions=True)
+    return output.last_hidden_state[0], torch.stack([layer[0] for layer in output.attentions])
+
+
+@pytest.mark.parametrize(("said", "causal"), [(None, False), (False, False), (True, True)])
+def test_attention_runs_causally_only_where_the_module_says_so(said, causal):
+    module = nn.Module()
+    if said is not None:
+        module.is_causal = said
+    query, key, value = torch.randn(3, 1, 2, 5, 4, generator=torch.Generator().manual_seed(0))
+    context, _ = recorded_attention(module, query, key, value, None, recorder=Recorder())
+    mask = torch.ones(5, 5, dtype=torch.bool).tril() if causal else None
+    torch.testing.assert_close(context.transpose(1, 2), attend(query, key, value, mask).context, atol=1e-6, rtol=0)
+    told, _ = recorded_attention(module, query, key, value, None, is_causal=not causal)
+    assert (told - context).abs().max() > 0.1  # the call's own word wins
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        Family("Splinter", "splinter", "wordpiece"),
+        Family("BertGeneration", "bert-generation", "wordpiece"),
+        Family("Gemma, both ways", "gemma3_text", "wordpiece", GEMMA_BOTH_WAYS),
+    ],
+    ids=lambda family: family.model_type,
+)
+def test_encoders_that_were_wrong_or_refused_are_recomputed(tmp_path, family):
+    encoder = load_encoder(str(save_tiny(family, tmp_path)))
+    assert encoder.recomputable, encoder.reason
+    encoding = encoder.encode(TEXTS[1])
+    hidden, weights = plain(tmp_path, encoder, TEXTS[1])
+    torch.testing.assert_close(encoding.hidden[-1], hidden, atol=1e-4, rtol=0)
+    for layer in range(encoder.n_layers):
+        torch.testing.assert_close(encoding.weights(layer), weights[layer], atol=1e-5, rtol=0)
+
+
+def test_what_attends_backwards_only_is_refused_and_said(tmp_path):
+    save_tiny(Family("Gemma", "gemma3_text", "wordpiece", GEMMA), tmp_path)
+    with pytest.raises(LoadError, match=r"is a decoder \(gemma3_text\): its tokens attend only to") as refused:
+        load_encoder(str(tmp_path))
+    assert refused.value.kind == "encoder"
+
+
+@pytest.fixture(scope="module")
+def convbert(tmp_path_factory):
+    return load_encoder(str(save_tiny(CONVBERT, tmp_path_factory.mktemp("convbert"))))
+
+
+def test_heads_are_counted_in_the_maps(convbert):
+    """Half of ConvBERT's heads are convolutions: its config says four."""
+    assert convbert.model.config.num_attention_heads == 4
+    assert (convbert.n_layers, convbert.n_heads, convbert.d_head) == (3, 2, 8)
+    encoding = convbert.encode(TEXTS[1])
+    assert encoding.n_heads == 2
+    assert encoding.weights(2, 1).shape == (len(encoding.tokens),) * 2
+    assert encoding.rows(1).shape[:2] == (3, 2)
+
+
+def test_what_padding_changes_is_run_with_its_equals_only(convbert, encoder_of):
+    assert convbert.equal_lengths
+    assert "padding changes its numbers" in convbert.note
+    assert not encoder_of("BERT").equal_lengths
+    assert encoder_of("BERT").note == ""
+    tokens = [convbert.tokenize(text) for text in (*TEXTS, TEXTS[0])]
+    assert convbert.together(tokens) == [[0, 3], [1], [2]]
+    assert encoder_of("BERT").together(tokens) == [[0, 1, 2, 3]]
+    for text, batched in zip(TEXTS, convbert.encode_batch(TEXTS)):
+        single = convbert.encode(text)
+        assert batched.text == text
+        torch.testing.assert_close(batched.hidden, single.hidden, atol=1e-5, rtol=0)
+        torch.testing.assert_close(batched.weights(1), single.weights(1), atol=1e-5, rtol=0)
+
+
+def test_the_corpus_job_pads_nothing_where_padding_changes_the_numbers(convbert):
+    rows = [Row(i, "", i, text, "the", None) for i, text in enumerate((*TEXTS[1:], "by the bank"))]
+    ((together, _),) = measure(convbert, rows)
+    alone = [value for row in rows for table, _ in measure(convbert, [row]) for value in table["entropy"].to_pylist()]
+    torch.testing.assert_close(torch.tensor(together["entropy"].to_pylist()), torch.tensor(alone), atol=1e-5, rtol=0)
+
+
+def off(monkeypatch, when, change):
+    """Make the fast pass go on with another context than the one it recorded, where `when` says so."""
+    receive = Recorder.receive
+
+    def wrong(recorder, module, query, key, value, mask, context, options):
+        recorded = receive(recorder, module, query, key, value, mask, context, options)
+        return change(recorded) if when(recorder, recorded) else recorded
+
+    monkeypatch.setattr(Recorder, "receive", wrong)
+
+
+@pytest.mark.parametrize("change", [lambda c: c * 1.01, lambda c: c * float("nan")], ids=["other", "NaN"])
+@pytest.mark.parametrize(
+    "when",
+    [
+        lambda recorder, context: recorder.n_calls == 3,  # the last layer alone: only the last hidden state is wrong
+        lambda recorder, context: context.shape[0] > 1,  # padded
+        lambda recorder, context: context.shape[1] > 40,  # at the limit
+    ],
+    ids=["one layer", "padded", "at the limit"],
+)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_fast_pass_that_differs_anywhere_is_not_trusted(checkpoint, monkeypatch, when, change, dtype):
+    off(monkeypatch, when, change)
+    encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype)
+    assert not encoder.recomputable
+    assert "bert" in encoder.reason
+    assert "differ from the model's own by" in encoder.reason
+
+
+@pytest.mark.parametrize("n", [8, 64])
+def test_a_kernel_that_differs_is_not_trusted(checkpoint, monkeypatch, n):
+    """At the limit too, where the weights of some tokens are compared."""
+    right = capture.attend_precisely
+
+    def wrong(query, key, *others):
+        trace = right(query, key, *others)
+        return replace(trace, weights=trace.weights + 1e-3 * (key.shape[-2] == n))
+
+    monkeypatch.setattr(capture, "attend_precisely", wrong)
+    assert "the kernel's weights differ" in load_encoder(str(checkpoint("BERT"))).reason
+
+
+def test_a_wrong_context_is_not_trusted(checkpoint, monkeypatch):
+    right = capture.sdpa_attention_forward
+
+    def wrong(*inputs, **options):
+        context, weights = right(*inputs, **options)
+        return context + 1e-3, weights
+
+    monkeypatch.setattr(capture, "sdpa_attention_forward", wrong)
+    assert "contexts differ" in load_encoder(str(checkpoint("BERT"))).reason
+
+
+def test_the_text_at_the_limit_keeps_its_special_tokens_at_the_ends(encoder_of):
+    tokens = encoder_of("BERT").tokenize("the river bank")
+    longer = filled(tokens, 10)
+    assert (longer.ids[0], longer.ids[-1]) == (tokens.ids[0], tokens.ids[-1])
+    assert longer.ids[1:-1] == (tokens.ids[1:-1] * 3)[:8]
+    assert longer.special == (True, *(False,) * 8, True)
+    assert filled(tokens, len(tokens.ids)).ids == tokens.ids
+
+
+def with_weights(folder, change):
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    return str(folder)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_weights_that_are_not_finite_are_refused(tmp_path, number):
+    def break_one(tensors):
+        tensors["embeddings.word_embeddings.weight"][3, 5] = number
+
+    with pytest.raises(LoadError, match=r"not finite in float32 \(first: embeddings.word_embeddings") as refused:
+        load_encoder(with_weights(save_tiny(FAMILIES["BERT"], tmp_path), break_one))
+    assert refused.value.kind == "weights"
+
+
+def test_a_number_that_a_low_precision_cannot_hold_is_refused(tmp_path):
+    def enlarge(tensors):
+        tensors["pooler.dense.bias"][0] = 1e6
+
+    folder = with_weights(save_tiny(FAMILIES["BERT"], tmp_path), enlarge)
+    assert load_encoder(folder).recomputable
+    with pytest.raises(LoadError, match="not finite in float16"):
+        load_encoder(folder, dtype="float16")
+
+
+@pytest.mark.parametrize("prefix", ["", "bert."])
+def test_weights_that_the_encoder_would_leave_out_are_refused(tmp_path, prefix):
+    """Old BERTs with relative positions: without the distances the encoder is another one."""
+    name = "encoder.layer.0.attention.self.distance_embedding.weight"
+
+    def add_distances(tensors):
+        for key in list(tensors):
+            tensors[prefix + key] = tensors.pop(key)
+        tensors[prefix + name] = torch.zeros(127, 8)
+        tensors["cls.predictions.bias"] = torch.zeros(80)
+
+    with pytest.raises(
+        LoadError, match=f"1 weights within the encoder that bert doesn't take .first: {name}"
+    ) as refused:
+        load_encoder(with_weights(save_tiny(FAMILIES["BERT"], tmp_path), add_distances))
+    assert refused.value.kind == "weights"
+
+
+def test_weights_of_a_head_are_no_loss_and_those_of_a_pooler_are_said(tmp_path):
+    def add_others(tensors):
+        tensors["lm_head.bias"] = torch.zeros(80)
+        tensors["pooler.extra.weight"] = torch.zeros(4)
+
+    encoder = load_encoder(with_weights(save_tiny(FAMILIES["BERT"], tmp_path), add_others))
+    assert encoder.recomputable
+    assert encoder.note == "the weights of its pooler aren't used"
