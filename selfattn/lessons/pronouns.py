@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
+from scipy.stats import binom
 from torch import Tensor
 
 from selfattn.encoders.capture import Head
@@ -41,6 +42,7 @@ class ChosenHead:
     head: Head
     chosen_with: float  # its accuracy on the half it was chosen on: flattered
     accuracy: float  # on the other half
+    p_value: float  # how often coins are right there as often, or more often (binomial, one-sided)
     position_only: float  # there, had it attended by distance alone
     n: int  # sentences in the other half
     luck: float  # the accuracy that the best of all heads reaches by luck on the choosing half (95th percentile)
@@ -103,10 +105,12 @@ def choose_head(sentences: Sequence[PronounRows], choose_on: Sequence[int], scor
     preferences = torch.stack([each.preference for each in sentences])
     flattered = accuracy(preferences[list(choose_on)])
     head = Head(*divmod(int(flattered.argmax()), flattered.shape[1]))
+    judged = float(accuracy(preferences[list(score_on)])[head])
     return ChosenHead(
         head=head,
         chosen_with=float(flattered[head]),
-        accuracy=float(accuracy(preferences[list(score_on)])[head]),
+        accuracy=judged,
+        p_value=float(binom.sf(int(judged * len(score_on)) - 1, len(score_on), 0.5)),
         position_only=float(accuracy(position_only(sentences)[list(score_on)])[head]),
         n=len(score_on),
         luck=luck(preferences[list(choose_on)]),

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from scipy.stats import binomtest
 
 from selfattn.examples import MOVIE, NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS, STATIC_WORD_SENTENCES
 from selfattn.lessons import (
@@ -68,6 +69,8 @@ def test_at_least_forty_sentences_are_scored_on_real_heads(encoder):
     assert found.chosen_with >= found.accuracy - 0.15
     assert 0.5 < found.luck < 1
     assert abs(found.position_only - 0.5) < 0.15
+    right = int(found.accuracy * found.n)
+    assert found.p_value == pytest.approx(binomtest(right, found.n, alternative="greater").pvalue)
 
 
 def test_negators_draw_weight_beyond_their_place(encoder):

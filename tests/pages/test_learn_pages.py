@@ -178,6 +178,9 @@ def test_pronouns(encoder):
     assert f"L{best // 12} H{best % 12} is right in {100 * float(right.max()):.0f} %" in words(at)
     twin = at.selectbox(key="pronouns.twin").options[2]
     at.selectbox(key="pronouns.twin").set_value(twin).run()
+    others = [preference for sentence, preference in zip(PRONOUNS, preferences) if sentence.twin != twin]
+    chosen = int(torch.stack(others).mean(0).argmax())
+    assert f"on the other {len(PRONOUNS) - 2} sentences, L{chosen // 12} H{chosen % 12}:" in words(at)
     at.toggle(key="pronouns.remove").set_value(True).run()
     first, second = [sentence for sentence in PRONOUNS if sentence.twin == twin]
     vectors, without = [], []

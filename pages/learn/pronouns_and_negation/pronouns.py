@@ -84,8 +84,11 @@ def _twins(encoder: Encoder, rows: list[pronouns.PronounRows]) -> None:
     names = list(dict.fromkeys(sentence.twin for sentence in PRONOUNS if sentence.twin))
     name = st.selectbox("Twins", names, key="pronouns.twin", width=300)
     twins = [(sentence, row) for sentence, row in zip(PRONOUNS, rows) if sentence.twin == name][:2]
-    preference = torch.stack([row.preference for _, row in twins]).mean(0)
+    # Chosen on the two sentences that it is shown on, the best of so many heads would be a lucky one.
+    others = [row.preference for sentence, row in zip(PRONOUNS, rows) if sentence.twin != name]
+    preference = torch.stack(others).mean(0)
     best = Head(*divmod(int(preference.argmax()), preference.shape[1]))
+    st.text(f"The head that prefers the noun meant most on the other {len(others)} sentences, {best}:", width="stretch")
     for sentence, row in twins:
         meant, other = (float(weight_on(row.rows[best], noun)) for noun in (row.antecedent, row.distractor))
         st.text(
@@ -107,7 +110,7 @@ def _removal(encoder: Encoder, twins: list[tuple[str, tuple[int, ...]]], best: H
     ]
     caption = (
         f"The twins' pronouns have cosine {cosine(float(similarity(*vectors)))}. Removing {order[0]} changes that most "
-        f"({effect(float(effects[order[0]]))}); the head that attends best, {best}, comes {order.index(best) + 1}. "
+        f"({effect(float(effects[order[0]]))}); the head that attends best elsewhere, {best}, comes {order.index(best) + 1}. "
         f"of {len(order)}."
     )
     show_chart(teaching.heads_chart(effects, kind="effect", numbers="+.2f"), caption, width="content")
