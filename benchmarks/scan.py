@@ -59,9 +59,10 @@ def scanned(encoder, path: Path) -> float:
         start = time.perf_counter()
         chunks = plan(input_files(path), PART_ROWS)
         out = ScanFolder(Path(job.output))
-        out.prepare(describe([path], encoder, chunks, PART_ROWS, False))
+        out.path.mkdir()
+        out.prepare(describe(encoder, chunks, PART_ROWS, False))
         one_process(job, encoder, chunks, lambda n: None)
-        out.finish(chunks)
+        out.finish()
         return time.perf_counter() - start
 
 

@@ -126,6 +126,14 @@ def weights_digest(folder: Path) -> str:
     return hashlib.sha256("".join(file_digest(file) for file in files).encode()).hexdigest()
 
 
+def file_digests(folder: Path) -> dict[str, str]:
+    """sha256 of each file that a model or its tokeniser is read from: configuration, vocabulary, weights."""
+    read = [
+        path for path in folder.iterdir() if path.suffix in (".json", ".txt", ".model", ".jinja") and path.is_file()
+    ]
+    return {path.name: file_digest(path) for path in sorted([*read, *weight_files(folder)])}
+
+
 def file_digest(path: Path) -> str:
     """sha256 of a file; read once for each version of the file."""
     status = path.stat()

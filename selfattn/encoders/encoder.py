@@ -1,8 +1,8 @@
 """A pretrained encoder and what can be asked of it: run text through it, check it, replace or remove heads' outputs."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -87,6 +87,7 @@ class Encoder:
     model: nn.Module
     tokenizer: object
     digest: str = ""  # sha256 of the weights file
+    files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each file it was read from
     note: str = ""  # what a visitor should know ("the encoder half of T5")
     equal_lengths: bool = False  # measured at load: padding changes its numbers, so texts of one length share a pass
     eager: EagerTwin  # the same parameters under the implementation that returns its weights

@@ -15,7 +15,7 @@ from transformers.models.auto.modeling_auto import (
 from transformers.utils import logging as transformers_logging
 
 from selfattn.encoders.capture import IMPLEMENTATION
-from selfattn.encoders.checkpoint import count_numbers
+from selfattn.encoders.checkpoint import count_numbers, file_digests
 from selfattn.encoders.encoder import Encoder, Tokens, is_out_of_memory, out_of_memory_as
 from selfattn.encoders.errors import LoadError, TextError
 from selfattn.encoders.parity import brief, differs_in_precision, measure
@@ -279,6 +279,7 @@ def _draft(source: Source, tokenizer, device: str, dtype: str) -> Encoder:
         model=model,
         tokenizer=tokenizer,
         digest=source.digest,
+        files=file_digests(source.folder),
         note=note,
         eager=EagerTwin(model),
     )

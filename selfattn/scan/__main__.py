@@ -12,6 +12,8 @@ from selfattn.scan.job import PART_ROWS, Job, run
 from selfattn.scan.output import ScanError
 from selfattn.scan.tables import InputError
 
+MAX_REJECTS = 0.1  # of the rows
+
 DESCRIPTION = """\
 What a word attends to, in every head of an encoder, over a table of any size.
 
@@ -29,14 +31,16 @@ examples:
 Stopped at any moment, even killed, the same command goes on where it was. Read the result with
 selfattn.scan.read_scan("scan"), with any Parquet reader, or on the dashboard's page Senses.
 
-exit status: 0 done; 1 done, but rows were rejected and --strict was given; 2 wrong use or unreadable input; 130 stopped
+exit status: 0 done; 1 done, but rows were rejected and --strict was given; 2 wrong use, unreadable input, or a folder
+that holds something else; 3 done, but more than --max-rejects of the rows were rejected; 130 stopped
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status."""
     options = vars(_parser().parse_args(arguments))
-    strict, engine, address, workers = (options.pop(name) for name in ("strict", "engine", "address", "workers"))
+    strict, max_rejects = options.pop("strict"), options.pop("max_rejects")
+    engine, address, workers = (options.pop(name) for name in ("engine", "address", "workers"))
     if engine != "ray" and (address or workers):
         return _fail("--address and --workers need --engine ray.")
     try:
@@ -47,7 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\nStopped. The same command goes on where it was.", file=sys.stderr)
         return 130
     rejected = f"{outcome.n_rejected:,} rejected (see rejects.csv)" if outcome.n_rejected else "none rejected"
-    print(f"{outcome.n_rows:,} rows, {rejected}: {options['output']}", file=sys.stderr)
+    skipped = f", {outcome.n_skipped:,} empty lines skipped" if outcome.n_skipped else ""
+    print(f"{outcome.n_rows:,} rows, {rejected}{skipped}: {options['output']}", file=sys.stderr)
+    if outcome.n_rejected > max_rejects * outcome.n_rows:
+        print(f"More than {max_rejects:.0%} of the rows were rejected (--max-rejects).", file=sys.stderr)
+        return 3
     return int(strict and outcome.n_rejected > 0)
 
 
@@ -67,12 +75,29 @@ def _parser() -> argparse.ArgumentParser:
     add("--dtype", default="float32", choices=DTYPES, help="default: float32")
     add("--vectors", action="store_true", help="also keep the word's vector after the embedding and each layer")
     add("--strict", action="store_true", help="exit with 1 where any row was rejected")
+    add(
+        "--max-rejects",
+        metavar="SHARE",
+        type=_share,
+        default=MAX_REJECTS,
+        help=f"exit with 3 where more than this share of the rows was rejected, 0 to 1 (default: {MAX_REJECTS})",
+    )
     add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows of the input a part (default: {PART_ROWS:,})")
     add("--batch-tokens", type=_positive, help="padded tokens a pass (default: by device)")
     add("--engine", default="local", choices=("local", "ray"), help="one process, or Ray Data (requirements-ray.txt)")
     add("--address", help='a Ray cluster, "auto" on one of its machines (default: a Ray of its own on this machine)')
     add("--workers", type=_positive, help="Ray workers (default: one for each GPU, on CPUs one for each core)")
     return parser
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
+    return share
 
 
 def _positive(text: str) -> int:

@@ -1,16 +1,20 @@
 """A scan from start to end: plan, go on where an earlier run stopped, chunk after chunk, one engine or the other."""
 
-from collections.abc import Callable
+import fcntl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.loading import load_encoder
+from selfattn.scan.files import UNFINISHED
 from selfattn.scan.measure import measure, schema
-from selfattn.scan.output import ScanError, ScanFolder, describe
+from selfattn.scan.output import MOST_PARTS, ScanError, ScanFolder, describe
 from selfattn.scan.tables import Chunk, InputError, input_files, plan, read_chunk
 
 PART_ROWS = 4096
+LOCK = "lock"
 
 Progress = Callable[[int], None]  # so many more rows are done
 
@@ -40,6 +44,7 @@ class Outcome:
 
     n_rows: int  # of the input
     n_rejected: int
+    n_skipped: int  # empty lines
 
 
 Engine = Callable[[Job, Encoder, list[Chunk], Progress], None]
@@ -54,18 +59,45 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
     files = input_files(source)
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
         raise InputError(f"The output {output} lies inside the input {source} and would be read as input. Move it.")
-    if output.exists() and not output.is_dir():
-        raise ScanError(f"{output} is a file; --output takes a folder.")
+    _check_output(output)
     encoder = job.load()
     chunks = plan(files, job.part_rows)
+    if len(chunks) > MOST_PARTS:
+        raise InputError(
+            f"{source} makes {len(chunks):,} parts; at most {MOST_PARTS:,} fit. Give a larger --part-rows."
+        )
     folder = ScanFolder(output)
-    folder.prepare(describe(files, encoder, chunks, job.part_rows, job.vectors))
-    left = [chunk for chunk in chunks if not folder.is_done(chunk)]
-    total = sum(chunk.n_rows for chunk in chunks)
-    count = progress(total - sum(chunk.n_rows for chunk in left), total) if progress else lambda n: None
-    if left:
-        (engine or one_process)(job, encoder, left, count)
-    return Outcome(total, folder.finish(chunks))
+    with _locked(output):
+        done = folder.prepare(describe(encoder, chunks, job.part_rows, job.vectors))
+        left = [chunk for chunk in chunks if chunk.index not in done]
+        total = sum(chunk.n_rows for chunk in chunks)
+        count = progress(total - sum(chunk.n_rows for chunk in left), total) if progress else lambda n: None
+        if left:
+            (engine or one_process)(job, encoder, left, count)
+        return Outcome(total, folder.finish(), n_skipped=sum(chunk.n_skipped for chunk in chunks))
+
+
+def _check_output(output: Path) -> None:
+    if output.exists() and not output.is_dir():
+        raise ScanError(f"{output} is a file; --output takes a folder.")
+    if not output.exists() or (output / "scan.json").exists():
+        return
+    if any(path.name != LOCK and UNFINISHED not in path.name for path in output.iterdir()):
+        raise ScanError(f"{output} holds other files. Choose a new or empty folder for --output.")
+
+
+@contextmanager
+def _locked(output: Path) -> Iterator[None]:
+    """One job at a time writes to a folder; the system lets go of the lock however the job ends. Raises ScanError."""
+    output.mkdir(parents=True, exist_ok=True)
+    with open(output / LOCK, "ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ScanError(
+                f"Another job is writing to {output}. Wait for its end, or choose another --output."
+            ) from None
+        yield
 
 
 def one_process(job: Job, encoder: Encoder, chunks: list[Chunk], progress: Progress) -> None:
@@ -76,5 +108,9 @@ def one_process(job: Job, encoder: Encoder, chunks: list[Chunk], progress: Progr
 
 def scan_chunk(job: Job, encoder: Encoder, chunk: Chunk, progress: Progress = lambda n: None) -> None:
     """Read, measure and write one chunk. Doing it again does no harm: the same part takes the same place."""
-    windows = measure(encoder, read_chunk(chunk), job.vectors, job.batch_tokens, progress)
-    ScanFolder(Path(job.output)).write(chunk, schema(encoder, job.vectors), windows)
+    folder = ScanFolder(Path(job.output))
+    scan = folder.scan_of(encoder)
+    with folder.journal(chunk, scan) as journal:
+        windows = measure(encoder, read_chunk(chunk), job.vectors, job.batch_tokens, progress, journal.recall)
+        folder.write(chunk, scan, schema(encoder, job.vectors), windows)
+    journal.remove()

@@ -3,9 +3,11 @@
 Only the word's own rows are computed, O(n) a head, batched over sentences of like length and on the model's device.
 """
 
+import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +24,8 @@ from selfattn.scan.tables import Row
 
 WINDOW = 1024  # rows held at a time, and sorted by length: as tokens and results each takes 50 kB
 BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens a pass
+
+Recall = Callable[[bytes, Callable[[], pa.Table]], pa.Table]
 
 
 @dataclass(frozen=True)
@@ -44,30 +48,37 @@ def measure(
     vectors: bool = False,
     batch_tokens: int | None = None,
     progress: Callable[[int], None] = lambda n: None,
+    recall: Recall = lambda key, measure: measure(),
 ) -> Iterator[tuple[pa.Table, list[Reject]]]:
     """Window after window, in the input's order: the rows' occurrences as a table (see `schema`), and the rejected rows.
 
     vectors: keep the word's vector after the embedding and after each layer. progress(n) is called as n more rows are
-    done. However many the rows, one window is all that is held.
+    done. However many the rows, one window is all that is held. recall(key, measure) may have a batch's table from an
+    earlier run: the same rows come in the same batches, and the key stands for them.
     """
     limit = batch_tokens or BATCH_TOKENS.get(encoder.device.split(":")[0], BATCH_TOKENS["cpu"])
     left = iter(rows)
     while window := list(itertools.islice(left, WINDOW)):
-        yield _window(encoder, window, vectors, limit, progress)
+        yield _window(encoder, window, vectors, limit, progress, recall)
         give_back_sometimes(2.0)
 
 
 def _window(
-    encoder: Encoder, rows: list[Row], vectors: bool, limit: int, progress: Callable[[int], None]
+    encoder: Encoder, rows: list[Row], vectors: bool, limit: int, progress: Callable[[int], None], recall: Recall
 ) -> tuple[pa.Table, list[Reject]]:
     usable, rejects = _locate(encoder, rows)
     progress(len(rejects))
     wanted, batches = schema(encoder, vectors), []
     for batch in length_batches(usable, lambda one: len(one.located.tokens.ids), limit, encoder.equal_lengths):
-        batches.append(_table(encoder, batch, vectors, wanted))
+        batches.append(recall(_key(batch), partial(_table, encoder, batch, vectors, wanted)))
         progress(len(batch))
     table = pa.concat_tables(batches) if batches else wanted.empty_table()
     return table.sort_by([("row", "ascending"), ("start", "ascending")]), rejects
+
+
+def _key(batch: list[_Usable]) -> bytes:
+    rows = [(one.row.row, one.row.sentence, one.row.word, one.row.sense) for one in batch]
+    return hashlib.sha256(ascii(rows).encode()).digest()
 
 
 def schema(encoder: Encoder, vectors: bool) -> pa.Schema:

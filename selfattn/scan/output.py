@@ -1,31 +1,40 @@
-"""A scan's folder: what it is a scan of, its parts, its rejected rows; written so that a kill at any moment is harmless.
+"""A scan's folder: what it is a scan of, its parts and their rejected rows; nothing in it is trusted unread.
 
-A part is written beside its place and then renamed, after the rejected rows of the same chunk: a part that is there is
-whole, a part that isn't is made again. `scan.json` says what the parts belong to.
+scan.json says what the parts belong to: the encoder with a digest of each of its files, and a digest of each chunk of the
+input. A part is made beside its place and renamed, after the rejected rows of the same chunk: one that is there is whole.
+Its name has its digest, its metadata the scan, its place and the digest of its rejected rows. All of that is checked before
+a scan goes on and whenever it is read.
 """
 
 import csv
 import hashlib
 import io
 import json
-import os
+import re
+import shutil
+import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import BinaryIO
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from selfattn.encoders.encoder import Encoder
+from selfattn.scan.files import SHORT, UNFINISHED, short_digest, sync_folder, whole
+from selfattn.scan.journal import Journal
 from selfattn.scan.measure import Reject
 from selfattn.scan.tables import Chunk
 
+FORMAT = 2
 REJECT_COLUMNS = ("row", "file", "line", "sentence", "word", "sense", "reason")
 DICTIONARIES = ["sentence", "word", "sense", "top_word"]
-SAMPLE = 65536  # bytes at each end of an input file that tell it from another
+MOST_PARTS = 1_000_000  # their names count with six digits
+NOTE_BYTES = 2**26  # of scan.json: far above what so many parts take
+PART = re.compile(rf"part-(\d{{6}})-([0-9a-f]{{{SHORT}}})\.parquet")
+AGAIN = "Delete it, and the same command makes it again."
 
 
 class ScanError(ValueError):
@@ -34,7 +43,7 @@ class ScanError(ValueError):
 
 @dataclass(frozen=True)
 class Scan:
-    """A scan that was read back. `frame` holds the rows; `heads` a summary that never needs them all in memory."""
+    """A scan that was read back and verified. `frame` holds the rows; `heads` a summary that never needs them all."""
 
     folder: Path
     model: str
@@ -45,10 +54,7 @@ class Scan:
     finished: bool  # False: the job was stopped or is still running; the parts that are there are whole
     n_rows: int  # occurrences
     n_rejected: int
-
-    def parts(self) -> list[Path]:
-        """The Parquet files, in the input's order."""
-        return sorted((self.folder / "parts").glob("part-*.parquet"))
+    parts: tuple[Path, ...]  # the Parquet files, in the input's order
 
     def frame(self, columns: Sequence[str] | None = None, limit: int | None = None) -> pd.DataFrame:
         """The rows (the first `limit`) as a table; the lists are arrays, [layer * n_heads + head]."""
@@ -76,27 +82,30 @@ class Scan:
         return pd.read_csv(self.folder / "rejects.csv", dtype=str, keep_default_na=False)
 
     def _batches(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
-        for part in self.parts():
+        for part in self.parts:
             yield from pq.ParquetFile(part).iter_batches(4096, columns=None if columns is None else list(columns))
 
 
 def read_scan(folder: str | Path) -> Scan:
-    """Open what `python -m selfattn.scan` wrote. Raises ScanError for a folder that holds no scan."""
+    """Open what `python -m selfattn.scan` wrote, every part verified. Raises ScanError for a folder that can't be."""
     folder = Path(folder)
+    about = _read_note(folder)
     try:
-        about = json.loads((folder / "scan.json").read_text(encoding="utf-8"))
-        shape = {name: int(about["model"][name]) for name in ("n_layers", "n_heads", "d_model")}
-        name, revision = about["model"]["name"], about["model"]["revision"]
-        done = {int(path.stem.split("-")[1]) for path in (folder / "parts").glob("part-*.parquet")}
-        n_rows = sum(pq.read_metadata(path).num_rows for path in (folder / "parts").glob("part-*.parquet"))
-        rejects = folder / "rejects.csv"
-        n_rejected = len(pd.read_csv(rejects, usecols=["row"])) if rejects.exists() else 0
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ScanError(
-            f"{folder} holds no scan by python -m selfattn.scan ({type(error).__name__}: {error})."
-        ) from None
-    finished = rejects.exists() and len(done) == about["n_parts"]
-    return Scan(folder, name, revision, **shape, finished=finished, n_rows=n_rows, n_rejected=n_rejected)
+        parts = _read_parts(folder, about)
+        rejects, finished = folder / "rejects.csv", len(parts) == _n_parts(about)
+        if finished and rejects.exists() and _digest(rejects) != _gathered(folder, parts):
+            raise ScanError(f"{rejects} isn't what the job wrote. {AGAIN}")
+    except OSError as error:
+        raise ScanError(f"{folder} can't be read: {error}.") from None
+    return Scan(
+        folder=folder,
+        model=about["encoder"]["name"],
+        **{name: about["encoder"][name] for name in ("revision", "n_layers", "n_heads", "d_model")},
+        finished=finished and rejects.exists(),
+        n_rows=sum(part.n_rows for part in parts),
+        n_rejected=sum(part.n_rejected for part in parts),
+        parts=tuple(part.path for part in parts),
+    )
 
 
 @dataclass(frozen=True)
@@ -105,105 +114,224 @@ class ScanFolder:
 
     path: Path
 
-    def prepare(self, about: dict) -> None:
-        """Make the folder, or check that it holds a part of this very scan. Raises ScanError."""
+    def prepare(self, about: dict) -> set[int]:
+        """Make the folder, or check that it holds a part of this very scan; which chunks are done. Raises ScanError."""
         note = self.path / "scan.json"
         if note.exists():
-            self._check_same(json.loads(note.read_text(encoding="utf-8")), about)
-        elif self.path.exists() and any(self.path.iterdir()):
-            raise ScanError(f"{self.path} holds other files. Choose a new or empty folder for --output.")
-        for name in ("parts", "rejects"):
-            (self.path / name).mkdir(parents=True, exist_ok=True)
-        for left in self.path.rglob("*.unfinished-*"):
+            self._check_same(_read_note(self.path), about)
+        else:
+            with whole(note) as stream:
+                stream.write(json.dumps({"sha256": _digest_of(about), **about}, indent=1).encode())
+        for name in ("parts", "rejects", "journal"):
+            (self.path / name).mkdir(exist_ok=True)
+        sync_folder(self.path)
+        for left in self.path.rglob(f"*{UNFINISHED}*"):
             left.unlink()
-        if not note.exists():
-            _write(note, json.dumps(about, indent=1).encode())
+        return {part.index for part in _read_parts(self.path, _read_note(self.path))}
+
+    def scan_of(self, encoder: Encoder) -> str:
+        """The scan's digest, for its parts. Raises ScanError where another machine's encoder isn't the scan's."""
+        about = _read_note(self.path)
+        if difference := _difference(about["encoder"], _describe_encoder(encoder)):
+            raise ScanError(f"This worker's encoder isn't the scan's: {difference}. Give all machines the same files.")
+        return about["sha256"]
 
     def is_done(self, chunk: Chunk) -> bool:
         """Whether the chunk's part is there; then it is whole."""
-        return self._part(chunk).exists()
+        return any((self.path / "parts").glob(f"part-{chunk.index:06d}-*.parquet"))
 
-    def write(self, chunk: Chunk, schema: pa.Schema, windows: Iterable[tuple[pa.Table, Sequence[Reject]]]) -> None:
+    def journal(self, chunk: Chunk, scan: str) -> Journal:
+        """What an earlier run has left of the chunk, and where this one keeps it."""
+        return Journal(self.path / "journal" / f"part-{chunk.index:06d}", scan)
+
+    def write(
+        self, chunk: Chunk, scan: str, schema: pa.Schema, windows: Iterable[tuple[pa.Table, Sequence[Reject]]]
+    ) -> None:
         """Keep a chunk's rows and rejected rows as they come. The part gets its name last: only then is the chunk done."""
         # A dictionary of numbers that hardly repeat makes the file larger and takes 30 MB while it is built.
         parquet = {"compression": "zstd", "use_dictionary": DICTIONARIES}
+        digest, n_rejected = hashlib.sha256(), 0
         with (
-            _whole(self._part(chunk)) as part,
-            _whole(self._rejects(chunk)) as rejected,
+            whole(self.path / "parts" / f"part-{chunk.index:06d}.parquet", stamped=True) as part,
+            whole(_rejects_of(self.path, chunk.index)) as rejected,
             pq.ParquetWriter(part, schema, **parquet) as writer,
         ):
             for table, rejects in windows:
                 writer.write_table(table)
                 rows = ((reject.row, reject.reason) for reject in rejects)
-                lines = [(r.row, r.file, r.line, r.sentence, r.word, r.sense, reason) for r, reason in rows]
-                rejected.write(_csv_bytes(lines))
+                data = _csv_bytes([(r.row, r.file, r.line, r.sentence, r.word, r.sense, reason) for r, reason in rows])
+                rejected.write(data)
+                digest.update(data)
+                n_rejected += len(rejects)
+            own = {"scan": scan, "index": chunk.index, "n_rejected": n_rejected, "rejects": digest.hexdigest()}
+            writer.add_key_value_metadata({"part": json.dumps(own)})
 
-    def finish(self, chunks: Sequence[Chunk]) -> int:
-        """Gather the rejected rows of all chunks in rejects.csv; returns how many."""
-        count = 0
-        target = self.path / f"rejects.csv.unfinished-{os.getpid()}"
-        with open(target, "wb") as out:
-            out.write(_csv_bytes([REJECT_COLUMNS]))
-            for chunk in chunks:
-                data = self._rejects(chunk).read_bytes()
+    def finish(self) -> int:
+        """Verify all parts and gather their rejected rows in rejects.csv; returns how many."""
+        about = _read_note(self.path)
+        parts = _read_parts(self.path, about)
+        if len(parts) != _n_parts(about):
+            raise ScanError(f"{self.path} lacks parts that were there before. The same command makes them again.")
+        with whole(self.path / "rejects.csv") as out:
+            for data in _gather(self.path, parts):
                 out.write(data)
-                count += sum(1 for _ in csv.reader(data.decode().splitlines(keepends=True)))
-        os.replace(target, self.path / "rejects.csv")
-        return count
-
-    def _part(self, chunk: Chunk) -> Path:
-        return self.path / "parts" / f"part-{chunk.index:06d}.parquet"
-
-    def _rejects(self, chunk: Chunk) -> Path:
-        return self.path / "rejects" / f"part-{chunk.index:06d}.csv"
+        shutil.rmtree(self.path / "journal")
+        return sum(part.n_rejected for part in parts)
 
     def _check_same(self, earlier: dict, about: dict) -> None:
-        for name, value in about.items():
-            if earlier.get(name) != value:
-                raise ScanError(
-                    f"{self.path} holds a scan with another {name.replace('_', ' ')}. To go on with it give the same "
-                    "command as then; for a new scan choose another --output."
-                )
+        if difference := _difference(earlier, about) or _input_difference(earlier, about):
+            raise ScanError(
+                f"{self.path} holds another scan: {difference}. To go on with it, give the same command, encoder and input "
+                "as then; for a new scan choose another --output."
+            )
 
 
-def describe(files: Sequence[Path], encoder: Encoder, chunks: Sequence[Chunk], part_rows: int, vectors: bool) -> dict:
+def describe(encoder: Encoder, chunks: Sequence[Chunk], part_rows: int, vectors: bool) -> dict:
     """What a scan is a scan of: compared before a stopped one goes on."""
-    names = ("name", "revision", "digest", "dtype", "n_layers", "n_heads", "d_model")
+    by_file = groupby(chunks, lambda chunk: chunk.file)
     return {
-        "model": {name: getattr(encoder, name) for name in names},
-        "input": [{"name": path.name, "bytes": path.stat().st_size, "ends": _ends(path)} for path in files],
+        "format": FORMAT,
+        "encoder": _describe_encoder(encoder),
         "part_rows": part_rows,
         "vectors": vectors,
-        "n_parts": len(chunks),
-        "n_rows": sum(chunk.n_rows for chunk in chunks),
+        "input": [{"file": Path(file).name, "chunks": [chunk.digest for chunk in own]} for file, own in by_file],
     }
 
 
-def _ends(path: Path) -> str:
-    """A digest of the file's first and last bytes: the whole of a large file would take too long."""
+def _describe_encoder(encoder: Encoder) -> dict:
+    names = ("name", "revision", "dtype", "n_layers", "n_heads", "d_model", "files")
+    return {name: getattr(encoder, name) for name in names}
+
+
+def _difference(earlier: dict, now: dict) -> str | None:
+    """The first thing but the input in which two descriptions differ, in words."""
+    for name in {**earlier, **now}:
+        before, after = earlier.get(name), now.get(name)
+        if name in ("encoder", "files") and before != after:
+            return _difference(before, after)
+        if name not in ("input", "sha256") and before != after:
+            is_file = "." in name
+            return f"the encoder's {name} has changed" if is_file else f"{name} was {before!r} and is {after!r}"
+    return None
+
+
+def _input_difference(earlier: dict, now: dict) -> str | None:
+    """The first place where the input differs, in words; everything else is the same."""
+    size = now["part_rows"]
+    for before, after in zip_longest(earlier["input"], now["input"], fillvalue={"file": None, "chunks": []}):
+        if before["file"] != after["file"]:
+            return f"the input has {after['file'] or 'no file'} where it had {before['file'] or 'none'}"
+        for number, (old, new) in enumerate(zip_longest(before["chunks"], after["chunks"])):
+            if old != new:
+                return (
+                    f"{after['file']} has changed, first in its rows {number * size + 1:,} to {(number + 1) * size:,}"
+                )
+    return None
+
+
+@dataclass(frozen=True)
+class _Part:
+    index: int
+    path: Path
+    n_rows: int
+    n_rejected: int
+
+
+def _read_note(folder: Path) -> dict:
+    """What scan.json says, as it was written. Raises ScanError."""
+    note = folder / "scan.json"
+    try:
+        status = note.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("scan.json is no plain file")
+        if status.st_size > NOTE_BYTES:
+            raise ValueError(f"scan.json has {status.st_size:,} bytes; at most {NOTE_BYTES:,} are read")
+        about = json.loads(note.read_bytes())
+        if not isinstance(about, dict) or not {"format", "n_parts"} & about.keys():
+            raise ValueError("scan.json isn't what the job writes")
+    except (OSError, ValueError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ScanError(f"{folder} holds no scan by python -m selfattn.scan ({reason}).") from None
+    if about.get("format") != FORMAT:
+        raise ScanError(f"{folder} holds a scan by another version of selfattn. Scan anew with another --output.")
+    if about.get("sha256") != _digest_of({name: about[name] for name in about if name != "sha256"}):
+        raise ScanError(
+            f"{note} isn't what the job wrote: it was changed or is damaged. Put back what it was, or scan anew with "
+            "another --output."
+        )
+    return about
+
+
+def _n_parts(about: dict) -> int:
+    return sum(len(file["chunks"]) for file in about["input"])
+
+
+def _read_parts(folder: Path, about: dict) -> list[_Part]:
+    """The parts that are there, in order, each verified. Raises ScanError for any that isn't what was written."""
+    parts: list[_Part] = []
+    for path in sorted((folder / "parts").glob("*")):
+        if UNFINISHED in path.name:
+            continue
+        part = _read_part(folder, path, about["sha256"])
+        if parts and parts[-1].index == part.index:
+            raise ScanError(f"{path} and {parts[-1].path.name} are for the same rows. Delete one of them.")
+        parts.append(part)
+    return parts
+
+
+def _read_part(folder: Path, path: Path, scan: str) -> _Part:
+    match = PART.fullmatch(path.name)
+    if not match or not path.is_file():
+        raise ScanError(f"{path} is none of the scan's parts. Move it away.")
+    try:
+        with open(path, "rb") as stream:
+            intact = short_digest(stream) == match[2]
+        footer = pq.read_metadata(path) if intact else None
+        own = json.loads(footer.metadata[b"part"]) if intact else {}
+    except (ValueError, KeyError, TypeError):
+        intact = False
+    if not intact:
+        raise ScanError(f"{path} is damaged: its checksum isn't the one in its name. {AGAIN}")
+    index = int(match[1])
+    if (own["scan"], own["index"]) != (scan, index):
+        raise ScanError(f"{path} is from another scan or another place in this one. {AGAIN}")
+    rejects = _rejects_of(folder, index)
+    if _digest(rejects) != own["rejects"]:
+        raise ScanError(f"{rejects} isn't what the job wrote. Delete {path}, and the same command makes both again.")
+    return _Part(index, path, n_rows=footer.num_rows, n_rejected=own["n_rejected"])
+
+
+def _rejects_of(folder: Path, index: int) -> Path:
+    return folder / "rejects" / f"part-{index:06d}.csv"
+
+
+def _gather(folder: Path, parts: Sequence[_Part]) -> Iterator[bytes]:
+    """The content of rejects.csv, a part at a time."""
+    yield _csv_bytes([REJECT_COLUMNS])
+    for part in parts:
+        yield _rejects_of(folder, part.index).read_bytes()
+
+
+def _gathered(folder: Path, parts: Sequence[_Part]) -> str:
+    digest = hashlib.sha256()
+    for data in _gather(folder, parts):
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def _digest(path: Path) -> str | None:
+    """The sha256 of a plain file; None where there is none."""
+    if not path.is_file():
+        return None
     with open(path, "rb") as stream:
-        head = stream.read(SAMPLE)
-        stream.seek(max(0, path.stat().st_size - SAMPLE))
-        return hashlib.sha256(head + stream.read(SAMPLE)).hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _digest_of(about: dict) -> str:
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
 def _csv_bytes(lines: Sequence[Sequence]) -> bytes:
     text = io.StringIO(newline="")
     csv.writer(text).writerows(lines)
     return text.getvalue().encode("utf-8", errors="backslashreplace")
-
-
-def _write(path: Path, data: bytes) -> None:
-    with _whole(path) as stream:
-        stream.write(data)
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[BinaryIO]:
-    """All or nothing: written beside its place, flushed to the disk, then renamed."""
-    beside = path.with_name(f"{path.name}.unfinished-{os.getpid()}")
-    with open(beside, "wb") as stream:
-        yield stream
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(beside, path)

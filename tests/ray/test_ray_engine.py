@@ -117,7 +117,7 @@ def test_a_killed_worker_costs_no_row_and_doubles_none(two_workers, tmp_path, ta
     assert left > 10
     assert victim not in workers()
     assert_same_rows(local, cluster)
-    assert len(read_scan(cluster).parts()) == 60
+    assert len(read_scan(cluster).parts) == 60
 
 
 def test_the_command_line_starts_and_ends_a_ray_of_its_own(tmp_path, table):

@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from selfattn.scan import ScanError, read_scan
+from selfattn import load_encoder
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.scan import ScanError, measure, read_scan
 from selfattn.scan.__main__ import main
 from selfattn.scan.job import Job, run
 from selfattn.scan.output import ScanFolder
@@ -64,7 +66,7 @@ def test_a_scan_and_what_is_read_back(tmp_path, capsys):
 
 def test_strict_turns_rejected_rows_into_status_1(tmp_path):
     assert scan(write(tmp_path / "good.csv", 3), tmp_path / "good", "--strict") == 0
-    assert scan(write(tmp_path / "bad.csv", 3, bad=(1,)), tmp_path / "bad", "--strict") == 1
+    assert scan(write(tmp_path / "bad.csv", 10, bad=(1,)), tmp_path / "bad", "--strict") == 1
     assert scan(tmp_path / "bad.csv", tmp_path / "bad", "--strict") == 1  # and again when nothing is left to do
 
 
@@ -114,22 +116,24 @@ def test_another_scan_in_the_same_folder_is_refused(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 3), tmp_path / "scan"
     assert scan(table, output) == 0
     assert scan(table, output, "--vectors") == 2
-    assert "another vectors" in capsys.readouterr().err
+    assert "another scan: vectors was False and is True" in capsys.readouterr().err
+    assert scan(table, output, "--dtype", "bfloat16") == 2
+    assert "another scan: dtype was 'float32' and is 'bfloat16'" in capsys.readouterr().err
     write(table, 4)
     assert scan(table, output) == 2
-    assert "another input" in capsys.readouterr().err
+    assert "table.csv has changed" in capsys.readouterr().err
 
 
 def test_a_second_run_makes_only_what_is_missing(tmp_path):
-    table, output = write(tmp_path / "table.csv", 9, bad=(3,)), tmp_path / "scan"
-    assert scan(table, output, "--part-rows", "3") == 0
-    parts = read_scan(output).parts()
+    table, output = write(tmp_path / "table.csv", 12, bad=(3,)), tmp_path / "scan"
+    assert scan(table, output, "--part-rows", "4") == 0
+    parts = read_scan(output).parts
     before = [part.stat().st_mtime_ns for part in parts]
     frame = read_scan(output).frame()
     parts[1].unlink()
     (output / "parts" / "part-000001.parquet.unfinished-1").write_bytes(b"half")
     assert not read_scan(output).finished
-    assert scan(table, output, "--part-rows", "3") == 0
+    assert scan(table, output, "--part-rows", "4") == 0
     after = [part.stat().st_mtime_ns for part in parts]
     assert [a == b for a, b in zip(before, after)] == [True, False, True]
     assert sorted(path.name for path in (output / "parts").iterdir()) == [part.name for part in parts]
@@ -158,22 +162,8 @@ def test_killed_again_and_again_no_row_is_lost_and_none_comes_twice(tmp_path):
         assert not read_scan(output).finished
     assert kills == 2
     assert scan(table, output, *more) == 0
-    pd.testing.assert_frame_equal(read_scan(output).frame(), read_scan(whole).frame())
+    pd.testing.assert_frame_equal(read_scan(output).frame(), read_scan(whole).frame(), check_exact=True)
     pd.testing.assert_frame_equal(read_scan(output).rejects(), read_scan(whole).rejects())
-
-
-def test_a_part_is_not_there_before_it_is_whole(tmp_path, monkeypatch):
-    """The rejected rows come first: were it the other way round, a kill in between would lose them."""
-    seen = []
-
-    def watch(source, target):
-        seen.append(Path(target).parent.name)
-        return rename(source, target)
-
-    rename = os.replace
-    monkeypatch.setattr(os, "replace", watch)
-    scan(write(tmp_path / "table.csv", 2, bad=(1,)), tmp_path / "scan")
-    assert seen == ["scan", "rejects", "parts", "scan"]
 
 
 def test_an_interrupt_is_status_130_and_says_how_to_go_on(tmp_path, monkeypatch, capsys):
@@ -203,7 +193,7 @@ def test_progress_starts_where_the_earlier_run_stopped(tmp_path):
         return counted.append
 
     run(job, progress=progress)
-    read_scan(output).parts()[0].unlink()
+    read_scan(output).parts[0].unlink()
     run(job, progress=progress)
     assert starts == [(0, 6), (4, 6)]
     assert sum(counted) == 8
@@ -215,3 +205,260 @@ def test_a_folder_without_a_scan_is_refused(tmp_path, content):
         (tmp_path / "scan.json").write_text(content)
     with pytest.raises(ScanError, match="holds no scan"):
         read_scan(tmp_path)
+
+
+def change_line(path, line, old, new):
+    """Change one line of a text file, so that its size stays the same."""
+    lines = path.read_text("utf-8").split("\n")
+    assert len(old) == len(new) and old in lines[line - 1]
+    lines[line - 1] = lines[line - 1].replace(old, new)
+    path.write_text("\n".join(lines), "utf-8")
+
+
+@pytest.mark.parametrize(("share", "status"), [("0.2", 0), ("0.19", 3), ("0", 3), ("1", 0), (None, 3)])
+def test_more_rejected_rows_than_a_share_is_status_3(tmp_path, share, status):
+    more = [] if share is None else ["--max-rejects", share]
+    assert scan(write(tmp_path / "table.csv", 5, bad=(1,)), tmp_path / "scan", *more) == status
+    assert read_scan(tmp_path / "scan").n_rejected == 1
+
+
+@pytest.mark.parametrize("share", ["nan", "-0.1", "1.1", "half"])
+def test_a_share_that_is_none_is_status_2(share, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["a.csv", "--output", "b", "--max-rejects", share])
+    assert caught.value.code == 2
+    assert "a share from 0 to 1" in capsys.readouterr().err
+
+
+def test_empty_lines_are_counted_in_the_last_line(tmp_path, capsys):
+    (tmp_path / "table.csv").write_text("sentence,word\n\nThe bank.,bank\n", "utf-8")
+    assert scan(tmp_path / "table.csv", tmp_path / "scan") == 0
+    assert "1 rows, none rejected, 1 empty lines skipped" in capsys.readouterr().err
+
+
+def test_an_input_that_changed_in_the_middle_is_refused_by_its_rows(tmp_path, capsys):
+    table, output = write(tmp_path / "table.csv", 40), tmp_path / "scan"
+    assert scan(table, output, "--part-rows", "4") == 0
+    change_line(table, 20, "number", "Number")
+    assert scan(table, output, "--part-rows", "4") == 2
+    assert "table.csv has changed, first in its rows 17 to 20" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_an_encoder_of_which_a_file_changed_is_refused_by_the_files_name(tmp_path, capsys, file):
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
+    table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
+    assert scan(table, output, "--model", str(folder)) == 0
+    data = bytearray((folder / file).read_bytes())
+    if file == "model.safetensors":
+        data[-1] ^= 1
+    else:
+        data += b"\n"
+    (folder / file).write_bytes(data)
+    assert scan(table, output, "--model", str(folder)) == 2
+    assert f"the encoder's {file} has changed" in capsys.readouterr().err
+
+
+def test_a_worker_with_another_encoder_is_refused(tmp_path):
+    table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
+    assert scan(table, output) == 0
+    other = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "encoder")), device="cpu")
+    with pytest.raises(ScanError, match="This worker's encoder isn't the scan's: name"):
+        ScanFolder(output).scan_of(other)
+
+
+def damage(part):
+    data = bytearray(part.read_bytes())
+    data[len(data) // 2] ^= 1
+    part.write_bytes(data)
+
+
+def empty(part):
+    part.write_bytes(b"")
+
+
+def swap(part):
+    other = sorted(part.parent.iterdir())[0]
+    one, two = part.read_bytes(), other.read_bytes()
+    part.write_bytes(two)
+    other.write_bytes(one)
+
+
+def swap_names(part):
+    """With the digests in their names: only what they say of themselves tells them apart."""
+    other = sorted(part.parent.iterdir())[0]
+    one, two = part.name.split("-")[1], other.name.split("-")[1]
+    moved = part.rename(part.with_name(part.name.replace(one, two)))
+    other.rename(other.with_name(other.name.replace(two, one)))
+    assert moved != other
+
+
+def double(part):
+    part.with_name(part.name[:12] + "-0123456789abcdef.parquet").write_bytes(part.read_bytes())
+
+
+def foreign(part):
+    (part.parent / "mine.parquet").write_bytes(part.read_bytes())
+
+
+def pipe(part):
+    part.unlink()
+    os.mkfifo(part)
+
+
+def rejects(part):
+    (part.parents[1] / "rejects" / f"{part.name[:11]}.csv").write_text("nothing")
+
+
+def no_rejects(part):
+    (part.parents[1] / "rejects" / f"{part.name[:11]}.csv").unlink()
+
+
+CHANGES = [damage, empty, swap, swap_names, double, foreign, pipe, rejects, no_rejects]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_part_that_is_not_what_was_written_is_refused_by_name(tmp_path, capsys, change):
+    table, output = write(tmp_path / "table.csv", 12, bad=(5,)), tmp_path / "scan"
+    assert scan(table, output, "--part-rows", "4") == 0
+    change(read_scan(output).parts[1])
+    capsys.readouterr()
+    assert scan(table, output, "--part-rows", "4") == 2
+    message = capsys.readouterr().err
+    assert "Delete" in message or "Move it away" in message
+    assert str(output) in message
+    with pytest.raises(ScanError) as caught:
+        read_scan(output)
+    assert str(caught.value) in message
+
+
+def test_a_part_of_another_scan_is_refused(tmp_path):
+    table = write(tmp_path / "table.csv", 8)
+    for name, more in (("one", []), ("two", ["--vectors"])):
+        assert scan(table, tmp_path / name, "--part-rows", "4", *more) == 0
+    one, two = (read_scan(tmp_path / name).parts[0] for name in ("one", "two"))
+    one.unlink()
+    two.rename(one.with_name(two.name))
+    with pytest.raises(ScanError, match="another scan"):
+        read_scan(tmp_path / "one")
+
+
+def test_gathered_rejects_that_were_changed_are_refused_and_made_again(tmp_path):
+    table, output = write(tmp_path / "table.csv", 12, bad=(5,)), tmp_path / "scan"
+    assert scan(table, output) == 0
+    whole = (output / "rejects.csv").read_bytes()
+    (output / "rejects.csv").write_bytes(whole[:-3])
+    with pytest.raises(ScanError, match=r"rejects\.csv isn't what the job wrote"):
+        read_scan(output)
+    assert scan(table, output) == 0
+    assert (output / "rejects.csv").read_bytes() == whole
+
+
+def test_a_description_that_was_changed_is_refused(tmp_path, capsys):
+    table, output = write(tmp_path / "table.csv", 3), tmp_path / "scan"
+    assert scan(table, output) == 0
+    note = output / "scan.json"
+    note.write_text(note.read_text().replace('"n_heads": 12', '"n_heads": 24'))
+    assert scan(table, output) == 2
+    assert "scan.json isn't what the job wrote" in capsys.readouterr().err
+    with pytest.raises(ScanError, match="isn't what the job wrote"):
+        read_scan(output)
+
+
+def test_a_scan_by_an_earlier_version_is_refused(tmp_path, capsys):
+    table, output = write(tmp_path / "table.csv", 3), tmp_path / "scan"
+    output.mkdir()
+    (output / "scan.json").write_text('{"model": {"name": "x"}, "input": [], "part_rows": 4096, "n_parts": 1}')
+    assert scan(table, output) == 2
+    assert "by another version of selfattn. Scan anew with another --output" in capsys.readouterr().err
+
+
+def test_two_jobs_never_write_to_one_folder(tmp_path, capsys):
+    table, output = write(tmp_path / "table.csv", 3), tmp_path / "scan"
+
+    def progress(done, total):
+        assert scan(table, output) == 2  # a second job, while the first is at work
+        return lambda n: None
+
+    run(Job(str(table), str(output), device="cpu"), progress=progress)
+    assert "Another job is writing to" in capsys.readouterr().err
+    assert scan(table, output) == 0
+
+
+class Stopped(BaseException):
+    """A kill, as far as the job can tell."""
+
+
+def test_within_a_part_nothing_that_was_measured_is_measured_again(tmp_path, monkeypatch):
+    """One part, killed after each third batch: the runs together pass each batch once, and the result is the same."""
+    table, output, whole = write(tmp_path / "table.csv", 36, bad=(5, 30)), tmp_path / "scan", tmp_path / "whole"
+    more = ["--batch-tokens", "64"]
+    assert scan(table, whole, *more) == 0
+    passes = []
+    measured = measure._table
+
+    def table_of(*arguments):
+        if passes and len(passes) % 3 == 0:
+            passes.append("stopped")
+            raise Stopped
+        passes.append("a batch")
+        return measured(*arguments)
+
+    monkeypatch.setattr(measure, "_table", table_of)
+    for _ in range(100):
+        try:
+            assert scan(table, output, *more) == 0
+            break
+        except Stopped:
+            assert not read_scan(output).finished
+    assert passes.count("stopped") >= 2
+    batches = passes.count("a batch")
+    passes.clear()
+    monkeypatch.setattr(measure, "_table", lambda *arguments: (passes.append("a batch"), measured(*arguments))[1])
+    assert scan(table, tmp_path / "again", *more) == 0
+    assert batches == len(passes)
+    frames = [read_scan(folder).frame() for folder in (output, whole)]
+    pd.testing.assert_frame_equal(*frames, check_exact=True)
+    assert [path.name for path in read_scan(output).parts] == [path.name for path in read_scan(whole).parts]
+    assert sorted(path.name for path in output.iterdir()) == ["lock", "parts", "rejects", "rejects.csv", "scan.json"]
+
+
+def test_everything_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
+    """File flushed, then renamed, then its folder flushed; the rejected rows before the part."""
+    seen = []
+    fsync, rename = os.fsync, os.replace
+
+    def synced(opened):
+        seen.append("folder" if os.path.isdir(f"/proc/self/fd/{opened}") else "file")
+        fsync(opened)
+
+    def renamed(source, target):
+        seen.append(Path(target).parent.name)
+        rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", renamed)
+    scan(write(tmp_path / "table.csv", 2, bad=(1,)), tmp_path / "scan")
+    kept = [["file", folder, "folder"] for folder in ("scan", "rejects", "parts", "scan")]
+    assert seen == [*kept[0], "folder", *kept[1], *kept[2], *kept[3]]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "huge", "deep", "folder"])
+def test_a_description_that_is_no_file_of_ours_is_one_message(tmp_path, kind, capsys):
+    note = tmp_path / "scan" / "scan.json"
+    note.parent.mkdir()
+    if kind == "pipe":
+        os.mkfifo(note)
+    elif kind == "device":
+        note.symlink_to("/dev/zero")
+    elif kind == "huge":
+        note.touch()
+        os.truncate(note, 2**40)
+    elif kind == "deep":
+        note.write_text("[" * 100_000)
+    else:
+        note.mkdir()
+    with pytest.raises(ScanError, match="holds no scan"):
+        read_scan(note.parent)
+    assert scan(write(tmp_path / "table.csv", 1), note.parent) == 2
+    assert "holds no scan" in capsys.readouterr().err

@@ -97,17 +97,69 @@ def test_odd_rows_are_named_and_the_others_still_read(tmp_path):
     assert [row.line for row in rows] == [2, 4, 5, 6]
 
 
-def test_a_quotation_mark_that_is_never_closed_costs_its_own_rows_only(tmp_path):
+@pytest.mark.parametrize("others", ["The bank opened.,bank", '"Well, the bank opened.","bank"'])
+@pytest.mark.parametrize("broken", ['"The bank opened.,bank', 'The bank opened.,"bank', '"The bank "opened".",bank'])
+@pytest.mark.parametrize("at", [0, 300, 997, 999])
+def test_a_quotation_mark_that_is_never_closed_costs_its_own_row_only(tmp_path, others, broken, at):
     path = tmp_path / "table.csv"
-    lines = ["The bank opened.,bank"] * 10_000
-    lines[10] = '"The bank opened.,bank'
+    lines = [others] * 1000
+    lines[at] = broken
     path.write_text("sentence,word\n" + "\n".join(lines), encoding="utf-8")
-    rows = read(path, 1000)
-    bad = [row for row in rows if row.problem]
-    assert len(bad) == 1
-    assert "quotation mark" in bad[0].problem
-    assert rows[-1].problem is None
-    assert rows[-1].line == 10_001
+    for part_rows in (7, 1000):
+        rows = read(path, part_rows)
+        assert len(rows) == 1000
+        (bad,) = [row for row in rows if row.problem]
+        assert "quotation mark" in bad.problem
+        assert (bad.row, bad.line, bad.sentence.strip()) == (at, at + 2, broken)
+        assert [row.line for row in rows] == list(range(2, 1002))
+
+
+@pytest.mark.parametrize(("n_lines", "length", "whole"), [(1000, 8, True), (1001, 8, False), (20, 60_000, False)])
+def test_between_quotation_marks_stand_at_most_a_thousand_lines_and_a_megabyte(tmp_path, n_lines, length, whole):
+    path = tmp_path / "table.csv"
+    text = "\n".join(["x" * length] * n_lines)
+    path.write_text(f'sentence,word\n"{text}",bank\nThe bank.,bank\n', encoding="utf-8")
+    rows = read(path)
+    assert rows[-1][3:] == ("The bank.", "bank", None, None)
+    assert [row.problem is None for row in rows] == ([True, True] if whole else [False] * n_lines + [True])
+    assert rows[0].line == (1001 if whole else 2)
+
+
+def test_a_record_over_several_lines_with_too_many_columns_gives_up_its_first_line_only(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('sentence,word\n"The bank.,bank\nThe bank opened.,bank\nA 5",bank,x\nA bank.,bank\n', "utf-8")
+    rows = read(path)
+    assert [(row.line, row.sentence) for row in rows if not row.problem] == [(3, "The bank opened."), (5, "A bank.")]
+    assert "over 3 lines" in rows[0].problem
+
+
+def test_what_is_left_of_a_malformed_record_is_no_row(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('sentence,word\n"A "good" bank\nis a bank",bank\nA "good" bank.,bank\n', "utf-8")
+    rows = read(path)
+    assert [row.line for row in rows if row.problem] == [2, 3]
+    assert "without its other half" in rows[1].problem
+    assert rows[2][3:] == ('A "good" bank.', "bank", None, None)
+
+
+def test_empty_lines_are_skipped_and_counted(tmp_path):
+    (tmp_path / "a.csv").write_text("sentence,word\n\nA bank.,bank\n\n\nThe bank.,bank\n", "utf-8")
+    (tmp_path / "b.jsonl").write_text('\n{"sentence": "A bank.", "word": "bank"}\n', "utf-8")
+    assert [chunk.n_skipped for chunk in plan(input_files(tmp_path), 1)] == [1, 2, 1]
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_file_that_changes_between_the_plan_and_the_reading_is_refused(tmp_path, kind):
+    path = WRITERS[kind](tmp_path / f"table.{kind}")
+    chunks = plan(input_files(path), 2)
+    changed = [*ROWS[:3], ("The bank opined.", *ROWS[3][1:]), ROWS[4]]
+    WRITERS[kind](path, changed)
+    assert [len(list(read_chunk(chunks[number]))) for number in (0, 2)] == [2, 1]
+    with pytest.raises(InputError, match="was changed while it was read: rows 2 to 3"):
+        list(read_chunk(chunks[1]))
+    WRITERS[kind](path, ROWS[:4])
+    with pytest.raises(InputError, match=r"rows 4 to 4|can't be read"):
+        list(read_chunk(chunks[2]))
 
 
 def test_odd_lines_of_json(tmp_path):

@@ -1,0 +1,142 @@
+"""Generated damage to a scan between its runs: never a success with other rows than an untouched scan has."""
+
+import random
+import shutil
+
+import pandas as pd
+import pytest
+from hypothesis import strategies as st
+
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.scan import ScanError, measure, read_scan
+from selfattn.scan.__main__ import main
+
+pytestmark = pytest.mark.slow
+
+ROWS = 24
+PLACES = ("table.csv", "scan/scan.json", "scan/parts", "scan/rejects", "scan/rejects.csv", "scan/journal", "encoder")
+HOW = ("flip", "cut", "empty", "delete", "append", "swap", "copy", "line")
+
+
+class Stopped(BaseException):
+    """A kill, as far as the job can tell."""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A table with an unclosed quotation mark and its scan by a tiny encoder."""
+    folder = tmp_path_factory.mktemp("scan")
+    save_tiny(FAMILIES["BERT"], folder / "encoder")
+    lines = [f"The bank of the river {n} is a bank{' too' * (n % 5)}.,bank,a" for n in range(ROWS)]
+    lines[7] = '"' + lines[7]
+    (folder / "table.csv").write_text("sentence,word,sense\n" + "\n".join(lines) + "\n", "utf-8")
+    assert scan(folder) == 0
+    return folder
+
+
+def scan(folder):
+    arguments = ["--model", str(folder / "encoder"), "--device", "cpu", "--part-rows", "8", "--batch-tokens", "64"]
+    return main([str(folder / "table.csv"), "--output", str(folder / "scan"), *arguments])
+
+
+def damage(folder, place, how, seed):
+    """Do one thing to one file at a place."""
+    choice = random.Random(seed)
+    path = folder / place
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    if not files or not files[0].is_file():
+        return
+    path, other = choice.choice(files), choice.choice(files)
+    data = bytearray(path.read_bytes())
+    if how == "flip" and data:
+        data[choice.randrange(len(data))] ^= 1 << choice.randrange(8)
+        path.write_bytes(data)
+    elif how == "cut":
+        path.write_bytes(data[: choice.randrange(len(data) + 1)])
+    elif how == "empty":
+        path.write_bytes(b"")
+    elif how == "delete":
+        path.unlink()
+    elif how == "append":
+        path.write_bytes(data + data[choice.randrange(len(data) + 1) :])
+    elif how == "swap":
+        first = other.read_bytes()
+        other.write_bytes(data)
+        path.write_bytes(first)
+    elif how == "copy":
+        path.with_name(choice.choice([f"{path.name} copy", f"x-{path.name}", other.name])).write_bytes(data)
+    elif how == "line" and place.endswith(("csv", "json")):
+        lines = path.read_text("utf-8", errors="replace").split("\n")
+        choice.shuffle(lines) if choice.random() < 0.3 else lines.pop(choice.randrange(len(lines)))
+        path.write_text("\n".join(lines), "utf-8")
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("damage"), st.sampled_from(PLACES), st.sampled_from(HOW), st.integers(0, 2**32)),
+        st.tuples(st.just("run"), st.one_of(st.none(), st.integers(0, 20))),
+    ),
+    min_size=1, max_size=6,
+)  # fmt: skip
+
+
+def test_a_damaged_scan_goes_on_to_the_same_rows_or_is_refused(finished, tmp_path, monkeypatch, generated, capsys):
+    true_rows, true_rejects = read_scan(finished / "scan").frame(), read_scan(finished / "scan").rejects()
+    true_input = (finished / "table.csv").read_text("utf-8").split()
+    measured = measure._table
+    left = [None]  # batches until the job is killed
+
+    def table(*arguments):
+        if left[0] is not None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise Stopped
+        return measured(*arguments)
+
+    monkeypatch.setattr(measure, "_table", table)
+
+    def check(folder):
+        """What can be read is right, as far as the scan got."""
+        try:
+            found = read_scan(folder / "scan")
+        except ScanError as error:
+            assert str(error).encode("utf-8")
+            return False
+        frame = found.frame()
+        parts = true_rows[true_rows["row"].isin(frame["row"])] if len(frame) else true_rows.head(0)
+        if len(frame):
+            pd.testing.assert_frame_equal(frame, parts.reset_index(drop=True), check_exact=True)
+        if found.finished:
+            assert len(frame) == len(true_rows)
+            columns = [name for name in true_rejects if name != "file"]
+            pd.testing.assert_frame_equal(found.rejects()[columns], true_rejects[columns])
+        return found.finished
+
+    def one(case):
+        from_nothing, todo = case
+        folder = tmp_path / "case"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(finished, folder)
+        if from_nothing:
+            shutil.rmtree(folder / "scan")
+        begun = not from_nothing
+        for what, *how in [*todo, ("run", None)]:
+            if what == "damage":
+                # Before anything is written another table or encoder is simply another scan.
+                if begun or how[0].startswith("scan/"):
+                    damage(folder, *how)
+                continue
+            left[0] = how[0]
+            try:
+                status = scan(folder)
+            except Stopped:
+                status = None
+            begun = begun or (folder / "scan" / "scan.json").exists()
+            assert status in (None, 0, 2)
+            right = check(folder) if begun else False
+            if status == 0:
+                assert right
+                assert (folder / "table.csv").read_text("utf-8").split() == true_input
+            capsys.readouterr()
+
+    generated(20, 400, st.tuples(st.booleans(), steps), one)
