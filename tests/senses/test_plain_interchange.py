@@ -98,6 +98,22 @@ def slope_towards(bert, row, layer, head, m, context, step=1e-5):
     return (ends[0] - ends[1]) / (2 * step)
 
 
+def test_no_row_is_axis_and_donor_at_once(derivatives, rows):
+    """Row 0 written out, for one head: rows 1, 2 and 3 are of its sense, 4 to 7 of the other."""
+    found = by_gradient(derivatives, [row.sense for row in rows])
+    u, z = derivatives.u, [each[2, 3] for each in derivatives.z]
+    own, other = [1, 2, 3], [4, 5, 6, 7]
+    effect = control = 0.0
+    for part, sign in ((own, 1), (other, -1)):
+        for j in part:
+            weight = sign / np.linalg.norm(sum(u[each] for each in part))
+            m_other, m_own = (np.mean([z[k] for k in donors if k != j], axis=0) for donors in (other, own))
+            slope, context = derivatives.slopes[0][j][2, 3], derivatives.context[0][2, 3]
+            effect += weight * (slope * (context - m_other)).sum()
+            control += weight * (slope * (context - m_own)).sum()
+    assert found.effect[0, 2, 3] == pytest.approx(effect) and found.control[0, 2, 3] == pytest.approx(control)
+
+
 def test_a_heads_own_context_in_its_place_changes_nothing(tiny, bert, derivatives):
     one = pd.DataFrame([("The bank was muddy.", "bank", "water")], columns=["sentence", "word", "sense"])
     (row,) = bert.rows(one)  # of one piece: its mean is its context
