@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from selfattn.encoders.capture import Head, Patch, Recorder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import NotRecomputable, TextError
+from selfattn.encoders.errors import NotRecomputable, TextError, failing_as
 from selfattn.encoders.reference import EagerTwin, stack_layers
 from selfattn.settings import Settings
 from selfattn.words import Word, character_spans, find, token_words
@@ -138,7 +138,12 @@ class Encoder:
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
         # The backend is asked directly: the wrapper switches padding and truncation on a shared object, which races.
-        read = self.tokenizer.backend_tokenizer.encode(text, pair)
+        with failing_as(
+            lambda reason: TextError(
+                f"{self.name}'s tokeniser can't read this text ({reason}). Change it, or the encoder."
+            )
+        ):
+            read = self.tokenizer.backend_tokenizer.encode(text, pair)
         n = len(read.ids)
         if all(read.special_tokens_mask):
             raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
@@ -147,7 +152,7 @@ class Encoder:
                 f"This text has {n:,} tokens and {self.name} reads at most {self.max_tokens:,} (special tokens included)."
                 f" Shorten it by at least {n - self.max_tokens:,} tokens."
             )
-        rows = self.model.get_input_embeddings().num_embeddings
+        rows = self.model.get_input_embeddings().weight.shape[0]  # I-BERT's own class has no num_embeddings
         if max(read.ids) >= rows:
             strange = read.tokens[read.ids.index(max(read.ids))]
             raise TextError(

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoModelForTextEncoding, AutoTokenizer
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES,
@@ -15,10 +16,10 @@ from transformers.models.auto.modeling_auto import (
 from transformers.utils import logging as transformers_logging
 
 from selfattn.encoders.capture import IMPLEMENTATION
-from selfattn.encoders.checkpoint import count_numbers, file_digests
+from selfattn.encoders.checkpoint import count_numbers, file_digests, weights_digest
 from selfattn.encoders.encoder import Encoder, Tokens, is_out_of_memory, out_of_memory_as
-from selfattn.encoders.errors import LoadError, TextError
-from selfattn.encoders.parity import brief, differs_in_precision, measure
+from selfattn.encoders.errors import LoadError, TextError, brief, failing_as
+from selfattn.encoders.parity import differs_in_precision, measure
 from selfattn.encoders.reference import EagerTwin
 from selfattn.encoders.sources import Source, resolve
 
@@ -109,14 +110,19 @@ def choose_device(device: str) -> str:
 
 
 def _load_tokenizer(source: Source):
-    try:
+    with failing_as(  # tokenisers raise whatever their file format makes them raise
+        lambda reason: LoadError(
+            "tokenizer",
+            f"{source.name}'s tokeniser can't be loaded: {reason}. Save it again with tokenizer.save_pretrained(folder).",
+        )
+    ):
         tokenizer = AutoTokenizer.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # tokenisers raise whatever their file format makes them raise
-        raise LoadError("tokenizer", f"{source.name}'s tokeniser can't be loaded: {brief(error)}.") from None
-    if not tokenizer.is_fast:
+    if not getattr(tokenizer, "is_fast", False):
         raise LoadError(
             "tokenizer",
-            f"{source.name}'s tokeniser gives no character offsets. It needs a tokenizer.json (fast tokeniser).",
+            f"{source.name}'s tokeniser ({type(tokenizer).__name__}) is written in Python and says of no token where in "
+            "the text it stands. selfattn needs a fast one (tokenizer.json), and transformers has none of this kind. "
+            "Take another encoder.",
         )
     # Switched off once, here: asking for them later would change an object that other threads use.
     tokenizer.backend_tokenizer.no_truncation()
@@ -130,6 +136,8 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
         config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a config can be broken in any way
         raise LoadError("config", f"{source.name}'s config.json is not one of a known model: {brief(error)}.") from None
+    # What the model returns is asked of it in each call, whatever the folder says.
+    config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     pinned = source.kind == "bundled"  # known by its digest: what can be wrong with a file isn't with this one
     if not pinned:
@@ -144,6 +152,8 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
             "weights",
             f"{source.name}'s weights don't fit its config, or the file is damaged: {brief(error)}. Download it again.",
         ) from None
+    if weights_digest(source.folder) != source.digest:
+        raise LoadError("weights", f"{source.name}'s weights file changed while it was read. Load it again.")
     missing = [key for key in missing if "pooler" not in key]
     if missing:
         raise LoadError(
@@ -204,8 +214,9 @@ def read_model(source: Source, loader, config, dtype: str, attention: str) -> tu
 def _check_size(source: Source, loader, config) -> None:
     """Refuse a config that describes a far larger model than the weights file holds, before memory is asked for it."""
     try:
-        with torch.device("meta"):
-            described = sum(parameter.numel() for parameter in loader.from_config(config).parameters())
+        with torch.device("meta"), _BoundedCalls():
+            model = loader.from_config(config)
+        described = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
     except Exception as error:  # a config can be broken in any way
         raise LoadError("config", f"{source.name}'s config.json describes no model: {brief(error)}.") from None
     stored = count_numbers(source.folder)
@@ -215,6 +226,22 @@ def _check_size(source: Source, loader, config) -> None:
             f"{source.name}'s config.json describes a model of {described:,} numbers; its weights file holds {stored:,}. "
             "They don't belong together. Download both again.",
         )
+
+
+class _BoundedCalls(TorchFunctionMode):
+    """Ends what would build layers without end: every tensor that is made or filled inside is a call of torch's."""
+
+    most = 100_000  # a BERT of 256 layers takes 20,000, in a second
+
+    def __init__(self):
+        super().__init__()
+        self._calls = 0
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self._calls += 1
+        if self._calls > self.most:
+            raise ValueError(f"it takes more than {self.most:,} steps to build")
+        return function(*args, **(kwargs or {}))
 
 
 @contextmanager
@@ -238,6 +265,12 @@ def _loader(source: Source, config):
     # T5 and its kin have a class of their own for the encoder half, whether it was saved alone or with its decoder.
     if MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
         return AutoModelForTextEncoding, f"the encoder half of an encoder-decoder ({family})"
+    if family == "xmod" and getattr(config, "default_language", None) is None:
+        raise LoadError(
+            "encoder",
+            f"{source.name} (xmod) has an adapter for each language and doesn't say which one to use. Add "
+            '"default_language": "en_XX" (or another of its languages) to its config.json.',
+        )
     if getattr(config, "is_encoder_decoder", False):
         raise LoadError(
             "encoder",

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from selfattn.encoders.capture import LayerRecording, Recorder
 from selfattn.encoders.encoder import Encoder, Tokens, is_out_of_memory
-from selfattn.encoders.errors import LoadError
+from selfattn.encoders.errors import LoadError, brief
 from selfattn.encoders.reference import own_weights
 
 PADDING = 5  # tokens more that the text beside the short one has
@@ -244,9 +244,3 @@ def _share(one: Tensor, other: Tensor) -> float:
 def _has_relative_terms(encoder: Encoder) -> bool:
     names = (name for name, _ in encoder.model.named_parameters())
     return any(re.search(r"\brel_|relative|r_r_bias", name) for name in names)
-
-
-def brief(error: BaseException) -> str:
-    """An error of another library in one line."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

@@ -115,19 +115,6 @@ def test_a_pickle_beside_the_safetensors_is_not_read(folder, tmp_path):
     assert not canary.exists()
 
 
-@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
-def test_code_that_comes_with_a_model_is_refused(folder, tmp_path, file):
-    canary = tmp_path / "canary"
-    (folder / "theirs.py").write_text(f"open({str(canary)!r}, 'w')\n")
-    settings = json.loads((folder / file).read_text())
-    auto_map = {"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config", "AutoTokenizer": ["theirs.T", None]}
-    (folder / file).write_text(json.dumps({**settings, "auto_map": auto_map}))
-    error = refused(folder)
-    assert error.kind == "code"
-    assert "never runs code" in str(error)
-    assert not canary.exists()
-
-
 @pytest.mark.parametrize("text", ["{", "[]", "null", "[" * 100_000])
 def test_a_config_that_is_no_json_object(folder, text):
     (folder / "config.json").write_text(text)

@@ -1,0 +1,102 @@
+"""Reading a file that somebody else made: only a plain file, only so many bytes, only so much JSON; else a LoadError."""
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from selfattn.encoders.errors import LoadError
+
+MOST_VALUES = 4_000_000  # in one JSON file: the longest vocabularies with their merges have half of that
+MOST_DEPTH = 32
+MOST_ENTRIES = 50_000  # of one list or object, vocabularies aside: labels, added tokens
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a plain file for reading; raises LoadError for a pipe, a device, a loop of links, or what can't be read."""
+    try:
+        file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115 (the caller closes it)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise LoadError(
+            "file", f"{_shown(path)} is a pipe, a socket or a device. Expected a plain file: copy it there."
+        )
+    return file
+
+
+def read_plain(path: Path, most_bytes: int) -> bytes:
+    """The bytes of a plain file of at most so many; raises LoadError."""
+    with open_plain(path) as file:
+        try:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read(most_bytes + 1) if size <= most_bytes else b""
+        except OSError as error:
+            raise unreadable(path, error) from None
+    if size > most_bytes or len(data) > most_bytes:
+        raise LoadError(
+            "file",
+            f"{_shown(path)} has {max(size, len(data)):,} bytes; at most {most_bytes:,} are read. Check the file.",
+        )
+    return data
+
+
+def read_json(path: Path, most_bytes: int, kind: str) -> dict:
+    """The JSON object in a file, no key in it twice; raises LoadError of this kind."""
+    try:
+        return parse_object(read_plain(path, most_bytes))
+    except (ValueError, RecursionError) as error:
+        raise LoadError(
+            kind, f"{_shown(path)} can't be read as JSON: {str(error)[:200]}. Save the model again."
+        ) from None
+
+
+def parse_object(data: bytes) -> dict:
+    """The one JSON object that these bytes hold, of at most MOST_VALUES values; raises ValueError or RecursionError."""
+    if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
+        raise ValueError(f"it holds more than {MOST_VALUES:,} values")
+    value = json.loads(data.decode("utf-8"), object_pairs_hook=_without_repetition)
+    if not isinstance(value, dict):
+        raise ValueError(f"expected one JSON object, got {type(value).__name__}")
+    return value
+
+
+def walk(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
+    """Every value in a JSON value, with the key that it (or the list it is in) has; raises ValueError for a giant one."""
+    yield key, value
+    if not isinstance(value, dict | list):
+        return
+    if depth >= MOST_DEPTH:
+        raise ValueError(f"it is nested deeper than {MOST_DEPTH}")
+    if len(value) > MOST_ENTRIES:
+        raise ValueError(f"{key!r} has {len(value):,} entries; at most {MOST_ENTRIES:,} are read")
+    for inner, each in value.items() if isinstance(value, dict) else ((key, each) for each in value):
+        yield from walk(each, inner, depth + 1)
+
+
+def unreadable(path: Path, error: Exception) -> LoadError:
+    """What to say of a file or folder that the system won't give."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return LoadError(
+        "file", f"{_shown(path)} can't be read: {reason[:200]}. Check the path, its links and permissions."
+    )
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opening a pipe would wait for somebody to write into it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _without_repetition(pairs: list[tuple[str, object]]) -> dict:
+    """Of a key that stands twice, one reader takes the first value and another the last."""
+    held = dict(pairs)
+    if len(held) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return held
+
+
+def _shown(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
