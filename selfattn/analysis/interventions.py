@@ -8,7 +8,7 @@ gradient); Michel et al. 2019, "Are Sixteen Heads Really Better than One?", sect
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -135,9 +135,8 @@ def context_gradients(encoder: Encoder, place: Place, directions: Tensor) -> Con
                     f"{encoder.name} can't be differentiated by its heads' outputs: {reason}"
                 ) from None
             parts.append(torch.stack([slope[:, 0, positions].transpose(1, 2) for slope in slopes], dim=1).float().cpu())
-    context = torch.stack([context.detach()[0, positions].transpose(0, 1).float().cpu() for context in contexts])
-    with torch.no_grad():
-        recordings = tuple(layer.sentence(0, n) for layer in recorder.layers)
+    recordings = tuple(replace(layer, context=layer.context.detach()).sentence(0, n) for layer in recorder.layers)
+    context = torch.stack([layer.context[0, positions].transpose(0, 1).float().cpu() for layer in recordings])
     return ContextGradients(gradient=torch.cat(parts), context=context, recordings=recordings)
 
 

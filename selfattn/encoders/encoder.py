@@ -323,11 +323,11 @@ class Encoder:
             if at is not None and (not at or not all(0 <= p < n for p in at)):
                 raise ValueError(f"Expected positions from 0 to {n - 1} for the patch of {name}, got {at}.")
             shapes = [(self.d_head,)] + ([] if at is None else [(len(at), self.d_head)])
-            if tuple(patch.value.shape) not in shapes or not patch.value.isfinite().all():
-                wanted = " or ".join(map(str, shapes))
+            finite = bool(patch.value.isfinite().all())
+            if tuple(patch.value.shape) not in shapes or not finite:
+                wanted, among = " or ".join(map(str, shapes)), "" if finite else " with NaN or infinity among them"
                 raise ValueError(
-                    f"Expected finite numbers of shape {wanted} for the patch of {name}, got {tuple(patch.value.shape)}"
-                    f"{'' if patch.value.isfinite().all() else ' with NaN or infinity among them'}."
+                    f"Expected finite numbers of shape {wanted} for the patch of {name}, got {tuple(patch.value.shape)}{among}."
                 )
             for p in range(n) if at is None else at:
                 if (name, p) in taken:

@@ -1,6 +1,7 @@
-"""Do heads separate the senses of a word? Over many labelled sentences, beside the baselines that keep one honest."""
+"""Do heads separate a word's senses, and do they bring them in? Over many labelled sentences, beside the baselines."""
 
 from selfattn.senses.nearest_centroid import SeparationReport, separation
+from selfattn.senses.patching import InterchangeReport, interchange
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.removed_heads import RemovalReport, removal
 from selfattn.senses.unlabelled import ClusterReport, clusters
@@ -8,10 +9,12 @@ from selfattn.senses.usable_rows import check_rows
 
 __all__ = [
     "ClusterReport",
+    "InterchangeReport",
     "RemovalReport",
     "SeparationReport",
     "check_rows",
     "clusters",
+    "interchange",
     "random_twin",
     "removal",
     "separation",

@@ -9,12 +9,15 @@ PER_SENSE = 2  # leave-one-out needs another sentence of the same sense
 PER_WORD = 4  # fewer sentences than this make no clusters
 
 
-def check_rows(encoder: Encoder, frame: pd.DataFrame, labelled: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
+def check_rows(
+    encoder: Encoder, frame: pd.DataFrame, labelled: bool = True, per_sense: int = PER_SENSE, most: int | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split a table (columns sentence, word and, where labelled, sense) into usable and rejected rows.
 
     Usable rows have `word` in lower case and `start`, `stop`, the word's tokens (stop excluded); rejected rows have
-    their `reason`. Both keep the table's index and other columns. Labelled words need two senses with two sentences
-    each, unlabelled ones four sentences. Raises ValueError where a column is missing.
+    their `reason`. Both keep the table's index and other columns. Labelled words need two senses with `per_sense` sentences
+    each, unlabelled ones four sentences; most: how many of a labelled word are used. Raises ValueError where a column is
+    missing.
     """
     wanted = ["sentence", "word", "sense"][: 3 if labelled else 2]
     missing = [name for name in wanted if name not in frame.columns]
@@ -37,15 +40,19 @@ def check_rows(encoder: Encoder, frame: pd.DataFrame, labelled: bool = True) -> 
     )
     if labelled:
         usable["sense"] = usable["sense"].map(lambda sense: str(sense).strip())
-    reasons |= _too_few_senses(usable) if labelled else _too_few_sentences(usable)
+    reasons |= _too_few_senses(usable, per_sense) if labelled else _too_few_sentences(usable)
+    if most is not None:
+        reasons |= _too_many(usable.drop(index=[index for index in reasons if index in usable.index]), most)
     rejected = frame.loc[[index for index in frame.index if index in reasons]].copy()
     rejected["reason"] = [reasons[index] for index in rejected.index]
     return usable.drop(index=[index for index in reasons if index in usable.index]), rejected
 
 
-def require_rows(encoder: Encoder, frame: pd.DataFrame, labelled: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
+def require_rows(
+    encoder: Encoder, frame: pd.DataFrame, labelled: bool = True, per_sense: int = PER_SENSE, most: int | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """`check_rows`, with a ValueError that names the first reason where no row can be used."""
-    usable, rejected = check_rows(encoder, frame, labelled)
+    usable, rejected = check_rows(encoder, frame, labelled, per_sense, most)
     if usable.empty:
         first = f" First reason: {rejected['reason'].iloc[0]}" if len(rejected) else ""
         raise ValueError(f"None of the {len(frame)} rows can be used.{first}")
@@ -68,18 +75,29 @@ def _place(encoder: Encoder, row: tuple, seen: set[tuple[str, str]]) -> tuple[st
     return place.text.casefold(), place.start, place.stop
 
 
-def _too_few_senses(usable: pd.DataFrame) -> dict[object, str]:
-    """Reasons for the rows of senses with a single sentence, and of words that are left with a single sense."""
+def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:
+    """Reasons for the rows of senses with too few sentences, and of words that are left with a single sense."""
     reasons = {}
     for (word, sense), rows in usable.groupby(["word", "sense"]):
-        if len(rows) < PER_SENSE:
+        if len(rows) < per_sense:
+            sentences = "one usable sentence" if len(rows) == 1 else f"{len(rows)} usable sentences"
             reasons |= dict.fromkeys(
-                rows.index, f"{word!r} has one usable sentence in the sense {sense!r}; at least {PER_SENSE} are needed."
+                rows.index, f"{word!r} has {sentences} in the sense {sense!r}; at least {per_sense} are needed."
             )
     left = usable.drop(index=list(reasons))
     for word, rows in left.groupby("word"):
         if rows["sense"].nunique() < 2:
-            reasons |= dict.fromkeys(rows.index, f"{word!r} has no second sense with {PER_SENSE} usable sentences.")
+            reasons |= dict.fromkeys(rows.index, f"{word!r} has no second sense with {per_sense} usable sentences.")
+    return reasons
+
+
+def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
+    """Reasons for the rows beyond the first `most` of a word, as many of each sense."""
+    reasons = {}
+    for (word, sense), rows in usable.groupby(["word", "sense"]):
+        first = most // usable.loc[usable["word"] == word, "sense"].nunique()
+        reason = f"At most {most} sentences of a word are used: of {word!r} the first {first} in the sense {sense!r}."
+        reasons |= dict.fromkeys(rows.index[first:], reason)
     return reasons
 
 

@@ -1,0 +1,396 @@
+"""Which heads bring a word's sense in: each one's output at the word swapped for that of another sense (interchange).
+
+A row's word moves along the axis between the senses when a head's output there becomes the mean of the other senses' (the
+effect), and less when it becomes the mean of its own sense's other rows (the control). Their difference, in parts of the gap
+between the senses, is the head's share. What it doesn't say: donors can carry topic as well as sense; and only the word's own
+position is swapped, so what other positions gathered for it counts to the head that fetched it.
+Sources: Geiger et al. 2021, "Causal Abstractions of Neural Networks"; Nanda 2023, "Attribution Patching", and Syed et al.
+2023, "Attribution Patching Outperforms Automated Circuit Discovery" (by gradient); Westfall and Young 1993 (the maximum over
+all heads); Spearman 1910 and Brown 1910 (what halves say about the whole).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import torch
+from scipy.stats import rankdata
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from selfattn.analysis.interventions import context_gradients
+from selfattn.encoders.capture import Patch
+from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.errors import NotRecomputable
+from selfattn.senses.resampling import SEED
+from selfattn.senses.sense_axis import Draws, WordSlopes, axes, donor_weights, gaps
+from selfattn.senses.usable_rows import require_rows
+
+PER_SENSE = 4  # rows: an axis and its donors are different ones
+PER_HALF = 3  # rows of each sense: one on the axis, one the donor, one that is moved
+MOST = 128  # rows a word
+RESAMPLES, SHUFFLES, HALVINGS, SHUFFLED = 1000, 1000, 50, 20
+SMALL_GAP = 0.03
+ALL = "all"  # the word of the rows that stand for all words together
+
+
+@dataclass(frozen=True, eq=False)
+class InterchangeReport:
+    """The result of `interchange`. Low and high: 95 % over resamples of a word's rows; of word "all": of the words."""
+
+    heads: pd.DataFrame
+    # word, layer, head, share (signed, of the gap), low, high, p_value (one-sided, against the maximum over all heads),
+    # effect, control (in units of r); with two words and more also word "all": means over words, share by the mean gap
+    sources: pd.DataFrame
+    # word, row (the table's index label), layer, head, token (position), text, share: what of the effect comes from each
+    # token, by gradient. Adds up to effect / gap, not to share. After layer 0 a position has itself taken in context.
+    reliability: pd.DataFrame
+    # word, n (rows; of "all" words), halves, shuffled, spearman_brown, leads, own
+    gaps: pd.DataFrame  # word, gap, low, high, all_heads (every head swapped at once, exactly), all_heads_control
+    rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
+    reason: str  # why there are no intervals, p-values, sources and reliability; "" where there are
+
+    @property
+    def small_gaps(self) -> dict[str, str]:
+        """The words whose shares say nothing, each with the reason: their senses hardly differ in this encoder."""
+        small = self.gaps[~((self.gaps["gap"] >= SMALL_GAP) & ~(self.gaps["low"] <= 0))]
+        return {
+            row.word: f'The senses of "{row.word}" lie {row.gap:.3f} apart'
+            + (f", under {SMALL_GAP}." if not row.gap >= SMALL_GAP else f" (95 % interval from {row.low:.3f}).")
+            for row in small.itertuples()
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Word:
+    """One word's rows as the encoder runs them."""
+
+    name: str
+    labels: list  # n: the table's index labels
+    places: list[tuple[str, tuple[int, ...]]]  # n: sentence, positions
+    senses: np.ndarray  # (n,) whole numbers from 0
+    units: Tensor  # (n, d_model) float64
+    outputs: Tensor  # (n, n_layers, n_heads, d_head)
+
+    @property
+    def gram(self) -> Tensor:
+        """The unit vectors' products (n, n)."""
+        return self.units @ self.units.T
+
+    @property
+    def once(self) -> Draws:
+        """The rows as they stand."""
+        return Draws.of(self.senses[None], np.ones(self.senses.shape))
+
+    @property
+    def folds(self) -> list[Draws]:
+        """The rows of each sense dealt alternately, in the table's order: the axis from one part, the donors from the other."""
+        fold = pd.Series(self.senses).groupby(self.senses).cumcount().to_numpy() % 2
+        halves = [torch.from_numpy((fold == part).astype(np.float64))[None] for part in (0, 1)]
+        return [replace(self.once, axis=axis, donors=donors) for axis, donors in (halves, halves[::-1])]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Result:
+    """One word's numbers; heads are flattened, layer by layer."""
+
+    gap: float
+    effect: np.ndarray  # (n_heads,)
+    control: np.ndarray
+    all_heads: tuple[float, float]  # effect and control of all heads at once
+    gap_draws: np.ndarray  # (resamples,), empty without gradients, like all that follow
+    draws: np.ndarray  # (resamples, n_heads): D
+    shuffled: np.ndarray  # (shuffles, n_heads): D
+    halves: np.ndarray  # (halvings, 2, n_heads): D; empty under six rows a sense
+    shuffled_halves: np.ndarray  # (draws x halvings, 2, n_heads)
+    sources: pd.DataFrame
+
+
+def interchange(
+    encoder: Encoder, frame: pd.DataFrame, how: str = "gradient", progress: Progress | None = None
+) -> InterchangeReport:
+    """Measure how far each head's output moves a word between its senses: a table with the columns sentence, word, sense.
+
+    Each word needs two senses with four rows each. how="gradient" takes each effect to first order; "exact" runs every
+    swap (effect, control and share; the rest by gradient), at n_layers * n_heads * 4 passes a sentence. Where an encoder
+    can't be differentiated everything is exact and the rest NaN, with the `reason`. progress(done, total) is called after
+    each sentence; an exception it raises ends the computation.
+    Raises NotRecomputable where the encoder is shown only, ValueError where a column is missing or no word is left.
+    """
+    if not encoder.recomputable:
+        raise NotRecomputable(f"Heads' outputs can't be swapped in {encoder.name}: {encoder.reason}")
+    if how not in ("gradient", "exact"):
+        raise ValueError(f'how must be "gradient" or "exact", got {how!r}.')
+    items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST)
+    names, results, sizes, reason, done = [], [], [], "", 0
+    for name, rows in items.groupby("word"):
+        word = _word(encoder, str(name), rows)
+        slopes, sources = None, pd.DataFrame(columns=["word", "row", "layer", "head", "token", "text", "share"])
+        parts, exact, together = [], [], []
+        for i in range(len(rows)):
+            if not reason:
+                try:
+                    parts.append(_row_slopes(encoder, word, i))
+                except NotRecomputable as error:
+                    reason = str(error)
+            if reason or how == "exact":
+                exact.append(_exactly(encoder, word, i, [(head,) for head in encoder.all_heads]))
+            together.append(_exactly(encoder, word, i, [tuple(encoder.all_heads)]))
+            done += 1
+            if progress is not None:
+                progress(done, len(items))
+        if not reason:
+            slopes, sources = _joined(word, parts)
+        names.append(word.name)
+        sizes.append(len(rows))
+        results.append(_result(word, slopes, sources, exact, together))
+    return InterchangeReport(
+        heads=_heads_table(encoder, names, results),
+        sources=pd.concat([result.sources for result in results], ignore_index=True),
+        reliability=_reliability_table(names, sizes, results),
+        gaps=_gaps_table(names, results),
+        rejected=rejected.assign(row=rejected.index)[
+            ["row", "reason", *frame.columns.difference(["row", "reason"], sort=False)]
+        ],
+        reason=reason,
+    )
+
+
+def _word(encoder: Encoder, name: str, rows: pd.DataFrame) -> _Word:
+    places = [(row.sentence, tuple(range(row.start, row.stop))) for row in rows.itertuples()]
+    encodings = encoder.encode_batch([sentence for sentence, _ in places])
+    vectors = [e.vector(encoder.n_layers, at) for e, (_, at) in zip(encodings, places)]
+    return _Word(
+        name=name,
+        labels=list(rows.index),
+        places=places,
+        senses=np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)[1],
+        units=normalize(torch.stack(vectors).double(), dim=1),
+        outputs=torch.stack([e.context(at) for e, (_, at) in zip(encodings, places)]),
+    )
+
+
+def _row_slopes(encoder: Encoder, word: _Word, i: int) -> tuple[Tensor, Tensor, pd.DataFrame]:
+    """G_ij (n, heads, d_head), S_ij (n, heads), and where the row's effect comes from."""
+    found = context_gradients(encoder, word.places[i], word.units)
+    slopes = found.gradient.sum(dim=-2).flatten(1, 2)
+    along_own = (found.gradient * found.context).sum(dim=(-2, -1)).flatten(1)
+    axis, donors = axes(word.once, word.gram)[0, i].float(), donor_weights(word.once, own=False)[0, i].float()
+    slope = torch.einsum("j,jlhpd->lhpd", axis, found.gradient)
+    # What the donors would have handed over, along the axis: row j's part of it, without j among the donors.
+    swapped = torch.einsum("j,jlhpd,jk,klhd->lhp", axis, found.gradient, donors, word.outputs)
+    positions = word.places[i][1]
+    shares = []
+    for layer, recording in enumerate(found.recordings):
+        weights = torch.stack([recording.weights(rows=slice(p, p + 1))[:, 0] for p in positions], dim=1)  # (h, p, n)
+        along = slope[layer] @ recording.value[0].float().cpu().transpose(1, 2)  # (h, p, n)
+        shares.append((weights * (along - swapped[layer][..., None])).sum(dim=1))
+    shares = torch.stack(shares)  # (n_layers, n_heads, n tokens)
+    layer, head, token = (
+        index.flatten().numpy() for index in torch.meshgrid(*map(torch.arange, shares.shape), indexing="ij")
+    )
+    tokens = np.array(encoder.tokenize(word.places[i][0]).tokens, dtype=object)
+    table = pd.DataFrame(
+        {"word": word.name, "row": [word.labels[i]] * len(token), "layer": layer, "head": head, "token": token,
+         "text": tokens[token], "share": shares.flatten().double().numpy()}
+    )  # fmt: skip
+    return slopes, along_own, table
+
+
+def _joined(word: _Word, parts: Sequence[tuple[Tensor, Tensor, pd.DataFrame]]) -> tuple[WordSlopes, pd.DataFrame]:
+    slopes, along_own, tables = zip(*parts)
+    sources = pd.concat(tables, ignore_index=True)
+    sources["share"] /= float(gaps(word.once, word.gram)[0])
+    found = WordSlopes(
+        gram=word.gram,
+        slopes=torch.stack(slopes),
+        along_own=torch.stack(along_own).double(),
+        outputs=word.outputs.flatten(1, 2),
+    )
+    return found, sources
+
+
+def _exactly(encoder: Encoder, word: _Word, i: int, sets: Sequence[tuple]) -> Tensor:
+    """Effect and control of one row for sets of heads swapped together, by running them: (2, len(sets)), mean of both folds."""
+    text, positions = word.places[i]
+    axis, patches = [], []
+    for fold in word.folds:
+        axis.append(axes(fold, word.gram)[0, i] @ word.units)
+        for own in (False, True):
+            donor = torch.einsum("k,klhd->lhd", _fold_donors(fold, i, own), word.outputs)
+            patches += [[Patch(*head, positions, donor[head]) for head in heads] for heads in sets]
+    after = normalize(encoder.patched_vectors(text, positions, patches).double(), dim=1)
+    moved = (word.units[i] - after).unflatten(0, (2, 2, len(sets)))  # (fold, effect or control, sets, d_model)
+    return torch.einsum("fcsd,fd->cs", moved, torch.stack(axis)) / 2
+
+
+def _fold_donors(fold: Draws, i: int, own: bool) -> Tensor:
+    """The weights (n,) of row i's donors: they are the same for every part of its axis, which is none of them."""
+    part = int(fold.axis[0].argmax())
+    return donor_weights(fold, own)[0, i, part].float()
+
+
+def _result(
+    word: _Word, slopes: WordSlopes | None, sources: pd.DataFrame, exact: Sequence[Tensor], together: Sequence[Tensor]
+) -> _Result:
+    n, means = len(word.senses), word.once.row_means[0]
+    by_patching = [torch.einsum("i,ich->ch", means, torch.stack(rows)) if rows else None for rows in (exact, together)]
+    effect, control = by_patching[0] if exact else (part[0] for part in slopes.effects(word.once))
+    none = np.zeros((0, len(effect)))
+    drawn = {
+        "gap_draws": np.zeros(0),
+        "draws": none,
+        "shuffled": none,
+        "halves": none[:, None],
+        "shuffled_halves": none[:, None],
+    }
+    if slopes is not None:
+        shuffles = np.random.default_rng(SEED).permuted(np.tile(word.senses, (SHUFFLES, 1)), axis=1)
+        resamples = Draws.of(word.senses[None], _resamples(word.senses))
+        drawn["gap_draws"] = gaps(resamples, word.gram).numpy()
+        drawn["draws"] = slopes.differences(resamples).numpy()
+        drawn["shuffled"] = slopes.differences(Draws.of(shuffles, np.ones(n))).numpy()
+        if np.bincount(word.senses).min() >= 2 * PER_HALF:
+            drawn["halves"] = _half_differences(slopes, word.senses[None])
+            drawn["shuffled_halves"] = _half_differences(slopes, shuffles[:SHUFFLED])
+    return _Result(
+        gap=float(gaps(word.once, word.gram)[0]),
+        effect=effect.numpy(),
+        control=control.numpy(),
+        all_heads=tuple(by_patching[1][:, 0].tolist()),
+        sources=sources,
+        **drawn,
+    )
+
+
+def _resamples(senses: np.ndarray) -> np.ndarray:
+    """How often each row stands in each resample, drawn within its sense: (resamples, n).
+
+    Drawn again where a sense has copies of fewer than three rows: with two no donor is left for the control.
+    """
+    generator = np.random.default_rng(SEED)
+    counts = np.zeros((RESAMPLES, len(senses)))
+    for sense in np.unique(senses):
+        own = np.flatnonzero(senses == sense)
+        for draw in range(RESAMPLES):
+            while (counts[draw, own] > 0).sum() < PER_HALF:
+                counts[draw, own] = np.bincount(generator.integers(len(own), size=len(own)), minlength=len(own))
+    return counts
+
+
+def _half_differences(slopes: WordSlopes, labellings: np.ndarray) -> np.ndarray:
+    """D in both halves of 50 random halvings within each sense, for each labelling: (labellings x 50, 2, n_heads)."""
+    generator = np.random.default_rng(SEED)
+    senses, halves = [], []
+    for labels in np.repeat(labellings, HALVINGS, axis=0):
+        half = np.zeros(len(labels))
+        for sense in np.unique(labels):
+            own = generator.permutation(np.flatnonzero(labels == sense))
+            half[own[: len(own) // 2]] = 1
+        senses += [labels, labels]
+        halves += [half, 1 - half]
+    return slopes.differences(Draws.of(np.stack(senses), np.stack(halves))).unflatten(0, (-1, 2)).numpy()
+
+
+def _heads_table(encoder: Encoder, names: Sequence[str], results: Sequence[_Result]) -> pd.DataFrame:
+    tables = [
+        _head_columns(r.effect, r.control, r.gap, r.draws / r.gap_draws[:, None], r.shuffled).assign(word=name)
+        for name, r in zip(names, results)
+    ]
+    if len(results) > 1:
+        effect, control, gap = (
+            np.mean([getattr(r, key) for r in results], axis=0) for key in ("effect", "control", "gap")
+        )
+        counts = _word_resamples(len(results))
+        draws = (
+            counts @ np.stack([r.effect - r.control for r in results]) / (counts @ [r.gap for r in results])[:, None]
+        )
+        draws, shuffled = draws[: len(results[0].draws)], np.mean([r.shuffled for r in results], axis=0)
+        tables.append(_head_columns(effect, control, gap, draws, shuffled).assign(word=ALL))
+    heads = pd.DataFrame(encoder.all_heads, columns=["layer", "head"])
+    table = pd.concat([pd.concat([heads, table], axis=1) for table in tables], ignore_index=True)
+    return table[["word", "layer", "head", "share", "low", "high", "p_value", "effect", "control"]]
+
+
+def _head_columns(effect, control, gap: float, shares: np.ndarray, shuffled: np.ndarray) -> pd.DataFrame:
+    difference = effect - control
+    low, high = np.percentile(shares, [2.5, 97.5], axis=0) if len(shares) else np.full((2, len(effect)), np.nan)
+    reached = (shuffled.max(axis=1)[:, None] >= difference).sum(axis=0) if len(shuffled) else np.nan
+    return pd.DataFrame(
+        {"share": difference / gap, "low": low, "high": high, "p_value": (1 + reached) / (1 + SHUFFLES),
+         "effect": effect, "control": control}
+    )  # fmt: skip
+
+
+def _word_resamples(n_words: int) -> np.ndarray:
+    """How often each word stands in each resample of the words, as shares of 1: (resamples, n_words)."""
+    generator = np.random.default_rng(SEED)
+    return generator.multinomial(n_words, np.full(n_words, 1 / n_words), size=RESAMPLES) / n_words
+
+
+def _gaps_table(names: Sequence[str], results: Sequence[_Result]) -> pd.DataFrame:
+    def row(name: str, gap: float, draws: np.ndarray, together: Sequence[float]) -> tuple:
+        return name, gap, *(np.percentile(draws, [2.5, 97.5]) if len(draws) else (np.nan, np.nan)), *together
+
+    rows = [row(name, r.gap, r.gap_draws, r.all_heads) for name, r in zip(names, results)]
+    if len(results) > 1:
+        each = np.array([r.gap for r in results])
+        together = np.mean([r.all_heads for r in results], axis=0)
+        draws = (_word_resamples(len(results)) @ each)[: len(results[0].gap_draws)]  # none without gradients
+        rows.append(row(ALL, each.mean(), draws, together))
+    return pd.DataFrame(rows, columns=["word", "gap", "low", "high", "all_heads", "all_heads_control"])
+
+
+def _reliability_table(names: Sequence[str], sizes: Sequence[int], results: Sequence[_Result]) -> pd.DataFrame:
+    each = np.stack([r.effect - r.control for r in results])
+    rows = []
+    for at, (name, n, r) in enumerate(zip(names, sizes, results)):
+        others = np.delete(each, at, axis=0)
+        own = _partial(r.halves, others.mean(axis=0)) if len(others) and len(r.halves) else np.nan
+        rows.append((name, n, *_agreement(r.halves, r.shuffled_halves), _leads(each[at], r.draws), own))
+    halves, shuffled = np.zeros((0, 2, 1)), np.zeros((0, 2, 1))
+    draws = np.zeros((0, 1))
+    if len(results) > 1 and len(results[0].draws):
+        draws = _word_resamples(len(results)) @ each
+    if len(results) >= 4 and len(results[0].draws):  # as in a word: a half of one word says nothing about words
+        halves = _word_halves(each)
+        shuffled = np.concatenate(
+            [_word_halves(np.stack([r.shuffled[draw] for r in results])) for draw in range(SHUFFLED)]
+        )
+    rows.append((ALL, len(results), *_agreement(halves, shuffled), _leads(each.mean(axis=0), draws), np.nan))
+    table = pd.DataFrame(rows, columns=["word", "n", "halves", "shuffled", "leads", "own"])
+    stepped = 2 * table["halves"] / (1 + table["halves"])
+    table.insert(4, "spearman_brown", stepped.where(table["halves"] > 0))
+    return table
+
+
+def _word_halves(each: np.ndarray) -> np.ndarray:
+    """The mean D (n_words, n_heads) of both halves of 50 random halvings of the words: (50, 2, n_heads)."""
+    generator = np.random.default_rng(SEED)
+    orders = [generator.permutation(len(each)) for _ in range(HALVINGS)]
+    return np.stack([[each[half].mean(axis=0) for half in np.array_split(order, 2)] for order in orders])
+
+
+def _agreement(halves: np.ndarray, shuffled: np.ndarray) -> tuple[float, float]:
+    return tuple(float(_spearman(h[:, 0], h[:, 1]).mean()) if len(h) else np.nan for h in (halves, shuffled))
+
+
+def _leads(difference: np.ndarray, draws: np.ndarray) -> float:
+    """In what part of the resamples the leading head leads."""
+    return float((draws.argmax(axis=1) == difference.argmax()).mean()) if len(draws) else np.nan
+
+
+def _partial(halves: np.ndarray, others: np.ndarray) -> float:
+    """The mean rank correlation of two halves given what the other words' heads do."""
+    first, second = halves[:, 0], halves[:, 1]
+    between, one, two = _spearman(first, second), _spearman(first, others[None]), _spearman(second, others[None])
+    return float(((between - one * two) / np.sqrt((1 - one**2) * (1 - two**2))).mean())
+
+
+def _spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Rank correlations of rows: (m, n_heads) each, or (1, n_heads) -> (m,)."""
+    ranks = [rankdata(side, axis=1) for side in (first, second)]
+    centred = [side - side.mean(axis=1, keepdims=True) for side in ranks]
+    unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in centred]
+    return (unit[0] * unit[1]).sum(axis=1)

@@ -1,0 +1,140 @@
+"""The axis between a word's senses, and what swapping a head's output moves along it: the algebra of the interchange.
+
+Row i of a word has a unit vector u_i, and for each head the vector z_i that it hands the word. Its axis is the unit mean of
+its own sense's other u_j minus the unit mean of the other senses', so a sum over rows j with weights a_ij. All that the
+gradient has to say about a word is in U_ij = u_i . u_j, S_ij (the slope of U_ij along the head's own context) and T_ijk
+(along z_k): effects under any labels and any resample of the rows are sums over them. No row is axis and donor at once: for
+row j's part of the axis, j isn't among the donors, or the donors' own noise would lie on the axis.
+Arrays are float64; R is the number of draws (labellings, resamples or halves), n that of rows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+BLOCK = 2**22  # coefficients (R, n, n, n) held at once
+HELD = 2**25  # numbers of T held at once; of more rows some heads at a time
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Draws:
+    """R ways to label and to weigh a word's rows, each (R, n)."""
+
+    senses: Tensor  # whole numbers from 0
+    rows: Tensor  # each row's weight in the means over a sense
+    axis: Tensor  # its weight in the axes of other rows
+    donors: Tensor  # its weight in the outputs that are put in
+
+    @classmethod
+    def of(cls, senses: np.ndarray, weights: np.ndarray) -> "Draws":
+        """The same weights for every use: how often each row was drawn, or whether it is in the half."""
+        senses, weights = np.broadcast_arrays(senses, weights.astype(np.float64))
+        weights = torch.from_numpy(weights.copy())
+        return cls(senses=torch.from_numpy(senses.astype(np.int64)), rows=weights, axis=weights, donors=weights)
+
+    def split(self, size: int) -> Iterator["Draws"]:
+        """Some of the draws at a time."""
+        for parts in zip(*(getattr(self, name).split(size) for name in ("senses", "rows", "axis", "donors"))):
+            yield replace(self, **dict(zip(("senses", "rows", "axis", "donors"), parts)))
+
+    @property
+    def n_senses(self) -> int:
+        """How many senses the word has; every draw has them all."""
+        return int(self.senses[0].max()) + 1
+
+    @property
+    def same(self) -> Tensor:
+        """1 where two rows have one sense, (R, n, n)."""
+        return (self.senses[:, :, None] == self.senses[:, None, :]).double()
+
+    @property
+    def row_means(self) -> Tensor:
+        """The weights (R, n) of a mean over the rows of a sense, then over its senses."""
+        return self.rows / _times(self.same, self.rows) / self.n_senses
+
+
+def axes(draws: Draws, gram: Tensor) -> Tensor:
+    """a_ij, (R, n, n): each row's axis as weights on the unit vectors, whose products are gram (n, n)."""
+    same, apart = draws.same, _apart(len(gram))
+    own = same * apart * draws.axis[:, None]
+    other = (1 - same) * (draws.axis / _times(same, draws.axis))[:, None]
+    own, other = (part / ((part @ gram) * part).sum(-1, keepdim=True).sqrt() for part in (own, other))
+    return own - other
+
+
+def gaps(draws: Draws, gram: Tensor) -> Tensor:
+    """Twice the mean of r_i = u_i . a_i, (R,)."""
+    return 2 * (draws.row_means * (axes(draws, gram) * gram).sum(-1)).sum(-1)
+
+
+def donor_weights(draws: Draws, own: bool) -> Tensor:
+    """The weight of donor k for row i and part j of its axis, (R, n, n, n), summing to 1 over k.
+
+    own: the mean of i's own sense without i (the control); else over the other senses of each one's mean. Never j: the
+    weights of all that remain are rescaled together.
+    """
+    same, apart = draws.same, _apart(draws.senses.shape[1])
+    keep = apart * draws.donors[:, None]  # (R, j, k)
+    total = _times(same, draws.donors)  # (R, n): the donors in each row's sense
+    if own:
+        left = total[:, :, None] - draws.donors[:, :, None] - same * apart * draws.donors[:, None]  # (R, i, j)
+        left = torch.where(draws.axis[:, None] > 0, left, 1.0)  # no part of the axis: never used, and may be 0
+        return (same * apart)[:, :, None] * keep[:, None] / left[..., None]
+    share = draws.donors / total / (draws.n_senses - 1)  # (R, n): of the whole, before j is left out
+    left = 1 - (1 - same) * share[:, None]  # (R, i, j)
+    return (1 - same)[:, :, None] * (apart * share[:, None])[:, None] / left[..., None]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WordSlopes:
+    """What the gradient says about one word: its n rows, each with the slopes of its products with all of them."""
+
+    gram: Tensor  # (n, n): U_ij
+    slopes: Tensor  # (n, n, n_heads, d_head): G_ij, summed over a split word's pieces
+    along_own: Tensor  # (n, n, n_heads): S_ij
+    outputs: Tensor  # (n, n_heads, d_head): z_k
+
+    def effects(self, draws: Draws) -> tuple[Tensor, Tensor]:
+        """Mean effect and mean control of every head, (R, n_heads) each, in units of r."""
+        weights = draws.row_means[..., None] * axes(draws, self.gram)
+        kept = torch.einsum("rij,ijh->rh", weights, self.along_own)
+        swapped = [torch.zeros_like(kept), torch.zeros_like(kept)]
+        for heads in self._blocks():
+            toward = self._toward(heads)
+            for into, own in zip(swapped, (False, True)):
+                into[:, heads] = (weights[..., None] * donor_weights(draws, own)).flatten(1) @ toward
+        return kept - swapped[0], kept - swapped[1]
+
+    def differences(self, draws: Draws) -> Tensor:
+        """D, the mean effect minus the mean control of every head, (R, n_heads): what each moves beyond its control."""
+        n = len(self.gram)
+        parts = [[] for _ in draws.senses.split(max(1, BLOCK // n**3))]
+        for heads in self._blocks():
+            toward = self._toward(heads)
+            for part, some in zip(parts, draws.split(max(1, BLOCK // n**3))):
+                weights = (some.row_means[..., None] * axes(some, self.gram))[..., None]
+                beyond = donor_weights(some, own=True).sub_(donor_weights(some, own=False)).mul_(weights)
+                part.append(beyond.flatten(1) @ toward)
+        return torch.cat([torch.cat(part, dim=1) for part in parts])
+
+    def _blocks(self) -> list[slice]:
+        n, n_heads = len(self.gram), self.slopes.shape[2]
+        size = max(1, HELD // n**3)
+        return [slice(first, first + size) for first in range(0, n_heads, size)]
+
+    def _toward(self, heads: slice) -> Tensor:
+        """T_ijk of some heads, (n * n * n, heads)."""
+        return torch.einsum("ijhd,khd->ijkh", self.slopes[:, :, heads], self.outputs[:, heads]).flatten(0, 2).double()
+
+
+def _times(matrices: Tensor, vectors: Tensor) -> Tensor:
+    """(R, n, n) times (R, n) -> (R, n)."""
+    return (matrices @ vectors[..., None])[..., 0]
+
+
+def _apart(n: int) -> Tensor:
+    """0 on the diagonal, 1 elsewhere: (n, n)."""
+    return 1 - torch.eye(n, dtype=torch.float64)

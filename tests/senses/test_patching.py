@@ -1,0 +1,374 @@
+"""Swaps over many sentences: the plain loops (plain_interchange.py) agree, and what must hold whatever the numbers are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy.stats import kstest, rankdata
+
+from selfattn import NotRecomputable, load_encoder
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.examples import labelled_sentences
+from selfattn.senses import interchange, patching
+from selfattn.senses.sense_axis import Draws, axes, donor_weights, gaps
+from tests.senses.plain_interchange import PlainBert, by_gradient, exact
+
+# A word of several pieces in the bundled encoder's vocabulary, four rows a sense.
+SPLIT = {
+    "person": [
+        "A swashbuckler leapt across the deck.",
+        "Her uncle was a loud swashbuckler with a hat.",
+        "The drunken swashbuckler drew his sword and laughed.",
+        "Nobody dared to insult that swashbuckler twice.",
+    ],
+    "film": [
+        "We watched an old swashbuckler on television.",
+        "The Swashbuckler won two prizes at the festival.",
+        "Critics called it the best swashbuckler of the decade.",
+        "He directed a swashbuckler and two comedies for the studio.",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Six sentences a sense of "bank" and four a sense of a split word, with index labels of their own."""
+    bank = labelled_sentences().query("word == 'bank'").groupby("sense", sort=False).head(6)
+    split = [(sentence, "swashbuckler", sense) for sense, rows in SPLIT.items() for sentence in rows]
+    table = pd.concat([bank[["sentence", "word", "sense"]], pd.DataFrame(split, columns=["sentence", "word", "sense"])])
+    return table.set_axis(range(100, 100 + len(table)))
+
+
+@pytest.fixture(scope="module")
+def report(encoder, frame):
+    return interchange(encoder, frame)
+
+
+def word_of(encoder, frame, name):
+    """One word's rows and slopes, as the report is made of them."""
+    word = patching._word(encoder, name, patching.require_rows(encoder, frame[frame["word"] == name], per_sense=4)[0])
+    slopes, _ = patching._joined(word, [patching._row_slopes(encoder, word, i) for i in range(len(word.labels))])
+    return word, slopes
+
+
+@pytest.fixture(scope="module")
+def split(encoder, frame):
+    return word_of(encoder, frame, "swashbuckler")
+
+
+def test_the_tables_of_the_report(report, frame, encoder):
+    assert list(report.heads) == ["word", "layer", "head", "share", "low", "high", "p_value", "effect", "control"]
+    assert list(report.sources) == ["word", "row", "layer", "head", "token", "text", "share"]
+    assert list(report.reliability) == ["word", "n", "halves", "shuffled", "spearman_brown", "leads", "own"]
+    assert list(report.gaps) == ["word", "gap", "low", "high", "all_heads", "all_heads_control"]
+    words = ["bank", "swashbuckler", "all"]
+    assert report.heads["word"].unique().tolist() == report.reliability["word"].tolist() == words
+    assert report.reliability["n"].tolist() == [12, 8, 2]
+    assert report.rejected.empty and report.reason == ""
+    bank = report.heads[report.heads["word"] == "bank"]
+    gap = report.gaps["gap"][0]
+    assert len(bank) == 72 and list(zip(bank["layer"], bank["head"])) == encoder.all_heads
+    np.testing.assert_allclose(bank["share"], (bank["effect"] - bank["control"]) / gap, atol=1e-12)
+    assert ((bank["low"] < bank["share"]) & (bank["share"] < bank["high"])).mean() > 0.95
+    every = report.heads[report.heads["word"] == "all"].reset_index()
+    singly = [report.heads[report.heads["word"] == word].reset_index() for word in words[:2]]
+    np.testing.assert_allclose(every["effect"], (singly[0]["effect"] + singly[1]["effect"]) / 2, atol=1e-12)
+    np.testing.assert_allclose(every["share"], (every["effect"] - every["control"]) / report.gaps["gap"][:2].mean())
+
+
+def test_every_row_has_its_own_tokens_as_sources_and_they_add_up_to_the_effect(report, frame, encoder):
+    for name in ("bank", "swashbuckler"):
+        sources = report.sources[report.sources["word"] == name]
+        senses = frame.loc[frame["word"] == name, "sense"]
+        assert set(sources["row"]) == set(senses.index)
+        row = sources[(sources["row"] == senses.index[0]) & (sources["layer"] == 3) & (sources["head"] == 7)]
+        assert tuple(row["text"]) == encoder.encode(frame["sentence"][senses.index[0]]).tokens
+        assert row["token"].tolist() == list(range(len(row)))
+        rows = sources.groupby(["layer", "head", "row"])["share"].sum().unstack()
+        mean = pd.concat([rows[senses.index[senses == sense]].mean(axis=1) for sense in senses.unique()], axis=1).mean(
+            axis=1
+        )
+        heads = report.heads[report.heads["word"] == name].set_index(["layer", "head"])
+        gap = report.gaps.set_index("word")["gap"][name]
+        np.testing.assert_allclose(mean, heads["effect"] / gap, atol=1e-5)
+
+
+def test_all_heads_at_once_bring_more_than_any_and_their_control_little(report):
+    bank = report.gaps.iloc[0]
+    assert 0.5 * bank["gap"] < bank["all_heads"] < 1.5 * bank["gap"]
+    assert abs(bank["all_heads_control"]) < 0.3 * bank["gap"]
+
+
+# "riverbank" is of two pieces in the tiny vocabulary.
+RIVERBANKS = {
+    "water": ["The riverbank was muddy.", "She sat by the riverbank in the rain.", "Rain, and the riverbank waited.",
+              "The well-known riverbank was muddy after the rain."],
+    "money": ["The riverbank approved the loan.", "It was by the riverbank in the loan.", "A loan, and the riverbank sat.",
+              "Didn't the riverbank approve it in the morning?", "The riverbank didn't wait."],
+    "row": ["Morning, and a riverbank of it.", "A well-known riverbank waited.", "After the riverbank, rain.",
+            "It sat in the riverbank."],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=[2, 3], ids=["two senses", "three senses"])
+def riverbank(request, tmp_path_factory):
+    """A tiny encoder and one word of it, with two senses or three."""
+    tiny = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("bert"))), device="cpu")
+    senses = list(RIVERBANKS)[: request.param]
+    table = pd.DataFrame(
+        [(sentence, "riverbank", sense) for sense in senses for sentence in RIVERBANKS[sense]],
+        columns=["sentence", "word", "sense"],
+    )
+    # The senses' rows are mixed: their order decides the folds.
+    return tiny, table.sample(frac=1, random_state=1)
+
+
+def test_the_plain_loops_agree_by_gradient(riverbank):
+    tiny, table = riverbank
+    bert = PlainBert(tiny)
+    derivatives = bert.derivatives(bert.rows(table))
+    senses = table["sense"].tolist()
+    plain = by_gradient(derivatives, senses)
+    report = interchange(tiny, table)
+    heads = report.heads
+    assert report.gaps["gap"][0] == pytest.approx(plain.gap, abs=1e-5)
+    for column, expected in (("effect", plain.mean_effect), ("control", plain.mean_control), ("share", plain.share)):
+        assert heads[column].to_numpy() == pytest.approx(expected.flatten(), abs=1e-5)
+    for row, expected in zip(table.index, plain.sources):
+        sources = report.sources.loc[report.sources["row"] == row, "share"].to_numpy()
+        assert sources == pytest.approx(expected.flatten(), abs=1e-5)
+    word, slopes = word_of(tiny, table, "riverbank")
+    generator = np.random.default_rng(0)
+    counts = patching._resamples(word.senses)[:3]
+    labels = generator.permuted(np.tile(word.senses, (3, 1)), axis=1)
+    drawn = Draws.of(word.senses[None], counts), Draws.of(labels, np.ones(len(senses)))
+    for draws, which in zip(drawn, ("resamples", "labels")):
+        found, gap = slopes.differences(draws), gaps(draws, word.gram)
+        for draw in range(3):
+            rows = np.repeat(np.arange(len(senses)), counts[draw].astype(int)) if which == "resamples" else None
+            names = senses if which == "resamples" else [str(label) for label in labels[draw]]
+            expected = by_gradient(derivatives, names, rows)
+            assert found[draw].numpy() == pytest.approx(expected.difference.flatten(), abs=1e-5)
+            assert float(gap[draw]) == pytest.approx(expected.gap, abs=1e-5)
+
+
+def test_the_plain_loops_agree_exactly(riverbank):
+    tiny, table = riverbank
+    plain, together = exact(tiny, table), exact(tiny, table, together=True)
+    report = interchange(tiny, table, how="exact")
+    for column, expected in (("effect", plain.mean_effect), ("control", plain.mean_control), ("share", plain.share)):
+        assert report.heads[column].to_numpy() == pytest.approx(expected.flatten(), abs=1e-5)
+    row = report.gaps.iloc[0]
+    assert row["all_heads"] == pytest.approx(together.mean_effect[0, 0], abs=1e-5)
+    assert row["all_heads_control"] == pytest.approx(together.mean_control[0, 0], abs=1e-5)
+
+
+def test_no_row_is_axis_and_donor_at_once_nor_meets_itself():
+    senses = np.array([0, 1, 0, 1, 2, 0, 1, 2, 2, 0])
+    counts = np.random.default_rng(1).integers(1, 3, size=(1, 10))
+    draws = Draws.of(senses[None], counts)
+    gram = torch.eye(10, dtype=torch.float64) + 0.3
+    for own in (True, False):
+        weights = donor_weights(draws, own)[0].numpy()
+        for i in range(10):
+            for j in range(10):
+                if i == j:
+                    continue
+                donors = [k for k in range(10) if (senses[k] == senses[i]) == own and k not in (i, j)]
+                assert np.flatnonzero(weights[i, j]).tolist() == donors
+                of_sense = np.array(
+                    [counts[0, (senses == senses[k]) & (np.arange(10) != (i if own else -1))].sum() for k in donors]
+                )
+                shares = counts[0, donors] / of_sense
+                np.testing.assert_allclose(weights[i, j, donors], shares / shares.sum(), atol=1e-12)
+    axis = axes(draws, gram)[0]
+    assert (axis.diagonal() == 0).all()
+    for i in range(10):
+        own = torch.tensor(senses == senses[i])
+        for part in (axis[i] * own, axis[i] * ~own):
+            assert (part @ gram @ part).item() == pytest.approx(1)
+    assert (np.sign(axis.numpy()) == np.where(senses[:, None] == senses, 1, -1) * (1 - np.eye(10))).all()
+
+
+def test_a_row_drawn_twice_is_the_row_counted_twice(split):
+    """A resample's copies are one row of double weight: the same as the sums over a table with the row twice in it."""
+    _, slopes = split
+    counts = np.array([[2, 1, 1, 1, 1, 2, 1, 1]])
+    senses = np.array([[0, 0, 0, 0, 1, 1, 1, 1]])
+    weighted = slopes.differences(Draws.of(senses, counts))
+    effect, control = slopes.effects(Draws.of(senses, counts))
+    torch.testing.assert_close(weighted, effect - control, atol=1e-9, rtol=1e-6)
+    once = slopes.differences(Draws.of(senses, np.ones((1, 8))))
+    assert (weighted - once).abs().max() > 1e-4
+
+
+def test_draws_in_blocks_are_the_same(split, monkeypatch):
+    _, slopes = split
+    draws = Draws.of(np.array([[0, 0, 0, 0, 1, 1, 1, 1]]), patching._resamples(np.repeat([0, 1], 4))[:9])
+    whole = slopes.differences(draws)
+    monkeypatch.setattr("selfattn.senses.sense_axis.BLOCK", 2 * 8**3)
+    monkeypatch.setattr("selfattn.senses.sense_axis.HELD", 5 * 8**3)
+    torch.testing.assert_close(slopes.differences(draws), whole, atol=1e-12, rtol=0)
+    effect, control = slopes.effects(draws)
+    torch.testing.assert_close(effect - control, whole, atol=1e-7, rtol=0)
+
+
+def test_resamples_keep_three_rows_of_each_sense():
+    counts = patching._resamples(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]))
+    assert counts.shape == (1000, 9)
+    assert (counts[:, :4].sum(axis=1) == 4).all() and (counts[:, 4:].sum(axis=1) == 5).all()
+    assert ((counts[:, :4] > 0).sum(axis=1) >= 3).all() and ((counts[:, 4:] > 0).sum(axis=1) >= 3).all()
+    assert (counts == patching._resamples(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]))).all()
+
+
+def test_under_shuffled_labels_the_differences_add_up_to_nothing_and_halves_do_not_agree(encoder, frame, report):
+    word, slopes = word_of(encoder, frame, "bank")
+    shuffles = np.random.default_rng(3).permuted(np.tile(word.senses, (1000, 1)), axis=1)
+    draws = Draws.of(shuffles, np.ones(12))
+    true = float(slopes.differences(word.once).sum())
+    assert abs(float(slopes.differences(draws).sum(dim=1).mean())) < 0.05 * true
+    assert abs(float(gaps(draws, word.gram).mean())) < 0.1 * report.gaps["gap"][0]
+    row = report.reliability.iloc[0]
+    assert abs(row["shuffled"]) < 0.15 and row["halves"] > 0.25
+
+
+def test_too_few_sentences_have_no_reliability_and_two_words_none_over_words(report):
+    bank, split, every = (row for _, row in report.reliability.iterrows())
+    assert bank["spearman_brown"] == pytest.approx(2 * bank["halves"] / (1 + bank["halves"]))
+    assert 0 < bank["leads"] <= 1 and 0 < split["leads"] <= 1 and 0 < every["leads"] <= 1
+    assert -1 < bank["own"] < 1
+    for row in (split, every):
+        assert np.isnan([row["halves"], row["shuffled"], row["spearman_brown"], row["own"]]).all()
+
+
+def by_gradient_in_folds(word, slopes):
+    """Effect and control with the axes and donors of the exact computation, (2, n_heads)."""
+    return sum(torch.cat(slopes.effects(fold)) for fold in word.folds).numpy() / 2
+
+
+@pytest.mark.slow
+def test_by_gradient_and_exactly_with_the_same_axes_and_donors(encoder, frame, split, report):
+    heads = list(range(0, 72, 8))
+    for name in ("bank", "swashbuckler"):
+        word, slopes = split if name == "swashbuckler" else word_of(encoder, frame, name)
+        gap = abs(report.gaps.set_index("word")["gap"][name])
+        rows = [
+            patching._exactly(encoder, word, i, [(encoder.all_heads[h],) for h in heads])
+            for i in range(len(word.labels))
+        ]
+        patched = np.einsum("i,ich->ch", word.once.row_means[0], np.stack(rows)) / gap
+        gradient = by_gradient_in_folds(word, slopes)[:, heads] / gap
+        shares = [part[0] - part[1] for part in (patched, gradient)]
+        assert np.corrcoef(*map(rankdata, shares))[0, 1] >= 0.98
+        # "swashbuckler" has a gap of hardly anything, which shares are divided by.
+        np.testing.assert_allclose(*shares, atol=0.02 if name == "bank" else 0.002 / gap)
+        np.testing.assert_allclose(patched, gradient, atol=0.03 if name == "bank" else 0.003 / gap)
+
+
+@pytest.mark.long
+def test_the_exact_report_and_the_gradient_rank_the_heads_alike(encoder, frame):
+    bank = frame[frame["word"] == "bank"]
+    report = interchange(encoder, bank, how="exact")
+    gradient = by_gradient_in_folds(*word_of(encoder, frame, "bank"))
+    shares = (gradient[0] - gradient[1]) / report.gaps["gap"][0]
+    assert np.corrcoef(rankdata(shares), rankdata(report.heads["share"]))[0, 1] >= 0.99
+    np.testing.assert_allclose(report.heads["share"], shares, atol=0.02)
+    plain = interchange(encoder, bank)
+    for name in ("low", "high", "p_value"):
+        assert report.heads[name].notna().all()
+    pd.testing.assert_frame_equal(report.sources, plain.sources)
+
+
+def test_where_nothing_can_be_differentiated_everything_is_exact_and_the_reason_said(riverbank, monkeypatch):
+    def refuse(*given):
+        raise NotRecomputable("a test.")
+
+    tiny, table = riverbank
+    renamed = table.assign(word="bank", sentence=table["sentence"].str.replace("riverbank", "bank"))
+    both = pd.concat([table, renamed], ignore_index=True)
+    exactly = interchange(tiny, both, how="exact")
+    monkeypatch.setattr(patching, "context_gradients", refuse)
+    report = interchange(tiny, both)
+    assert report.reason == "a test."
+    assert report.heads[["low", "high", "p_value"]].isna().all(axis=None)
+    columns = ["share", "effect", "control"]
+    pd.testing.assert_frame_equal(report.heads[columns], exactly.heads[columns])
+    assert report.reliability[["halves", "shuffled", "spearman_brown", "leads", "own"]].isna().all(axis=None)
+    assert report.gaps[["low", "high"]].isna().all(axis=None) and report.gaps["all_heads"].notna().all()
+    assert report.sources.empty and len(report.heads) == 3 * tiny.n_layers * tiny.n_heads
+
+
+def test_rows_that_cannot_be_used_are_named(encoder, frame):
+    more = pd.DataFrame(
+        [
+            ("A swashbuckler met another swashbuckler.", "swashbuckler", "person"),
+            (SPLIT["person"][0].upper(), "Swashbuckler", "person"),
+            ("A swashbuckler is a kind of stove.", "swashbuckler", "stove"),
+            ("The seal barked.", "seal", "animal"),
+        ],
+        columns=["sentence", "word", "sense"],
+        index=list("abcd"),
+    )
+    seen = []
+    report = interchange(
+        encoder, pd.concat([frame.iloc[12:], more]), progress=lambda done, total: seen.append((done, total))
+    )
+    reasons = report.rejected.set_index("row")["reason"]
+    assert list(report.rejected) == ["row", "reason", "sentence", "word", "sense"]
+    assert "stands 2 times" in reasons["a"] and "stands further up" in reasons["b"]
+    assert "one usable sentence in the sense 'stove'; at least 4" in reasons["c"] and "at least 4" in reasons["d"]
+    assert seen == [(done, 8) for done in range(1, 9)]
+    assert report.reliability["n"].tolist() == [8, 1] and report.heads["word"].unique().tolist() == ["swashbuckler"]
+
+
+def test_a_word_has_at_most_so_many_rows(encoder, frame, monkeypatch):
+    usable, rejected = patching.require_rows(encoder, frame, per_sense=4, most=10)
+    assert usable.groupby(["word", "sense"]).size().tolist() == [5, 5, 4, 4]
+    assert (
+        rejected["reason"].str.contains("At most 10 sentences .* the first 5 in the sense").all() and len(rejected) == 2
+    )
+    assert usable.index[:5].tolist() == [100, 101, 102, 103, 104]
+
+
+def test_words_whose_senses_hardly_differ_say_so(report):
+    table = pd.DataFrame(
+        [
+            ("bank", 0.09, 0.04),
+            ("nail", 0.02, 0.01),
+            ("draw", 0.05, -0.01),
+            ("odd", 0.05, np.nan),
+            ("none", np.nan, np.nan),
+        ],
+        columns=["word", "gap", "low"],
+    )
+    found = patching.InterchangeReport(None, None, None, table, None, "").small_gaps
+    assert set(found) == {"nail", "draw", "none"}
+    assert found["nail"] == 'The senses of "nail" lie 0.020 apart, under 0.03.'
+    assert found["draw"] == 'The senses of "draw" lie 0.050 apart (95 % interval from -0.010).'
+
+
+def test_what_cannot_be_asked_is_refused(encoder, frame):
+    from dataclasses import replace
+
+    with pytest.raises(ValueError, match='"gradient" or "exact", got \'fast\''):
+        interchange(encoder, frame, how="fast")
+    with pytest.raises(NotRecomputable, match=r"can't be swapped in .*: a test"):
+        interchange(replace(encoder, recomputable=False, reason="a test."), frame)
+    with pytest.raises(ValueError, match="None of the 3 rows can be used"):
+        interchange(encoder, frame.iloc[:3])
+
+
+@pytest.mark.long
+def test_under_shuffled_labels_the_smallest_p_of_a_word_is_uniform(encoder):
+    """Over words and shuffles of their labels; the p of single heads, adjusted for the maximum, isn't."""
+    smallest = []
+    table = labelled_sentences()
+    for name in ("bank", "bat", "spring"):
+        word, slopes = word_of(encoder, table, name)
+        ones = np.ones(len(word.senses))
+        shuffles = np.random.default_rng(5).permuted(np.tile(word.senses, (1000, 1)), axis=1)
+        largest = slopes.differences(Draws.of(shuffles, ones)).max(dim=1).values.numpy()
+        labels = np.random.default_rng(6).permuted(np.tile(word.senses, (100, 1)), axis=1)
+        for observed in slopes.differences(Draws.of(labels, ones)).max(dim=1).values.numpy():
+            smallest.append((1 + (largest >= observed).sum()) / 1001)
+    assert kstest(smallest, "uniform").pvalue > 0.01
