@@ -14,8 +14,16 @@ from selfattn.scan.__main__ import main
 pytestmark = pytest.mark.slow
 
 ROWS = 24
-PLACES = ("table.csv", "scan/scan.json", "scan/parts", "scan/rejects", "scan/rejects.csv", "scan/journal", "encoder")
-HOW = ("flip", "cut", "empty", "delete", "append", "swap", "copy", "line")
+PLACES = (
+    "table.csv",
+    "scan/scan.json",
+    *["scan/parts"] * 4,
+    "scan/rejects",
+    "scan/rejects.csv",
+    "scan/journal",
+    "encoder",
+)
+HOW = (*["flip"] * 3, "cut", "empty", "delete", "append", "swap", "copy", "line")
 
 
 class Stopped(BaseException):
@@ -24,14 +32,15 @@ class Stopped(BaseException):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A table with an unclosed quotation mark and its scan by a tiny encoder."""
-    folder = tmp_path_factory.mktemp("scan")
+    """A table with an unclosed quotation mark and its scan by a tiny encoder; where they were made, and a copy to keep."""
+    folder = tmp_path_factory.mktemp("scan") / "case"
     save_tiny(FAMILIES["BERT"], folder / "encoder")
     lines = [f"The bank of the river {n} is a bank{' too' * (n % 5)}.,bank,a" for n in range(ROWS)]
     lines[7] = '"' + lines[7]
     (folder / "table.csv").write_text("sentence,word,sense\n" + "\n".join(lines) + "\n", "utf-8")
     assert scan(folder) == 0
-    return folder
+    shutil.copytree(folder, folder.with_name("kept"))
+    return folder, folder.with_name("kept")
 
 
 def scan(folder):
@@ -80,9 +89,10 @@ steps = st.lists(
 )  # fmt: skip
 
 
-def test_a_damaged_scan_goes_on_to_the_same_rows_or_is_refused(finished, tmp_path, monkeypatch, generated, capsys):
-    true_rows, true_rejects = read_scan(finished / "scan").frame(), read_scan(finished / "scan").rejects()
-    true_input = (finished / "table.csv").read_text("utf-8").split()
+def test_a_damaged_scan_goes_on_to_the_same_rows_or_is_refused(finished, monkeypatch, generated, capsys):
+    folder, kept = finished
+    true_rows, true_rejects = read_scan(kept / "scan").frame(), read_scan(kept / "scan").rejects()
+    true_input = (kept / "table.csv").read_text("utf-8").split()
     measured = measure._table
     left = [None]  # batches until the job is killed
 
@@ -114,11 +124,12 @@ def test_a_damaged_scan_goes_on_to_the_same_rows_or_is_refused(finished, tmp_pat
 
     def one(case):
         from_nothing, todo = case
-        folder = tmp_path / "case"
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(finished, folder)
+        shutil.rmtree(folder)
+        shutil.copytree(kept, folder)
         if from_nothing:
             shutil.rmtree(folder / "scan")
+        else:
+            assert scan(folder) == 0  # it is the same scan, so that what refuses it later is the damage
         begun = not from_nothing
         for what, *how in [*todo, ("run", None)]:
             if what == "damage":
