@@ -58,7 +58,7 @@ def show() -> None:
     view = next(view for entries in PAGES.values() for _, title, _, view in entries if title == page.title)
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
-    from selfattn.dashboard.figures import begin_page, end_page
+    from selfattn.dashboard.figures import begin_page, end_page, this_page
     from selfattn.dashboard.pickers import pick_for
     from selfattn.dashboard.queue import page_turn
 
@@ -68,7 +68,7 @@ def show() -> None:
             pick_for(view, page.title)
             page.run()
         finally:
-            restore_address(page.url_path)
+            restore_address(page.url_path, this_page().address)
             show_download(end_page())
 
 

@@ -9,9 +9,11 @@ Tried without all this in Chromium (Streamlit 1.67, 2026-11-22, tests/browser/te
 after a page without pickers, or a choice on the page, Back stayed where it was; a sentence B of one's own was lost by Back.
 """
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-CHOICE = ("example", "a", "b", "c", "word", "head")
+CHOICE = ("example", "a", "b", "c", "word", "at_a", "at_b", "head")
 
 _SCRIPT = """
 <script>
@@ -54,8 +56,14 @@ def carry_choice(page: str) -> None:
     st.session_state.page = page
 
 
-def restore_address(page: str) -> None:
-    """On arrival at a page, put the choice back into the address, from which the browser took it with the old page's widgets."""
-    if st.session_state.get("at_page") != page:
+def restore_address(page: str, noted: Mapping[str, str | None]) -> None:
+    """On arrival at a page, put the choice back into the address, from which the browser took it with the old page's widgets.
+
+    noted: what else the address holds, beside its widgets' values; None: it must not.
+    """
+    changed = {key: value for key, value in noted.items() if st.query_params.get(key) != value}
+    for key in [key for key, value in changed.items() if value is None]:
+        del st.query_params[key]
+    if changed or st.session_state.get("at_page") != page:
         st.session_state.at_page = page
-        st.query_params.update({})
+        st.query_params.update({key: value for key, value in changed.items() if value is not None})

@@ -8,6 +8,7 @@ import streamlit as st
 
 from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard.cache import cached_error
+from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import Page
 from selfattn.dashboard.streamlit_internals import hold_file, this_session, working_for
 from selfattn.encoders.encoder import Encoder
@@ -21,8 +22,10 @@ WIDTHS = (300, 3000)  # units; a PNG has `scale` times as many pixels
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
     """The address that opens exactly this view, the encoder included."""
-    query = {} if encoder is None else {"model": encoder.name}
-    query |= {key: value for key, value in parameters.items() if value not in (None, "")}
+    named = {} if encoder is None else link_to(encoder)
+    query = named | {key: value for key, value in parameters.items() if value not in (None, "")}
+    if "digest" in named:
+        query["digest"] = named["digest"]  # the address may still ask for other weights
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(query)}" if query else address
 

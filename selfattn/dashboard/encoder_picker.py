@@ -2,19 +2,20 @@
 
 import gc
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import streamlit as st
 
 from selfattn.dashboard.cache import Cache, cached, cached_encode, forget_all_but
 from selfattn.dashboard.figures import show_error, this_page
+from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing
 from selfattn.dashboard.permissions import check_encoder, offered_encoders
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import LoadError, TextError
 from selfattn.encoders.loading import available_devices, load_encoder
 from selfattn.encoders.masked_lm import MaskedHead, NoMaskedHead, load_masked_head
-from selfattn.encoders.sources import BUNDLED_NAME
+from selfattn.encoders.sources import BUNDLED_NAME, CURATED
 from selfattn.settings import Settings
 
 NONE = "choose ..."
@@ -27,8 +28,10 @@ def current_encoder() -> Encoder:
     name, revision, device, dtype = this_page().asked or pick_encoder()  # a page may run without the frame
     try:
         encoder = load(name, revision or None, device, dtype)
+        note_weights("digest", encoder, is_default=(name, revision) == (offered_encoders()[0][0], ""))
     except LoadError as error:
         show_error(error)
+        note_weights("digest", None, is_default=False)
         try:
             encoder = load(BUNDLED_NAME, None, device, "float32")
         except LoadError as fallback_error:
@@ -114,6 +117,9 @@ def pick_encoder() -> tuple[str, str, str, str]:
     """The sidebar's pickers: name, revision, device, dtype."""
     known, others = offered_encoders()
     options = [*known, OTHER] if others else known
+    remember_link()
+    if linked("model") == BUNDLED_NAME and "model" not in st.session_state:  # the picker knows it by its short name
+        st.session_state.model = BUNDLED_NAME
     if (asked := st.session_state.get("model")) is not None and asked not in options:
         st.session_state.model = known[0]
     with st.sidebar:
@@ -130,7 +136,31 @@ def pick_encoder() -> tuple[str, str, str, str]:
         with st.popover("Device and precision", width="stretch"):
             device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
             dtype = st.selectbox("Precision", DTYPES, key="dtype", bind="query-params")
+    names = {*map(short_name, options), *options}
+    _say_not_offered("model", names, short_name(name), "encoder", linked("other") if linked("model") == OTHER else "")
+    _say_not_offered("device", ["auto", *devices], device, "device")
+    _say_not_offered("dtype", DTYPES, dtype, "precision")
     return name, revision, devices[0] if device == "auto" else device, dtype
+
+
+def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, named: str = "") -> None:
+    say_what_is_missing(
+        key,
+        offered,
+        shown,
+        lambda asked: f"The link asks for the {what} {named or asked!r}, which this server doesn't offer.",
+    )
+
+
+def link_to(encoder: Encoder) -> dict[str, str]:
+    """What a link holds to open this encoder on any server, and to notice other weights of the same name."""
+    if encoder.name == BUNDLED_NAME:
+        return {"model": short_name(encoder.name)}
+    weights = {"digest": encoder.digest[:DIGITS]}
+    if encoder.name in CURATED:
+        return {"model": encoder.name, **weights}
+    revision = {"revision": encoder.revision} if encoder.revision else {}
+    return {"model": OTHER, "other": encoder.name, **revision, **weights}
 
 
 def offered_devices(available: Sequence[str]) -> list[str]:
@@ -155,6 +185,7 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     if st.session_state.get("second", NONE) not in options:
         st.session_state.second = NONE
     name = st.selectbox("Second encoder", options, key="second", bind="query-params", format_func=short_name, width=260)
+    _say_not_offered("second", {*map(short_name, options), *options}, short_name(name), "second encoder")
     revision = ""
     if name == OTHER:
         name = st.text_input(
@@ -168,9 +199,12 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
             "Revision", key="second_revision", bind="query-params", placeholder="newest", width=110
         )
     if name in (NONE, ""):
+        this_page().address["second_digest"] = None
         return None
     try:
-        return load(name, revision.strip() or None, first.device, first.dtype)
+        second = load(name, revision.strip() or None, first.device, first.dtype)
     except LoadError as error:
         show_error(error)
-        return None
+        second = None
+    note_weights("second_digest", second, is_default=False)
+    return second

@@ -49,6 +49,8 @@ class Page:
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     figures: dict[str, Figure] = field(default_factory=dict)
     view: View | None = None  # what the page itself offers beside its figures
+    address: dict[str, str | None] = field(default_factory=dict)  # what its address holds beside its widgets' values
+    address: dict[str, str | None] = field(default_factory=dict)  # what its address holds beside its widgets' values
 
     @property
     def choice(self) -> Choice:

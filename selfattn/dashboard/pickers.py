@@ -16,6 +16,7 @@ from selfattn.dashboard.address import carry_choice
 from selfattn.dashboard.choice import Occurrence, Pair
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, pick_encoder, show_encoder
 from selfattn.dashboard.figures import heading, this_page
+from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -69,6 +70,17 @@ def pick_pair(encoder: Encoder) -> Pair:
     with word:
         chosen = _pick_word(a, b)
     where = st.container()
+    with where:
+        say_what_is_missing(
+            "example", names, name, lambda asked: f"The link asks for the example {asked!r}, which there isn't."
+        )
+        shared = shared_words(a.words, b.words)
+        say_what_is_missing(
+            "word",
+            shared,
+            chosen,
+            lambda asked: f"The link asks for the word {asked!r}, which doesn't stand in both sentences.",
+        )
     return Pair(
         _occurrence(where, a, chosen, "A"), _occurrence(where, b, chosen, "B"), _control(encoder, text_c, chosen)
     )
@@ -80,7 +92,12 @@ def head_slider(encoder: Encoder, label: str, key: str, default: str) -> Head:
     default = default if default in names else names[0]
     if st.session_state.get(key, default) not in names:  # the encoder changed and has no such head
         st.session_state[key] = default
-    return encoder.all_heads[names.index(st.select_slider(label, names, default, key=key, bind="query-params"))]
+    keep_in_address(key, default)
+    chosen = st.select_slider(label, names, default, key=key, bind="query-params")
+    say_what_is_missing(
+        key, names, chosen, lambda asked: f"The link asks for the head {asked}, which {encoder.name} hasn't got."
+    )
+    return encoder.all_heads[names.index(chosen)]
 
 
 def segmented(label: str, options: Sequence[Any], *, default: Any, **more: Any) -> Any:
@@ -109,9 +126,11 @@ def _pick_word(first: Encoding, second: Encoding) -> str:
             "No word stands in both sentences. Change one of them so that they share a word.", icon=":material/error:"
         )
         st.stop()
+    default = _most_telling(shared)
     if st.session_state.get("word") not in shared:
-        st.session_state.word = _most_telling(shared)
-    return st.selectbox("Word", shared, key="word", bind="query-params")
+        st.session_state.word = default
+    keep_in_address("word", default)
+    return st.selectbox("Word", shared, shared.index(default), key="word", bind="query-params")
 
 
 def _most_telling(shared: Sequence[str]) -> str:
@@ -129,6 +148,14 @@ def _occurrence(where, encoding: Encoding, word: str, sentence: str) -> Occurren
         with where:
             question = f"The word stands {len(found)} times in {sentence}: which one?"
             index = segmented(question, options, default=1, key=key) - 1
+    if not linked("word"):  # else the link's number is another word's
+        with where:
+            places = [str(number) for number in range(1, len(found) + 1)]
+            say_what_is_missing(
+                f"at_{sentence.lower()}", places, f"number {index + 1}",
+                lambda asked: f"The link asks for number {asked} of the words {word!r} in {sentence}; it stands there "
+                f"{len(found)} {'times' if len(found) > 1 else 'time'}.",
+            )  # fmt: skip
     return Occurrence(encoding, found[index])
 
 

@@ -82,6 +82,17 @@ ODD_VALUES = (
     "~root",
 )
 
+REVISIONS = (
+    "../../../../../../../dev/zero",
+    "refs/../../../../etc/passwd",
+    "refs/pr/1",
+    "main",
+    "..",
+    "/dev/zero",
+    "a//b",
+)
+LINKED = ("digest", "second_digest", "at_a", "at_b", "word", "head", "revision")  # not widgets, or not always drawn
+
 
 def queries(keys: list[str]) -> st.SearchStrategy[str]:
     """The part of a link after "?": known and unknown keys, hostile values, repeated and broken pairs."""
@@ -90,5 +101,9 @@ def queries(keys: list[str]) -> st.SearchStrategy[str]:
     pairs = st.lists(st.tuples(names, values), max_size=6).map(lambda held: urlencode(held, errors="surrogatepass"))
     broken = st.sampled_from(["%", "%zz", "&&&===", "a=%ff%fe", "a=%00", "=", "?" * 20, quote("ä", encoding="latin-1")])
     encoders = values.map(lambda value: urlencode({"model": "another ...", "other": value}, errors="surrogatepass"))
+    asked = st.tuples(st.sampled_from(LINKED), values).map(lambda pair: urlencode([pair], errors="surrogatepass"))
+    revisions = st.one_of(st.sampled_from(REVISIONS), values).map(
+        lambda value: urlencode({"model": "another ...", "other": "a/b", "revision": value}, errors="surrogatepass")
+    )
     scans = values.map(lambda value: urlencode({"source": "a finished scan", "scan": value}, errors="surrogatepass"))
-    return st.one_of(pairs, pairs, pairs, encoders, broken, *([scans] if "source" in keys else []))
+    return st.one_of(pairs, pairs, pairs, encoders, revisions, asked, broken, *([scans] if "source" in keys else []))

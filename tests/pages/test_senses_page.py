@@ -105,7 +105,7 @@ def test_a_table_of_no_use_is_refused_in_words(at, data, message):
     assert message in at.error[0].value.replace("\\", "")
 
 
-def test_a_scan_is_opened_and_a_folder_without_one_refused(at, tmp_path):
+def test_a_scan_is_opened_once_and_a_folder_without_one_refused(at, tmp_path, monkeypatch):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
     at = _set(at, "source", view.SCAN)
@@ -113,6 +113,9 @@ def test_a_scan_is_opened_and_a_folder_without_one_refused(at, tmp_path):
     shown = texts(at)
     assert "4 occurrences, 0 rejected" in shown
     assert "Largest mean special share" in shown
+    with monkeypatch.context() as patched:
+        patched.setattr(view, "read_scan", lambda folder: pytest.fail("read again at a click"))
+        assert "4 occurrences" in texts(at.run())
     at.text_input(key="scan").set_value(str(tmp_path / "absent")).run()
     assert "holds no scan" in at.error[0].value
 

@@ -157,7 +157,7 @@ def test_the_link_carries_the_whole_view(main_view):
     main_view.session_state["download"] = True  # the popover is open
     at = main_view.select_slider(key="head").set_value("L2 H3").run()
     (link,) = [element.value for element in at.code]
-    for part in ("model=sentence-transformers", "a=The+bank+of+the+river.", "head=L2+H3", "word=bank"):
+    for part in ("model=all-MiniLM-L6-v2", "a=The+bank+of+the+river.", "head=L2+H3", "word=bank"):
         assert part in link
 
 

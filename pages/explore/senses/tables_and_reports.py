@@ -25,7 +25,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.export.files import PARQUET, View, parquet
 from selfattn.export.provenance import Provenance
 from selfattn.frames import layers_frame, named_heads
-from selfattn.scan import ScanError, read_scan
+from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_upload
 from selfattn.senses import ClusterReport, SeparationReport, check_rows, removal
@@ -261,7 +261,7 @@ def show_scan(head: Head) -> None:
     if not folder.strip():
         return
     try:
-        scan = read_scan(allowed_scan_folder(folder.strip()))
+        scan, means = _scan_once(allowed_scan_folder(folder.strip()))
     except (ScanError, TextError) as error:
         show_error(
             str(error).replace(f"{Settings.read().scan_dir}/", "")
@@ -272,7 +272,7 @@ def show_scan(head: Head) -> None:
             "This scan isn't finished: what follows is about the parts that are there.", icon=":material/warning:"
         )
     st.text(f"{scan.n_rows:,} occurrences, {scan.n_rejected:,} rejected rows; {scan.model}", width="stretch")
-    table = named_heads(scan.heads())
+    table = named_heads(means)
     if scan.n_rows == 0:
         return
     if str(head) not in set(table["name"]):
@@ -284,6 +284,19 @@ def show_scan(head: Head) -> None:
     st.dataframe(scan.frame(["row", "word", "start", "sense", "sentence"], limit=200), hide_index=True, height=240)
     if scan.n_rejected:
         show_rejected(scan.rejects().head(Settings.read().max_rows))
+
+
+def _scan_once(folder: Path) -> tuple[Scan, pd.DataFrame]:
+    """The scan and its heads' means: all parts are read for them, so not anew at each click. Raises ScanError."""
+    try:
+        changed = [(folder / name).stat().st_mtime_ns for name in ("scan.json", "parts")]
+    except (OSError, ValueError):
+        changed = []  # read_scan says what is wrong with it
+    kept = st.session_state.get("scan_read")
+    if not changed or kept is None or kept[0] != (folder, changed):
+        scan = read_scan(folder)
+        kept = st.session_state.scan_read = ((folder, changed), scan, scan.heads())
+    return kept[1:]
 
 
 def _parquet(frame: pd.DataFrame, name: str) -> None:

@@ -1,0 +1,62 @@
+"""What a link asks for: what can't be had is said on the page, and what a fresh load would choose otherwise stays in the address.
+
+Streamlit drops from an address, without a word, what its widgets can't have.
+"""
+
+from collections.abc import Callable, Collection
+
+import streamlit as st
+
+from selfattn.dashboard.figures import literal, this_page
+from selfattn.encoders.encoder import Encoder
+
+DIGITS = 8  # of the digest of an encoder's weights
+
+
+def remember_link() -> None:
+    """Call before the first widget: what the address held when this session began."""
+    if "link" not in st.session_state:
+        st.session_state.update(link=st.query_params.to_dict(), instead={})
+
+
+def linked(key: str) -> str:
+    """What the link asks for under a key, until it is had or the visitor has chosen something else."""
+    return st.session_state.get("link", {}).get(key, "")
+
+
+def say_what_is_missing(key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str]) -> None:
+    """Where the link asks for what isn't possible: one sentence, as long as the page shows the same in its place."""
+    asked = linked(key)
+    if not asked:
+        return
+    if asked in possible or st.session_state.instead.setdefault(key, shown) != shown:
+        del st.session_state.link[key]
+        return
+    st.warning(literal(f"{sentence(asked[:200])} Shown instead: {shown}."), icon=":material/link_off:")
+
+
+def keep_in_address(key: str, default: str) -> None:
+    """Call before a bound widget: what was its default and no longer is must stand in the address from now on."""
+    if key in st.session_state and st.session_state.get(f"default of {key}", default) != default:
+        st.session_state[key] = st.session_state[key]
+    st.session_state[f"default of {key}"] = default
+
+
+def note_weights(key: str, encoder: Encoder | None, is_default: bool) -> None:
+    """Keep the start of the weights' digest in the address, and say where the link was made with other weights.
+
+    None: it couldn't be loaded, which the page says already.
+    """
+    if encoder is None:
+        st.session_state.get("instead", {}).setdefault(key, "")
+        this_page().address[key] = linked(key) or None
+        return
+    begins = encoder.digest[:DIGITS]
+    say_what_is_missing(
+        key,
+        [begins],
+        f"{encoder.name} with {begins}",
+        lambda asked: f"The link was made with other weights (sha256 {asked}).",
+    )
+    # As long as the link's is unmatched it stays there: a reload says so again.
+    this_page().address[key] = None if is_default else linked(key) or begins

@@ -1,0 +1,54 @@
+"""What a link names goes along from page to page, and stays in the address that the browser shows."""
+
+from urllib.parse import parse_qs, urlencode, urlparse
+
+import pytest
+from playwright.sync_api import expect
+
+from selfattn import load_encoder
+from selfattn.encoders.families import FAMILIES, save_tiny
+from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
+
+pytestmark = pytest.mark.browser
+
+
+def held(page) -> dict[str, str]:
+    return {key: values[0] for key, values in parse_qs(urlparse(page.url).query).items()}
+
+
+def test_an_encoder_of_ones_own_its_weights_and_the_occurrence_go_along(page, server, tmp_path):
+    folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny"))
+    choice = {"model": "another ...", "other": folder, "a": "the bank and the bank", "b": "the bank", "at_a": "2"}
+    choice |= {"word": "bank", "example": "your own"}
+    open_page(page, f"{server}/?{urlencode(choice)}")
+    wait_for_address(page, "digest=")
+    wanted = {**choice, "digest": load_encoder(folder).digest[:8]}
+    first = held(page)
+    for key in ("model", "other", "a", "b", "at_a", "digest"):
+        assert first[key] == wanted[key], key
+    page.get_by_role("link", name="Inside a head").first.click()
+    wait_until_idle(page)
+    wait_for_address(page, "digest=")
+    assert held(page) == first
+    open_page(page, page.url)
+    assert held(page) == first
+    expect(page.get_by_test_id("stSidebar").get_by_text(folder)).to_be_visible()
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    page.get_by_role("link", name="A word in two sentences").first.click()
+    wait_until_idle(page)
+    page.go_back()
+    wait_until_idle(page)
+    assert urlparse(page.url).path == "/inside-a-head"
+    assert held(page) == first
+
+
+def test_a_chosen_word_is_in_the_address_where_a_fresh_load_would_choose_another(page, server):
+    choice = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
+    open_page(page, f"{server}/?{urlencode(choice)}")
+    words = page.get_by_role("combobox", name="Word", exact=True)
+    expect(words).to_have_value("bank")  # it has an example; "approved" is the first of the list
+    words.click()
+    page.get_by_role("option", name="approved", exact=True).click()
+    wait_for_address(page, "word=approved")
+    open_page(page, page.url)
+    expect(words).to_have_value("approved")

@@ -1,0 +1,130 @@
+"""What a link asks for is shown, or the page says that it can't be had and what it shows in its place."""
+
+import shutil
+from urllib.parse import parse_qsl, urlparse
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from selfattn import load_encoder
+from selfattn.dashboard import permissions
+from selfattn.dashboard.download import view_link
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.sources import BUNDLED_NAME
+from tests.pages.conftest import APP
+
+pytestmark = pytest.mark.slow
+
+
+def opened(**query: str) -> AppTest:
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    at.query_params.update(query)
+    at.run()
+    assert not at.exception, at.exception[0].message
+    return at
+
+
+def said(at: AppTest) -> list[str]:
+    assert not at.exception, at.exception[0].message
+    return [warning.value.replace("\\", "") for warning in at.warning]
+
+
+def fresh(at: AppTest) -> AppTest:
+    """The same address, opened anew."""
+    return opened(**at.query_params)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("links") / "tiny")
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"word": "loan"}, "word 'loan', which doesn't stand in both sentences. Shown instead: bank."),
+        ({"example": "zebra"}, "example 'zebra', which there isn't. Shown instead: bank."),
+        ({"head": "L9 H99"}, f"head L9 H99, which {BUNDLED_NAME} hasn't got. Shown instead: L0 H10."),
+        ({"at_b": "2"}, "number 2 of the words 'bank' in B; it stands there 1 time. Shown instead: number 1."),
+        (
+            {"model": "nobody/knows"},
+            "encoder 'nobody/knows', which this server doesn't offer. Shown instead: all-MiniLM-L6-v2.",
+        ),
+        ({"dtype": "int3"}, "precision 'int3', which this server doesn't offer. Shown instead: float32."),
+        (
+            {"a": "A bank is a bank.", "b": "The bank.", "at_a": "3"},
+            "number 3 of the words 'bank' in A; it stands there 2 times. Shown instead: number 1.",
+        ),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_what_cannot_be_had_is_said_with_what_is_shown(query, sentence):
+    at = opened(**query)
+    assert said(at) == [f"The link asks for the {sentence}".replace("for the number", "for number")]
+    assert said(at.run()) == said(at)  # a second run says it too
+    at.select_slider(key="head").set_value("L3 H7").run()
+    assert said(at) == ([] if "head" in query else said(at.run()))  # a choice of one's own ends it
+
+
+def test_a_link_that_can_be_had_says_nothing():
+    at = opened(a="A bank is a bank.", b="The bank.", at_a="2", word="bank", head="L3 H7", model="all-MiniLM-L6-v2")
+    assert said(at) == []
+    assert at.select_slider(key="head").value == "L3 H7"
+    assert said(opened(model=BUNDLED_NAME)) == []
+
+
+def test_the_word_is_in_the_address_where_a_fresh_load_would_choose_another():
+    query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
+    at = opened(**query)
+    assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # the default stays out
+    # The word stays while the sentences change, and so does what a fresh load would choose.
+    at = opened(example="your own", a="Winter came early.", b="Winter came late.", word="came")
+    at.text_input(key="a").set_value("The bank came to Winter.").run()
+    at.text_input(key="b").set_value("Winter came to the bank.").run()
+    assert at.selectbox(key="word").value == "came"
+    assert fresh(at).selectbox(key="word").value == "came"
+
+
+def test_the_address_holds_the_start_of_the_weights_digest(folder):
+    at = opened(model="another ...", other=str(folder))
+    digest = load_encoder(str(folder)).digest
+    assert at.query_params["digest"] == digest[:8]
+    assert said(fresh(at)) == []
+    at.selectbox(key="model").set_value(BUNDLED_NAME).run()
+    assert "digest" not in at.query_params  # the default stays out
+
+
+def test_other_weights_under_the_same_name_are_said_as_long_as_the_link_asks_for_the_first(folder):
+    other = opened(model="another ...", other=str(folder), digest="c0ffee00")
+    digest = load_encoder(str(folder)).digest
+    sentence = f"The link was made with other weights (sha256 c0ffee00). Shown instead: {folder} with {digest[:8]}."
+    assert said(other) == [sentence]
+    assert said(fresh(other)) == [sentence]  # a reload says so again
+    other.selectbox(key="model").set_value(BUNDLED_NAME).run()
+    assert said(other) == []
+
+
+def test_beyond_localhost_a_link_opens_nothing_that_is_not_offered(folder, monkeypatch, tmp_path):
+    monkeypatch.setattr(permissions, "beyond_localhost", lambda: True)
+    for name in (str(folder), str(tmp_path / "no")):
+        at = opened(model="another ...", other=name)
+        assert said(at) == [
+            f"The link asks for the encoder {name!r}, which this server doesn't offer. Shown instead: all-MiniLM-L6-v2."
+        ]
+        assert "other" not in [field.key for field in at.text_input]
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
+    shutil.copytree(folder, tmp_path / "mine")
+    assert said(opened(model="another ...", other="mine")) == []
+    for name in (str(folder), "some/model"):
+        at = opened(model="another ...", other=name)
+        assert "is not among this server's encoders" in at.error[0].value.replace("\\", "")
+
+
+def test_a_files_link_opens_its_encoder(folder):
+    encoder = load_encoder(str(folder))
+    link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", digest="c0ffee00")).query))
+    at = opened(**link)
+    assert said(at) == []
+    assert at.select_slider(key="head").value == "L1 H1"
+    assert any(str(folder) in text.value for text in at.sidebar.text)
+    assert dict(parse_qsl(urlparse(view_link(load_encoder())).query)) == {"model": "all-MiniLM-L6-v2"}
