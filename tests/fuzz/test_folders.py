@@ -1,0 +1,145 @@
+"""Generated damage to a good folder: it loads or is refused with a message, within bounded time and memory."""
+
+import json
+import os
+import resource
+import shutil
+import time
+
+import pytest
+from hypothesis import strategies as st
+
+from selfattn import LoadError, load_encoder
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.model_types import TEXT_ENCODERS
+from tests.fuzz.hostile import texts
+
+pytestmark = pytest.mark.slow
+
+SECONDS, MEGABYTES = 20, 1000  # one folder may take this long, and the process may grow by this much
+FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
+KEYS = (
+    "model_type", "auto_map", "transformers_weights", "quantization_config", "attn_implementation", "backbone",
+    "num_hidden_layers", "layer_types", "vocab_size", "hidden_act", "architectures", "dtype", "return_dict", "is_decoder",
+    "chunk_size_feed_forward", "tokenizer_class", "added_tokens_decoder", "normalizer", "pre_tokenizer", "model", "vocab",
+    "pad_token", "model_max_length", "shape", "dtype", "data_offsets", "__metadata__", "weight_map", "per_layer_config",
+    "problem_type", "id2label", "num_labels", "pruned_heads", "rope_parameters", "extra_special_tokens",
+)  # fmt: skip
+
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.sampled_from([0, -1, 1, 3, 10**6, 2**31, 2**48, 2**63, 10**400, 1e308, float("inf"), float("nan"), 0.5]),
+    st.sampled_from(sorted(TEXT_ENCODERS)),
+    st.sampled_from(["gpt2", "vit", "AutoModel", "float8_e4m3fn", "save", "../x", "F8_E4M3", "(a+)+b", "", "[UNK]"]),
+    texts().map(lambda text: text.encode("utf-8", "ignore").decode()),
+    st.sampled_from([[], {}, [[]], [0] * 3, ["a", 1], {"a": {"b": []}}, [10**9] * 5, [0] * 60_000]),
+    st.builds(
+        lambda pattern, content: {"type": "Replace", "pattern": {"String": pattern}, "content": content},
+        st.sampled_from(["", "a", " "]), st.sampled_from(["", "a", "a" * 100]),
+    ),
+    st.builds(lambda regex: {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False},
+              st.text("a()[]*+?{}|1,\\^$.<=!:", max_size=12)),
+    st.integers(1, 60).map(lambda depth: json.loads("[" * depth + "]" * depth)),
+)  # fmt: skip
+
+
+def damage() -> st.SearchStrategy[tuple]:
+    """What is done, to which file, where, and with which value."""
+    json_files = st.sampled_from([*FILES, "model.safetensors.index.json"])
+    places = st.lists(st.integers(0, 10**6), min_size=1, max_size=5)
+    values = st.tuples(st.just("value"), json_files, places, st.none() | st.sampled_from(KEYS), ODD)
+    cuts = st.tuples(st.just("cut"), st.sampled_from(FILES), st.integers(0, 10**6))
+    flips = st.tuples(st.just("byte"), st.sampled_from(FILES), st.integers(0, 10**6), st.integers(0, 255))
+    kinds = st.sampled_from(["pipe", "loop", "device", "folder", "nothing", "zeros"])
+    return st.one_of(values, values, values, cuts, flips, st.tuples(st.just("file"), st.sampled_from(FILES), kinds))
+
+
+def apply(folder, kind, file, *how) -> None:
+    path = folder / file
+    if kind == "file":
+        replace_file(path, how[0])
+        return
+    if path.exists() and not (path.is_file() and path.stat().st_size < 2**30):
+        raise ValueError("nothing is left to damage")
+    data = path.read_bytes() if path.exists() else b'{"metadata": {}, "weight_map": {"a": "model.safetensors"}}'
+    match kind:
+        case "cut":
+            path.write_bytes(data[: how[0] % max(1, len(data))])
+        case "byte":
+            at = how[0] % max(1, min(len(data), 20_000))  # where the header is
+            path.write_bytes(data[:at] + bytes([how[1]]) + data[at + 1 :])
+        case "value" if file == "model.safetensors":
+            length = int.from_bytes(data[:8], "little")
+            header = json.dumps(changed(json.loads(data[8 : 8 + length]), *how)).encode()
+            path.write_bytes(len(header).to_bytes(8, "little") + header + data[8 + length :])
+        case "value":
+            path.write_text(json.dumps(changed(json.loads(data), *how)), "utf-8")
+            if file.endswith("index.json"):
+                (folder / "model.safetensors").rename(folder / "a.safetensors")
+
+
+def changed(tree, places, key, value):
+    """The JSON value with one of its values, found by going down at these places, replaced or joined by another."""
+    inner = tree
+    for place in places[:-1]:
+        values = list(inner.values() if isinstance(inner, dict) else inner)
+        nested = [each for each in values if isinstance(each, dict | list) and each]
+        if not nested:
+            break
+        inner = nested[place % len(nested)]
+    if isinstance(inner, dict):
+        inner[key or list(inner)[places[-1] % len(inner)]] = value
+    else:
+        inner[places[-1] % len(inner)] = value
+    return tree
+
+
+def replace_file(path, kind) -> None:
+    path.unlink()
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "loop":
+            path.symlink_to(path.name)
+        case "device":
+            path.symlink_to("/dev/zero")
+        case "folder":
+            path.mkdir()
+        case "zeros":
+            with open(path, "wb") as opened:
+                opened.truncate(2**33)  # a hole: it takes no room
+
+
+@pytest.fixture(scope="module", params=["BERT", "XLM-R", "Funnel"])
+def template(request, tmp_path_factory):
+    return save_tiny(FAMILIES[request.param], tmp_path_factory.mktemp("template") / "mine")
+
+
+def test_a_damaged_folder_loads_or_is_refused(template, tmp_path, generated):
+    folder = tmp_path / "mine"
+
+    def loaded_or_refused(damages):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(template, folder)
+        try:
+            for each in damages:
+                apply(folder, *each)
+        except (
+            ArithmeticError,
+            AttributeError,
+            OSError,
+            TypeError,
+            ValueError,
+        ):  # the second damage finds no JSON, or no file, after the first
+            pass
+        start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        try:
+            load_encoder(str(folder)).encode("The bank of the river.")
+        except LoadError as error:
+            assert str(error).encode("utf-8")
+            assert len(str(error)) < 2000
+        assert time.monotonic() - start < SECONDS
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MEGABYTES * 1024
+
+    generated(12, 1000, st.lists(damage(), min_size=1, max_size=2), loaded_or_refused)
