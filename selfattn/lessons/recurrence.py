@@ -65,14 +65,17 @@ def path(n: int, start: int, stop: int) -> Path:
 
 
 def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
-    """Multiplications of one layer, as table 1 counts them: words, network, multiplications, sequential_steps.
+    """Multiplications of one layer: words, network, multiplications, sequential_steps.
 
-    Recurrent: one d x d matrix product a word. Attention: n x n scores and as many weighted values, of width d.
+    Recurrent: two d x d matrix products a word, for the word and for the state. Attention: n x n scores and as many
+    weighted values, of width d (what table 1 counts), and four d x d projections a word (query, key, value, output).
     """
     rows = []
     for n in lengths:
-        rows.append((n, "recurrent", n * d_model**2, n))
-        rows.append((n, "attention", 2 * n * n * d_model, 1))
+        mixing = 2 * n * n * d_model
+        rows.append((n, "recurrent", 2 * n * d_model**2, n))
+        rows.append((n, "attention without projections", mixing, 1))
+        rows.append((n, "attention", mixing + 4 * n * d_model**2, 1))
     return pd.DataFrame(rows, columns=["words", "network", "multiplications", "sequential_steps"])
 
 

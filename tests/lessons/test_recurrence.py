@@ -43,13 +43,13 @@ def test_attention_answers_alike_near_and_far():
     assert gradients("attention", asking=0)[-1] < 0.2  # untrained, it spreads evenly: it dilutes too
 
 
-def test_attention_needs_fewer_multiplications_only_below_half_its_width():
-    found = recurrence.operations((10, 256, 1000), 512).pivot(
-        index="words", columns="network", values="multiplications"
-    )
-    assert found.loc[10, "attention"] < found.loc[10, "recurrent"]
-    assert found.loc[256, "attention"] == found.loc[256, "recurrent"]
-    assert found.loc[1000, "attention"] > found.loc[1000, "recurrent"]
+def test_attention_pays_for_its_projections_too():
+    found = recurrence.operations((1, 512, 1024), 512).pivot(index="words", columns="network", values="multiplications")
+    bare = found["attention without projections"] / found["recurrent"]
+    assert bare.tolist() == pytest.approx([1 / 512, 1, 2])
+    assert (found["attention"] / found["recurrent"]).tolist() == pytest.approx([2 + 1 / 512, 3, 4])
+    # One word: W_Q, W_K, W_V and W_O, each d x d; one score and one weighted value of width d.
+    assert found.loc[1, "attention"] == 4 * 512 * 512 + 2 * 512
 
 
 def test_words_keep_their_hyphens_and_apostrophes_and_leave_the_commas():
