@@ -26,13 +26,17 @@ Match = tuple[int | None, int | None]  # places in the first and the second sequ
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SentenceComparison:
-    """One head's weights in the first sentence minus the second's, on the words of both in one order."""
+    """One head's weights in the first sentence minus the second's, on the words of both in one order.
+
+    A row sums to 1 in each, so weights fall as 1/n: between sentences of two lengths that alone makes a difference.
+    """
 
     labels: tuple[str, ...]  # m: the words, and the special tokens
     side: tuple[str, ...]  # m: "both", "A" or "B": where the word stands
     matrix: np.ndarray  # (m, m) first minus second; NaN where a row or a column has no match
     chosen: int  # the place of the compared word
     matched_weight: tuple[float, float]  # the share of all weight that lies in matched cells, for A and for B
+    even_weight: tuple[float, float]  # what each column would get of an even row: 1 / columns, for A and for B
 
     def frame(self) -> pd.DataFrame:
         """A row a cell: query_pos, key_pos, query, key, query_in and key_in ("both", "A", "B"), difference (NaN in gaps)."""
@@ -72,6 +76,7 @@ def compare_sentences(
         matrix=matrix,
         chosen=pairs.index(anchor),
         matched_weight=tuple(float(kept.matrix.sum() / all_.matrix.sum()) for kept, all_ in ((in_a, a), (in_b, b))),
+        even_weight=(1 / len(a.labels), 1 / len(b.labels)),
     )
 
 

@@ -77,13 +77,17 @@ def weight_difference(pair: SentenceComparison) -> str:
         f"Words that stand in both sentences take {numbers.share(a)} of the weight in A and {numbers.share(b)} in B. "
         "The rest lies in the grey gaps."
     )
+    even = " and ".join(f"{numbers.weight(even)} in {name}" for name, even in zip("AB", pair.even_weight))
+    length = f"Each row sums to 1, so weights fall as 1/n: an even one would be {even}"
+    a, b = pair.even_weight
+    length += "." if a == b else f"; {numbers.change(a - b)} of a difference can be length alone."
     more = "A" if pair.matrix[_largest(pair.matrix)] > 0 else "B"
     row = pair.matrix[pair.chosen]
     top = int(np.nanargmax(np.abs(row)))
     return (
         f"{largest_cell(pair.matrix, pair.labels, 'difference')[:-1]}, which gets more in {more}. "
         f'"{pair.labels[pair.chosen]}" itself differs most in what it gives "{pair.labels[top]}" ({numbers.change(row[top])}). '
-        f"{matched}"
+        f"{matched} {length}"
     )
 
 

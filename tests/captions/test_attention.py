@@ -126,6 +126,12 @@ def test_weight_difference_says_the_largest_of_all_and_the_words_own(sides, swap
     )
     a, b = pair.matched_weight
     assert f"take {100 * a:.0f} % of the weight in A and {100 * b:.0f} % in B" in text
+    even_a, even_b = (
+        1 / (len(encoding.words) + 2) for encoding, *_ in (first, second)
+    )  # [CLS] and [SEP] are columns, too
+    assert even_a != even_b
+    assert f"weights fall as 1/n: an even one would be {even_a:.2f} in A and {even_b:.2f} in B; " in text
+    assert f"{even_a - even_b:+.2f} of a difference can be length alone".replace("-", "−") in text
 
 
 def _cell(side, query, key):
