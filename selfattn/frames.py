@@ -113,8 +113,8 @@ def drift_frame(**curves: Tensor) -> pd.DataFrame:
 
 
 def stage_names(n_layers: int) -> list[str]:
-    """The stages a token's vector passes: the bare token, with its position, after each layer."""
-    return ["token", "+ position", *[f"after L{layer}" for layer in range(n_layers)]]
+    """The stages a token's vector passes: the bare token, what layer 0 reads, after each layer."""
+    return ["token", "embedding", *[f"after L{layer}" for layer in range(n_layers)]]
 
 
 def named_heads(heads: pd.DataFrame) -> pd.DataFrame:

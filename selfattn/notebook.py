@@ -63,7 +63,7 @@ def removals(
 def parting(
     encoder: Encoder, first: str, second: str, word: str | None = None, *, theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """The cosine of a word's two vectors: as bare token, with its position, after each layer."""
+    """The cosine of a word's two vectors: as bare token, as layer 0 reads it, after each layer."""
     (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
     curve = drift_frame(**{"A against B": drift(a, in_a.positions, b, in_b.positions)})
     return alt.Chart.from_dict(drift_curve(curve, theme, {"A against B": theme.ink}))

@@ -75,7 +75,7 @@ def test_shares_of_the_context_are_projections_on_it():
 
 def test_drift_frame_has_a_stage_for_token_position_and_each_layer():
     frame = drift_frame(main=torch.tensor([1.0, 0.9, 0.8]), floor=torch.zeros(3))
-    assert stage_names(1) == ["token", "+ position", "after L0"]
+    assert stage_names(1) == ["token", "embedding", "after L0"]
     assert frame["stage"].tolist() == stage_names(1) * 2
     assert frame.loc[frame["curve"] == "main", "similarity"].tolist() == pytest.approx([1, 0.9, 0.8])
 

@@ -210,7 +210,7 @@ def _score_steps(trace: AttentionTrace, recording: LayerRecording, head: int) ->
     parts = (
         ("scores", r"S = Q K^{\top}", pairs),
         ("scaled", scaled, pairs),
-        ("masked", rf"{scaled} + M" if usual else "S + M", pairs),
+        ("masked", f"{scaled} + M", pairs),
         ("maximum", r"m_i = \max_j \mathrm{masked}_{ij}", row),
         ("shifted", r"\mathrm{masked}_{ij} - m_i", table),
         ("powers", r"e^{\,\mathrm{masked}_{ij} - m_i}", table),

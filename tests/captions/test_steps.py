@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from selfattn import load_encoder
 from selfattn.analysis.steps import head_steps
 from selfattn.captions import steps as captions
+from selfattn.encoders.families import FAMILIES, save_tiny
 from tests.captions.conftest import HEAD, LAYER
 
 
@@ -43,6 +45,23 @@ def test_step_error_of_a_step_without_a_counterpart(chains):
     step = chains["A"]["input"]
     assert step.own is None
     assert captions.step_error({"A": step}).casefold() == f"{step.own_from}.".casefold()
+
+
+@pytest.mark.parametrize(
+    ("name", "scaled", "masked"),
+    [
+        ("BERT", "square root of the head's width", "nothing is hidden."),
+        ("T5 (encoder half)", "doesn't divide its scores", "adds a number of its own for each pair of places."),
+        ("ModernBERT", "square root of the head's width", "hides 14 of 20 in A, 14 of 20 in B from the word."),
+    ],
+)
+def test_scale_and_mask_are_what_each_family_does(tmp_path, name, scaled, masked):
+    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
+    recording = encoder.encode("a" * 18)  # of 20 tokens a window of ±4 lets the second one attend to six
+    traces = {side: recording.trace(1, 0, rows=slice(1, 2)) for side in "AB"}
+    found = captions.scale_and_mask(traces)
+    assert scaled in found["scaled"][1]
+    assert found["masked"][1].endswith(masked)
 
 
 def test_vector_lengths_and_their_cosine(row):

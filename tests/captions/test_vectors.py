@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from selfattn import load_encoder
 from selfattn.analysis.interventions import knock_out_effect
 from selfattn.analysis.measures import drift
 from selfattn.captions import vectors as captions
@@ -22,7 +23,7 @@ def test_cosines_over_layers_of_real_vectors(sides):
     static = cosine(a.static[in_a.start].double().numpy(), b.static[in_b.start].double().numpy())
     lowest = int(np.argmin(after[1:]))
     assert f'the two "crane" vectors have cosine {static:.2f}' in text
-    assert f"With their positions it is {after[0]:.2f} (different positions)" in text
+    assert f"As layer 0 reads them it is {after[0]:.2f} (different positions)" in text
     assert f"after the last layer {after[-1]:.2f}" in text
     assert f"lowest after L{lowest} ({after[1 + lowest]:.2f})" in text
 
@@ -37,15 +38,44 @@ def test_cosines_over_layers_say_where_they_are_lowest_and_whether_they_fall_ste
 
 
 def test_attention_off_claims_identity_only_where_nothing_differs():
-    assert "the same in every layer, to the last bit" in captions.attention_off(0.0, True)
-    near = captions.attention_off(2e-7, True)
+    assert "the same in every layer, to the last bit" in captions.attention_off(0.0, True, False)
+    near = captions.attention_off(2e-7, True, False)
     assert "at most 0.0000002." in near and "last bit" not in near
-    assert "up to 0.53, because the word stands at different positions" in captions.attention_off(0.53, False)
+    assert "up to 0.53, because the word stands at different positions" in captions.attention_off(0.53, False, False)
+    for difference in (0.0, 1.47):
+        mixed = captions.attention_off(difference, True, True)
+        assert "mix each token with its neighbours" in mixed and "only attention" not in mixed
 
 
 def heads(effects, controls=None):
     columns = {"effect": torch.tensor([effects])} | ({} if controls is None else {"control": torch.tensor([controls])})
     return heads_frame(**columns)
+
+
+def test_effects_under_the_noise_of_a_precision_are_hidden_and_counted():
+    frame = heads([0.004, -0.0024, 0.0001], [0.001, 0.02, 0.0])
+    frame["effect_minus_control"] = frame["effect"] - frame["control"]
+    assert captions.noise_floor(frame, "effect", "float32") == (frame, "")
+    shown, text = captions.noise_floor(frame, "effect", "bfloat16")
+    assert shown["effect"].tolist() == pytest.approx([0.004, 0, 0])
+    assert shown["effect_minus_control"].tolist() == pytest.approx([0, -0.0224, 0])  # two effects, twice the noise
+    assert (
+        text == "In bfloat16 rounding alone moves this by about 0.0025: 2 of 3 heads lie under that and are drawn as 0."
+    )
+    assert "by about 0.0004: 1 of 3" in captions.noise_floor(frame, "effect_minus_control", "float16")[1]
+    assert captions.noise_floor(frame, "special_tokens", "bfloat16")[1] == ""
+    assert "Without head 1 of layer 0 it is 0.80 as well, as far as can be told." in captions.removal(
+        shown, "L0 H1", "bank", 0.8, None
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", captions.NOISE)
+def test_the_noise_of_a_precision_is_as_measured(encoder, precision):
+    pair = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
+    coarse = knock_out_effect(load_encoder(device="cpu", dtype=precision), *pair)
+    moved = float((coarse - knock_out_effect(encoder, *pair)).abs().max())
+    assert moved == pytest.approx(captions.NOISE[precision], rel=0.3)
 
 
 def test_removal_of_a_real_head_against_the_vectors_themselves(encoder, sides):

@@ -42,7 +42,7 @@ def test_the_drift_is_drawn_over_depth_and_only_baselines_are_dashed():
     assert found[LIGHT.ink][0]["y"] == found[LIGHT.sentence_a][0]["y"], "one scale"
     assert dashes(spec) == {LIGHT.ink: [1, 0], LIGHT.sentence_a: [5, 4]}
     assert texts(spec, "legend-label") == ["A against B", "control"]
-    assert texts(spec, "axis-label")[:4] == ["token", "+ position", "after L0", "after L1"]
+    assert texts(spec, "axis-label")[:4] == ["token", "embedding", "after L0", "after L1"]
     assert tooltip(spec) == ["curve", "stage", "similarity"]
 
 

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from pages.explore.two_sentences.words_and_maps import embeddings_mix
+from selfattn import load_encoder
+from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS
 
 pytestmark = pytest.mark.slow
@@ -86,6 +89,15 @@ def test_the_master_switch_at_different_positions_says_that_the_position_remains
     at = main_view.toggle(key="attention").set_value(False).run()
     assert not at.exception
     assert any("stands at different positions" in text for text in texts(at))
+
+
+@pytest.mark.parametrize(("name", "mixes"), [("BERT", False), ("MobileBERT", True), ("T5 (encoder half)", False)])
+def test_only_where_embeddings_mix_no_neighbours_in_may_the_switch_say_only_attention(tmp_path, name, mixes):
+    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
+    assert embeddings_mix(encoder) == mixes
+    without = encoder.without_attention(["The bank of the river.", "The bank was muddy."])
+    at = encoder.encode("The bank was muddy.").words[1].start
+    assert (float((without[0][:, at] - without[1][:, at]).abs().max()) > 1e-3) == mixes
 
 
 def test_a_word_that_occurs_twice_can_be_chosen_each_time(main_view):

@@ -76,6 +76,7 @@ else:
     st.text(f"This encoder is shown, not recomputed, so some counter-examples are missing here: {encoder.reason}")
 st.markdown("#### A proof of arithmetic is not a proof of meaning")
 teaching.prose(
-    "“Recomputed” says that softmax(QKᵀ/√d)V gives the model's own numbers. It would say the same of pure noise: "
+    "“Recomputed” says that attention's formula, with this encoder's own scale and mask, gives the model's own numbers. "
+    "It would say the same of pure noise: "
     f"on random queries, keys and values the kernel and torch differ by **{error(recomputed_noise())}**."
 )

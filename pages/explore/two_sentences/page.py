@@ -1,4 +1,4 @@
-"""The main job: what a word attends to in two sentences, which heads matter, how a head gets there, where they part."""
+"""The main job: what a word attends to in two sentences, what removing heads does, how a head gets there, where they part."""
 
 import streamlit as st
 

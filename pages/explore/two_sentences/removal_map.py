@@ -33,11 +33,13 @@ def show_head_map(choice: Choice, measure: str) -> None:
     if column not in frame:
         st.text(f'The control sentence has no word "{pair.word}", so there is no control to show.', width="stretch")
         column, measure = "effect", "effect"
+    frame, noise = captions.noise_floor(frame, column, choice.encoder.dtype)
     kind, title = MAPS[measure]
     chart = head_map(frame, column, current_theme(), name, kind=kind, title=title)
     before = _cosine(pair, pair.second)
     same = None if pair.control is None else _cosine(pair, pair.control)
-    show_chart(chart, captions.removal(frame, name, pair.word, before, same), key="map", heads=True, width="content")
+    reading = " ".join(filter(None, (captions.removal(frame, name, pair.word, before, same), noise)))
+    show_chart(chart, reading, key="map", heads=True, width="content")
 
 
 def _special(pair: Pair) -> Tensor:

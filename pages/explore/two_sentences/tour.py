@@ -5,11 +5,11 @@ import streamlit as st
 STOPS = (
     (
         "One word, two sentences",
-        "The same word stands in both sentences. In the encoder it starts as the same vector. The shading shows how much "
+        "The same word stands in both sentences, and the encoder looks it up as the same vector. The shading shows how much "
         "of its attention the word gives to each word in the chosen head: the weights of one row sum to 1.",
     ),
     (
-        "Which heads matter?",
+        "What does removing a head change?",
         "The map has one cell for each head. Its colour tells what happens to the difference between the two vectors when "
         "that head is removed. Click a cell, or move the slider with the arrow keys. Compare with the control.",
     ),
@@ -20,8 +20,8 @@ STOPS = (
     ),
     (
         "Where the vectors part",
-        "The curve follows the two vectors through the layers. Switch attention off: at the same position they stay "
-        "identical to the last bit. Only attention brings in the context.",
+        "The curve follows the two vectors through the layers. Switch attention off, and read beside it what is left of "
+        "their difference: at the same position, in most encoders, nothing, to the last bit.",
     ),
 )
 

@@ -9,7 +9,7 @@ from selfattn.analysis.measures import drift, similarity
 from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.captions import attention as captions
 from selfattn.captions import vectors as vector_captions
-from selfattn.captions.steps import kernel_error
+from selfattn.captions.steps import kernel_error, scale_and_mask
 from selfattn.charts.bars import bars, sentence_rows
 from selfattn.charts.curves import drift_curve
 from selfattn.charts.two_sentences import difference_map, maps_of_two, two_sentences
@@ -49,14 +49,6 @@ LINKED = ("a", "b", "c", "word", "at_a", "at_b", "head", "map", "view", "words",
 
 STEP_TEXT = {
     "scores": (r"$QK^{\top}$", "The word's query times each token's key: one number a token, larger where they match."),
-    "scaled": (
-        r"$/\sqrt{d}$",
-        "Divided by the square root of the head's width, so that the numbers stay moderate.",
-    ),
-    "masked": (
-        r"$+\,\mathrm{mask}$",
-        "Tokens that may not be looked at get minus infinity. In a single sentence nothing is masked.",
-    ),
     "weights": (
         r"$\mathrm{softmax}$",
         "exp of each number, divided by their sum: all positive, summing to 1. Only these are weights.",
@@ -104,9 +96,10 @@ def show_steps(choice: Choice) -> None:
         [steps_frame(trace, pieces[name], side.encoding.tokens, name) for name, (side, trace) in traces.items()]
     )
     context = pd.concat([context_frame(trace, pieces[name], name) for name, (_, trace) in traces.items()])
+    texts = STEP_TEXT | scale_and_mask({name: trace for name, (_, trace) in traces.items()})
     places = st.container(horizontal=True, gap="small")
     for step in STEPS:
-        formula, meaning = STEP_TEXT[step]
+        formula, meaning = texts[step]
         with places.container(width=172, gap=None):
             st.markdown(f"{step} {formula}", help=meaning)
             _show_bars(steps[steps["step"] == step], step, f"{step} of the word's row, token by token")
@@ -203,8 +196,8 @@ def show_parting(choice: Choice) -> None:
     """The cosine of the word's two vectors after each layer, with baselines, and the switch that turns attention off."""
     st.markdown(
         "**Where do the two vectors part?**",
-        help="The cosine of the word's two vectors: 1 is the same direction. First the bare token, then with its position, "
-        "then after each layer.",
+        help="The cosine of the word's two vectors: 1 is the same direction. First the bare token, then what layer 0 reads "
+        "(with its position, where the encoder adds one), then after each layer.",
     )
     encoder, pair = choice.encoder, choice.pair
     places = st.container(horizontal=True, gap="medium")
@@ -218,7 +211,8 @@ def show_parting(choice: Choice) -> None:
         main = drift(pair.first.encoding, pair.first.positions, pair.second.encoding, pair.second.positions)
         if not on and encoder.recomputable:
             off, largest = _switched_off(encoder, pair, main)
-            st.text(vector_captions.attention_off(largest, pair.same_position), width="stretch")
+            mixes = embeddings_mix(encoder)
+            st.text(vector_captions.attention_off(largest, pair.same_position, mixes), width="stretch")
         st.text(vector_captions.cosines_over_layers(main.tolist(), pair.word, pair.same_position), width="stretch")
         st.text("Dashed: baselines. The same word in the same sense, and two random words.", width="stretch")
     curves, colors = _curves(encoder, pair, main, off, theme)
@@ -254,6 +248,14 @@ def _switched_off(encoder: Encoder, pair: Pair, main: torch.Tensor) -> tuple[tor
     vectors = [states[:, list(side.positions)].mean(1) for states, (_, side) in zip(hidden, pair.sides)]
     curve = torch.cat([main[:1], similarity(*vectors)])
     return curve, float((vectors[0] - vectors[1]).abs().max())
+
+
+@once_per_encoder()
+def embeddings_mix(encoder: Encoder) -> bool:
+    """Whether what layer 0 reads at a word depends on the next one, so that not only attention brings context in."""
+    first, second = (cached_encode(encoder, f"The bank {rest}") for rest in ("of the river.", "approved the loan."))
+    read = [encoding.vector(0, encoding.words[1].positions) for encoding in (first, second)]
+    return not float((read[0] - read[1]).abs().max()) <= 1e-4 * float(read[0].abs().max())
 
 
 @once_per_encoder()

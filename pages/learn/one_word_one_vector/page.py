@@ -43,8 +43,8 @@ def choose(encoder: Encoder) -> tuple[str, list[str], one_word_one_vector.WordPa
 
 heading("One word, one vector")
 teaching.prose(
-    "A lookup table gives a word the same vector wherever it stands. Then attention lets its neighbours in, layer by "
-    "layer. Move the slider and watch one point become many."
+    "A lookup table gives a word the same vector wherever it stands. In the encoder its vector then changes with the "
+    "sentence, layer by layer. Move the slider and watch one point become many."
 )
 encoder = current_encoder()
 show_encoder(encoder)
@@ -63,6 +63,6 @@ with teaching.row():
 st.markdown("#### How far is far?")
 teaching.prose(
     "Two baselines. Vectors in sentences of the *same* sense differ, too. And any two words have some cosine. "
-    "The gap between the first two curves is what the sense adds. It doesn't grow steadily with depth."
+    "The gap between the first two curves goes with the sense, and with whatever else these sentences differ in."
 )
 show_baselines(encoder, paths, senses)

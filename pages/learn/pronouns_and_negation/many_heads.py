@@ -32,8 +32,9 @@ def show(encoder: Encoder) -> None:
     kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
     show_chart(chart, f"What gets most weight, in how many heads: {kinds}.", width="content")
     teaching.prose(
-        f"In **{counted['a special token']} of {len(heads)}** heads the favourite is a special token: a place to rest when "
-        "there is nothing to fetch. Several heads share one habit, and few of them deserve the name of a relation."
+        f"In **{counted['a special token']} of {len(heads)}** heads the favourite is a special token. Whether such a head "
+        "rests or works, its weights don't tell: its values may be small or large. Several heads share one habit; that a "
+        "head has a favourite doesn't make it a relation."
     )
 
 

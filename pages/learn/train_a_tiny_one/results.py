@@ -56,7 +56,9 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
         for label, weights in (("positives", last.weights), ("negatives", last.negative_weights)):
             st.metric(f"[CLS] on 4: {label}", f"{float(weights[0, 4]):.2f}", width="content")
     if settings.random_labels:
-        teaching.prose("**The control.** The labels have nothing to do with the numbers: there is nothing to be found.")
+        teaching.prose(
+            "**The control.** The labels are drawn apart from the numbers: what it scores on fresh sentences is luck."
+        )
     else:
         teaching.prose(
             "You may read that [CLS] ends up giving position 4 *nearly all* of its attention. In this run it gives the "

@@ -18,7 +18,7 @@ def show() -> None:
     teaching.prose(
         'No rule says that "it" should attend to "animal". Each step can be differentiated, so training can ask: which '
         "way must I push this number so that *that* weight grows? The answer is the **gradient**. In a real model it "
-        "flows on into the projections, and nothing else ever sets the weights."
+        "flows on into the projections, the biases and the word vectors themselves: all that training may move."
     )
     teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt d}\Big(k_i - \sum_j w_j k_j\Big)")
     with st.container(horizontal=True):
