@@ -11,6 +11,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from selfattn.analysis.measures import weighted_values
 from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
@@ -49,6 +50,23 @@ def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> p
             "special": special,
         }
     )
+
+
+def handed_over_frame(
+    encoding: Encoding, layer: int, head: int, word: Word, sentence: str = "A", output_weight: Tensor | None = None
+) -> pd.DataFrame:
+    """`strip_frame` of one head, with what each word hands over: weight is not all, values differ in size and direction.
+
+    norm: of weight x value, summed over a word's pieces; output_weight (d_head, d_model) takes it through W_O. share: its part
+    of the head's context vector, along that vector; sums to 1, and one may be negative.
+    """
+    trace = encoding.trace(layer, head, slice(word.start, word.stop))
+    weights, groups = trace.weights.mean(0), places(encoding).groups
+    handed = weighted_values(weights, trace.value, output_weight)
+    norms = torch.stack([handed[list(group)].sum(0).norm() for group in groups])
+    shares = to_groups(context_share(trace, range(word.stop - word.start)), groups)
+    strip = strip_frame(encoding, weights, word, sentence)
+    return strip.assign(norm=norms.tolist(), share=shares.tolist())
 
 
 def heads_frame(**measures: Tensor) -> pd.DataFrame:

@@ -7,13 +7,16 @@
 Altair draws them as it draws any chart; in JupyterLab without a network: altair.renderers.enable("mimetype").
 """
 
+from collections.abc import Hashable
+
 import altair as alt
 import pandas as pd
 
-from selfattn.analysis.interventions import knock_out_effect
+from selfattn.analysis.interventions import interchange_pair, knock_out_effect
 from selfattn.analysis.measures import drift
 from selfattn.analysis.word_map import word_map
-from selfattn.charts.curves import drift_curve
+from selfattn.charts.bars import bar_list
+from selfattn.charts.curves import drift_curve, lines
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT, Theme
@@ -23,7 +26,9 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
-from selfattn.frames import drift_frame, heads_frame, strip_frame
+from selfattn.encoders.projections import ProjectionsUnknown, project
+from selfattn.frames import drift_frame, handed_over_frame, heads_frame, named_heads, strip_frame
+from selfattn.senses import InterchangeReport
 from selfattn.words import Word, find, shared_words
 
 
@@ -58,6 +63,95 @@ def removals(
     (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
     effect = knock_out_effect(encoder, (a.text, in_a.positions), (b.text, in_b.positions))
     return alt.Chart.from_dict(head_map(heads_frame(effect=effect), "effect", theme, chosen))
+
+
+def swaps(
+    encoder: Encoder,
+    first: str,
+    second: str,
+    control: str | None = None,
+    word: str | None = None,
+    *,
+    chosen: str = "",
+    theme: Theme = LIGHT,
+) -> alt.TopLevelMixin:
+    """All heads: how far a word moves to the other sentence's when each one's output at it is swapped (1: it arrives).
+
+    control: a sentence of the first's sense; what its outputs move is in the tooltips. Numbers:
+    `analysis.interventions.interchange_pair`. What it doesn't say: one pair is a hint, over other pairs other heads lead;
+    donors carry topic as well as sense; only the word's own position is swapped, so what other positions gathered for it counts
+    to the head that fetched it.
+    """
+    (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
+    places = [(a.text, in_a.positions), (b.text, in_b.positions)]
+    if control is not None:
+        places.append((control, _find(encoder.encode(control), in_a.text).positions))
+    swapped = interchange_pair(encoder, *places)
+    beside = {"control": swapped.control} if control is not None else {}
+    frame = heads_frame(share=swapped.share, a_from_b=swapped.a_from_b, b_from_a=swapped.b_from_a, **beside)
+    return alt.Chart.from_dict(head_map(frame, "share", theme, chosen, title="share of the way"))
+
+
+def handed_over(
+    encoder: Encoder, text: str, word: str, layer: int, head: int, theme: Theme = LIGHT
+) -> alt.TopLevelMixin:
+    """The norm of weight x value, through W_O, of each word of a text for one word of it (Kobayashi et al. 2020).
+
+    Numbers: `frames.handed_over_frame`. What it doesn't say: what later layers make of it. Before W_O where the encoder's
+    projections aren't known.
+    """
+    encoding = encoder.encode(text)
+    try:
+        output_weight = project(encoder, encoding, layer, head).projections.output_weight
+    except ProjectionsUnknown:
+        output_weight = None
+    frame = handed_over_frame(encoding, layer, head, _find(encoding, word), output_weight=output_weight)
+    return alt.Chart.from_dict(bar_list(frame, "norm", theme, label="text"))
+
+
+def brought_in(
+    report: InterchangeReport, word: str = "all", *, chosen: str = "", theme: Theme = LIGHT
+) -> alt.TopLevelMixin:
+    """All heads: the share of the gap between a word's senses that each one's output at the word makes (report.heads).
+
+    word: one of the table's, or "all" for all of them together. What it doesn't say: donors can carry topic as well as sense,
+    and only the word's own position is swapped. Shares of a word in report.small_gaps mean nothing, those of a word whose
+    halves don't agree (report.reliability) little.
+    """
+    heads = report.heads[report.heads["word"] == word].drop(columns="word")
+    return alt.Chart.from_dict(head_map(named_heads(heads), "share", theme, chosen, title="share of the gap"))
+
+
+def sources(report: InterchangeReport, row: Hashable, layer: int, head: int, theme: Theme = LIGHT) -> alt.TopLevelMixin:
+    """What of a head's effect in one sentence comes from each token (report.sources). row: the table's index label.
+
+    What it doesn't say: these add up to effect / gap, not to the share, which has the control taken off. After layer 0 a
+    position has itself taken in context.
+    """
+    table = report.sources
+    own = table[(table["row"] == row) & (table["layer"] == layer) & (table["head"] == head)]
+    return alt.Chart.from_dict(bar_list(own, "share", theme, label="text"))
+
+
+def reliability(report: InterchangeReport, theme: Theme = LIGHT) -> alt.TopLevelMixin:
+    """How far the ranking of the heads can be relied on, word by word and over all words: Spearman-Brown (report.reliability).
+
+    What it doesn't say: a ranking that holds on other sentences of these words need not on other words. Words with too few
+    sentences, or whose halves don't agree at all, have no bar.
+    """
+    table = report.reliability.dropna(subset="spearman_brown")
+    return alt.Chart.from_dict(bar_list(table, "spearman_brown", theme, label="word", domain=(0, 1.2)))
+
+
+def leading_together(curve: pd.DataFrame, word: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
+    """The share of the gap that the k leading heads make together, exactly, beside k random ones (`senses.leading_heads`).
+
+    What it doesn't say: that a set of heads is needed; others may do as well. Effects of single heads don't add up.
+    """
+    own = curve[curve["word"] == word].melt("k", ["leading", "random"], "heads", "share")
+    return alt.Chart.from_dict(
+        lines(own, "k", "share", theme, series="heads", titles=("heads swapped together", "share"))
+    )
 
 
 def parting(

@@ -10,6 +10,7 @@ from selfattn.frames import (
     context_frame,
     context_share,
     drift_frame,
+    handed_over_frame,
     heads_frame,
     layers_frame,
     named_heads,
@@ -177,3 +178,20 @@ def test_the_words_frame_ranks_by_the_last_layer_and_knows_the_first():
         {"word": "bank", "accuracy": 0.8, "first": 0.55, "sentences": 16},
         {"word": "crane", "accuracy": 0.8, "first": 0.6, "sentences": 8},
     ]
+
+
+def test_what_each_word_hands_over_is_of_all_its_pieces(encoder):
+    encoding = encoder.encode("Electroencephalographers disagree in the river.")
+    word = encoding.words[0]
+    pieces, trace = list(word.positions), encoding.trace(2, 5)
+    w_o = torch.randn(32, 7, generator=torch.Generator().manual_seed(0))
+    frame = handed_over_frame(encoding, 2, 5, word, "B", w_o)
+    assert frame["text"].tolist()[1:3] == ["Electroencephalographers", "disagree"] and set(frame["sentence"]) == {"B"}
+    row = trace.weights[pieces].mean(0)
+    handed = sum(row[j] * trace.value[j] for j in pieces)
+    assert frame["weight"][1] == pytest.approx(float(row[pieces].sum()), abs=1e-6)
+    assert frame["norm"][1] == pytest.approx(float((handed @ w_o).norm()), abs=1e-5)
+    assert handed_over_frame(encoding, 2, 5, word)["norm"][1] == pytest.approx(float(handed.norm()), abs=1e-5)
+    context = row @ trace.value
+    assert frame["share"][1] == pytest.approx(float(handed @ context / (context @ context)), abs=1e-5)
+    assert frame["share"].sum() == pytest.approx(1, abs=1e-5)

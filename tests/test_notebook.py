@@ -5,12 +5,15 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from selfattn import TextError, notebook
+from selfattn.analysis.interventions import interchange_pair
 from selfattn.charts.vega import drawn_frame
 from selfattn.export.files import draw_svg
+from selfattn.senses import InterchangeReport
 
 PAIR = ("The bank of the river.", "The bank approved the loan.")
 
@@ -74,6 +77,51 @@ def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder):
     expected = torch.cosine_similarity(*without, dim=-1) - torch.cosine_similarity(*vectors, dim=0)
     np.testing.assert_allclose(frame["effect"], expected.flatten(), atol=1e-5)
     assert frame["name"][3 * 12 + 7] == "L3 H7"
+
+
+def test_swaps_draws_how_far_each_head_moves_the_word(encoder):
+    frame = drawn(notebook.swaps(encoder, *CRANES, "A crane stood at the harbour.", "crane", chosen="L3 H7"))
+    places = [(text, (place,)) for text, place in zip((*CRANES, "A crane stood at the harbour."), (3, 2, 2))]
+    expected = interchange_pair(encoder, *places)
+    np.testing.assert_allclose(frame["share"], expected.share.flatten(), atol=1e-5)
+    np.testing.assert_allclose(frame["control"], expected.control.flatten(), atol=1e-5)
+    assert "control" not in drawn(notebook.swaps(encoder, *CRANES, word="crane"))
+
+
+def test_handed_over_draws_norms_and_not_weights(encoder):
+    frame = drawn(notebook.handed_over(encoder, PAIR[0], "bank", 0, 10))
+    assert frame["norm"][frame["text"] == "river"].item() == pytest.approx(1.76, abs=0.0051)
+
+
+def report_of(words):
+    """A report of two heads with a number of its own in every place."""
+    heads = [(word, 0, head) for word in words for head in (0, 1)]
+    numbers = np.arange(1, len(heads) + 1) / 10
+    return InterchangeReport(
+        heads=pd.DataFrame(heads, columns=["word", "layer", "head"]).assign(share=numbers, low=numbers, high=numbers),
+        sources=pd.DataFrame(
+            {"word": "bank", "row": [7, 7, 8, 7], "layer": [0, 0, 0, 1], "head": 1, "token": [0, 1, 0, 0],
+             "text": ["[CLS]", "bank", "[CLS]", "[CLS]"], "share": [0.1, 0.2, 0.3, 0.4]}
+        ),
+        reliability=pd.DataFrame({"word": [*words], "spearman_brown": [0.5, np.nan, 0.9]}),
+        gaps=None, rejected=None, reason="",
+    )  # fmt: skip
+
+
+def test_the_reports_tables_are_drawn():
+    report = report_of(["bank", "bat", "all"])
+
+    def numbers(chart, column):
+        return drawn_frame(chart.to_dict(validate=True)).dropna(subset=column)[column].tolist()
+
+    assert numbers(notebook.brought_in(report, "bat"), "share") == [0.3, 0.4]
+    assert numbers(notebook.brought_in(report), "share") == [0.5, 0.6]
+    assert numbers(notebook.sources(report, 7, 0, 1), "share") == [0.1, 0.2]
+    assert numbers(notebook.reliability(report), "spearman_brown") == [0.5, 0.9]
+    curve = pd.DataFrame(
+        {"word": ["bank", "bank", "bat"], "k": [1, 2, 1], "leading": [0.1, 0.2, 9], "random": [0.0, 0.1, 9]}
+    )
+    assert numbers(notebook.leading_together(curve, "bank"), "share") == [0.1, 0.2, 0.0, 0.1]
 
 
 def test_parting_draws_the_cosine_at_each_depth(encoder):

@@ -1,7 +1,7 @@
 """Do heads separate a word's senses, and do they bring them in? Over many labelled sentences, beside the baselines."""
 
 from selfattn.senses.nearest_centroid import SeparationReport, separation
-from selfattn.senses.patching import InterchangeReport, interchange
+from selfattn.senses.patching import InterchangeReport, interchange, leading_heads
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.removed_heads import RemovalReport, removal
 from selfattn.senses.unlabelled import ClusterReport, clusters
@@ -15,6 +15,7 @@ __all__ = [
     "check_rows",
     "clusters",
     "interchange",
+    "leading_heads",
     "random_twin",
     "removal",
     "separation",

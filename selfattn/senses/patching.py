@@ -31,6 +31,7 @@ PER_SENSE = 4  # rows: an axis and its donors are different ones
 PER_HALF = 3  # rows of each sense: one on the axis, one the donor, one that is moved
 MOST = 128  # rows a word
 RESAMPLES, SHUFFLES, HALVINGS, SHUFFLED = 1000, 1000, 50, 20
+SIZES = (1, 2, 3, 5, 8, 12, 20, 36, 72)  # heads swapped together
 SMALL_GAP = 0.03
 ALL = "all"  # the word of the rows that stand for all words together
 
@@ -83,12 +84,11 @@ class _Word:
         """The rows as they stand."""
         return Draws.of(self.senses[None], np.ones(self.senses.shape))
 
-    @property
-    def folds(self) -> list[Draws]:
-        """The rows of each sense dealt alternately, in the table's order: the axis from one part, the donors from the other."""
-        fold = pd.Series(self.senses).groupby(self.senses).cumcount().to_numpy() % 2
-        halves = [torch.from_numpy((fold == part).astype(np.float64))[None] for part in (0, 1)]
-        return [replace(self.once, axis=axis, donors=donors) for axis, donors in (halves, halves[::-1])]
+    def folds(self, among: np.ndarray) -> list[Draws]:
+        """Rows among (n,) bool dealt alternately in each sense, in the table's order: one part's axis, the other's donors."""
+        fold = np.where(among, pd.Series(among.astype(int)).groupby(self.senses).cumsum().to_numpy() % 2, -1)
+        rows, *halves = (torch.from_numpy(of.astype(np.float64))[None] for of in (among, fold == 1, fold == 0))
+        return [replace(self.once, rows=rows, axis=axis, donors=donors) for axis, donors in (halves, halves[::-1])]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -157,6 +157,50 @@ def interchange(
     )
 
 
+def leading_heads(
+    encoder: Encoder,
+    frame: pd.DataFrame,
+    sizes: Sequence[int] = SIZES,
+    sets: int = 20,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """The share of the gap that the k leading heads make together, swapped exactly, beside random sets of k: a row a word and k.
+
+    word, k, leading, random (the mean of `sets` sets), random_low, random_high (95 % of the sets). Heads are ranked by
+    gradient on one half of each word's rows (dealt alternately in each sense) and swapped on the other, and the halves exchanged.
+    Each word needs two senses with eight rows each. Runs 4 * len(sizes) * (sets + 1) copies a sentence: progress(done, total)
+    counts the sentences, and an exception it raises ends the computation. Raises as `interchange` does.
+    """
+    items, _ = require_rows(encoder, frame, per_sense=2 * PER_SENSE, most=MOST)
+    sizes = [k for k in sizes if k <= len(encoder.all_heads)]
+    tables, done = [], 0
+    for name, rows in items.groupby("word"):
+        word = _word(encoder, str(name), rows)
+        slopes, _ = _joined(word, [_row_slopes(encoder, word, i) for i in range(len(rows))])
+        dealt = pd.Series(word.senses).groupby(word.senses).cumcount().to_numpy() % 2
+        shares = []
+        for half in (0, 1):
+            ranked = slopes.differences(Draws.of(word.senses[None], (dealt == half)[None]))[0].argsort(descending=True)
+            generator = np.random.default_rng(SEED)
+            orders = [ranked.tolist(), *(generator.permutation(len(ranked)).tolist() for _ in range(sets))]
+            chosen = [tuple(encoder.all_heads[head] for head in order[:k]) for k in sizes for order in orders]
+            others = word.folds(dealt != half)
+            difference = torch.zeros(len(chosen), dtype=torch.float64)
+            for i in np.flatnonzero(dealt != half):
+                effect, control = _exactly(encoder, word, int(i), chosen, others)
+                difference += others[0].row_means[0, i] * (effect - control)
+                done += 1
+                if progress is not None:
+                    progress(done, len(items))
+            gap = gaps(Draws.of(word.senses[None], (dealt != half)[None]), word.gram)
+            shares.append((difference / gap).reshape(len(sizes), -1).numpy())
+        share, random = np.mean(shares, axis=0), np.concatenate([half[:, 1:] for half in shares], axis=1)
+        low, high = np.percentile(random, [2.5, 97.5], axis=1)
+        columns = {"leading": share[:, 0], "random": random.mean(axis=1), "random_low": low, "random_high": high}
+        tables.append(pd.DataFrame({"word": word.name, "k": sizes, **columns}))
+    return pd.concat(tables, ignore_index=True)
+
+
 def _word(encoder: Encoder, name: str, rows: pd.DataFrame) -> _Word:
     places = [(row.sentence, tuple(range(row.start, row.stop))) for row in rows.itertuples()]
     encodings = encoder.encode_batch([sentence for sentence, _ in places])
@@ -211,24 +255,22 @@ def _joined(word: _Word, parts: Sequence[tuple[Tensor, Tensor, pd.DataFrame]]) -
     return found, sources
 
 
-def _exactly(encoder: Encoder, word: _Word, i: int, sets: Sequence[tuple]) -> Tensor:
+def _exactly(
+    encoder: Encoder, word: _Word, i: int, sets: Sequence[tuple], folds: Sequence[Draws] | None = None
+) -> Tensor:
     """Effect and control of one row for sets of heads swapped together, by running them: (2, len(sets)), mean of both folds."""
     text, positions = word.places[i]
     axis, patches = [], []
-    for fold in word.folds:
-        axis.append(axes(fold, word.gram)[0, i] @ word.units)
+    for fold in folds or word.folds(np.ones(len(word.senses), dtype=bool)):
+        weights = axes(fold, word.gram)[0, i]
+        axis.append(weights @ word.units)
+        part = int(weights.abs().argmax())  # the donors are the same for every part of the axis, which is none of them
         for own in (False, True):
-            donor = torch.einsum("k,klhd->lhd", _fold_donors(fold, i, own), word.outputs)
+            donor = torch.einsum("k,klhd->lhd", donor_weights(fold, own)[0, i, part].float(), word.outputs)
             patches += [[Patch(*head, positions, donor[head]) for head in heads] for heads in sets]
     after = normalize(encoder.patched_vectors(text, positions, patches).double(), dim=1)
     moved = (word.units[i] - after).unflatten(0, (2, 2, len(sets)))  # (fold, effect or control, sets, d_model)
     return torch.einsum("fcsd,fd->cs", moved, torch.stack(axis)) / 2
-
-
-def _fold_donors(fold: Draws, i: int, own: bool) -> Tensor:
-    """The weights (n,) of row i's donors: they are the same for every part of its axis, which is none of them."""
-    part = int(fold.axis[0].argmax())
-    return donor_weights(fold, own)[0, i, part].float()
 
 
 def _result(
@@ -246,7 +288,9 @@ def _result(
         "shuffled_halves": none[:, None],
     }
     if slopes is not None:
-        shuffles = np.random.default_rng(SEED).permuted(np.tile(word.senses, (SHUFFLES, 1)), axis=1)
+        # Each word has its own shuffles: rows at one place in every word's list may have more in common than their label.
+        generator = np.random.default_rng([SEED, *word.name.encode()])
+        shuffles = generator.permuted(np.tile(word.senses, (SHUFFLES, 1)), axis=1)
         resamples = Draws.of(word.senses[None], _resamples(word.senses))
         drawn["gap_draws"] = gaps(resamples, word.gram).numpy()
         drawn["draws"] = slopes.differences(resamples).numpy()

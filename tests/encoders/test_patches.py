@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from selfattn import NotRecomputable, Patch
+from selfattn.analysis.interventions import context_gradients
 from selfattn.export.provenance import Provenance
 from tests.encoders.test_families import RECOMPUTED, SHOWN
 
@@ -73,6 +74,25 @@ def test_a_patch_overwrites_what_enters_w_o(encoder_of, name):
     torch.testing.assert_close(encoding.hidden[-1], expected, atol=1e-5, rtol=1e-5)
     assert (expected - encoder.encode(TEXT).hidden[-1]).abs().max() > 1e-3
     torch.testing.assert_close(encoding.own_context(0)[1, 4], patches[0].value[1], atol=0, rtol=0)
+
+
+@pytest.mark.parametrize("name", RECOMPUTED)
+def test_the_gradient_is_the_slope_of_small_patches(encoder_of, name):
+    encoder, place = encoder_of(name), (TEXT, (2, 3))
+    generator = torch.Generator().manual_seed(0)
+    toward = torch.nn.functional.normalize(torch.randn(2, encoder.d_model, generator=generator), dim=1)
+    found = context_gradients(encoder, place, toward)
+    donor = encoder.encode("The riverbank was muddy.").context((1,))
+    change = found.toward(donor)
+    for layer, head in [(0, 1), (encoder.n_layers - 1, 0)]:
+        ends = []
+        for step in (0.004, -0.004):
+            own = found.context[layer, head]
+            patch = Patch(layer, head, place[1], own + step * (donor[layer, head] - own))
+            vector = encoder.encode(TEXT, patches=[patch]).vector(encoder.n_layers, place[1])
+            ends.append(toward @ vector / vector.norm())
+        torch.testing.assert_close(change[:, layer, head], (ends[0] - ends[1]) / 0.008, atol=1e-4, rtol=1e-2)
+    assert change.abs().max() > 1e-3
 
 
 def test_each_text_of_a_batch_has_its_own_patches(encoder):

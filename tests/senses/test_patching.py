@@ -9,7 +9,7 @@ from scipy.stats import kstest, rankdata
 from selfattn import NotRecomputable, load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
-from selfattn.senses import interchange, patching
+from selfattn.senses import interchange, leading_heads, patching
 from selfattn.senses.sense_axis import Draws, axes, donor_weights, gaps
 from tests.senses.plain_interchange import PlainBert, by_gradient, exact
 
@@ -163,6 +163,31 @@ def test_the_plain_loops_agree_exactly(riverbank):
     assert row["all_heads_control"] == pytest.approx(together.mean_control[0, 0], abs=1e-5)
 
 
+@pytest.mark.slow
+def test_leading_heads_are_ranked_on_one_half_and_swapped_on_the_other(riverbank):
+    tiny, table = riverbank
+    table = pd.concat([table, table.assign(sentence="Rain. " + table["sentence"])])
+    table = table.groupby("sense").head(8).reset_index(drop=True)
+    n_heads = tiny.n_layers * tiny.n_heads
+    seen = []
+    curve = leading_heads(
+        tiny, table, (1, n_heads, 999), sets=3, progress=lambda done, total: seen.append((done, total))
+    )
+    assert curve["k"].tolist() == [1, n_heads] and seen[-1] == (len(table), len(table))
+    halves = [part for _, part in table.groupby(table.groupby("sense").cumcount() % 2)]
+    first, every = [], []
+    for ranked_on, swapped_on in (halves, halves[::-1]):
+        heads = interchange(tiny, ranked_on).heads
+        leader = int((heads["effect"] - heads["control"]).argmax())
+        first.append(exact(tiny, swapped_on).share.flatten()[leader])
+        every.append(float(exact(tiny, swapped_on, together=True).share[0, 0]))
+    assert curve["leading"].tolist() == pytest.approx([np.mean(first), np.mean(every)], abs=1e-3)  # the gap is .002
+    assert curve["random"][1] == pytest.approx(np.mean(every), abs=1e-3)  # the gap is .002
+    assert curve["random_low"][0] < curve["random"][0] < curve["random_high"][0]
+    with pytest.raises(ValueError, match="at least 8 are needed"):
+        leading_heads(tiny, table.groupby("sense").head(7))
+
+
 def test_no_row_is_axis_and_donor_at_once_nor_meets_itself():
     senses = np.array([0, 1, 0, 1, 2, 0, 1, 2, 2, 0])
     counts = np.random.default_rng(1).integers(1, 3, size=(1, 10))
@@ -243,7 +268,7 @@ def test_too_few_sentences_have_no_reliability_and_two_words_none_over_words(rep
 
 def by_gradient_in_folds(word, slopes):
     """Effect and control with the axes and donors of the exact computation, (2, n_heads)."""
-    return sum(torch.cat(slopes.effects(fold)) for fold in word.folds).numpy() / 2
+    return sum(torch.cat(slopes.effects(fold)) for fold in word.folds(np.ones(len(word.senses), bool))).numpy() / 2
 
 
 @pytest.mark.slow

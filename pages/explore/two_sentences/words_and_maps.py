@@ -55,7 +55,8 @@ STEP_TEXT = {
     ),
     "share": (
         r"$\times V$",
-        "Each token's value times its weight: its share of the context vector. Shares sum to 1.",
+        "Each token's value times its weight, as a part of the context vector along its direction. Shares sum to 1; one can "
+        "be negative.",
     ),
 }
 
