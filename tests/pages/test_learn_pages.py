@@ -74,7 +74,9 @@ def test_recurrence_draws_what_it_measures():
     expected = [0.8**k / sum(0.8**j for j in range(k + 2)) for k in range(3)]
     assert list(lines(share)["plain recurrence"].values()) == pytest.approx(expected)
     assert mark(share, "line").domain("y") == [0, 1]
-    assert lines(cost)["recurrent"][100] == 100 * 512**2 and lines(cost)["attention"][100] == 2 * 100**2 * 512
+    assert lines(cost)["recurrent"][100] == 2 * 100 * 512**2
+    assert lines(cost)["attention without projections"][100] == 2 * 100**2 * 512
+    assert lines(cost)["attention"][100] == 2 * 100**2 * 512 + 4 * 100 * 512**2
     assert f"At word 4: plain recurrence {expected[-1]:.2f}" in words(at)
 
 
