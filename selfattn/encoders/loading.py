@@ -69,27 +69,37 @@ def load_source(
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision.",
     )
     with out_of_memory_as(too_large):
-        exact = _draft(source, tokenizer, device if dtype == "float32" else "cpu", "float32")
-        probe = _probe(exact)
-        report(f"Checking the kernel against {source.name}'s own attention")
-        measured = measure(exact, probe, pinned=source.kind == "bundled")
-        if measured.equal_lengths:
-            exact = replace(
-                exact, note=_joined(exact.note, "padding changes its numbers: only texts of one length run together")
-            )
-        encoder = replace(
-            exact, n_layers=measured.n_layers, n_heads=measured.n_heads, d_model=measured.d_model, d_head=measured.d_head,
-            reason=measured.reason, recomputable=not measured.reason, equal_lengths=measured.equal_lengths
-        )  # fmt: skip
-        return encoder if dtype == "float32" else _lowered(source, encoder, probe, device, dtype)
+        if dtype == "float32":
+            return _measured(source, tokenizer, device, report)
+        exact = replace(_measured(source, tokenizer, "cpu", report), model=nn.Module(), eager=EagerTwin(nn.Module()))
+        return _lowered(source, exact, device, dtype)
 
 
-def _lowered(source: Source, exact: Encoder, probe: Tokens, device: str, dtype: str) -> Encoder:
-    """The encoder that was measured in float32, loaded again in a lower precision."""
+def _measured(source: Source, tokenizer, device: str, report: Report) -> Encoder:
+    """The encoder in float32, and what a short text says about it."""
+    draft = _draft(source, tokenizer, device)
+    report(f"Checking the kernel against {source.name}'s own attention")
+    measured = measure(draft, _probe(draft), pinned=source.kind == "bundled")
+    padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
+    return replace(
+        draft,
+        n_layers=measured.n_layers,
+        n_heads=measured.n_heads,
+        d_model=measured.d_model,
+        d_head=measured.d_head,
+        recomputable=not measured.reason,
+        reason=measured.reason,
+        equal_lengths=measured.equal_lengths,
+        note=_joined(draft.note, padding),
+    )
+
+
+def _lowered(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
+    """The encoder that was measured in float32 (and let go), loaded again in a lower precision."""
     model, _ = _load_model(source, dtype)
     model = model.to(device).eval().requires_grad_(False)
     lowered = replace(exact, model=model, eager=EagerTwin(model), device=device, dtype=dtype)
-    reason = exact.reason or differs_in_precision(lowered, probe, PARITY[dtype])
+    reason = exact.reason or differs_in_precision(lowered, _probe(lowered), PARITY[dtype])
     return replace(lowered, reason=reason, recomputable=not reason)
 
 
@@ -292,9 +302,9 @@ def _ignores_interface(config) -> bool:
     return not hasattr(importlib.import_module(first.__module__), "eager_attention_forward")
 
 
-def _draft(source: Source, tokenizer, device: str, dtype: str) -> Encoder:
-    """The encoder before anything of it was measured: its sizes are 0."""
-    model, note = _load_model(source, dtype)
+def _draft(source: Source, tokenizer, device: str) -> Encoder:
+    """The encoder in float32 before anything of it was measured: its sizes are 0."""
+    model, note = _load_model(source, "float32")
     model = model.to(device).eval().requires_grad_(False)
     return Encoder(
         name=source.name,
@@ -306,7 +316,7 @@ def _draft(source: Source, tokenizer, device: str, dtype: str) -> Encoder:
         d_head=0,
         max_tokens=_max_tokens(model, tokenizer),
         device=device,
-        dtype=dtype,
+        dtype="float32",
         recomputable=False,
         reason="",
         model=model,
@@ -324,6 +334,12 @@ def _probe(encoder: Encoder) -> Tokens:
         return encoder.tokenize(PROBE)
     except TextError as error:
         raise LoadError("tokenizer", f"{encoder.name}'s tokeniser can't read {PROBE!r}: {error}") from None
+    except (AttributeError, NotImplementedError):  # what transformers makes of images and characters
+        raise LoadError(
+            "encoder",
+            f"{encoder.name} ({encoder.family}) has no table of token vectors, so it is no text encoder of word pieces. "
+            "selfattn opens such encoders, bert-base-uncased for instance.",
+        ) from None
 
 
 def _joined(*notes: str) -> str:

@@ -12,11 +12,12 @@ from selfattn.encoders.errors import LoadError
 # nothing else, and can give a map of each token to each. Families that fetch code of their own (MRA, YOSO) aren't here.
 TEXT_ENCODERS = frozenset((
     "albert", "bert", "bert-generation", "big_bird", "camembert", "convbert", "data2vec-text", "deberta",
-    "deberta-v2", "distilbert", "electra", "ernie", "esm", "esmc", "eurobert", "flaubert", "funnel", "gemma3_text",
-    "gte", "ibert", "jina_embeddings_v3", "layoutlm", "lilt", "longformer", "luke", "megatron-bert", "mobilebert",
-    "modernbert", "mpnet", "mt5", "nomic_bert", "nystromformer", "openai_privacy_filter", "rembert", "roberta",
-    "roberta-prelayernorm", "roc_bert", "roformer", "splinter", "squeezebert", "t5", "ultrabert", "umt5", "xlm",
-    "xlm-roberta", "xlm-roberta-xl", "xlnet", "xmod",
+    "deberta-v2", "distilbert", "electra", "embedding_gemma2_text", "ernie", "esm", "esmc", "eurobert", "flaubert",
+    "funnel", "gemma", "gemma3_text", "gte", "ibert", "jina_embeddings_v3", "layoutlm", "lilt", "longformer",
+    "luke", "megatron-bert", "mobilebert", "modernbert", "mpnet", "mt5", "nomic_bert", "nystromformer",
+    "openai_privacy_filter", "rembert", "roberta", "roberta-prelayernorm", "roc_bert", "roformer", "splinter",
+    "squeezebert", "t5", "tipsv2_text_model", "ultrabert", "umt5", "xlm", "xlm-roberta", "xlm-roberta-xl", "xlnet",
+    "xmod",
 ))  # fmt: skip
 
 # What the others are, by the first of transformers' mappings that names them.

@@ -63,7 +63,7 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Measured:
     (alone,) = _eager(encoder, [short])
     _check_maps(encoder, alone)
     padded = _eager(encoder, [short, longer])
-    at_limit = [] if pinned else [_eager(encoder, [limit], weights=False)]
+    at_limit = [] if pinned else [_eager(encoder, [limit], maps=False)]
     reason, recordings = "", []
     for passes in ([alone], padded, *at_limit):
         recordings, reason = (recordings, reason) if reason else _held_against(encoder, passes)
@@ -85,9 +85,14 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Measured:
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
     """Why an encoder isn't recomputed in a lower precision, or "": its weights against its own eager ones."""
     (alone,) = _eager(encoder, [short])
-    recordings, _ = _fast(encoder, [alone])
-    error = max(_largest(layer.weights(), own) for layer, own in zip(recordings[0], alone.weights, strict=True))
-    return "" if error <= allowed else f"in {encoder.dtype} {_differ(KERNEL, error)}."
+    recordings, states = _fast(encoder, [alone])
+    if not states[0][-1].isfinite().all():
+        return f"in {encoder.dtype} its last hidden state is not finite."
+    for layer, own in zip(recordings[0], alone.weights, strict=True):
+        error = _largest(layer.weights(), own)
+        if not error <= allowed:
+            return f"in {encoder.dtype} {_differ(KERNEL, error)}."
+    return ""
 
 
 def filled(tokens: Tokens, n: int) -> Tokens:
@@ -100,11 +105,11 @@ def filled(tokens: Tokens, n: int) -> Tokens:
     return replace(tokens, ids=ids, types=types, special=special)
 
 
-def _eager(encoder: Encoder, batch: list[Tokens], weights: bool = True) -> list[EagerPass]:
+def _eager(encoder: Encoder, batch: list[Tokens], maps: bool = True) -> list[EagerPass]:
     """The batch through the plain eager model, each sentence cut back to its own length. Raises LoadError."""
     try:
         with torch.no_grad():
-            output = encoder.eager.run(encoder.inputs(batch), weights)
+            output = encoder.eager.run(encoder.inputs(batch), maps)
             states = (*output.hidden_states[:-1], output.last_hidden_state)
     except Exception as error:  # a model of another kind asks for images, boxes or a language, each in its own words
         if is_out_of_memory(error):
@@ -114,11 +119,13 @@ def _eager(encoder: Encoder, batch: list[Tokens], weights: bool = True) -> list[
             f"{encoder.name} ({encoder.family}) can't read plain text of {len(batch[-1].ids):,} tokens "
             f"({brief(error)}). selfattn opens text encoders, such as bert-base-uncased.",
         ) from None
-    maps = [layer for layer in (getattr(output, "attentions", None) or ()) if layer is not None] if weights else []
+    layers = [layer for layer in (getattr(output, "attentions", None) or ()) if layer is not None] if maps else []
     passes = []
     for row, tokens in enumerate(batch):
-        n = len(tokens.ids) if len(batch) > 1 else None  # a whole map keeps its shape, whatever it is
-        own = EagerPass(tokens, [layer[row, :, :n, :n] for layer in maps], [state[row, :n] for state in states])
+        n = len(tokens.ids)
+        # A single sentence's maps are the ones whose shapes are checked, so they stay as they come.
+        weights = [layer[row] if len(batch) == 1 else layer[row, :, :n, :n] for layer in layers]
+        own = EagerPass(tokens, weights, [state[row, :n] for state in states])
         if not all(bool(torch.isfinite(numbers).all()) for numbers in own.weights + own.states):
             raise LoadError(
                 "encoder",
@@ -135,9 +142,10 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
     shapes = [tuple(layer.shape) for layer in alone.weights]
     if not shapes:
         raise LoadError("attention", f"{who} reports no attention weights at all.")
-    strange = next((shape for shape in shapes if shape[-2:] != (n, n)), None)
+    strange = next((shape for shape in shapes if len(shape) != 3 or shape[-2:] != (n, n)), None)
     if strange:
-        why = "its layers pool tokens together" if strange[-2] < n else "its tokens attend to windows or summaries"
+        pooled = len(strange) == 3 and strange[-2] < n
+        why = "its layers pool tokens together" if pooled else "its tokens attend to windows or summaries"
         raise LoadError(
             "attention",
             f"{who} has attention maps of shape {strange} for {n} tokens, not (n, n): {why}, so there is no whole map "

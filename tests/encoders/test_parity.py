@@ -151,6 +151,20 @@ def test_a_kernel_that_differs_is_not_trusted(checkpoint, monkeypatch, n):
     assert "the kernel's weights differ" in load_encoder(str(checkpoint("BERT"))).reason
 
 
+@pytest.mark.parametrize("layer", [1, 3])
+def test_a_low_precision_that_makes_no_numbers_is_not_trusted(checkpoint, monkeypatch, layer):
+    """Where only bfloat16 is broken: in float32 the encoder is right."""
+    off(
+        monkeypatch,
+        lambda recorder, context: recorder.n_calls == layer and context.dtype == torch.bfloat16,
+        lambda context: context * float("nan"),
+    )
+    assert load_encoder(str(checkpoint("BERT"))).recomputable
+    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
+    assert not encoder.recomputable
+    assert encoder.reason.startswith("in bfloat16")
+
+
 def test_a_wrong_context_is_not_trusted(checkpoint, monkeypatch):
     right = capture.sdpa_attention_forward
 

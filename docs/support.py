@@ -1,0 +1,193 @@
+"""Walk over the model types of transformers, each built tiny with random weights, and write what comes of them.
+
+    python docs/support.py                  all types, half an hour: writes docs/support.md
+    python docs/support.py --json TYPE ...  these types: a line of JSON each
+
+Each type is loaded in a child process of its own, with 20 seconds: it is right (recomputed, and equal to a plain eager
+pass of the same folder), shown (its own weights, and why), or refused (a LoadError). Anything else is an error of ours.
+"""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SECONDS = 20
+BUILDING = 120  # seconds for the checkpoint itself, which is ours
+MOST_NUMBERS = 3_000_000  # of a model that is built; a larger one is left to its config, with one weight in its file
+
+# What some types need beside TINY; a name with a comma is a second kind of its model type.
+OWN = {
+    "gemma3_text, both ways": {"use_bidirectional_attention": True},
+    "lilt": {"hidden_size": 96, "channel_shrink_ratio": 4},
+    "luke": {"entity_vocab_size": 10, "entity_emb_size": 16},
+    "roc_bert": {"pronunciation_vocab_size": 100, "shape_vocab_size": 100},
+    "neomme": {"head_dim": 16},
+    "xmod, with its language": {"default_language": "en_XX"},
+}
+
+# What makes a tiny model of nearly every family; a setting that a family doesn't know stays unread.
+TINY = {
+    "num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 32, "intermediate_size": 48, "embedding_size": 32,
+    "max_position_embeddings": 64, "num_key_value_heads": 2, "head_dim": 8, "encoder_layers": 2, "decoder_layers": 2,
+    "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48,
+}  # fmt: skip
+
+
+def model_types() -> list[str]:
+    """Every model type that transformers maps to a base model, a text encoder or a masked-language model."""
+    from transformers.models.auto import modeling_auto as auto
+
+    mappings = (
+        auto.MODEL_MAPPING_NAMES, auto.MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES, auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    )  # fmt: skip
+    return sorted({*(name for name in OWN if "," in name), *(model_type for names in mappings for model_type in names)})
+
+
+def walk(types: list[str]) -> Iterator[dict[str, str]]:
+    """type, outcome ("right", "shown", "refused", or what went wrong) and why, in order."""
+    import selfattn.analysis.proof  # noqa: F401  each child inherits the imports, which take seconds
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name in types:
+            yield in_a_child(name, Path(folder) / "it")
+            shutil.rmtree(Path(folder) / "it", ignore_errors=True)
+
+
+def in_a_child(name: str, folder: Path) -> dict[str, str]:
+    """One type's row, from a process that can hang or die without harm."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1), os.dup2(quiet, 2)
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, whatever it hangs in
+            signal.alarm(BUILDING)
+            save(name, folder)
+            signal.alarm(SECONDS)
+            row = tried(folder)
+        except BaseException as error:
+            row = ("error", f"{type(error).__name__}: {error}")
+        os.write(write, json.dumps(row).encode()[:60_000])
+        os._exit(0)
+    os.close(write)
+    with open(read, encoding="utf-8") as answer:
+        text = answer.read()
+    _, status = os.waitpid(child, 0)
+    hung = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM
+    outcome, why = json.loads(text) if text else ("hung" if hung else "died", "")
+    return {"type": name, "outcome": outcome, "why": " ".join(why.split())}
+
+
+def tried(folder: Path) -> tuple[str, str]:
+    """Outcome and reason of one checkpoint."""
+    from selfattn.encoders.checkpoint import check_folder, weights_digest
+    from selfattn.encoders.errors import LoadError
+    from selfattn.encoders.loading import load_source
+    from selfattn.encoders.sources import Source
+
+    try:
+        check_folder(folder)
+        encoder = load_source(Source(name="it", folder=folder, kind="folder", digest=weights_digest(folder)))
+    except LoadError as error:
+        return "refused", str(error)
+    wrong = differs(encoder, folder)
+    if wrong:
+        return "wrong", wrong
+    return "right" if encoder.recomputable else "shown", " ".join(filter(None, (encoder.reason, encoder.note)))
+
+
+def save(name: str, folder: Path) -> None:
+    """A tiny checkpoint of the type, or where these settings make none, its config beside one weight."""
+    import torch
+    from safetensors.torch import save_file
+    from transformers import AutoConfig, AutoModel
+
+    from selfattn.encoders.families import FAMILIES, Family, save_tiny, wordpiece_tokenizer
+
+    torch.set_num_threads(1)
+    model_type = name.split(",")[0]
+    known = {family.model_type: family for family in FAMILIES.values()}
+    settings = {**TINY, **OWN.get(name, {})}
+    try:
+        if name not in known:
+            with torch.device("meta"):
+                model = AutoModel.from_config(AutoConfig.for_model(model_type, vocab_size=100, **settings))
+            if sum(parameter.numel() for parameter in model.parameters()) > MOST_NUMBERS:
+                raise ValueError("not tiny")
+        save_tiny(known.get(name, Family(name, model_type, "wordpiece", settings, spread=0.12)), folder)
+    except Exception:  # a type of which these settings make nothing, or a giant
+        folder.mkdir(exist_ok=True)
+        (folder / "config.json").write_text(json.dumps({**settings, "model_type": model_type}), "utf-8")
+        save_file({"one.weight": torch.zeros(2, 2)}, folder / "model.safetensors", {"format": "pt"})
+        wordpiece_tokenizer().save_pretrained(folder)
+
+
+def differs(encoder, folder: Path) -> str:
+    """How the encoder's numbers differ from those of a plain eager model, loaded anew from its folder; "" if they don't."""
+    import torch
+
+    from selfattn.encoders.families import SENTENCES
+
+    model = type(encoder.model).from_pretrained(folder, attn_implementation="eager").eval()
+    for text, batched in zip(SENTENCES, encoder.encode_batch(SENTENCES), strict=True):
+        with torch.no_grad():
+            inputs = encoder.inputs([encoder.tokenize(text)])
+            output = model(**inputs, output_attentions=True, output_hidden_states=True)
+        last = output.last_hidden_state[0]
+        for encoding in (encoder.encode(text), batched):
+            pairs = [("last hidden state", encoding.states[-1], last, 1e-4)]
+            for layer, own in enumerate(each[0] for each in output.attentions):
+                large = 1.0
+                if encoder.recomputable:
+                    recording = encoding.recordings[layer]
+                    query, key = (tensor[0].norm(dim=-1).max() for tensor in (recording.query, recording.key))
+                    large = max(1.0, float(query * key) * recording.scale / 16)  # float32 knows no large score better
+                    context = own @ recording.value[0]
+                    pairs.append((f"contexts of layer {layer}", encoding.own_context(layer), context, 1e-5 * large))
+                pairs.append((f"weights of layer {layer}", encoding.weights(layer), own, 1e-5 * large))
+            for what, ours, theirs, allowed in pairs:
+                error = float((ours - theirs).abs().max()) / max(1.0, float(theirs.abs().max()))
+                if not error <= allowed:
+                    return f"{what} of {'a batch' if encoding is batched else 'a text'} differ by {error:.1e}"
+    return ""
+
+
+def markdown(rows: list[dict[str, str]]) -> str:
+    """The walk as docs/support.md."""
+    right, shown, refused = (sum(row["outcome"] == each for row in rows) for each in ("right", "shown", "refused"))
+    torch = version("torch").split("+")[0]
+    head = f"""# Which model types open
+
+The {len(rows)} model types that transformers {version("transformers")} maps to a base model, a text encoder or a masked-language
+model, each as a tiny checkpoint with random weights, with torch {torch}. Written by `python docs/support.py`.
+
+- {right} are right: recomputed; weights and contexts within 1e-5 of a plain eager pass, the last hidden state within 1e-4
+  (of the largest number, where that exceeds 1; more where |query| |key| scale exceeds 16, as float32's rounding of the
+  scores does), one text at a time and in a batch.
+- {shown} are shown: the model's own weights, and why they aren't recomputed.
+- {refused} are refused, with a message.
+
+| Model type | Outcome | |
+|---|---|---|
+"""
+    for row in rows:
+        row["why"] = row["why"].split(" selfattn opens ")[0]  # the same for all
+    return head + "".join(f"| {row['type']} | {row['outcome']} | {row['why'].replace('|', '/')} |\n" for row in rows)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    if "--json" in sys.argv:
+        for row in walk(sys.argv[sys.argv.index("--json") + 1 :]):
+            print(json.dumps(row), flush=True)
+    else:
+        (ROOT / "docs" / "support.md").write_text(markdown([*walk(model_types())]), "utf-8")
