@@ -147,7 +147,7 @@ def layers_frame(report: SeparationReport) -> pd.DataFrame:
     lines = {
         "this encoder": report.layers["accuracy"],
         "shuffled labels": report.layers["shuffled"],
-        "random weights": report.layers["floor"],
+        "one of each sense left out": report.layers["each_left_out"],
         "bag of the other words": [report.bag[0]] * len(stages),
     }
     frames = [

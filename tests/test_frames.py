@@ -146,7 +146,7 @@ REPORT = SimpleNamespace(
     layers=pd.DataFrame(
         {
             "layer": ["embedding", 0, 1], "accuracy": [0.5, 0.7, 0.9], "low": [0.4, 0.6, 0.8], "high": [0.6, 0.8, 1.0],
-            "shuffled": [0.51, 0.52, 0.53], "floor": [0.61, 0.62, 0.63],
+            "shuffled": [0.51, 0.52, 0.53], "each_left_out": [0.61, 0.62, 0.63],
         }
     ),
     bag=(0.77, 0.7, 0.8),
@@ -163,8 +163,8 @@ def test_the_layers_frame_has_each_line_its_own_numbers():
     frame = layers_frame(REPORT)
     lines = {name: part["accuracy"].tolist() for name, part in frame.groupby("line", sort=False)}
     assert lines == {
-        "this encoder": [0.5, 0.7, 0.9], "shuffled labels": [0.51, 0.52, 0.53], "random weights": [0.61, 0.62, 0.63],
-        "bag of the other words": [0.77] * 3,
+        "this encoder": [0.5, 0.7, 0.9], "shuffled labels": [0.51, 0.52, 0.53],
+        "one of each sense left out": [0.61, 0.62, 0.63], "bag of the other words": [0.77] * 3,
     }  # fmt: skip
     assert frame["stage"].tolist() == ["embedding", "L0", "L1"] * 4 and frame["depth"].tolist() == [0, 1, 2] * 4
     own = frame[frame["line"] == "this encoder"]

@@ -4,29 +4,141 @@ import pandas as pd
 
 from selfattn import numbers
 from selfattn.encoders.capture import Head
-from selfattn.senses import ClusterReport, RemovalReport, SeparationReport
+from selfattn.senses import ClusterReport, InterchangeReport, RemovalReport, SeparationReport
+from selfattn.senses.patching import ALL
 from selfattn.senses.removed_heads import RELIABLE
 from selfattn.senses.unlabelled import CLEAR
 
+RELIES = 0.8  # a Spearman-Brown from which a word's ranking of heads can be relied on
+LEADS = 0.95  # in what part of the resamples a head must lead to be called the leader
+EVEN = 0.02  # of an accuracy: nearer to guessing than this is guessing
 FEW_WORDS = 10  # an interval over fewer words says little
 
 
+def swaps(report: InterchangeReport) -> str:
+    """The map of shares over all words: the head that leads, how often, all heads at once, and what follows from it."""
+    table, gap, agreement = _of(report, ALL)
+    best = table.loc[table["share"].idxmax()]
+    text = (
+        f"Over {_words(int(agreement['n']))}: {_long(best)} brings in most, {numbers.share(best['share'])} of the gap between "
+        f"the senses{_sure(best)}."
+    )
+    if agreement["leads"] == agreement["leads"]:
+        other = "" if agreement["leads"] >= LEADS else ": with other words another head might"
+        text += f" It leads in {numbers.share(agreement['leads'])} of resamples of the words{other}."
+    return (
+        f"{text} {_all_heads(gap, len(table))} So the sense comes in by "
+        f"{'this head above all' if best['share'] >= 0.5 else 'many heads, and no single one is its place'}."
+    )
+
+
+def reliable_words(report: InterchangeReport) -> str:
+    """In how many words, and which, the ranking of the heads can be relied on."""
+    words = report.reliability[report.reliability["word"] != ALL]
+    names = words["word"][words["spearman_brown"] >= RELIES]
+    if words["halves"].isna().all():
+        return "How far each word's ranking of the heads can be relied on isn't known here: it takes six sentences of each sense."
+    return (
+        f"Word by word, the ranking of the heads can be relied on in {len(names)} of {_words(len(words))} (Spearman-Brown "
+        f"{numbers.decimal(RELIES)} and more)" + (f": {', '.join(names)}." if len(names) else ".")
+    )
+
+
+def swaps_in_word(report: InterchangeReport, word: str, chosen: tuple[int, int]) -> str:
+    """One word's map of shares: its leading head with effect and control, how far the ranking holds, the chosen head."""
+    table, gap, agreement = _of(report, word)
+    best = table.loc[table["share"].idxmax()]
+    text = (
+        f'In "{word}" {_long(best)} brings in most, {numbers.share(best["share"])} of the gap{_sure(best)}. Its output from the '
+        f"other sense moves the word {numbers.effect(best['effect'])}; from the same sense, the control, "
+        f"{numbers.effect(best['control'])}."
+    )
+    if agreement["leads"] == agreement["leads"]:
+        text += f" It leads in {numbers.share(agreement['leads'])} of resamples of the sentences."
+    text = f"{text} {_all_heads(gap, len(table))}"
+    own = table[(table["layer"] == chosen[0]) & (table["head"] == chosen[1])]
+    if own.empty or _name(best) == _name(own.iloc[0]):
+        return text
+    return f"{text} {_name(own.iloc[0])}: {numbers.share(own.iloc[0]['share'])}{_sure(own.iloc[0])}."
+
+
+def ranking(report: InterchangeReport, word: str) -> str:
+    """Whether the ranking of the heads in a word, or over all words, holds: two halves, beside two under shuffled labels."""
+    agreement, of = _of(report, word)[2], "words" if word == ALL else "sentences"
+    if agreement["halves"] != agreement["halves"]:
+        few = "four words" if of == "words" else "six sentences of each sense"
+        return f"How far the ranking of the heads can be relied on isn't known: it takes {few}."
+    whole = agreement["spearman_brown"]
+    text = (
+        f"Two halves of the {of} agree on the ranking of the heads at {numbers.decimal(agreement['halves'])} (rank correlation; "
+        f"with shuffled labels {numbers.decimal(agreement['shuffled'])})"
+    )
+    if whole == whole:
+        text += f"; for all of them that makes {numbers.decimal(whole)} (Spearman-Brown)"
+    if whole >= RELIES:
+        return f"{text}, so the ranking can be relied on."
+    return f"{text}. Under {numbers.decimal(RELIES)} the ranking isn't to be relied on."
+
+
+def sources(table: pd.DataFrame, word: str, head: Head) -> str:
+    """Which tokens hand over what one head brings to the word in one sentence (rows of InterchangeReport.sources)."""
+    most = table.loc[table["share"].idxmax()]
+    total = table["share"].sum()
+    text = (
+        f'In this sentence {head} moves "{word}" {numbers.share(total)} of the gap (its control not taken off). Most of it comes '
+        f'from "{most["text"]}": {numbers.share(most["share"])}.'
+    )
+    return text if head.layer == 0 else f"{text} After layer 0 a position has itself taken in its context."
+
+
+def _of(report: InterchangeReport, word: str) -> tuple[pd.DataFrame, pd.Series, pd.Series]:
+    """One word's heads, its gap and its reliability."""
+    heads, gaps, reliability = (t[t["word"] == word] for t in (report.heads, report.gaps, report.reliability))
+    return heads, gaps.iloc[0], reliability.iloc[0]
+
+
+def _sure(row: pd.Series) -> str:
+    """A share's interval and p, where they are known."""
+    if row["low"] != row["low"]:
+        return ""
+    p = numbers.decimal(row["p_value"], 3)
+    return f" (95 % interval {numbers.span(row['low'], row['high'], numbers.share)}, p = {p})"
+
+
+def _all_heads(gap: pd.Series, n_heads: int) -> str:
+    together, control = (numbers.share(gap[name] / gap["gap"]) for name in ("all_heads", "all_heads_control"))
+    return f"All {n_heads} heads at once: {together}; from the same sense, the control, {control}."
+
+
 def layers(report: SeparationReport) -> str:
-    """The curve over layers."""
+    """The curve over layers, and why it may start below what guessing gives."""
     table = report.layers
     best = table.iloc[1 + table["accuracy"].iloc[1:].argmax()]
-    first, after = (numbers.share(accuracy) for accuracy in table["accuracy"].iloc[:2])
+    after = numbers.share(table["accuracy"].iloc[1])
     interval = f" (95 % interval over words {numbers.span(best['low'], best['high'], numbers.share)})"
     n_words = report.words["word"].nunique()
     text = (
-        f"Over {_words(n_words)} and {len(report.items)} sentences: the word's vector separates the senses in {first} of cases "
-        f"before any attention (from its position alone) and in {after} after layer 0. Best after layer {best['layer']}: "
+        f"Over {_words(n_words)} and {len(report.items)} sentences: the word's vector separates the senses in {after} of "
+        f"cases after layer 0. Best after layer {best['layer']}: "
         f"{numbers.share(best['accuracy'])}{interval if best['low'] == best['low'] else ''}. "
-        f"Guessing gives {numbers.share(report.chance)}; shuffled labels, the dashed line, a little less, because each "
-        f"sentence is left out of its own average. A bag of the other words' token vectors gives {numbers.share(report.bag[0])}, "
-        "without any encoder."
+        f"Guessing gives {numbers.share(report.chance)}; a bag of the other words' token vectors {numbers.share(report.bag[0])}, "
+        f"without any encoder. {_before_attention(table.iloc[0], report.chance)}"
     )
     return text + (f" {_words(n_words)}: another choice may give quite another picture." if n_words < FEW_WORDS else "")
+
+
+def _before_attention(start: pd.Series, chance: float) -> str:
+    first, each, shuffled = (numbers.share(start[name]) for name in ("accuracy", "each_left_out", "shuffled"))
+    text = f"Before any attention it is {first}"
+    if start["accuracy"] >= start["shuffled"]:
+        return f"{text}; with one sentence of each sense left out, {each}; with shuffled labels, {shuffled}."
+    text += (
+        f", less than with shuffled labels ({shuffled}), and that shows nothing about the senses: a sentence that is left out "
+        "of its own sense's average moves it away, while one with the word at the same position may still stand in the other "
+        f"sense's. With one sentence of each sense left out, those at one position, it is {each}"
+    )
+    guess = abs(start["each_left_out"] - chance) <= EVEN
+    return f"{text}{': no better than guessing' if guess else ''}. The word's own value in layer 0 has the same fault."
 
 
 def heads(report: SeparationReport, chosen: tuple[int, int]) -> str:
@@ -34,18 +146,23 @@ def heads(report: SeparationReport, chosen: tuple[int, int]) -> str:
     table = report.heads
     n, better, sure = len(table), (table["adds"] > 0).sum(), (table["adds_low"] > 0).sum()
     best = table.loc[table["adds"].idxmax()]
-    own = table[(table["layer"] == chosen[0]) & (table["head"] == chosen[1])].iloc[0]
     text = (
-        f"On {better} of {n} heads the head's own weights separate the senses better than equal weights; on {sure} the "
-        f"interval lies above 0 (by chance about {round(0.025 * n)} would). {_name(best)} gains most: "
-        f"{numbers.weight(best['accuracy'])} against {numbers.weight(best['uniform'])} with equal weights "
-        f"({numbers.change(best['adds'])}, 95 % interval {numbers.span(best['adds_low'], best['adds_high'], numbers.change)}). "
-        f"On {(table['own_value'] >= table['accuracy']).sum()} heads the word's own value alone does as well or better. "
+        f"On {better} of {n} heads attention adds something: the head separates the senses better than the better of two "
+        f"baselines, equal weights and the word's own value, taken word by word. On {sure} the interval lies above 0 (by chance "
+        f"about {round(0.025 * n)} would). {_name(best)} adds most, {numbers.change(best['adds'])} (95 % interval "
+        f"{numbers.span(best['adds_low'], best['adds_high'], numbers.change)}): {_beside_baselines(best)}. "
     )
     if sure < n / 4:
-        text += "So for most heads, averaging the sentence would do as well. "
-    accuracy, uniform, value = (numbers.weight(own[kind]) for kind in ("accuracy", "uniform", "own_value"))
-    return f"{text}{_name(own)}: {accuracy}, equal weights {uniform}, own value {value}."
+        text += (
+            "So most heads separate the senses no better than an average over the sentence, or the word alone, would. "
+        )
+    own = table[(table["layer"] == chosen[0]) & (table["head"] == chosen[1])].iloc[0]
+    return f"{text}{_name(own)}: {_beside_baselines(own)}."
+
+
+def _beside_baselines(row: pd.Series) -> str:
+    accuracy, uniform, value = (numbers.weight(row[kind]) for kind in ("accuracy", "uniform", "own_value"))
+    return f"{accuracy}, equal weights {uniform}, own value {value}"
 
 
 def chance(report: SeparationReport) -> str:
@@ -104,6 +221,10 @@ def clusters(report: ClusterReport) -> str:
 
 def _name(row: pd.Series) -> str:
     return str(Head(int(row["layer"]), int(row["head"])))
+
+
+def _long(row: pd.Series) -> str:
+    return f"head {int(row['head'])} of layer {int(row['layer'])}"
 
 
 def _effect(value: float) -> str:

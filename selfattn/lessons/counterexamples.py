@@ -8,13 +8,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import torch
 from scipy.optimize import linprog
 from torch import Tensor
 
 from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace, attend
+from selfattn.senses import separation
+
+SENSE_WORDS = 12  # a few seconds; the Senses page takes them all
+SHUFFLES = 200
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,16 @@ class SameOutput:
     after: Tensor  # (n,)
     moved: float  # total variation between the two rows of weights, 0 to 1
     difference: float  # largest difference of the contexts
+
+
+@dataclass(frozen=True, eq=False)
+class HalvedSenses:
+    """How well heads separate senses, by SeparationReport.heads: on the words that choose a head, and on others."""
+
+    chosen_on: pd.DataFrame
+    judged_on: pd.DataFrame
+    n_words: int  # judged on
+    shuffles: int  # of the labels, for the p of the second
 
 
 @dataclass(frozen=True)
@@ -80,6 +96,20 @@ def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
     """Over all heads, the row whose favourite can lose most weight: the head, and its two rows."""
     rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in _traces(encoding)]
     return max(rows, key=lambda row: float(row[1].before.max() - row[1].after[row[1].before.argmax()]))
+
+
+def halved_senses(encoder: Encoder, frame: pd.DataFrame, progress: Progress | None = None) -> HalvedSenses:
+    """Sense separation on every second of the first words of labelled sentences, and on the others.
+
+    What is said of a head that was chosen as the best must come from other words than those it was chosen on.
+    """
+    words = frame["word"].unique()[:SENSE_WORDS]
+    first, second = (frame[frame["word"].isin(words[start::2])] for start in (0, 1))
+    chosen = separation(
+        encoder, first, shuffles=1, floor=False, progress=progress
+    )  # it only chooses: no p is asked for
+    judged = separation(encoder, second, shuffles=SHUFFLES, floor=False, progress=progress)
+    return HalvedSenses(chosen.heads, judged.heads, judged.items["word"].nunique(), SHUFFLES)
 
 
 def add_up(effect: Tensor, together: float, control: Tensor) -> Sums:

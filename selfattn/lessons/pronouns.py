@@ -7,6 +7,7 @@ The best of many heads on the same sentences is luck in part, so it is chosen on
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from scipy.stats import binom
 from torch import Tensor
@@ -35,6 +36,20 @@ class PronounRows:
         return weight_on(self.rows, self.antecedent) - weight_on(self.rows, self.distractor)
 
 
+@dataclass(frozen=True, eq=False)
+class PronounWeights:
+    """What the pronoun of every sentence gives its two nouns, in every head: (n_sentences, n_layers, n_heads) each."""
+
+    antecedent: np.ndarray
+    distractor: np.ndarray
+    by_distance: np.ndarray  # antecedent minus distractor, had the head attended by distance alone
+
+    @property
+    def preference(self) -> Tensor:
+        """Weight on the antecedent minus weight on the distractor."""
+        return torch.from_numpy(self.antecedent - self.distractor)
+
+
 @dataclass(frozen=True)
 class ChosenHead:
     """One head: chosen on one half of the sentences, scored on the other."""
@@ -53,6 +68,15 @@ def pronoun_rows(encoding: Encoding, sentence: PronounSentence) -> PronounRows:
     antecedent, distractor = (first_word(encoding, noun) for noun in (sentence.antecedent, sentence.distractor))
     pronoun = first_word(encoding, sentence.pronoun, after=max(antecedent.start, distractor.start))
     return PronounRows(word_rows(encoding, pronoun), pronoun, antecedent, distractor)
+
+
+def pronoun_weights(sentences: Sequence[PronounRows]) -> PronounWeights:
+    """The weights on both nouns, sentence by sentence."""
+    return PronounWeights(
+        antecedent=torch.stack([weight_on(each.rows, each.antecedent) for each in sentences]).numpy(),
+        distractor=torch.stack([weight_on(each.rows, each.distractor) for each in sentences]).numpy(),
+        by_distance=position_only(sentences).numpy(),
+    )
 
 
 def accuracy(preferences: Tensor) -> Tensor:
@@ -100,9 +124,9 @@ def luck(preferences: Tensor, seed: int = 0, shuffles: int = SHUFFLES) -> float:
     return float(best.quantile(0.95))
 
 
-def choose_head(sentences: Sequence[PronounRows], choose_on: Sequence[int], score_on: Sequence[int]) -> ChosenHead:
+def choose_head(weights: PronounWeights, choose_on: Sequence[int], score_on: Sequence[int]) -> ChosenHead:
     """Choose the best head on some sentences, score it on others."""
-    preferences = torch.stack([each.preference for each in sentences])
+    preferences, by_distance = weights.preference, torch.from_numpy(weights.by_distance)
     flattered = accuracy(preferences[list(choose_on)])
     head = Head(*divmod(int(flattered.argmax()), flattered.shape[1]))
     judged = float(accuracy(preferences[list(score_on)])[head])
@@ -111,7 +135,7 @@ def choose_head(sentences: Sequence[PronounRows], choose_on: Sequence[int], scor
         chosen_with=float(flattered[head]),
         accuracy=judged,
         p_value=float(binom.sf(int(judged * len(score_on)) - 1, len(score_on), 0.5)),
-        position_only=float(accuracy(position_only(sentences)[list(score_on)])[head]),
+        position_only=float(accuracy(by_distance[list(score_on)])[head]),
         n=len(score_on),
         luck=luck(preferences[list(choose_on)]),
     )

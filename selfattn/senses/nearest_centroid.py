@@ -4,7 +4,7 @@ Nearest class centroid by cosine, leave-one-out: a sentence is compared with eac
 of the unit vectors of that sense's *other* sentences (Manning, Raghavan and Schuetze 2008, "Introduction to Information
 Retrieval", section 14.2, Rocchio). A head's plain accuracy means little: the word's own value, or an average over the
 sentence with equal weights, often does as well. So every head stands beside these baselines, the same architecture with
-random weights, and shuffled labels; heads are ranked by what their own weights add to equal weights.
+random weights, and shuffled labels; heads are ranked by what attention adds to the better of the first two.
 """
 
 from collections.abc import Sequence
@@ -33,11 +33,13 @@ class SeparationReport:
     """The result of `separation`. Accuracies are shares of 1; low and high are 95 % bootstrap intervals over words."""
 
     layers: pd.DataFrame
-    # layer ("embedding" for what layer 0 reads, then 0 ... n_layers - 1: that layer's output), accuracy, low, high, and
-    # two controls: shuffled (the mean under shuffled labels) and floor (the same layer with random weights)
+    # layer ("embedding" for what layer 0 reads, then 0 ... n_layers - 1: that layer's output), accuracy, low, high,
+    # each_left_out (with a sentence of *each* sense left out, those at one position: leaving out the own alone moves only
+    # that sense's centroid away), and two controls: shuffled (the mean under shuffled labels), floor (with random weights)
     heads: pd.DataFrame
     # layer, head, accuracy, low, high, p_value, the baselines uniform and own_value, the same controls, and what attention
-    # adds (accuracy - uniform): adds, adds_low, adds_high, from the same draws of words. Empty where shown only.
+    # adds (accuracy minus, for each word, the better baseline): adds, adds_low, adds_high, from the same draws of words.
+    # Empty where shown only.
     words: pd.DataFrame  # word, layer, accuracy, senses, sentences: the layers' accuracies word by word
     items: pd.DataFrame  # the sentences that were counted: the table's columns, start and stop of the word's tokens
     rejected: pd.DataFrame  # the rows that were not, each with its reason
@@ -57,7 +59,7 @@ class SeparationReport:
 
 @dataclass(frozen=True, eq=False)
 class _WordResult:
-    scores: dict[str, Tensor]  # each of KINDS: (features, n)
+    scores: dict[str, Tensor]  # each of KINDS, and "each_left_out" of the layers: (features, n)
     shuffled: dict[str, Tensor]  # layers and context: (features, shuffles)
     nearest: Tensor  # (heads, n)
 
@@ -102,6 +104,8 @@ def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) ->
         between = cosines(getattr(vectors, kind)).flatten(0, -3)  # (features, n, n)
         to_centroids = centroid_cosines(between, labels[None], len(senses))
         scores[kind] = score(to_centroids, labels[None])[:, 0]
+        if kind == "layers":
+            scores["each_left_out"] = each_left_out(between, labels, len(senses), torch.tensor(rows["start"].tolist()))
         if kind in ("layers", "context"):
             shuffled[kind] = shuffled_accuracy(between, labels, len(senses), shuffles, seed)
         if kind == "context":
@@ -117,7 +121,7 @@ def _report(
     results: list[list[_WordResult]],
     shuffles: int,
 ) -> SeparationReport:
-    own = {kind: _per_word(results[0], kind) for kind in KINDS}
+    own = {kind: _per_word(results[0], kind) for kind in (*KINDS, "each_left_out")}
     floors = {kind: _per_word(results[1], kind).mean(axis=0) if len(results) > 1 else np.nan for kind in KINDS}
     layer_names = ["embedding", *range(encoder.n_layers)]
     layers = pd.DataFrame({"layer": pd.Series(layer_names, dtype=object), **_estimate(own["layers"])})
@@ -125,7 +129,11 @@ def _report(
         kind: np.mean([result.shuffled[kind].numpy() for result in results[0]], axis=0)
         for kind in ("layers", "context")
     }
-    layers = layers.assign(shuffled=shuffled["layers"].mean(axis=1), floor=floors["layers"])
+    layers = layers.assign(
+        each_left_out=own["each_left_out"].mean(axis=0),
+        shuffled=shuffled["layers"].mean(axis=1),
+        floor=floors["layers"],
+    )
     n_senses = [rows["sense"].nunique() for rows in groups]
     words = pd.DataFrame(
         [
@@ -159,7 +167,7 @@ def _heads(encoder: Encoder, own: dict, floors: dict, shuffled: np.ndarray) -> p
     """One row a head; no row where the encoder is shown only."""
     heads = pd.DataFrame(encoder.all_heads if encoder.recomputable else [], columns=["layer", "head"], dtype=int)
     estimate = _estimate(own["context"])
-    added = _estimate(own["context"] - own["uniform"])
+    added = _estimate(own["context"] - np.maximum(own["uniform"], own["own_value"]))
     return heads.assign(
         **estimate,
         p_value=p_values(estimate["accuracy"], shuffled) if len(heads) else [],
@@ -202,6 +210,28 @@ def centroid_cosines(between: Tensor, labels: Tensor, n_senses: int) -> Tensor:
     dot = sums - is_own * self_cosine
     squared = squared - is_own * (2 * sums - self_cosine)
     return torch.where(squared > CANCELLED, dot / squared.clamp_min(CANCELLED).sqrt(), 0.0)
+
+
+def each_left_out(between: Tensor, labels: Tensor, n_senses: int, starts: Tensor) -> Tensor:
+    """One word's scores with a sentence of each other sense left out, too: (features, n).
+
+    That one has the word where this sentence has it, or as near as its sense has one: each sense's rows in the order of
+    their positions, place by place. between (features, n, n), labels (n,), starts (n,): the word's first token.
+    """
+    is_own = torch.nn.functional.one_hot(labels, n_senses).double()
+    sums = between @ is_own  # (features, n, n_senses)
+    squared = (sums * is_own).sum(dim=1, keepdim=True)  # the whole centroid's squared length
+    rows = [
+        some[starts[some].argsort(stable=True)] for some in (torch.nonzero(labels == s)[:, 0] for s in range(n_senses))
+    ]
+    left = torch.zeros(len(labels), n_senses, dtype=torch.long)  # the rows that are left out
+    for own in rows:
+        for sense, other in enumerate(rows):
+            left[own, sense] = other[torch.arange(len(own)) * len(other) // len(own)]
+    dot = sums - between[:, torch.arange(len(labels))[:, None], left]
+    shorter = squared - 2 * sums[:, left, torch.arange(n_senses)] + between[:, left, left]
+    to_centroids = torch.where(shorter > CANCELLED, dot / shorter.clamp_min(CANCELLED).sqrt(), 0.0)
+    return score(to_centroids[:, None], labels[None])[:, 0]
 
 
 def score(to_centroids: Tensor, labels: Tensor) -> Tensor:

@@ -27,7 +27,8 @@ def upload(page, rows, name="mine.csv"):
 
 def labelled_rows(*words):
     frame = labelled_sentences()
-    return list(frame[frame["word"].isin(words)].itertuples(index=False, name=None))
+    few = frame[frame["word"].isin(words)].groupby(["word", "sense"]).head(5)
+    return list(few.itertuples(index=False, name=None))
 
 
 def test_an_upload_from_table_to_two_sentences(page, server):
@@ -39,8 +40,9 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     ]
     upload(page, rows)
     page.get_by_text("Over 2 words and").wait_for(timeout=120_000)
+    page.get_by_text("Over 2 words: head").wait_for(timeout=120_000)
     wait_until_idle(page)
-    assert "49 sentences" in readings(page)
+    assert "21 sentences" in readings(page)
     assert page.get_by_text("1 rows can't be used").is_visible()
 
     page.locator('path[aria-label="L3 H7"]').first.click()
@@ -55,8 +57,6 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     assert {"adds", "uniform", "own_value", "p_value", "floor"} <= set(table.columns)
     page.keyboard.press("Escape")
 
-    page.get_by_text("all", exact=True).last.click()
-    wait_until_idle(page)
     grid = page.locator("[data-testid=stDataFrame]").last
     grid.scroll_into_view_if_needed()
     grid.click(position={"x": 18, "y": 55})  # the first row's box

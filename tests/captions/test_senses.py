@@ -7,14 +7,15 @@ import pandas as pd
 import pytest
 
 from selfattn.captions import senses as captions
+from selfattn.encoders.capture import Head
 
 NAN = float("nan")
 
 
-def separation(adds_low=(-0.1, -0.2, 0.02, -0.3), n_words=12, low=0.81):
+def separation(adds_low=(-0.1, -0.2, 0.02, -0.3), n_words=12, low=0.81, first=0.38, each=0.51):
     layers = pd.DataFrame(
-        {"layer": ["embedding", 0, 1, 2], "accuracy": [0.38, 0.71, 0.93, 0.84], "low": low, "high": 0.97}
-    )
+        {"layer": ["embedding", 0, 1, 2], "accuracy": [first, 0.71, 0.93, 0.84], "low": low, "high": 0.97}
+    ).assign(each_left_out=each, shuffled=0.49)
     heads = pd.DataFrame(
         {
             "layer": [0, 0, 1, 1],
@@ -39,10 +40,23 @@ def separation(adds_low=(-0.1, -0.2, 0.02, -0.3), n_words=12, low=0.81):
 def test_layers_say_the_first_the_next_and_the_best():
     text = captions.layers(separation())
     assert text.startswith("Over 12 words and 48 sentences")
-    assert "in 38 % of cases before any attention (from its position alone) and in 71 % after layer 0" in text
+    assert "the word's vector separates the senses in 71 % of cases after layer 0" in text
     assert "Best after layer 1: 93 % (95 % interval over words 81 to 97 %)." in text
-    assert "Guessing gives 50 %;" in text and "token vectors gives 80 %" in text
+    assert "Guessing gives 50 %;" in text and "token vectors 80 %" in text
     assert "quite another picture" not in text
+
+
+@pytest.mark.parametrize(("each", "guess"), [(0.51, True), (0.62, False), (0.38, False)])
+def test_a_start_below_shuffled_labels_has_its_reason_beside_it(each, guess):
+    text = captions.layers(separation(each=each))
+    assert "Before any attention it is 38 %, less than with shuffled labels (49 %), and that shows nothing" in text
+    assert f"those at one position, it is {round(100 * each)} %" in text
+    assert (": no better than guessing" in text) == guess
+
+
+def test_a_start_above_shuffled_labels_needs_none():
+    text = captions.layers(separation(first=0.66, each=0.64))
+    assert text.endswith("it is 66 %; with one sentence of each sense left out, 64 %; with shuffled labels, 49 %.")
 
 
 def test_few_words_are_called_few_and_an_interval_that_is_not_known_is_left_out():
@@ -53,17 +67,16 @@ def test_few_words_are_called_few_and_an_interval_that_is_not_known_is_left_out(
 
 def test_heads_count_who_gains_and_name_the_best_and_the_chosen():
     text = captions.heads(separation(), (0, 1))
-    assert text.startswith(
-        "On 2 of 4 heads the head's own weights separate the senses better than equal weights; on 1 "
-    )
-    assert "L1 H0 gains most: 0.91 against 0.79 with equal weights (+0.12, 95 % interval +0.02 to +0.22)." in text
-    assert "On 2 heads the word's own value alone does as well or better." in text
+    assert text.startswith("On 2 of 4 heads attention adds something:")
+    assert "On 1 the interval lies above 0" in text
+    best = "L1 H0 adds most, +0.12 (95 % interval +0.02 to +0.22): 0.91, equal weights 0.79, own value 0.80."
+    assert best in text
     assert text.endswith("L0 H1: 0.62, equal weights 0.66, own value 0.57.")
 
 
 @pytest.mark.parametrize(("adds_low", "sober"), [((-0.1, -0.2, -0.02, -0.3), True), ((0.1, 0.2, 0.02, 0.3), False)])
 def test_heads_say_when_averaging_would_do(adds_low, sober):
-    assert ("averaging the sentence would do as well" in captions.heads(separation(adds_low), (0, 0))) == sober
+    assert ("no better than an average over the sentence" in captions.heads(separation(adds_low), (0, 0))) == sober
 
 
 def test_chance_counts_the_heads_that_beat_it():
@@ -83,6 +96,91 @@ def test_sentences_count_whole_points_and_ties():
         == "L3 H7 gets the sense right in 2 of 4 sentences; 1 is a tie."
     )
     assert captions.sentences(pd.DataFrame({"score": [1, 0]}), "L3 H7").endswith("1 of 2 sentences.")
+
+
+def interchanged(leads=0.992, halves=0.93, brown=0.96, share=0.13, low=0.08):
+    heads = pd.DataFrame(
+        {
+            "word": ["bank"] * 2 + ["seal"] * 2 + ["all"] * 2,
+            "layer": [0, 5] * 3,
+            "head": [3, 10] * 3,
+            "share": [0.02, 0.14, 0.3, -0.1, share, 0.05],
+            "low": [-0.01, 0.05, 0.2, -0.2, low, 0.01],
+            "high": [0.05, 0.22, 0.4, 0.0, 0.18, 0.09],
+            "p_value": [0.4, 0.002, 0.001, 1.0, 0.001, 0.03],
+            "effect": [0.003, 0.0124, 0.02, -0.01, 0.014, 0.01],
+            "control": [0.001, -0.0012, 0.01, 0.0, -0.002, 0.001],
+        }
+    )
+    gaps = pd.DataFrame(
+        {"word": ["bank", "seal", "all"], "gap": [0.08, 0.1, 0.2], "low": 0.01, "high": 0.3,
+         "all_heads": [0.09, 0.1, 0.21], "all_heads_control": [-0.004, 0.0, -0.01]}
+    )  # fmt: skip
+    reliability = pd.DataFrame(
+        {"word": ["bank", "seal", "all"], "n": [24, 24, 2], "halves": [0.56, NAN, halves], "shuffled": [-0.01, NAN, 0.04],
+         "spearman_brown": [0.72, 0.81, brown], "leads": [0.92, NAN, leads], "own": NAN}
+    )  # fmt: skip
+    return SimpleNamespace(heads=heads, gaps=gaps, reliability=reliability)
+
+
+def test_swaps_over_all_words_name_the_leader_its_interval_all_heads_and_the_control():
+    assert captions.swaps(interchanged()) == (
+        "Over 2 words: head 3 of layer 0 brings in most, 13 % of the gap between the senses (95 % interval 8 to 18 %, "
+        "p = 0.001). It leads in 99 % of resamples of the words. All 2 heads at once: 105 %; from the same sense, the "
+        "control, −5 %. So the sense comes in by many heads, and no single one is its place."
+    )
+    assert "in 70 % of resamples of the words: with other words another head might." in captions.swaps(
+        interchanged(0.7)
+    )
+    assert "by this head above all." in captions.swaps(interchanged(share=0.6))
+    exact = captions.swaps(interchanged(leads=NAN, low=NAN))
+    assert "13 % of the gap between the senses. All 2 heads" in exact, "no interval where there is no gradient"
+
+
+def test_swaps_in_a_word_have_effect_and_control_and_the_chosen_head():
+    assert captions.swaps_in_word(interchanged(), "bank", (0, 3)) == (
+        'In "bank" head 10 of layer 5 brings in most, 14 % of the gap (95 % interval 5 to 22 %, p = 0.002). Its output from '
+        "the other sense moves the word +0.012; from the same sense, the control, −0.001. It leads in 92 % of resamples of "
+        "the sentences. All 2 heads at once: 113 %; from the same sense, the control, −5 %. L0 H3: 2 % (95 % interval −1 to "
+        "5 %, p = 0.400)."
+    )
+    assert captions.swaps_in_word(interchanged(), "bank", (5, 10)).endswith("−5 %.")
+
+
+@pytest.mark.parametrize(
+    ("halves", "brown", "end"),
+    [
+        (0.93, 0.96, "; for all of them that makes 0.96 (Spearman-Brown), so the ranking can be relied on."),
+        (0.5, 0.67, "that makes 0.67 (Spearman-Brown). Under 0.80 the ranking isn't to be relied on."),
+        (-0.2, NAN, "with shuffled labels 0.04). Under 0.80 the ranking isn't to be relied on."),
+    ],
+)
+def test_a_ranking_stands_beside_shuffled_labels(halves, brown, end):
+    text = captions.ranking(interchanged(halves=halves, brown=brown), "all")
+    start = f"Two halves of the words agree on the ranking of the heads at {captions.numbers.decimal(halves)} ("
+    assert text.startswith(start) and text.endswith(end)
+
+
+def test_what_is_not_known_of_a_ranking_is_said():
+    assert "it takes six sentences of each sense" in captions.ranking(interchanged(), "seal")
+    assert "it takes four words" in captions.ranking(interchanged(halves=NAN), "all")
+
+
+def test_the_words_whose_ranking_holds_are_counted_and_named():
+    report = interchanged()
+    assert captions.reliable_words(report).endswith("relied on in 1 of 2 words (Spearman-Brown 0.80 and more): seal.")
+    report.reliability["spearman_brown"] = 0.7
+    assert captions.reliable_words(report).endswith("in 0 of 2 words (Spearman-Brown 0.80 and more).")
+    report.reliability["halves"] = NAN
+    assert "isn't known here" in captions.reliable_words(report)
+
+
+def test_sources_name_the_token_and_say_what_a_later_position_holds():
+    table = pd.DataFrame({"text": ["[CLS]", "river", "."], "share": [-0.01, 0.09, 0.02]})
+    text = captions.sources(table, "bank", Head(0, 10))
+    assert text.startswith('In this sentence L0 H10 moves "bank" 10 % of the gap')
+    assert text.endswith('Most of it comes from "river": 9 %.')
+    assert captions.sources(table, "bank", Head(5, 10)).endswith("a position has itself taken in its context.")
 
 
 def removed(reliability):

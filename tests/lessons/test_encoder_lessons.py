@@ -64,7 +64,7 @@ def test_twins_stay_in_one_half():
 def test_at_least_forty_sentences_are_scored_on_real_heads(encoder):
     rows = [pronouns.pronoun_rows(encoder.encode(sentence.sentence), sentence) for sentence in PRONOUNS]
     assert len(rows) >= 40
-    found = pronouns.choose_head(rows, *pronouns.halves(PRONOUNS))
+    found = pronouns.choose_head(pronouns.pronoun_weights(rows), *pronouns.halves(PRONOUNS))
     assert found.n >= 20
     assert found.chosen_with >= found.accuracy - 0.15
     assert 0.5 < found.luck < 1

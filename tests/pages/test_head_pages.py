@@ -215,7 +215,7 @@ def test_hostile_words_stay_text(page, words):
 
 def test_an_encoder_that_is_shown_only_says_so(tmp_path, monkeypatch):
     folder = save_tiny(FAMILIES["DeBERTa-v2"], tmp_path)
-    monkeypatch.setattr("selfattn.dashboard.encoder_picker.start_model", lambda: str(folder))
+    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
     at = start(INSIDE)
     assert not at.exception
     assert any("can't be recomputed" in element.value for element in at.info)

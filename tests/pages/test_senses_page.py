@@ -1,19 +1,27 @@
 """The senses page through Streamlit's own test driver: the labelled set, uploads good and bad, a scan, and stopping."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.explore.senses import swaps
 from pages.explore.senses import tables_and_reports as view
-from selfattn import load_encoder, senses
-from selfattn.dashboard import cache
+from selfattn import Head, load_encoder, senses
+from selfattn.captions import senses as captions
+from selfattn.dashboard import cache, stored_report
 from selfattn.dashboard.cache import Cache, bytes_of, encoder_key
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.examples import labelled_sentences
 from selfattn.scan.__main__ import main as scan
 from selfattn.scan.tables import InputError
-from selfattn.senses import separation
+from selfattn.senses import interchange, separation
+from selfattn.senses.patching import ALL
+from selfattn.stored_reports import stored
+from tests.pages.pictures import charts, mark
 
 pytestmark = pytest.mark.slow
 
@@ -31,16 +39,37 @@ def table(rows, columns=("sentence", "word", "sense")):
     return pd.DataFrame(rows, columns=list(columns)).to_csv(index=False).encode()
 
 
+@pytest.fixture(scope="module")
+def results():
+    return Cache(2**28, bytes_of)
+
+
 @pytest.fixture
-def at(monkeypatch):
-    # A few of the labelled words are enough to see the page, and quick.
+def at(monkeypatch, results):
+    # A few of the labelled sentences are enough to see the page, and quick.
     few = view.labelled_sentences()
-    few = few[few["word"].isin(["bank", "bat", "spring"])]
+    few = few[few["word"].isin(["bank", "bat", "spring"])].groupby(["word", "sense"]).head(5)
     monkeypatch.setattr(view, "labelled_sentences", lambda: few)
     view.labelled.clear()
-    monkeypatch.setattr(cache, "_results", Cache(2**28, bytes_of))
+    monkeypatch.setattr(cache, "_results", results)
     yield AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
     view.labelled.clear()
+
+
+@pytest.fixture
+def whole(monkeypatch, encoder):
+    """The page over the whole built-in set, its stored interchange changed by what is handed in."""
+
+    def opened(**changes):
+        kept = {name: stored(name, encoder, labelled_sentences()) for name in ("separation", "interchange")}
+        swapped = replace(kept["interchange"].report, **changes)
+        kept["interchange"] = replace(kept["interchange"], report=swapped)
+        monkeypatch.setattr(stored_report, "stored", lambda name, *_: kept[name])
+        monkeypatch.setattr(cache, "_results", Cache(2**28, bytes_of))
+        at = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
+        return at, swapped
+
+    return opened
 
 
 def texts(at):
@@ -55,12 +84,83 @@ def _set(at, key, value):
 
 def test_the_labelled_set_is_there_at_once_with_its_baselines_in_words(at):
     shown = texts(at)
-    assert "Over 3 words and 72 sentences" in shown
+    assert "Over 3 words and 30 sentences" in shown
     assert "equal weights" in shown
-    assert "own value alone" in shown
+    assert "own value" in shown
     assert "shuffled labels" in shown
     assert "another choice may" in shown  # three words are few, and the page says so
-    assert len(at.get("vega_lite_chart")) == 3
+    assert "Over 3 words: head" in shown
+    assert "six sentences of each sense" in shown  # five are too few to say how reliable a ranking is
+    assert len(at.get("vega_lite_chart")) == 5
+
+
+def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_computed_again(whole, monkeypatch):
+    computed = []
+    monkeypatch.setattr(senses, "separation", lambda *given, **more: computed.append("separation") or kept.report)
+    monkeypatch.setattr(swaps, "swapped_heads", lambda *given, **more: computed.append("interchange") or swapped)
+    monkeypatch.setattr(swaps, "interchange", lambda *given, **more: computed.append("one word") or swapped)
+    at, swapped = whole()
+    kept = stored("separation", load_encoder(), labelled_sentences())
+    assert f"Over 32 words and {len(kept.report.items)} sentences" in texts(at)
+    assert any(f"Computed on {kept.date}" in caption.value for caption in at.caption)
+    assert not computed
+    next(button for button in at.button if button.label == "Compute again").click().run()
+    assert computed == ["separation", "one word", "interchange"]
+    assert "Over 32 words" in texts(at)
+    assert not any("Computed on" in caption.value for caption in at.caption)
+
+
+def test_the_page_leads_with_the_shares_over_all_words_and_in_the_chosen_one(whole):
+    at, report = whole()
+    at = _set(at, "sense_word", "board")
+    shown = texts(at)
+    for word, reading in ((ALL, captions.swaps(report)), ("board", captions.swaps_in_word(report, "board", (0, 10)))):
+        assert reading in shown and captions.ranking(report, word) in shown
+    assert captions.reliable_words(report) in shown
+    for chart, word in zip(charts(at), (ALL, "board")):
+        rows = report.heads[report.heads["word"] == word]
+        cells = mark(chart, "rect")
+        assert cells.field("color") == "share"
+        assert cells.records["share"].tolist() == pytest.approx(rows["share"].tolist(), abs=1e-6)
+
+
+def test_a_word_whose_gap_is_small_has_no_shares_and_the_reason(whole, encoder):
+    gaps = stored("interchange", encoder, labelled_sentences()).report.gaps
+    at, _ = whole(gaps=gaps.assign(gap=gaps["gap"].where(gaps["word"] != "bank", 0.021)))
+    assert 'The senses of "bank" lie 0.021 apart, under 0.03. So no head' in texts(at)
+    assert 'In "bank" head' not in texts(at)
+    n = len(at.get("vega_lite_chart"))
+    at = _set(at, "sense_word", "board")
+    assert 'In "board" head' in texts(at) and len(at.get("vega_lite_chart")) == n + 1
+
+
+def test_a_ranking_that_does_not_hold_is_called_so(whole, encoder):
+    reliability = stored("interchange", encoder, labelled_sentences()).report.reliability
+    low = reliability["spearman_brown"].where(reliability["word"] != "bank", 0.61)
+    at, _ = whole(reliability=reliability.assign(spearman_brown=low))
+    assert "that makes 0.61 (Spearman-Brown). Under 0.80 the ranking isn't to be relied on." in texts(at)
+
+
+def test_the_tokens_that_hand_it_over_are_those_of_the_chosen_sentence_and_head(at, encoder):
+    frame = view.labelled()
+    row = frame.index[frame["word"] == "bat"][1]
+    at = _set(_set(at, "sense_word", "bat"), "head", "L0 H3")
+    at = _set(at, "sources labelled bat", row)
+    found = interchange(encoder, frame[frame["word"] == "bat"]).sources.query(
+        "row == @row and layer == 0 and head == 3"
+    )
+    assert captions.sources(found, "bat", Head(0, 3)) in texts(at)
+    drawn = next(mark(chart, "bar") for chart in charts(at) if any(each.kind == "bar" for each in chart))
+    assert drawn.values("x") == pytest.approx(found["share"].tolist(), abs=1e-5)
+    assert drawn.labels("y") == found["text"].tolist()
+
+
+def test_an_encoder_that_is_shown_only_says_what_is_missing(at, tmp_path, monkeypatch):
+    folder = save_tiny(FAMILIES["DeBERTa-v2"], tmp_path)
+    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
+    at = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
+    assert "the word's vector separates the senses in" in texts(at)
+    assert any("can't be swapped in this encoder" in element.value for element in at.info)
 
 
 def test_the_chosen_head_decides_the_sentences(at, encoder):
@@ -68,7 +168,7 @@ def test_the_chosen_head_decides_the_sentences(at, encoder):
     right = {head: int((report.sentences(*head)["score"] == 1).sum()) for head in ((0, 0), (3, 7))}
     assert right[0, 0] != right[3, 7]
     for (layer, head), count in right.items():
-        assert f"L{layer} H{head} gets the sense right in {count} of 72 sentences" in texts(
+        assert f"L{layer} H{head} gets the sense right in {count} of 30 sentences" in texts(
             _set(at, "head", f"L{layer} H{head}")
         )
 
@@ -82,6 +182,7 @@ def test_an_upload_with_senses_runs_and_lists_its_bad_rows(at):
     at.run()
     shown = texts(at)
     assert "Over 1 word and 5 sentences" in shown
+    assert "can't be swapped over these sentences" in shown and "at least 4 are needed" in shown
     rejected = pd.concat([frame.value for frame in at.dataframe if "reason" in frame.value])
     assert rejected["line"].tolist() == [8, 6]
     assert rejected["reason"].str.contains("columns|not a word").all()
@@ -148,6 +249,7 @@ def test_parquet_reads_like_csv(tmp_path):
 
 def test_a_table_is_read_and_counted_once_not_at_each_click(at, monkeypatch):
     counted = []
+    monkeypatch.setattr(cache, "_results", Cache(2**28, bytes_of))
 
     def count(module, name):
         original = getattr(module, name)

@@ -5,8 +5,9 @@ import torch
 from streamlit.testing.v1 import AppTest
 from torch.nn.functional import cosine_similarity
 
-from pages.about.what_it_cannot_tell.counterexamples import PASSAGE, SENSE_WORDS, SENTENCE, SHUFFLES
+from pages.about.what_it_cannot_tell.counterexamples import PASSAGE, SENTENCE
 from selfattn.examples import PAIRS, labelled_sentences
+from selfattn.lessons.counterexamples import SENSE_WORDS, SHUFFLES
 from selfattn.numbers import change, effect, share, span, weight
 from selfattn.senses import separation
 from selfattn.words import find
@@ -99,8 +100,8 @@ def test_baselines_stand_beside_the_heads(said, encoder):
     best = heads[(heads.layer == first.layer) & (heads["head"] == first["head"])].iloc[0]
     for part in (
         f"{(heads.p_value < 0.05).sum()} of 72 heads separate the senses of {SENSE_WORDS // 2} words above chance (p < 0.05",
-        f"On {int((heads.uniform >= heads.accuracy).sum())} of 72 equal weights",
-        f"on {int((heads.own_value >= heads.accuracy).sum())} the word's own value",
+        f"On {int((heads.uniform >= heads.accuracy - 1e-6).sum())} of 72 equal weights",
+        f"on {int((heads.own_value >= heads.accuracy - 1e-6).sum())} the word's own value",
         f"chosen on other words: L{best.layer:.0f} H{best['head']:.0f}, with {share(first.accuracy)} there",
         f"Here it has {share(best.accuracy)} (95 % interval {span(best.low, best.high, share)})",
         f"equal weights {share(best.uniform)}, its own value {share(best.own_value)}.",

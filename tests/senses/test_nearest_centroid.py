@@ -9,7 +9,7 @@ import torch
 
 from selfattn import words
 from selfattn.senses import random_twin, separation
-from selfattn.senses.nearest_centroid import centroid_cosines, cosines, score, shuffled_accuracy
+from selfattn.senses.nearest_centroid import centroid_cosines, cosines, each_left_out, score, shuffled_accuracy
 from selfattn.senses.resampling import interval, p_values, threshold
 
 
@@ -83,15 +83,60 @@ def test_the_report_has_the_stated_columns_and_rows(encoder, small):
     assert report.layers["layer"].tolist() == ["embedding", 0, 1, 2, 3, 4, 5]
     assert len(report.heads) == encoder.n_layers * encoder.n_heads
     assert {"layer", "head", "accuracy", "p_value", "uniform", "own_value"} <= set(report.heads.columns)
-    adds = report.heads["accuracy"] - report.heads["uniform"]
-    assert np.allclose(report.heads["adds"], adds)
-    assert (report.heads["adds_low"] <= adds + 1e-12).all()
-    assert (report.heads["adds_high"] >= adds - 1e-12).all()
     assert report.chance == pytest.approx((1 / 3 + 1 / 2) / 2)
     by_layer = report.words.groupby("layer")["accuracy"].mean()
     assert by_layer[report.layers["layer"]].tolist() == pytest.approx(report.layers["accuracy"].tolist())
     assert len(report.items) == len(frame)
     assert report.rejected.empty
+
+
+def test_what_attention_adds_is_measured_word_by_word_against_the_better_baseline(encoder, small):
+    frame, report = small
+    adds = []
+    for _, rows in frame.groupby("word"):
+        vectors = loop_vectors(encoder, rows)
+        own, uniform, value = (
+            nearest_centroid_accuracy(vectors[kind, 1, 5], list(rows["sense"]))
+            for kind in ("accuracy", "uniform", "own_value")
+        )
+        adds.append(own - max(uniform, value))
+    row = report.heads[(report.heads["layer"] == 1) & (report.heads["head"] == 5)].iloc[0]
+    low, high = interval(np.array(adds)[:, None])
+    assert row[["adds", "adds_low", "adds_high"]].tolist() == pytest.approx([np.mean(adds), low[0], high[0]])
+    assert (
+        report.heads["adds"] <= report.heads["accuracy"] - report.heads[["uniform", "own_value"]].max(axis=1) + 1e-9
+    ).all()
+
+
+def test_one_sentence_of_each_sense_is_left_out_those_at_one_position():
+    generator = torch.Generator().manual_seed(3)
+    vectors, senses = torch.randn(9, 4, generator=generator), [0, 1, 0, 1, 1, 0, 1, 0, 1]
+    starts = [5, 1, 2, 4, 9, 7, 3, 1, 2]
+    places = {sense: sorted((starts[i], i) for i in range(9) if senses[i] == sense) for sense in (0, 1)}
+    expected = []
+    for i, own in enumerate(senses):
+        place = places[own].index((starts[i], i))
+        partner = places[1 - own][place * len(places[1 - own]) // len(places[own])][1]
+        kept = [j for j in range(9) if j not in (i, partner)]
+        expected.append(float(_nearest(vectors[i], [vectors[j] for j in kept], [senses[j] for j in kept]) == own))
+    found = each_left_out(cosines(vectors[:, None]), torch.tensor(senses), 2, torch.tensor(starts))
+    assert found.tolist() == [expected]
+    assert 0 < sum(expected) < 9
+
+
+def _nearest(vector, others, senses):
+    """The sense whose mean of unit vectors is nearest."""
+    units = torch.nn.functional.normalize(torch.stack(others), dim=1)
+    means = [torch.stack([u for u, sense in zip(units, senses) if sense == s]).mean(0) for s in (0, 1)]
+    return int(torch.stack([torch.nn.functional.cosine_similarity(vector, mean, dim=0) for mean in means]).argmax())
+
+
+def test_equal_positions_leave_nothing_to_tell_the_senses_by():
+    # The word at the same three places in both senses, and a vector that says the place only: before any attention.
+    labels, starts = torch.tensor([0, 1, 0, 1, 0, 1]), torch.tensor([2, 7, 5, 2, 7, 5])
+    between = cosines(torch.eye(8)[starts][:, None])
+    assert score(centroid_cosines(between, labels[None], 2), labels[None]).tolist() == [[[0.0] * 6]]
+    assert each_left_out(between, labels, 2, starts).tolist() == [[0.5] * 6]
 
 
 def test_intervals_are_those_of_the_words_own_accuracies(small):

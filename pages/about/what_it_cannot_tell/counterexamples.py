@@ -2,21 +2,17 @@
 
 import pandas as pd
 
-from pages.learn.pronouns_and_negation.pronouns import rows_of_pronouns
 from selfattn.analysis.interventions import joint_effect
-from selfattn.dashboard.cache import cached_effect, cached_encode, once_per_encoder
-from selfattn.dashboard.queue import run_slot
+from selfattn.dashboard.cache import cached, cached_effect, cached_encode, once_per_encoder
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, PRONOUNS, labelled_sentences
 from selfattn.lessons import counterexamples, pronouns
 from selfattn.lessons.encoded_words import first_word
 from selfattn.numbers import change, effect, error, share, span, weight
-from selfattn.senses import separation
 
 SENTENCE = "The bank of the river was muddy after the rain."
-SENSE_WORDS = 12  # a few seconds; the Senses page takes them all
-SHUFFLES = 200  # of the labels, for p
+TIE = 1e-6
 PASSAGE = " ".join(NEUTRAL_SENTENCES[:5])  # more tokens than a head has dimensions
 
 
@@ -67,36 +63,42 @@ def removal_example(encoder: Encoder) -> tuple[str, str]:
     )
 
 
-@once_per_encoder("Measuring every head on the labelled sentences ...")
-def sense_example(encoder: Encoder) -> str:
+def halved_senses(encoder: Encoder, stored: counterexamples.HalvedSenses | None) -> counterexamples.HalvedSenses:
+    """The stored halves, or those of this encoder."""
+    return stored or cached(
+        encoder,
+        "halved senses",
+        lambda progress: counterexamples.halved_senses(encoder, labelled_sentences(), progress),
+        "Measuring every head on the labelled sentences ...",
+        runs=True,
+    )
+
+
+def sense_example(found: counterexamples.HalvedSenses) -> str:
     """On how many heads a plain average, or the word's own value, separates the senses as well as attention does.
 
     The best head is chosen on half of the words; all that is said of it, and of the others, is measured on the other half.
     """
-    frame = labelled_sentences()
-    halves = [frame[frame["word"].isin(frame["word"].unique()[start:SENSE_WORDS:2])] for start in (0, 1)]
-    with run_slot():
-        chosen = separation(encoder, halves[0], shuffles=1, floor=False).heads  # it only chooses: no p is asked for
-        report = separation(encoder, halves[1], shuffles=SHUFFLES, floor=False)
-    heads = report.heads
-    place = chosen["accuracy"].idxmax()
-    flattered, best = chosen.loc[place], heads.loc[place]
+    heads = found.judged_on
+    level = heads["accuracy"] - TIE  # equal means of shares may differ by rounding
+    place = found.chosen_on["accuracy"].idxmax()
+    flattered, best = found.chosen_on.loc[place], heads.loc[place]
     return (
         f"{int((heads['p_value'] < 0.05).sum())} of {len(heads)} heads separate the senses of "
-        f"{report.items['word'].nunique()} words above chance (p < 0.05, against the best head under shuffled labels, "
-        f"{SHUFFLES} times). On {int((heads['uniform'] >= heads['accuracy']).sum())} of {len(heads)} equal "
-        f"weights for all words do as well or better, on {int((heads['own_value'] >= heads['accuracy']).sum())} the word's "
+        f"{found.n_words} words above chance (p < 0.05, against the best head under shuffled labels, "
+        f"{found.shuffles} times). On {int((heads['uniform'] >= level).sum())} of {len(heads)} equal "
+        f"weights for all words do as well or better, on {int((heads['own_value'] >= level).sum())} the word's "
         f"own value alone does. The best head was chosen on other words: {Head(int(best['layer']), int(best['head']))}, with "
         f"{share(flattered.accuracy)} there. Here it has {share(best.accuracy)} (95 % interval "
         f"{span(best.low, best.high, share)}); equal weights {share(best.uniform)}, its own value {share(best.own_value)}."
     )
 
 
-def luck_example(encoder: Encoder) -> str:
+def luck_example(weights: pronouns.PronounWeights) -> str:
     """The best head on half of the pronoun sentences, beside what luck gives the best of all heads."""
     first, second = pronouns.halves(PRONOUNS)
-    chosen = pronouns.choose_head(rows_of_pronouns(encoder), first, second)
-    n_heads = encoder.n_layers * encoder.n_heads
+    chosen = pronouns.choose_head(weights, first, second)
+    n_heads = weights.preference[0].numel()
     return (
         f"Pronouns, {len(first)} sentences: the best of {n_heads} heads is right in {share(chosen.chosen_with)}. "
         f"If all {n_heads} heads guessed, the best would still reach {share(chosen.luck)} once in twenty tries. "

@@ -3,16 +3,20 @@
 import streamlit as st
 
 from pages.about.what_it_cannot_tell.counterexamples import (
+    halved_senses,
     luck_example,
     removal_example,
     sense_example,
     weight_examples,
 )
+from pages.learn.pronouns_and_negation.pronouns import weights_of_pronouns
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, heading
+from selfattn.dashboard.stored_report import offer_again, stored_report
 from selfattn.encoders.encoder import Encoder
+from selfattn.examples import PRONOUNS, labelled_sentences
 from selfattn.lessons.counterexamples import recomputed_noise
 from selfattn.numbers import error, weight
 
@@ -50,21 +54,25 @@ def show_removal(encoder: Encoder) -> None:
 
 
 def show_senses_and_luck(encoder: Encoder) -> None:
+    halves = stored_report("halved_senses", encoder, labelled_sentences(), "built in")
+    read = stored_report("pronouns", encoder, PRONOUNS, "built in")
     st.markdown("#### A sense that can be separated is not a sense that a head found")
     teaching.prose(
         "If a head's output separates two senses, the word's own value, or a plain average over the sentence, may do as "
         "well. That is why the Senses page sets every head beside both."
     )
-    st.text(sense_example(encoder), width="stretch")
+    st.text(sense_example(halved_senses(encoder, halves and halves.report)), width="stretch")
     st.markdown("#### A head that passes one test may be lucky")
     teaching.prose("With many heads, one always does well. An example chosen from many proves less than it seems.")
-    st.text(luck_example(encoder), width="stretch")
+    st.text(luck_example(weights_of_pronouns(encoder, read and read.report)), width="stretch")
+    if halves and read:
+        offer_again(["halved_senses", "pronouns"], min(halves.date, read.date))
 
 
 heading("What it cannot tell")
 teaching.prose(
     "Pictures of attention persuade quickly. Here is what the figures on these pages do *not* show, each with a "
-    "counter-example computed just now, on the encoder you chose."
+    "counter-example computed on the encoder you chose."
 )
 encoder = current_encoder()
 show_encoder(encoder)

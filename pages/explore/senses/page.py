@@ -1,23 +1,24 @@
-"""Which heads separate the senses of a word, over many sentences, and whether attention has anything to do with it."""
+"""Which heads bring the senses of a word in, over many sentences; where its vector separates them, and what attention adds."""
 
 import streamlit as st
 
+from pages.explore.senses import swaps
 from pages.explore.senses import tables_and_reports as view
+from pages.explore.senses.swaps import COLUMN
 from selfattn.captions import senses as captions
 from selfattn.charts.curves import layers_curve
 from selfattn.charts.ranks import words_chart
 from selfattn.dashboard.figures import current_theme, show_chart, this_page
 from selfattn.dashboard.pickers import segmented
+from selfattn.dashboard.stored_report import offer_again, stored_report
 from selfattn.frames import layers_frame, named_heads, words_frame
 from selfattn.senses import clusters, separation
-
-COLUMN = 540
 
 encoder, head = this_page().encoder, this_page().head
 theme = current_theme()
 st.text(
-    "One pair of sentences is an anecdote. Over many: where can the sense of a word be told from its vector, in which "
-    "heads, and does attention add anything to what a plain average would give?",
+    "One pair of sentences is a hint. Over many: which heads bring the sense of a word in, where does its vector separate the "
+    "senses, and does attention add anything to what a plain average would give?",
     width="stretch",
 )
 with this_page().beside:
@@ -27,6 +28,14 @@ if source == view.SCAN:
     view.show_scan(head)
     st.stop()
 frame, key = (view.labelled(), "labelled") if source == view.LABELLED else (view.pick_table() or st.stop())
+when, first = (
+    st.container(),
+    st.container(),
+)  # the swaps stand first; elsewhere than here they take longest, and come last
+kept = {
+    name: stored_report(name, encoder, frame, key) if source == view.LABELLED else None
+    for name in ("separation", "interchange")
+}
 try:
     if "sense" not in frame:
         found = view.cached_report(
@@ -34,18 +43,25 @@ try:
         )
         view.show_clusters(found)
         st.stop()
-    report = view.cached_report(
-        encoder, ("senses", key), "Senses, word", lambda progress: separation(encoder, frame, progress=progress)
+    report = (
+        kept["separation"].report
+        if kept["separation"]
+        else view.cached_report(
+            encoder, ("senses", key), "Senses, word", lambda progress: separation(encoder, frame, progress=progress)
+        )
     )
 except ValueError as error:
     view.show_unusable(encoder, frame, key, error)
     st.stop()
-view.show_rejected(report.rejected)
+with when:
+    if kept["separation"] or kept["interchange"]:
+        offer_again(list(kept), (kept["separation"] or kept["interchange"]).date)
+    view.show_rejected(report.rejected)
 
 with st.container(horizontal=True, gap="medium"):
     with st.container(width=COLUMN, gap="small"):
         st.markdown(
-            "**Where the senses are separate**",
+            "#### Where the senses are separate",
             help="Each sentence is compared with the average of the other sentences of each sense, by the cosine of the "
             "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
         )
@@ -53,9 +69,10 @@ with st.container(horizontal=True, gap="medium"):
         show_chart(curve, captions.layers(report), width="content")
     with st.container(width=COLUMN, gap="small"):
         st.markdown(
-            "**In which heads, and what attention adds**",
-            help="What attention adds is the head's accuracy minus that of the same values with all weights equal. L0 H10 is "
-            "head 10 of layer 0: layers and heads count from 0. A click chooses a head.",
+            "#### In which heads, and what attention adds",
+            help="What attention adds is the head's accuracy minus the better of two baselines, word by word: the same values "
+            "with all weights equal, and the word's own value. L0 H10 is head 10 of layer 0: layers and heads count from 0. "
+            "A click chooses a head.",
         )
         measure = segmented(
             "Map", list(view.MAPS), default="attention adds", key="sense_map", label_visibility="collapsed"
@@ -67,8 +84,6 @@ with st.container(horizontal=True, gap="medium"):
             st.text(captions.chance(report), width="stretch")
         else:
             st.info("Heads can be compared only where the attention is recomputed.")
-view.offer_tables(encoder, report, head, column, kind)
-
 if encoder.recomputable:
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=COLUMN, gap="small"):
@@ -80,3 +95,7 @@ if encoder.recomputable:
             view.show_sentences(report, head)
             st.markdown("**What removing heads does, over many pairs**")
             view.show_removal(encoder, frame, key, head)
+
+with first:
+    swapped = swaps.show(encoder, frame, key, head, kept["interchange"] and kept["interchange"].report)
+view.offer_tables(encoder, report, swapped, head, column, kind)

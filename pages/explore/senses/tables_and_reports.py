@@ -28,7 +28,7 @@ from selfattn.frames import layers_frame, named_heads
 from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_upload
-from selfattn.senses import ClusterReport, SeparationReport, check_rows, removal
+from selfattn.senses import ClusterReport, InterchangeReport, SeparationReport, check_rows, removal
 from selfattn.settings import Settings
 
 T = TypeVar("T")
@@ -164,10 +164,10 @@ def show_clusters(report: ClusterReport) -> None:
     _parquet(sentences, "selfattn-clusters")
 
 
-def show_map(frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str) -> None:
+def show_map(frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str, key: str = "") -> None:
     """Layers x heads; a click chooses a head for every view."""
     chart = head_map(frame, column, current_theme(), str(head), kind=kind, title=title)
-    show_chart(chart, reading, key=f"senses-{title}", heads=True, width="content")
+    show_chart(chart, reading, key=f"senses-{title}-{key}", heads=True, width="content")
 
 
 def show_sentences(report: SeparationReport, head: Head) -> None:
@@ -175,11 +175,10 @@ def show_sentences(report: SeparationReport, head: Head) -> None:
     found = report.sentences(*head).reset_index(drop=True)
     name = str(head)
     st.text(captions.sentences(found, name))
-    which = segmented("Show", ["wrong", "right", "all"], default="wrong", key="which")
-    wanted = {"wrong": found["score"] < 1, "right": found["score"] == 1, "all": found["score"] >= 0}[which]
-    shown = found[wanted][["word", "sense", "nearest", "sentence"]].rename(columns={"nearest": "told as"})
+    shown = found.sort_values("score", kind="stable")[["word", "sense", "nearest", "sentence"]]  # the wrong ones first
+    shown = shown.rename(columns={"nearest": "nearest sense"})
     event = st.dataframe(
-        shown, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=f"rows {name} {which}"
+        shown, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=f"rows {name}"
     )
     if not event.selection.rows:
         st.caption("Select a row to open its sentence in the other views, beside one of another sense.")
@@ -225,11 +224,13 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Hea
     _parquet(table, "selfattn-removal")
 
 
-def offer_tables(encoder: Encoder, report: SeparationReport, head: Head, column: str, kind: str) -> None:
+def offer_tables(
+    encoder: Encoder, report: SeparationReport, swapped: InterchangeReport | None, head: Head, column: str, kind: str
+) -> None:
     """Offer the map, the tables behind the page, and the link."""
     theme = current_theme()
     table = named_heads(report.heads)
-    parameters = {name: st.session_state.get(name) for name in ("head", "source", "sense_map")}
+    parameters = {name: st.session_state.get(name) for name in ("head", "source", "sense_map", "sense_word")}
     provenance = Provenance.of(
         encoder,
         f"How well heads separate the senses of {report.words['word'].nunique()} words",
@@ -242,6 +243,8 @@ def offer_tables(encoder: Encoder, report: SeparationReport, head: Head, column:
         "words": lambda: report.words.astype({"layer": str}),
         "sentences": lambda: report.sentences(*head),
     }
+    if swapped is not None:
+        tables |= {name: (lambda n=name: getattr(swapped, n)) for name in ("heads", "reliability", "gaps")}
     if table.empty:
         curve = layers_curve(layers_frame(report), theme)
         this_page().view = View("selfattn-senses", provenance, {"layers": lambda: curve}, tables)

@@ -2,31 +2,38 @@
 
 import pandas as pd
 import streamlit as st
-import torch
 
 from selfattn.analysis.measures import similarity
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import cached_effect, cached_encode, once_per_encoder
+from selfattn.dashboard.cache import Place, cached, cached_effect, cached_encode
 from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.stored_report import offer_again, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.examples import PRONOUNS, UNRESOLVED
+from selfattn.examples import PRONOUNS, UNRESOLVED, PronounSentence
 from selfattn.lessons import pronouns
 from selfattn.lessons.encoded_words import weight_on
 from selfattn.numbers import cosine, effect, share, weight
+from selfattn.stored_reports import read_pronouns
 
 OPTIONS = ("yes, clearly more often than not", "no better than luck can explain", "it picks the other noun")
 
 
-@once_per_encoder("Reading the pronoun sentences ...")
-def rows_of_pronouns(encoder: Encoder) -> list[pronouns.PronounRows]:
-    """Every pronoun sentence, read by the encoder."""
-    return [pronouns.pronoun_rows(cached_encode(encoder, sentence.sentence), sentence) for sentence in PRONOUNS]
+def weights_of_pronouns(encoder: Encoder, stored: pronouns.PronounWeights | None) -> pronouns.PronounWeights:
+    """What every pronoun gives its two nouns: the stored weights, or this encoder's."""
+    return stored or cached(
+        encoder,
+        "pronouns",
+        lambda progress: read_pronouns(encoder, PRONOUNS, progress),
+        "Reading the pronoun sentences ...",
+        runs=True,
+    )
 
 
 def show(encoder: Encoder) -> None:
-    rows = rows_of_pronouns(encoder)
+    found = stored_report("pronouns", encoder, PRONOUNS, "built in")
+    weights = weights_of_pronouns(encoder, found and found.report)
     n_heads = encoder.n_layers * encoder.n_heads
     teaching.prose(
         f"{len(PRONOUNS)} sentences of our own, many in twins that differ in one word, as in *too tired* and *too wide*. "
@@ -35,15 +42,17 @@ def show(encoder: Encoder) -> None:
         "the other."
     )
     first, second = pronouns.halves(PRONOUNS)
-    chosen = pronouns.choose_head(rows, first, second)
+    chosen = pronouns.choose_head(weights, first, second)
     question = "Does the head that scores best on one half find the noun in the other half?"
     if not teaching.predict("pronouns", question, OPTIONS, _answer(chosen)):
         return
     _verdict(chosen, len(first), n_heads)
-    _map(rows)
+    _map(weights)
     st.markdown("#### One sentence and its twin")
-    _twins(encoder, rows)
+    _twins(encoder, weights)
     _unresolved(encoder, chosen.head)
+    if found:
+        offer_again(["pronouns"], found.date)
 
 
 def _answer(chosen: pronouns.ChosenHead) -> str:
@@ -70,8 +79,8 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
     )
 
 
-def _map(rows: list[pronouns.PronounRows]) -> None:
-    right = pronouns.accuracy(torch.stack([sentence.preference for sentence in rows]))
+def _map(weights: pronouns.PronounWeights) -> None:
+    right = pronouns.accuracy(weights.preference)
     best = Head(*divmod(int(right.argmax()), right.shape[1]))
     caption = (
         f"Share right minus .50, over all sentences. {best} is right in {share(float(right.max()))}; "
@@ -80,17 +89,20 @@ def _map(rows: list[pronouns.PronounRows]) -> None:
     show_chart(teaching.heads_chart(right - 0.5, kind="signed", maximum=0.5), caption, width="content")
 
 
-def _twins(encoder: Encoder, rows: list[pronouns.PronounRows]) -> None:
+def _twins(encoder: Encoder, weights: pronouns.PronounWeights) -> None:
     names = list(dict.fromkeys(sentence.twin for sentence in PRONOUNS if sentence.twin))
     name = st.selectbox("Twins", names, key="pronouns.twin", width=300)
-    twins = [(sentence, row) for sentence, row in zip(PRONOUNS, rows) if sentence.twin == name][:2]
+    twins = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == name][:2]
     # Chosen on the two sentences that it is shown on, the best of so many heads would be a lucky one.
-    others = [row.preference for sentence, row in zip(PRONOUNS, rows) if sentence.twin != name]
-    preference = torch.stack(others).mean(0)
+    others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != name]
+    preference = weights.preference[others].mean(0)
     best = Head(*divmod(int(preference.argmax()), preference.shape[1]))
     st.text(f"The head that prefers the noun meant most on the other {len(others)} sentences, {best}:", width="stretch")
-    for sentence, row in twins:
-        meant, other = (float(weight_on(row.rows[best], noun)) for noun in (row.antecedent, row.distractor))
+    for place in twins:
+        sentence, (meant, other) = (
+            PRONOUNS[place],
+            (side[place][best] for side in (weights.antecedent, weights.distractor)),
+        )
         st.text(
             f'{sentence.sentence}\n{best}: "{sentence.pronoun}" gives "{sentence.antecedent}" (meant) {weight(meant)}, '
             f'"{sentence.distractor}" {weight(other)}',
@@ -99,10 +111,15 @@ def _twins(encoder: Encoder, rows: list[pronouns.PronounRows]) -> None:
     if encoder.recomputable and st.toggle(
         "And what does removing heads do to the two pronouns?", key="pronouns.remove"
     ):
-        _removal(encoder, [(sentence.sentence, row.pronoun.positions) for sentence, row in twins], best)
+        _removal(encoder, [_pronoun(encoder, PRONOUNS[place]) for place in twins], best)
 
 
-def _removal(encoder: Encoder, twins: list[tuple[str, tuple[int, ...]]], best: Head) -> None:
+def _pronoun(encoder: Encoder, sentence: PronounSentence) -> Place:
+    row = pronouns.pronoun_rows(cached_encode(encoder, sentence.sentence), sentence)
+    return sentence.sentence, row.pronoun.positions
+
+
+def _removal(encoder: Encoder, twins: list[Place], best: Head) -> None:
     effects = cached_effect(encoder, *twins)
     vectors = [cached_encode(encoder, text).vector(encoder.n_layers, positions) for text, positions in twins]
     order = [

@@ -1,0 +1,28 @@
+"""A report that was computed beforehand (selfattn/stored_reports.py), its date on the page, and "Compute again"."""
+
+from collections.abc import Hashable, Sequence
+
+import streamlit as st
+
+from selfattn.dashboard.cache import cached
+from selfattn.encoders.encoder import Encoder
+from selfattn.stored_reports import Stored, stored
+
+
+def stored_report(name: str, encoder: Encoder, read: object, key: Hashable) -> Stored | None:
+    """The stored report about `read`, which `key` names in the cache; None where there is none, or it is computed again."""
+    if st.session_state.get(_asked(name)):
+        return None
+    return cached(encoder, ("stored", name, key), lambda progress: stored(name, encoder, read))
+
+
+def offer_again(reports: Sequence[str], date: str) -> None:
+    """Say when the stored reports of these names were computed, with a button that computes them here and now."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"Computed on {date}, with the weights and the sentences that are here now.", width="content")
+        asked = dict.fromkeys(map(_asked, reports), True)
+        st.button("Compute again", key=f"again {reports[0]}", on_click=st.session_state.update, args=(asked,))
+
+
+def _asked(name: str) -> str:
+    return f"{name} again"

@@ -1,0 +1,152 @@
+"""Reports on the bundled encoder and the built-in sentences, computed beforehand, so that a page about them opens at once.
+
+`python -m selfattn.stored_reports` computes them all anew, or those that are named. Each is a folder of selfattn/data/reports:
+its tables as CSV, and about.json with the digests of the weights and of what was read, its method's version, the libraries
+and the date. It is handed out only where digests and version are those of here and now.
+"""
+
+import datetime
+import hashlib
+import json
+import sys
+import typing
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
+from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
+from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
+from selfattn.senses import InterchangeReport, SeparationReport, interchange, separation
+
+FOLDER = Path(str(files("selfattn") / "data" / "reports"))
+LIBRARIES = ("torch", "transformers", "numpy", "pandas")
+DIGITS = "%.7g"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A report that is stored: a frozen dataclass of tables, arrays and plain values."""
+
+    type: type
+    version: int  # raise it where the method changes, or the columns
+    reads: Callable[[], object]  # the sentences it is about
+    make: Callable[[Encoder, object, Progress], object]  # from the encoder and those sentences
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """A report that was computed beforehand."""
+
+    report: object
+    date: str
+
+
+def swapped_heads(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> InterchangeReport:
+    """`interchange` without its sources, which are as many as all sentences' tokens times all heads."""
+    report = interchange(encoder, frame, progress=progress)
+    return replace(report, sources=report.sources.iloc[:0])
+
+
+def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progress: Progress) -> PronounWeights:
+    """`pronoun_weights` of the sentences as the encoder reads them."""
+    rows = []
+    for sentence in sentences:
+        rows.append(pronoun_rows(encoder.encode(sentence.sentence), sentence))
+        progress(len(rows), len(sentences))
+    return pronoun_weights(rows)
+
+
+KINDS = {
+    "separation": Kind(
+        SeparationReport,
+        1,
+        labelled_sentences,
+        lambda encoder, frame, progress: separation(encoder, frame, progress=progress),
+    ),
+    "interchange": Kind(InterchangeReport, 1, labelled_sentences, swapped_heads),
+    "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
+    "halved_senses": Kind(HalvedSenses, 1, labelled_sentences, halved_senses),
+}
+
+
+def stored(name: str, encoder: Encoder, read: object, folder: Path = FOLDER) -> Stored | None:
+    """The stored report of that name about `read` (its sentences), None where it is about others or of another encoder."""
+    place = folder / name / "about.json"
+    if encoder.dtype != "float32" or not place.is_file():
+        return None
+    about = json.loads(place.read_text("utf-8"))
+    if {key: about[key] for key in ("weights", "read", "version")} != _identity(name, encoder, read):
+        return None
+    kinds = typing.get_type_hints(KINDS[name].type)
+    values = {}
+    for field in fields(KINDS[name].type):
+        table = place.with_name(f"{field.name.strip('_')}.csv")
+        if kinds[field.name] is pd.DataFrame:
+            values[field.name] = pd.read_csv(table, index_col=0, converters={"layer": _layer})
+        elif kinds[field.name] is np.ndarray:
+            shape, dtype = about["arrays"][field.name]
+            values[field.name] = np.loadtxt(table, delimiter=",", ndmin=2).reshape(shape).astype(dtype)
+        else:
+            value = about["values"][field.name]
+            values[field.name] = tuple(value) if isinstance(value, list) else value
+    return Stored(KINDS[name].type(**values), about["date"])
+
+
+def store(name: str, encoder: Encoder, read: object, report: object, folder: Path = FOLDER) -> None:
+    """Write a report so that `stored` finds it."""
+    place = folder / name
+    place.mkdir(parents=True, exist_ok=True)
+    arrays, values = {}, {}
+    for field in fields(report):
+        value, table = getattr(report, field.name), place / f"{field.name.strip('_')}.csv"
+        if isinstance(value, pd.DataFrame):
+            value.to_csv(table, float_format=DIGITS, lineterminator="\n")
+        elif isinstance(value, np.ndarray):
+            arrays[field.name] = [list(value.shape), str(value.dtype)]
+            np.savetxt(table, value.reshape(-1, value.shape[-1]), fmt=DIGITS, delimiter=",")
+        else:
+            values[field.name] = value
+    about = {
+        **_identity(name, encoder, read),
+        "encoder": encoder.name,
+        "date": datetime.date.today().isoformat(),
+        "libraries": {library: version(library) for library in LIBRARIES},
+        "values": values,
+        "arrays": arrays,
+    }
+    (place / "about.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+
+
+def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]:
+    text = read.to_csv(index=False) if isinstance(read, pd.DataFrame) else repr(read)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {"weights": encoder.digest, "read": digest, "version": KINDS[name].version}
+
+
+def _layer(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
+def main(names: Sequence[str]) -> int:
+    """Compute and store the reports of these names, or every one."""
+    from selfattn import load_encoder
+
+    encoder = load_encoder(device="cpu")
+    for name in names or KINDS:
+        kind = KINDS[name]
+        read = kind.reads()
+        report = kind.make(encoder, read, lambda done, total, name=name: print(f"\r{name} {done} of {total} ", end=""))
+        store(name, encoder, read, report)
+        print(f"\r{name}: stored in {FOLDER / name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
