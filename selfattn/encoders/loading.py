@@ -314,7 +314,7 @@ def _draft(source: Source, tokenizer, device: str) -> Encoder:
         n_heads=0,
         d_model=0,
         d_head=0,
-        max_tokens=_max_tokens(model, tokenizer),
+        max_tokens=_max_tokens(source, model, tokenizer),
         device=device,
         dtype="float32",
         recomputable=False,
@@ -346,8 +346,15 @@ def _joined(*notes: str) -> str:
     return "; ".join(filter(None, notes))
 
 
-def _max_tokens(model: nn.Module, tokenizer) -> int:
-    """The smaller of the tokeniser's limit and the position table's, special tokens included."""
+def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
+    """The smaller of the tokeniser's limit and the position table's, special tokens included. Raises LoadError."""
+    said = tokenizer.model_max_length
+    if not isinstance(said, int | float) or not said >= 1:  # nor NaN
+        raise LoadError(
+            "tokenizer",
+            f"{source.name}'s tokenizer_config.json says that model_max_length is {str(said)[:80]!r}; expected a number of "
+            "tokens, such as 512. Correct it, or take it out.",
+        )
     limits = [
         table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
         for name, table in model.named_modules()
@@ -356,4 +363,4 @@ def _max_tokens(model: nn.Module, tokenizer) -> int:
     stated = getattr(model.config, "max_position_embeddings", None)
     if isinstance(stated, int) and stated > 0:  # XLNet says -1
         limits.append(stated)
-    return int(min(tokenizer.model_max_length, *(limits or [NO_LIMIT])))
+    return int(min(said, *(limits or [NO_LIMIT])))

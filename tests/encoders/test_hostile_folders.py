@@ -428,6 +428,15 @@ def test_settings_of_a_tokenizer_that_lead_elsewhere(folder, settings):
     assert refused(folder).kind == "tokenizer"
 
 
+@pytest.mark.parametrize("length", ["albert", [512], {"a": 1}, 0, -1, float("nan"), float("-inf")], ids=str)
+def test_a_length_that_is_no_number_of_tokens(folder, length):
+    file = folder / "tokenizer_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "model_max_length": length}))
+    error = refused(folder)
+    assert error.kind == "tokenizer"
+    assert "model_max_length is" in str(error)
+
+
 def test_a_folder_without_a_tokenizer(folder):
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).unlink()

@@ -111,7 +111,7 @@ def replace_file(path, kind) -> None:
                 opened.truncate(2**33)  # a hole: it takes no room
 
 
-@pytest.fixture(scope="module", params=["BERT", "XLM-R", "Funnel"])
+@pytest.fixture(scope="module", params=["BERT", "XLM-R", "MPNet"])
 def template(request, tmp_path_factory):
     return save_tiny(FAMILIES[request.param], tmp_path_factory.mktemp("template") / "mine")
 
