@@ -49,8 +49,11 @@ PARSED = (".json", ".txt", ".model", ".jinja", ".vocab", ".bpe", ".codes")
 DISTRIBUTED = re.compile(r"shard-\d{5}-model-.*\.safetensors")  # transformers would read these before model.safetensors
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that can't be an encoder or could do harm, before anything else reads it. Raises LoadError."""
+def check_folder(folder: Path, known_tokenizer: bool = False) -> None:
+    """Refuse a folder that can't be an encoder or could do harm, before anything else reads it. Raises LoadError.
+
+    known_tokenizer: its tokenizer.json has the digest of the published one, so that it needn't be read here.
+    """
     names = _names(folder)
     if "config.json" not in names:
         raise LoadError("config", f"{folder.name} has no config.json, so it is not a saved model. Use save_pretrained.")
@@ -65,7 +68,7 @@ def check_folder(folder: Path) -> None:
     check_model_type(folder.name, config)
     _check_config(folder, config)
     _check_weights(folder)
-    check_tokenizer(folder, config)
+    check_tokenizer(folder, config, known_tokenizer)
 
 
 def _names(folder: Path) -> list[str]:

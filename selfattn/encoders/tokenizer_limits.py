@@ -22,8 +22,8 @@ CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", 
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tekken.json", "*.model", "*.bpe.codes", "vocab.bpe")
 
 
-def check_tokenizer(folder: Path, config: dict) -> None:
-    """Refuse a tokeniser's files that can't be read within these limits. Raises LoadError."""
+def check_tokenizer(folder: Path, config: dict, known: bool = False) -> None:
+    """Refuse a tokeniser's files that can't be read within these limits; a known tokenizer.json isn't read. Raises LoadError."""
     settings = _read(folder / "tokenizer_config.json")
     for file in ("special_tokens_map.json", "added_tokens.json"):
         _check_values(folder, file, _read(folder / file))
@@ -45,7 +45,7 @@ def check_tokenizer(folder: Path, config: dict) -> None:
             f"{folder.name} has no tokeniser (no tokenizer.json). Put it beside the weights: "
             "AutoTokenizer.from_pretrained(...).save_pretrained(folder).",
         )
-    if (folder / "tokenizer.json").is_file():
+    if not known and (folder / "tokenizer.json").is_file():
         _check_file(folder, _read(folder / "tokenizer.json"))
 
 

@@ -271,6 +271,13 @@ def test_a_bundled_file_that_was_changed(monkeypatch):
     assert caught.value.kind == "digest"
 
 
+def test_a_bundled_file_that_was_changed_is_not_read(monkeypatch):
+    monkeypatch.setitem(sources.BUNDLED_DIGESTS, "tokenizer.json", "0" * 64)
+    monkeypatch.setattr(sources, "check_folder", lambda *args, **known: pytest.fail("read before its digest"))
+    with pytest.raises(LoadError, match=r"tokenizer\.json is not the published one"):
+        load_encoder()
+
+
 def test_allow_list(folder, monkeypatch):
     monkeypatch.setenv("SELFATTN_MODELS", f"{folder}, some/model")
     load_encoder(str(folder))

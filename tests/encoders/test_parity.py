@@ -9,10 +9,12 @@ from torch import nn
 from transformers import AutoModel
 
 from selfattn import LoadError, load_encoder
-from selfattn.encoders import capture
+from selfattn.encoders import capture, parity
 from selfattn.encoders.capture import Recorder, recorded_attention
+from selfattn.encoders.checkpoint import check_folder
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.encoders.parity import filled
+from selfattn.encoders.sources import resolve
 from selfattn.kernel import attend
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
@@ -136,6 +138,29 @@ def test_a_fast_pass_that_differs_anywhere_is_not_trusted(checkpoint, monkeypatc
     assert not encoder.recomputable
     assert "bert" in encoder.reason
     assert "differ from the model's own by" in encoder.reason
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        lambda recorder, context: recorder.n_calls == 6,
+        lambda recorder, context: context.shape[0] > 1,
+        lambda recorder, context: context.shape[0] == 1,
+    ],
+    ids=["last layer", "padded", "alone"],
+)
+def test_the_bundled_encoders_fast_pass_is_held_at_each_load(monkeypatch, when):
+    off(monkeypatch, when, lambda context: context * 1.01)
+    assert "differ from the model's own by" in load_encoder(device="cpu").reason
+
+
+def test_what_a_load_of_the_bundled_encoder_spares(encoder):
+    """Its whole check, at its limit too, says the same as the one at load."""
+    short = encoder.tokenize("The bank of the river.")
+    whole = parity.measure(encoder, short)
+    assert (whole.reason, whole.equal_lengths) == ("", False)
+    assert parity.measure(encoder, short, pinned=True) == whole
+    check_folder(resolve().folder)  # refuses nothing; at load its tokenizer.json, known by its digest, isn't read
 
 
 @pytest.mark.parametrize("n", [8, 64])
