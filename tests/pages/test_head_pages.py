@@ -12,7 +12,7 @@ from vl_convert import vegalite_to_svg
 from pages.explore.all_heads.maps_and_lines import MEASURES
 from selfattn import Head, numbers
 from selfattn.analysis.steps import head_steps
-from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.families import FAMILIES, Family, save_tiny
 
 from .conftest import APP
 
@@ -235,6 +235,16 @@ def placed_heads(at):
             if {"name", "x", "y", "entropy"} <= set(frame.columns):
                 return frame
     raise AssertionError("no grid on the page")
+
+
+def test_an_encoder_with_fewer_heads_than_its_config_says_opens(tmp_path, monkeypatch):
+    """Half of ConvBERT's heads are convolutions."""
+    family = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "head_ratio": 2})
+    folder = save_tiny(family, tmp_path)
+    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
+    at = start(ALL)
+    assert not at.exception and not at.error
+    assert len(placed_heads(at)) == 3 * 2
 
 
 def test_all_heads_at_first(encoder):
