@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -81,3 +82,11 @@ def open_page(page: Page, address: str) -> None:
 def wait_for_address(page: Page, part: str) -> None:
     """Wait until the page's address holds this."""
     expect(page).to_have_url(re.compile(re.escape(part)))
+
+
+def eventually(page: Page, holds: Callable[[], bool], timeout: float = 30) -> None:
+    """Wait until it holds: a chart is painted, and a text drawn, a moment after the script rests."""
+    deadline = time.time() + timeout
+    while not holds():
+        assert time.time() < deadline, f"does not hold after {timeout} s"
+        page.wait_for_timeout(100)

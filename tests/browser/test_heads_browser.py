@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
+from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 
@@ -50,12 +50,12 @@ def test_every_step_is_painted_and_the_choice_is_carried_over(page, server):
     wait_until_idle(page)
     expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L3 H7")
     expect(page.locator(CHARTS)).to_have_count(13)
-    assert page.get_by_text("Largest difference to").count() == 13
+    eventually(page, lambda: page.get_by_text("Largest difference to").count() == 13)
     assert page.get_by_text("scores = query @ key.transpose(-2, -1)").is_visible()
 
     page.get_by_role("link", name="All heads").first.click()
     wait_until_idle(page)
-    assert any("L3 H7 has" in text for text in readings(page))
+    eventually(page, lambda: any("L3 H7 has" in text for text in readings(page)))
     page.go_back()
     wait_until_idle(page)
     expect(page).to_have_url(f"{server}/inside-a-head?head=L3+H7")
@@ -66,11 +66,10 @@ def test_every_step_is_painted_and_the_choice_is_carried_over(page, server):
 def test_a_link_opens_the_very_view(page, server):
     open_page(page, f"{server}/inside-a-head?head=L4+H2&follow=A&part=What+if&causal=true&temperature=2.0")
     expect(page.locator(CHARTS)).to_have_count(1)
+    eventually(page, lambda: any(text.startswith("A: entropy") and "1.000" not in text for text in readings(page)))
     first = readings(page)
-    assert any(text.startswith("A: entropy") and "1.000" not in text for text in first)
     page.reload()
-    wait_until_idle(page)
-    assert readings(page) == first
+    eventually(page, lambda: readings(page) == first)
 
 
 def test_switches_change_the_bars(page, server):
@@ -80,9 +79,9 @@ def test_switches_change_the_bars(page, server):
     for name in ("Causal mask", "No scaling", "No other heads", "Even weights"):
         before = readings(page)
         page.get_by_text(name, exact=True).click()
+        eventually(page, lambda before=before: readings(page) != before)
         wait_until_idle(page)
-        assert readings(page) != before, name
-    assert any("as the only attention" in text for text in readings(page))
+    eventually(page, lambda: any("as the only attention" in text for text in readings(page)))
     tab(page, "Four ways to mask")
     expect(page.locator(CHARTS)).to_have_count(4)
     page.get_by_role("radio", name="itself").click()
@@ -106,9 +105,9 @@ def test_a_click_in_the_grid_opens_the_head(page, server):
     assert painted_images(page) >= 1
     click_head(page, "L2 H5")
     wait_for_address(page, "head=L2+H5")
-    assert any(text.startswith("L2 H5") for text in readings(page))
+    eventually(page, lambda: any(text.startswith("L2 H5") for text in readings(page)))
     click_head(page, "L5 H0")
-    assert any(text.startswith("L5 H0") for text in readings(page))
+    eventually(page, lambda: any(text.startswith("L5 H0") for text in readings(page)))
     page.go_back()
     wait_until_idle(page)
     wait_for_address(page, "head=L2+H5")
@@ -140,7 +139,7 @@ def test_lines_and_attributions(page, server):
     expect(page.locator(CHARTS)).to_have_count(2)
     tab(page, "Attributions")
     expect(page.locator(CHARTS)).to_have_count(4)
-    assert any("Rank correlation over 5 words" in text for text in readings(page))
+    eventually(page, lambda: any("Rank correlation over 5 words" in text for text in readings(page)))
 
 
 def test_words_that_vega_takes_for_names_are_painted(page, server):

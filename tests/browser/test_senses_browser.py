@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from selfattn.examples import labelled_sentences
-from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
+from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 
@@ -42,7 +42,7 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     page.get_by_text("Over 2 words and").wait_for(timeout=120_000)
     page.get_by_text("Over 2 words: head").wait_for(timeout=120_000)
     wait_until_idle(page)
-    assert "21 sentences" in readings(page)
+    eventually(page, lambda: "21 sentences" in readings(page))
     assert page.get_by_text("1 rows can't be used").is_visible()
 
     page.locator('path[aria-label="L3 H7"]').first.click()
