@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from selfattn import load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
-from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
+from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 
@@ -29,17 +29,17 @@ def test_an_encoder_of_ones_own_its_weights_and_the_occurrence_go_along(page, se
     page.get_by_role("link", name="Inside a head").first.click()
     wait_until_idle(page)
     wait_for_address(page, "digest=")
-    assert held(page) == first
+    eventually(page, lambda: held(page) == first)
     open_page(page, page.url)
-    assert held(page) == first
+    eventually(page, lambda: held(page) == first)
     expect(page.get_by_test_id("stSidebar").get_by_text(folder)).to_be_visible()
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
     page.get_by_role("link", name="A word in two sentences").first.click()
     wait_until_idle(page)
     page.go_back()
     wait_until_idle(page)
-    assert urlparse(page.url).path == "/inside-a-head"
-    assert held(page) == first
+    eventually(page, lambda: urlparse(page.url).path == "/inside-a-head")
+    eventually(page, lambda: held(page) == first)
 
 
 def test_a_chosen_word_is_in_the_address_where_a_fresh_load_would_choose_another(page, server):

@@ -51,7 +51,7 @@ def test_every_step_is_painted_and_the_choice_is_carried_over(page, server):
     expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L3 H7")
     expect(page.locator(CHARTS)).to_have_count(13)
     eventually(page, lambda: page.get_by_text("Largest difference to").count() == 13)
-    assert page.get_by_text("scores = query @ key.transpose(-2, -1)").is_visible()
+    expect(page.get_by_text("scores = query @ key.transpose(-2, -1)")).to_be_visible()
 
     page.get_by_role("link", name="All heads").first.click()
     wait_until_idle(page)
@@ -102,7 +102,7 @@ def test_numbers_open_on_demand(page, server):
 def test_a_click_in_the_grid_opens_the_head(page, server):
     open_page(page, f"{server}/all-heads")
     expect(page.locator(CHARTS)).to_have_count(2)
-    assert painted_images(page) >= 1
+    eventually(page, lambda: painted_images(page) >= 1)
     click_head(page, "L2 H5")
     wait_for_address(page, "head=L2+H5")
     eventually(page, lambda: any(text.startswith("L2 H5") for text in readings(page)))
@@ -130,7 +130,7 @@ def test_sorting_average_and_rollout(page, server):
     for name, formula in (("average", "the mean of the layer"), ("rollout", "multiplied up through the layers")):
         page.get_by_role("radio", name=name).click()
         wait_until_idle(page)
-        assert page.get_by_text(formula).is_visible()
+        expect(page.get_by_text(formula)).to_be_visible()
         wait_for_address(page, f"map_of={name}")
 
 
@@ -163,9 +163,9 @@ def test_512_tokens_paint_and_stay_under_a_megabyte(page, server, view):
     expect(page.locator(CHARTS).nth(1)).to_be_visible(timeout=30_000)
     page.wait_for_timeout(2_000)
     if view == "all-heads":
-        assert painted_images(page) >= 2  # the grid and the chosen head's map
+        eventually(page, lambda: painted_images(page) >= 2)  # the grid and the chosen head's map
     else:
-        assert page.get_by_text("512 tokens").count() >= 1
+        eventually(page, lambda: page.get_by_text("512 tokens").count() >= 1)
     assert 20_000 < sum(received) < 1_000_000, sum(received)
 
 

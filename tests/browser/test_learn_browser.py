@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.learn.from_scratch.stops import STOPS
-from tests.browser.conftest import open_page, wait_for_address, wait_until_idle
+from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 SLUGS = list(STOPS)
@@ -38,7 +38,7 @@ def test_the_guided_path_from_first_to_last(server, page):
             assert painted(page) == 0
             reveal.click()
             wait_until_idle(page)
-        assert painted(page) > 0 or slug == "kernel"
+        eventually(page, lambda slug=slug: painted(page) > 0 or slug == "kernel")
         overflow = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert overflow <= 0
         if slug != SLUGS[-1]:
@@ -76,7 +76,7 @@ def test_a_class_link_opens_unrevealed_and_a_choice_reveals(server, page):
     assert painted(page) == 0
     page.get_by_text("the long key that points elsewhere").click()
     wait_until_idle(page)
-    assert painted(page) == 3
+    eventually(page, lambda: painted(page) == 3)
     page.get_by_role("button", name="For class").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Answer sheet").click()
@@ -96,4 +96,4 @@ def test_training_shows_its_progress_and_can_be_stopped(server, page):
     expect(page.get_by_text("Sentences it never saw")).to_be_visible(timeout=30_000)
     wait_until_idle(page)
     expect(page.get_by_text("Epoch 30 of 30")).to_have_count(0)
-    assert painted(page) == 4
+    eventually(page, lambda: painted(page) == 4)

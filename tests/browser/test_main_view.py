@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pandas as pd
 import pytest
 from PIL import Image
+from playwright.sync_api import expect
 
 from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
@@ -34,7 +35,7 @@ def test_the_main_flow(page, server):
     open_page(page, server)
     charts = page.locator("[data-testid=stVegaLiteChart] svg")
     eventually(page, lambda: charts.count() == 11)
-    assert page.get_by_text("river", exact=True).first.is_visible()
+    expect(page.get_by_text("river", exact=True).first).to_be_visible()
     eventually(page, lambda: len(cell_colors(page)) >= 16 + 128)
     first = cell_colors(page)
     assert len(set(first)) > 20
@@ -94,7 +95,7 @@ def test_downloads_and_the_link(page, server):
     other = page.context.new_page()
     open_page(other, link)
     eventually(other, lambda: set(before) <= set(readings(other)))
-    assert other.get_by_role("slider").first.get_attribute("aria-valuetext") == "L1 H4"
+    expect(other.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L1 H4")
 
 
 def test_the_master_switch_by_keyboard(page, server):
@@ -144,4 +145,4 @@ def test_five_hundred_words_paint(page, server):
     page.wait_for_timeout(300)
     wait_until_idle(page)
     assert page.locator("[data-testid=stException]").count() == 0
-    assert page.locator("[data-testid=stVegaLiteChart] image").count() >= 1
+    eventually(page, lambda: page.locator("[data-testid=stVegaLiteChart] image").count() >= 1)

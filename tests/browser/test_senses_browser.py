@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 import pytest
+from playwright.sync_api import expect
 
 from selfattn.examples import labelled_sentences
 from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
@@ -43,7 +44,7 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     page.get_by_text("Over 2 words: head").wait_for(timeout=120_000)
     wait_until_idle(page)
     eventually(page, lambda: "21 sentences" in readings(page))
-    assert page.get_by_text("1 rows can't be used").is_visible()
+    expect(page.get_by_text("1 rows can't be used")).to_be_visible()
 
     page.locator('path[aria-label="L3 H7"]').first.click()
     page.get_by_text("L3 H7 gets the sense right").wait_for()

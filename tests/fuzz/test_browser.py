@@ -9,7 +9,7 @@ from selfattn.charts.theme import LIGHT
 from selfattn.export import report
 from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
-from tests.browser.conftest import open_page
+from tests.browser.conftest import eventually, open_page
 from tests.fuzz.hostile import MARKUP
 
 pytestmark = pytest.mark.browser
@@ -40,7 +40,9 @@ def test_markup_stays_text_on_the_main_view(server, page):
     assert page.locator(INJECTED).count() == 0
     assert page.title() == title
     assert page.locator("[data-testid=stMain] strong", has_text="bold").count() == 0
-    assert page.locator("[data-testid=stVegaLiteChart]").first.get_by_text("script", exact=True).count() >= 1
+    eventually(
+        page, lambda: page.locator("[data-testid=stVegaLiteChart]").first.get_by_text("script", exact=True).count() >= 1
+    )
     # The page's own two links to other views aside.
     assert page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])").count() == 0
 
