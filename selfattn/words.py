@@ -39,7 +39,7 @@ def character_spans(text: str) -> list[tuple[int, int]]:
         if _in_word(text[start]):
             while stop < len(text) and (_in_word(text[stop]) or _joins(text, stop)):
                 stop += 1
-        else:
+        elif _visible(text[start]):
             while stop < len(text) and _is_mark(text[stop]):  # the heart's colour in "❤️"
                 stop += 1
         if _visible(text[start]):

@@ -47,6 +47,7 @@ def words_of(text: str) -> list[str]:
         ("می\u200cخواهم", ["می\u200cخواهم"]),
         ("I ❤️ 😀😀", ["I", "❤️", "😀", "😀"]),
         ("a\u00a0b\u200bc\x00d", ["a", "b", "c", "d"]),
+        ("a \u0301b \u0301", ["a", "\u0301b", "\u0301"]),  # a mark that follows nothing visible
         (" \n\t", []),
         ("", []),
     ],
