@@ -402,6 +402,7 @@ def test_the_published_numbers_were_measured_on_these_examples(name: str, digest
     assert hashlib.sha256((DATA / name).read_bytes()).hexdigest()[:16] == digest
 
 
+@pytest.mark.slow
 def test_an_encoder_hears_the_senses_as_labelled(rows: list[Row], encoder: Encoder) -> None:
     """The word of `first` and of `control` lies nearer to the labelled sentences of the first sense than `second`'s."""
     labelled = by_word(rows)

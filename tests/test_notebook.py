@@ -53,6 +53,7 @@ def test_attention_draws_the_models_own_weights_of_that_head(encoder):
     np.testing.assert_allclose(cells["value"], weights.flatten(), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_two_sentences_draws_the_words_row_and_the_map_of_each(encoder):
     records = drawn(notebook.two_sentences(encoder, *CRANES, word="crane", layer=3, head=7))
     strip = records.dropna(subset=["text", "sentence", "weight"])
@@ -70,6 +71,7 @@ def test_two_sentences_draws_the_words_row_and_the_map_of_each(encoder):
     assert at == len(cells)
 
 
+@pytest.mark.slow
 def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder):
     frame = drawn(notebook.removals(encoder, *CRANES, "crane", chosen="L3 H7"))
     vectors = [encoder.encode(text).hidden[-1][place] for text, place in zip(CRANES, (3, 2))]
@@ -79,6 +81,7 @@ def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder):
     assert frame["name"][3 * 12 + 7] == "L3 H7"
 
 
+@pytest.mark.slow
 def test_swaps_draws_how_far_each_head_moves_the_word(encoder):
     frame = drawn(notebook.swaps(encoder, *CRANES, "A crane stood at the harbour.", "crane", chosen="L3 H7"))
     places = [(text, (place,)) for text, place in zip((*CRANES, "A crane stood at the harbour."), (3, 2, 2))]
@@ -108,6 +111,7 @@ def report_of(words):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_reports_tables_are_drawn():
     report = report_of(["bank", "bat", "all"])
 

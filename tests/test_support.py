@@ -58,6 +58,7 @@ def test_every_type_is_what_the_table_says():
 
 
 @pytest.mark.parametrize("how", ["hung", "died", "error"])
+@pytest.mark.slow
 def test_a_type_that_hangs_dies_or_raises_is_named(monkeypatch, tmp_path, how):
     """The walk's own check: a child that doesn't answer is no outcome that passes."""
     ends = {"hung": lambda: sleep(60), "died": lambda: os._exit(3), "error": lambda: 1 / 0}

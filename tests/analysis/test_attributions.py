@@ -120,6 +120,7 @@ def test_the_same_vector_twice_has_no_difference_to_explain(encoder):
 
 
 @pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.slow
 def test_other_families_can_be_asked(tmp_path, name):
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
     first, second = encoder.encode("The bank of the river."), encoder.encode("The bank was muddy.")

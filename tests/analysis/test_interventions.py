@@ -192,6 +192,7 @@ def test_the_gradient_is_the_slope_of_small_steps(encoder):
         torch.testing.assert_close(change[:, layer, head], slope, atol=2e-4, rtol=1e-2)
 
 
+@pytest.mark.slow
 def test_by_gradient_the_heads_stand_in_the_same_order(encoder):
     exact, gradient = (interchange_pair(encoder, A, B, C, how=how) for how in ("exact", "gradient"))
     ranks = [swaps.share.flatten().argsort().argsort().double() for swaps in (exact, gradient)]
@@ -203,6 +204,7 @@ def test_by_gradient_the_heads_stand_in_the_same_order(encoder):
     assert together.share.tolist() == pytest.approx([0, float(gradient.share[5, 7] + gradient.share[0, 4])], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_word_that_is_the_same_in_both_sentences_has_no_way_to_go(encoder):
     for how in ("exact", "gradient"):
         swaps = interchange_pair(encoder, A, A, C, how=how)

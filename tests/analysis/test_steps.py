@@ -91,6 +91,7 @@ def test_the_lines_shown_are_lines_of_the_source(encoder, encoding):
 
 
 @pytest.mark.parametrize("name", ["ModernBERT", "MobileBERT", "T5 (encoder half)", "NomicBERT"])
+@pytest.mark.slow
 def test_families_with_norms_rotary_positions_and_biases(tmp_path, name):
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
     encoding = encoder.encode("The bank of the river was muddy.")

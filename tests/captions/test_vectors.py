@@ -78,6 +78,7 @@ def test_the_noise_of_a_precision_is_as_measured(encoder, precision):
     assert moved == pytest.approx(captions.NOISE[precision], rel=0.3)
 
 
+@pytest.mark.slow
 def test_removal_of_a_real_head_against_the_vectors_themselves(encoder, sides):
     (_, in_a, _), (_, in_b, _) = sides.values()
     effect = knock_out_effect(encoder, (A, in_a.positions), (B, in_b.positions))

@@ -76,6 +76,7 @@ def all_charts(theme):
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 @pytest.mark.parametrize("name", all_charts(LIGHT))
+@pytest.mark.slow
 def test_every_chart_is_valid_and_draws(theme, name):
     spec = all_charts(theme)[name]
     alt.Chart.from_dict(spec, validate=True)

@@ -101,6 +101,7 @@ def test_the_composed_picture_has_each_map_in_its_place():
     assert picture[70, 20] < 60  # the third begins the second row
 
 
+@pytest.mark.slow
 def test_the_grid_of_a_large_encoder_stays_small():
     rng = np.random.default_rng(0)
     maps = [thumbnail(rng.random((512, 512)), 184) for _ in range(24 * 16)]

@@ -144,6 +144,7 @@ def removed_by_a_hook(encoder, text, layer, head, how):
 
 
 @pytest.mark.parametrize("how", ["zero", "mean"])
+@pytest.mark.slow
 def test_knock_out_of_every_head_equals_a_hook_before_the_output_projection(how):
     encoder = load_encoder(device="cpu")  # its own model: a hook on the shared one would reach other tests
     vectors = encoder.knock_out(MUDDY, 2, how=how)
@@ -153,6 +154,7 @@ def test_knock_out_of_every_head_equals_a_hook_before_the_output_projection(how)
         assert (vectors[layer, head] - expected).abs().max() <= 1e-5
 
 
+@pytest.mark.slow
 def test_knock_out_takes_several_positions_and_two_ways(encoder):
     both = encoder.knock_out(MUDDY, [2, 5])
     assert torch.allclose(both, (encoder.knock_out(MUDDY, 2) + encoder.knock_out(MUDDY, 5)) / 2, atol=1e-5)

@@ -156,6 +156,7 @@ def test_sentence_pairs(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa"])  # a BERT: test_encoder.py
+@pytest.mark.slow
 def test_threads_do_not_disturb_one_another(encoder_of, name):
     encoder = encoder_of(name)
     texts = [f"{'the river ' * (1 + i % 5)}bank{i}" for i in range(24)]

@@ -48,6 +48,7 @@ def masked(head, text=TEXT, index=1):
 
 
 @pytest.mark.parametrize("name", WITH_HEAD)
+@pytest.mark.slow
 def test_predictions_equal_those_of_the_familys_own_model(encoder_of, name):
     encoder = encoder_of(name)
     head = load_masked_head(encoder)
@@ -91,6 +92,7 @@ def test_the_head_shares_the_embeddings_with_its_encoder(encoder_of):
     assert own < 2_000  # the transform and the biases: not the 82 x 32 embeddings
 
 
+@pytest.mark.slow
 def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
     with pytest.raises(NoMaskedHead, match=r"no masked-language head.*bert-base-uncased"):
         load_masked_head(encoder)

@@ -56,6 +56,7 @@ def test_attention_runs_causally_only_where_the_module_says_so(said, causal):
     ],
     ids=lambda family: family.model_type,
 )
+@pytest.mark.slow
 def test_encoders_that_were_wrong_or_refused_are_recomputed(tmp_path, family):
     encoder = load_encoder(str(save_tiny(family, tmp_path)))
     assert encoder.recomputable, encoder.reason

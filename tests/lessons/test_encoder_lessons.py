@@ -61,6 +61,7 @@ def test_twins_stay_in_one_half():
     assert abs(len(halves[0]) - len(halves[1])) <= 2
 
 
+@pytest.mark.slow
 def test_at_least_forty_sentences_are_scored_on_real_heads(encoder):
     rows = [pronouns.pronoun_rows(encoder.encode(sentence.sentence), sentence) for sentence in PRONOUNS]
     assert len(rows) >= 40

@@ -100,6 +100,7 @@ def test_weights_are_means_over_positives_and_as_many_negatives(run, data):
     assert state.target_weight == float(state.weights[0, 4])
 
 
+@pytest.mark.slow
 def test_random_labels_leave_nothing_to_learn():
     settings = Settings(random_labels=True, epochs=1)
     assert int(tiny_model.samples(settings).labels.sum()) == 165

@@ -10,6 +10,7 @@ from selfattn.scan import freed_memory
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="malloc_trim is glibc's")
+@pytest.mark.slow
 def test_what_many_sizes_have_left_behind_is_given_back():
     held = [torch.ones(1000 + 37 * (i * i % 4999)) for i in range(3000)]  # kept one in fifty: holes, and no end to cut
     kept = held[::50]

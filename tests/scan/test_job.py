@@ -64,6 +64,7 @@ def test_a_scan_and_what_is_read_back(tmp_path, capsys):
     assert rejects["file"].eq(str(table)).all()
 
 
+@pytest.mark.slow
 def test_strict_turns_rejected_rows_into_status_1(tmp_path):
     assert scan(write(tmp_path / "good.csv", 3), tmp_path / "good", "--strict") == 0
     assert scan(write(tmp_path / "bad.csv", 10, bad=(1,)), tmp_path / "bad", "--strict") == 1
@@ -112,6 +113,7 @@ def test_help_shows_examples(capsys):
     assert "--engine ray --address auto" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_another_scan_in_the_same_folder_is_refused(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 3), tmp_path / "scan"
     assert scan(table, output) == 0
@@ -124,6 +126,7 @@ def test_another_scan_in_the_same_folder_is_refused(tmp_path, capsys):
     assert "table.csv has changed" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_second_run_makes_only_what_is_missing(tmp_path):
     table, output = write(tmp_path / "table.csv", 12, bad=(3,)), tmp_path / "scan"
     assert scan(table, output, "--part-rows", "4") == 0
@@ -216,6 +219,7 @@ def change_line(path, line, old, new):
 
 
 @pytest.mark.parametrize(("share", "status"), [("0.2", 0), ("0.19", 3), ("0", 3), ("1", 0), (None, 3)])
+@pytest.mark.slow
 def test_more_rejected_rows_than_a_share_is_status_3(tmp_path, share, status):
     more = [] if share is None else ["--max-rejects", share]
     assert scan(write(tmp_path / "table.csv", 5, bad=(1,)), tmp_path / "scan", *more) == status
@@ -236,6 +240,7 @@ def test_empty_lines_are_counted_in_the_last_line(tmp_path, capsys):
     assert "1 rows, none rejected, 1 empty lines skipped" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_input_that_changed_in_the_middle_is_refused_by_its_rows(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 40), tmp_path / "scan"
     assert scan(table, output, "--part-rows", "4") == 0
@@ -245,6 +250,7 @@ def test_an_input_that_changed_in_the_middle_is_refused_by_its_rows(tmp_path, ca
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+@pytest.mark.slow
 def test_an_encoder_of_which_a_file_changed_is_refused_by_the_files_name(tmp_path, capsys, file):
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
     table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
@@ -318,6 +324,7 @@ CHANGES = [damage, empty, swap, swap_names, double, foreign, pipe, rejects, no_r
 
 
 @pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.slow
 def test_a_part_that_is_not_what_was_written_is_refused_by_name(tmp_path, capsys, change):
     table, output = write(tmp_path / "table.csv", 12, bad=(5,)), tmp_path / "scan"
     assert scan(table, output, "--part-rows", "4") == 0
@@ -373,6 +380,7 @@ def test_a_scan_by_an_earlier_version_is_refused(tmp_path, capsys):
     assert "by another version of selfattn. Scan anew with another --output" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_two_jobs_never_write_to_one_folder(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 3), tmp_path / "scan"
 
@@ -389,6 +397,7 @@ class Stopped(BaseException):
     """A kill, as far as the job can tell."""
 
 
+@pytest.mark.slow
 def test_within_a_part_nothing_that_was_measured_is_measured_again(tmp_path, monkeypatch):
     """One part, killed after each third batch: the runs together pass each batch once, and the result is the same."""
     table, output, whole = write(tmp_path / "table.csv", 36, bad=(5, 30)), tmp_path / "scan", tmp_path / "whole"
@@ -444,6 +453,7 @@ def test_everything_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "huge", "deep", "folder"])
+@pytest.mark.slow
 def test_a_description_that_is_no_file_of_ours_is_one_message(tmp_path, kind, capsys):
     note = tmp_path / "scan" / "scan.json"
     note.parent.mkdir()

@@ -67,6 +67,7 @@ def test_every_number_equals_the_encoders_own_answer(encoder):
 
 
 @pytest.mark.parametrize("name", ["ModernBERT", "T5 (encoder half)", "ALBERT", "RoBERTa", "MPNet"])
+@pytest.mark.slow
 def test_other_families_too(tmp_path, name):
     """Windows (ModernBERT), added position terms (T5), byte tokens (RoBERTa), and shown only (MPNet)."""
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")

@@ -46,6 +46,7 @@ def repeated(length, count):
     ],
 )
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.slow
 def test_each_limit_has_its_number_and_its_remedy(tmp_path, monkeypatch, kind, variable, most, words):
     file = csv(tmp_path / "t.csv") if kind == "csv" else parquet(tmp_path / "t.parquet", [row[0] for row in ROWS])
     assert [row.sentence for row in uploads.read_upload(file)] == [row[0] for row in ROWS]
@@ -66,6 +67,7 @@ def test_counting_stops_at_the_limit(tmp_path, monkeypatch):
         uploads.read_upload(tmp_path / "t.csv")
 
 
+@pytest.mark.slow
 def test_a_small_file_of_much_text_is_refused_in_bounded_memory(tmp_path):
     """Sixty rows of ten million letters in a few kilobytes: 600 MB as texts."""
     bomb = parquet(tmp_path / "bomb.parquet", repeated(10_000_000, 60), compression="zstd")
@@ -78,6 +80,7 @@ def test_a_small_file_of_much_text_is_refused_in_bounded_memory(tmp_path):
     assert 20_000 < int(most.stdout) < 400_000  # kilobytes, Python and pyarrow included
 
 
+@pytest.mark.slow
 def test_what_a_parquet_file_may_not_be(tmp_path):
     (tmp_path / "no.parquet").write_bytes(b"no parquet")
     pq.write_table(pa.table({"text": ["a"]}), tmp_path / "columns.parquet")

@@ -90,6 +90,7 @@ def test_the_report_has_the_stated_columns_and_rows(encoder, small):
     assert report.rejected.empty
 
 
+@pytest.mark.slow
 def test_what_attention_adds_is_measured_word_by_word_against_the_better_baseline(encoder, small):
     frame, report = small
     adds = []
@@ -148,6 +149,7 @@ def test_intervals_are_those_of_the_words_own_accuracies(small):
     assert (low < high).any()
 
 
+@pytest.mark.slow
 def test_the_control_with_shuffled_labels_is_the_mean_over_shuffles_and_words(encoder, small):
     frame, report = small
     layer, head, means = 3, 7, []
@@ -242,6 +244,7 @@ def test_the_interval_holds_the_mean_and_narrows_with_more_words():
     assert np.isnan(interval(few[:1])).all()
 
 
+@pytest.mark.slow
 def test_the_random_twin_is_the_same_architecture_with_other_weights(encoder):
     twin = random_twin(encoder)
     own, other = encoder.model.state_dict(), twin.model.state_dict()

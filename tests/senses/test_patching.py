@@ -110,7 +110,7 @@ RIVERBANKS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=[2, 3], ids=["two senses", "three senses"])
+@pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.slow)], ids=["two senses", "three senses"])
 def riverbank(request, tmp_path_factory):
     """A tiny encoder and one word of it, with two senses or three."""
     tiny = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("bert"))), device="cpu")
@@ -246,6 +246,7 @@ def test_resamples_keep_three_rows_of_each_sense():
     assert (counts == patching._resamples(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]))).all()
 
 
+@pytest.mark.slow
 def test_under_shuffled_labels_the_differences_add_up_to_nothing_and_halves_do_not_agree(encoder, frame, report):
     word, slopes = word_of(encoder, frame, "bank")
     shuffles = np.random.default_rng(3).permuted(np.tile(word.senses, (1000, 1)), axis=1)
@@ -323,6 +324,7 @@ def test_where_nothing_can_be_differentiated_everything_is_exact_and_the_reason_
     assert report.sources.empty and len(report.heads) == 3 * tiny.n_layers * tiny.n_heads
 
 
+@pytest.mark.slow
 def test_rows_that_cannot_be_used_are_named(encoder, frame):
     more = pd.DataFrame(
         [

@@ -62,6 +62,7 @@ def test_weights_times_values_are_the_contexts(derivatives):
 
 
 @pytest.mark.parametrize("i", [0, 5])
+@pytest.mark.slow
 def test_the_gradient_is_the_finite_difference_of_the_patching(tiny, bert, rows, derivatives, i):
     """e_i and k_i: every part of the axis with its own donors, the contexts moved a little towards them and back."""
     senses, places = [row.sense for row in rows], range(len(rows))
@@ -141,6 +142,7 @@ def test_sources_add_up_to_the_effect(derivatives, rows):
     assert found.share == pytest.approx((found.mean_effect - found.mean_control) / found.gap)
 
 
+@pytest.mark.slow
 def test_each_row_once_is_the_resample_that_changes_nothing(derivatives, rows):
     senses = [row.sense for row in rows]
     plain, drawn = by_gradient(derivatives, senses), by_gradient(derivatives, senses, [3, 2, 1, 0, 7, 6, 5, 4])
@@ -163,6 +165,7 @@ def test_two_labels_exchanged_are_another_labelling(derivatives, rows):
     assert np.abs(shuffled.difference - plain.difference).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_exact_patching_gives_the_single_heads_and_all_together(tiny, bert, rows, derivatives, frame):
     """Row 0 written out: its fold has rows 0 and 2 of its sense, 4 and 6 of the other."""
     found = exact(tiny, frame)

@@ -34,6 +34,7 @@ def report(encoder):
     return removal(encoder, FRAME)
 
 
+@pytest.mark.slow
 def test_the_mean_effect_equals_the_single_pairs(encoder, report):
     def effect(pair):
         texts = []
