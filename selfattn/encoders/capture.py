@@ -158,14 +158,11 @@ def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
     if everywhere := [(row, patch.head, patch.value) for row, patch in patches if patch.positions is None]:
         rows, heads, values = map(list, zip(*everywhere))
         context[rows, :, heads] = torch.stack(values).to(context)[:, None]
-    if somewhere := [
-        (row, position, patch.head, value)
-        for row, patch in patches
-        if patch.positions is not None
-        for position, value in zip(patch.positions, patch.value.expand(len(patch.positions), -1))
-    ]:
-        rows, positions, heads, values = map(list, zip(*somewhere))
-        context[rows, positions, heads] = torch.stack(values).to(context)
+    if somewhere := [(row, patch) for row, patch in patches if patch.positions is not None]:
+        places = [(row, position, patch.head) for row, patch in somewhere for position in patch.positions]
+        values = [patch.value.expand(len(patch.positions), -1) for _, patch in somewhere]
+        rows, positions, heads = map(list, zip(*places))
+        context[rows, positions, heads] = torch.cat(values).to(context)
     return context
 
 

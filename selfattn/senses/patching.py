@@ -217,13 +217,16 @@ def _word(encoder: Encoder, name: str, rows: pd.DataFrame) -> _Word:
 
 def _row_slopes(encoder: Encoder, word: _Word, i: int) -> tuple[Tensor, Tensor, pd.DataFrame]:
     """G_ij (n, heads, d_head), S_ij (n, heads), and where the row's effect comes from."""
-    found = context_gradients(encoder, word.places[i], word.units)
-    slopes = found.gradient.sum(dim=-2).flatten(1, 2)
-    along_own = (found.gradient * found.context).sum(dim=(-2, -1)).flatten(1)
+    n, others = len(word.units), [j for j in range(len(word.units)) if j != i]  # along u_i itself there is no slope
+    found = context_gradients(encoder, word.places[i], word.units[others])
+    gradient = found.gradient.new_zeros(n, *found.gradient.shape[1:])
+    gradient[others] = found.gradient
+    slopes = gradient.sum(dim=-2).flatten(1, 2)
+    along_own = (gradient * found.context).sum(dim=(-2, -1)).flatten(1)
     axis, donors = axes(word.once, word.gram)[0, i].float(), donor_weights(word.once, own=False)[0, i].float()
-    slope = torch.einsum("j,jlhpd->lhpd", axis, found.gradient)
+    slope = torch.einsum("j,jlhpd->lhpd", axis, gradient)
     # What the donors would have handed over, along the axis: row j's part of it, without j among the donors.
-    swapped = torch.einsum("j,jlhpd,jk,klhd->lhp", axis, found.gradient, donors, word.outputs)
+    swapped = torch.einsum("j,jlhpd,jk,klhd->lhp", axis, gradient, donors, word.outputs)
     positions = word.places[i][1]
     shares = []
     for layer, recording in enumerate(found.recordings):

@@ -70,22 +70,28 @@ def gaps(draws: Draws, gram: Tensor) -> Tensor:
     return 2 * (draws.row_means * (axes(draws, gram) * gram).sum(-1)).sum(-1)
 
 
+def donors(draws: Draws, own: bool) -> tuple[Tensor, Tensor]:
+    """Donor k's weight for row i, (R, n, n), and for each i what is left of these weights without row j, (R, n, n).
+
+    own: donors of i's own sense without i (the control); else those of the other senses, each sense with the same weight.
+    """
+    same, apart = draws.same, _apart(draws.senses.shape[1])
+    total = _times(same, draws.donors)  # (R, n): the donors in each row's sense
+    if own:
+        given = same * apart * draws.donors[:, None]
+        left = (total - draws.donors)[..., None] - given
+        return given, torch.where(draws.axis[:, None] > 0, left, 1.0)  # no part of the axis: never used, and may be 0
+    given = (1 - same) * (draws.donors / total / (draws.n_senses - 1))[:, None]
+    return given, 1 - given
+
+
 def donor_weights(draws: Draws, own: bool) -> Tensor:
     """The weight of donor k for row i and part j of its axis, (R, n, n, n), summing to 1 over k.
 
-    own: the mean of i's own sense without i (the control); else over the other senses of each one's mean. Never j: the
-    weights of all that remain are rescaled together.
+    Never j: the weights of all that remain are rescaled together.
     """
-    same, apart = draws.same, _apart(draws.senses.shape[1])
-    keep = apart * draws.donors[:, None]  # (R, j, k)
-    total = _times(same, draws.donors)  # (R, n): the donors in each row's sense
-    if own:
-        left = total[:, :, None] - draws.donors[:, :, None] - same * apart * draws.donors[:, None]  # (R, i, j)
-        left = torch.where(draws.axis[:, None] > 0, left, 1.0)  # no part of the axis: never used, and may be 0
-        return (same * apart)[:, :, None] * keep[:, None] / left[..., None]
-    share = draws.donors / total / (draws.n_senses - 1)  # (R, n): of the whole, before j is left out
-    left = 1 - (1 - same) * share[:, None]  # (R, i, j)
-    return (1 - same)[:, :, None] * (apart * share[:, None])[:, None] / left[..., None]
+    given, left = donors(draws, own)
+    return given[:, :, None] * _apart(given.shape[-1]) / left[..., None]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -115,8 +121,11 @@ class WordSlopes:
         for heads in self._blocks():
             toward = self._toward(heads)
             for part, some in zip(parts, draws.split(max(1, BLOCK // n**3))):
-                weights = (some.row_means[..., None] * axes(some, self.gram))[..., None]
-                beyond = donor_weights(some, own=True).sub_(donor_weights(some, own=False)).mul_(weights)
+                weights = some.row_means[..., None] * axes(some, self.gram)
+                (own, own_left), (other, other_left) = donors(some, own=True), donors(some, own=False)
+                # The weights of donor_weights, but for k = j, where `toward` is 0.
+                beyond = (weights / own_left)[..., None] * own[:, :, None]
+                beyond.addcmul_((weights / other_left)[..., None], other[:, :, None], value=-1)
                 part.append(beyond.flatten(1) @ toward)
         return torch.cat([torch.cat(part, dim=1) for part in parts])
 
@@ -126,8 +135,9 @@ class WordSlopes:
         return [slice(first, first + size) for first in range(0, n_heads, size)]
 
     def _toward(self, heads: slice) -> Tensor:
-        """T_ijk of some heads, (n * n * n, heads)."""
-        return torch.einsum("ijhd,khd->ijkh", self.slopes[:, :, heads], self.outputs[:, heads]).flatten(0, 2).double()
+        """T_ijk of some heads, (n * n * n, heads); 0 where k is j, which is never the donor then."""
+        toward = torch.einsum("ijhd,khd->ijkh", self.slopes[:, :, heads], self.outputs[:, heads]).double()
+        return toward.mul_(_apart(len(self.gram))[..., None]).flatten(0, 2)
 
 
 def _times(matrices: Tensor, vectors: Tensor) -> Tensor:
