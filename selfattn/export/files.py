@@ -18,12 +18,12 @@ from PIL.PngImagePlugin import PngInfo, putchunk
 
 from selfattn.charts.vega import drawable, drawable_spec, unlimited_spec
 from selfattn.export.provenance import Provenance
+from selfattn.spreadsheets import escaped
 
 PARQUET = "application/vnd.apache.parquet"
 UNITS_PER_INCH = 72
 MAX_PIXELS = 64_000_000  # of a PNG: 256 MB while it is drawn
 SUBTITLE_LINES = 12  # of one sentence, beneath a figure's title
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet runs
 PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specification, 11.2.2)
 
 
@@ -128,8 +128,7 @@ def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
     """A tidy table as CSV; model, revision, layer, head and error stand in columns of their own.
 
     Columns that the table has already (a table of all heads has layer and head) are left as they are. A text that a
-    spreadsheet would run as a formula (it begins with = + - @, a tab or a carriage return) gets an apostrophe before it, which
-    spreadsheets take as "this is text"; numbers stay numbers. Parquet has every text as it was.
+    spreadsheet would run as a formula is escaped; numbers stay numbers. Parquet has every text as it was.
     """
     origin = {
         "layer": provenance.layer,
@@ -140,12 +139,8 @@ def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
     }
     new = {name: value for name, value in origin.items() if value is not None and name not in frame}
     frame = frame.assign(**new)
-    texts = {name: column.map(_as_text) for name, column in frame.items() if not is_numeric_dtype(column)}
+    texts = {name: column.map(escaped) for name, column in frame.items() if not is_numeric_dtype(column)}
     return frame.assign(**texts).to_csv(index=False)
-
-
-def _as_text(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def parquet(frame: pd.DataFrame, provenance: Provenance | None = None) -> bytes:

@@ -27,6 +27,7 @@ from selfattn.scan.files import SHORT, UNFINISHED, short_digest, sync_folder, wh
 from selfattn.scan.journal import Journal
 from selfattn.scan.measure import Reject
 from selfattn.scan.tables import Chunk
+from selfattn.spreadsheets import escaped, unescaped
 
 FORMAT = 2
 REJECT_COLUMNS = ("row", "file", "line", "sentence", "word", "sense", "reason")
@@ -79,7 +80,7 @@ class Scan:
 
     def rejects(self) -> pd.DataFrame:
         """The rejected rows with their reasons."""
-        return pd.read_csv(self.folder / "rejects.csv", dtype=str, keep_default_na=False)
+        return pd.read_csv(self.folder / "rejects.csv", dtype=str, keep_default_na=False).map(unescaped)
 
     def _batches(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
         for part in self.parts:
@@ -333,5 +334,5 @@ def _digest_of(about: dict) -> str:
 
 def _csv_bytes(lines: Sequence[Sequence]) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text).writerows(lines)
+    csv.writer(text).writerows(map(escaped, line) for line in lines)
     return text.getvalue().encode("utf-8", errors="backslashreplace")

@@ -64,6 +64,21 @@ def test_a_scan_and_what_is_read_back(tmp_path, capsys):
     assert rejects["file"].eq(str(table)).all()
 
 
+def test_rejected_rows_hold_no_cell_that_a_spreadsheet_would_run_and_read_back_as_they_were(tmp_path):
+    sentences = ["=HYPERLINK(1)", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "'=1", "''=1", "'tis", "a-b", "No such word."]
+    with open(tmp_path / "table.csv", "w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([("sentence", "word"), *((sentence, "=bank") for sentence in sentences)])
+    assert scan(tmp_path / "table.csv", tmp_path / "scan", "--max-rejects", "1") == 0
+    found = read_scan(tmp_path / "scan").rejects()
+    assert found["sentence"].tolist() == sentences
+    assert found["word"].tolist() == ["=bank"] * len(sentences)
+    for file in ("rejects.csv", "rejects/part-000000.csv"):
+        with open(tmp_path / "scan" / file, encoding="utf-8", newline="") as stream:
+            cells = [cell for line in csv.reader(stream) for cell in line]
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+        assert "'=HYPERLINK(1)" in cells
+
+
 @pytest.mark.slow
 def test_strict_turns_rejected_rows_into_status_1(tmp_path):
     assert scan(write(tmp_path / "good.csv", 3), tmp_path / "good", "--strict") == 0
