@@ -20,6 +20,7 @@ CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", 
 
 # Without one of these there is no tokeniser; which of them a family reads is its own matter.
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tekken.json", "*.model", "*.bpe.codes", "vocab.bpe")
+BYTES = "ByT5Tokenizer"  # it needs none; that it isn't fast is said where it is loaded
 
 
 def check_tokenizer(folder: Path, config: dict, known: bool = False) -> None:
@@ -29,7 +30,8 @@ def check_tokenizer(folder: Path, config: dict, known: bool = False) -> None:
         _check_values(folder, file, _read(folder / file))
     # transformers takes any class of its own by this name, models too, and these keys lead it to other files.
     _check_values(folder, "tokenizer_config.json", {**settings, "model_max_length": None, "chat_template": None})
-    for name in (settings.get("tokenizer_class"), config.get("tokenizer_class")):
+    classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
+    for name in classes:
         if name is not None and not (isinstance(name, str) and CLASS.fullmatch(name)):
             raise _refusal(
                 folder, "tokenizer_config.json", f"tokenizer_class is {str(name)[:80]!r}, which is no tokeniser"
@@ -39,7 +41,7 @@ def check_tokenizer(folder: Path, config: dict, known: bool = False) -> None:
             raise _refusal(folder, "tokenizer_config.json", f"{key} leads to another file than tokenizer.json")
     added = settings.get("added_tokens_decoder") or {}
     _check_added(folder, "tokenizer_config.json", list(added.values()) if isinstance(added, dict) else [])
-    if not any(next(folder.glob(pattern), None) for pattern in VOCABULARIES):
+    if BYTES not in classes and not any(next(folder.glob(pattern), None) for pattern in VOCABULARIES):
         raise LoadError(
             "tokenizer",
             f"{folder.name} has no tokeniser (no tokenizer.json). Put it beside the weights: "
