@@ -52,3 +52,19 @@ def test_a_chosen_word_is_in_the_address_where_a_fresh_load_would_choose_another
     wait_for_address(page, "word=approved")
     open_page(page, page.url)
     expect(words).to_have_value("approved")
+
+
+def test_a_word_that_was_the_first_and_no_longer_is_comes_into_the_address(page, server):
+    choice = {"example": "your own", "a": "Winter came early.", "b": "Winter came late."}
+    open_page(page, f"{server}/?{urlencode(choice)}")
+    words = page.get_by_role("combobox", name="Word", exact=True)
+    expect(words).to_have_value("Winter")
+    assert "word" not in held(page)
+    for label, text in (("Sentence A", "The bank came to Winter."), ("Sentence B", "Winter came to the bank.")):
+        field = page.get_by_role("textbox", name=label, exact=True)
+        field.fill(text)
+        field.press("Enter")
+        eventually(page, lambda text=text: text in held(page).values())
+    wait_for_address(page, "word=Winter")
+    open_page(page, page.url)
+    expect(words).to_have_value("Winter")  # and not "bank", which has an example

@@ -1,5 +1,7 @@
 """Where others than this machine's own visitors can come, they open the operator's encoders and scans and nothing else."""
 
+import sys
+
 import pytest
 
 from selfattn import LoadError, TextError
@@ -81,7 +83,8 @@ def test_beyond_it_the_operators_folders_and_lists(listening, monkeypatch, tmp_p
     assert offered_encoders() == ((BUNDLED_NAME,), True)
     check_encoder("mine")
     check_encoder(str(tmp_path / "shelf" / "mine"))
-    for name in ("some/model", "bert-base-uncased", "../outside", str(tmp_path / "outside"), "no", "."):
+    monkeypatch.setenv("HOME", str(tmp_path / "shelf" / "mine"))  # ~ is nobody's home
+    for name in ("some/model", "bert-base-uncased", "../outside", str(tmp_path / "outside"), "no", ".", "~"):
         with pytest.raises(LoadError, match="not among this server's encoders"):
             check_encoder(name)
     monkeypatch.setenv("SELFATTN_MODELS", "bert-base-uncased")
@@ -89,6 +92,9 @@ def test_beyond_it_the_operators_folders_and_lists(listening, monkeypatch, tmp_p
     check_encoder("bert-base-uncased")
     with pytest.raises(LoadError, match="not among this server's encoders"):
         check_encoder("mine")
+    monkeypatch.setattr(sys, "argv", ["app.py", "--model", "some/other"])
+    assert offered_encoders() == (("some/other", "bert-base-uncased"), False)
+    check_encoder(BUNDLED_NAME)  # where a page stays when the encoder it was asked for can't load
 
 
 def test_beyond_it_scans_are_opened_where_the_operator_keeps_them(listening, monkeypatch, tmp_path):

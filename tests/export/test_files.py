@@ -165,6 +165,7 @@ def test_a_csv_holds_no_cell_that_a_spreadsheet_would_run(provenance):
     assert set(table["weight"]) == {"-0.5"}  # a number stays one
     assert table["mixed"].tolist()[:4] == ["-1", "'-1", "", "2.5"]
     assert pd.read_parquet(io.BytesIO(files.parquet(frame[["token"]])))["token"].tolist() == texts
+    assert ",'=folder," in files.csv(frame, replace(provenance, model="=folder"))
 
 
 def test_a_csv_keeps_the_digits_of_its_numbers(provenance):

@@ -1,5 +1,6 @@
 """A stranger's table: read to its limits and no further, in memory that stays bounded whatever the file says of itself."""
 
+import json
 import subprocess
 import sys
 
@@ -22,8 +23,9 @@ print(os.wait4(child.pid, 0)[2].ru_maxrss)
 """
 
 
-def parquet(path, sentences, word="bank", **options):
-    pq.write_table(pa.table({"sentence": sentences, "word": [word] * len(sentences)}), path, **options)
+def parquet(path, sentences, sense=None, **options):
+    columns = {"sentence": sentences, "word": ["bank"] * len(sentences), **({"sense": sense} if sense else {})}
+    pq.write_table(pa.table(columns), path, **options)
     return path
 
 
@@ -38,20 +40,24 @@ def repeated(length, count):
 
 
 @pytest.mark.parametrize(
-    ("variable", "most", "words"),
+    ("variable", "holds", "words"),
     [
-        ("SELFATTN_MAX_ROWS", 3, "more rows than this server takes, which is 3"),
-        ("SELFATTN_MAX_CHARACTERS", 26, r"more characters in a cell \(line .\) than this server takes, which is 26"),
-        ("SELFATTN_MAX_TABLE_CHARACTERS", 100, "more characters in all than this server takes, which is 100"),
+        ("SELFATTN_MAX_ROWS", 4, "more rows"),
+        ("SELFATTN_MAX_CHARACTERS", 27, r"more characters in a cell \(line .\)"),
+        ("SELFATTN_MAX_TABLE_CHARACTERS", 134, "more characters in all"),
     ],
 )
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.slow
-def test_each_limit_has_its_number_and_its_remedy(tmp_path, monkeypatch, kind, variable, most, words):
-    file = csv(tmp_path / "t.csv") if kind == "csv" else parquet(tmp_path / "t.parquet", [row[0] for row in ROWS])
-    assert [row.sentence for row in uploads.read_upload(file)] == [row[0] for row in ROWS]
-    monkeypatch.setenv(variable, str(most))
-    with pytest.raises(TextError, match=f"{words}. Take a part of it, or run the corpus job"):
+def test_each_limit_has_its_number_and_its_remedy(tmp_path, monkeypatch, kind, variable, holds, words):
+    """A table of exactly as much as is taken, and with the limit one lower."""
+    sentences, _, senses = zip(*ROWS)
+    file = csv(tmp_path / "t.csv") if kind == "csv" else parquet(tmp_path / "t.parquet", sentences, sense=senses)
+    monkeypatch.setenv(variable, str(holds))
+    assert [row.sentence for row in uploads.read_upload(file)] == list(sentences)
+    monkeypatch.setenv(variable, str(holds - 1))
+    refusal = f"{words} than this server takes, which is {holds - 1}. Take a part of it, or run the corpus job"
+    with pytest.raises(TextError, match=refusal):
         uploads.read_upload(file)
 
 
@@ -78,6 +84,43 @@ def test_a_small_file_of_much_text_is_refused_in_bounded_memory(tmp_path):
         [sys.executable, "-I", "-c", PEAK, str(uploads.CHILD), str(bomb), "40000"], capture_output=True
     )
     assert 20_000 < int(most.stdout) < 400_000  # kilobytes, Python and pyarrow included
+
+
+@pytest.mark.slow
+def test_many_long_texts_are_read_a_few_at_a_time(tmp_path):
+    """Of 600 MB in cells that are each short enough, as many are read as show that it is too much in all."""
+    bomb = parquet(tmp_path / "bomb.parquet", repeated(30_000, 20_000), compression="zstd")
+    with pytest.raises(TextError, match="more characters in all"):
+        uploads.read_upload(bomb)
+
+
+def test_no_more_of_a_text_is_handed_over_than_shows_that_it_is_too_long(tmp_path):
+    file = parquet(tmp_path / "t.parquet", ["a" * 1_000_000])
+    done = subprocess.run([sys.executable, "-I", str(uploads.CHILD), str(file), "10"], capture_output=True, check=True)
+    assert json.loads(done.stdout)["sentence"] == "a" * 11
+
+
+def test_the_system_bounds_memory_and_time_of_a_strangers_file():
+    code = (
+        f"import resource, runpy; runpy.run_path({str(uploads.CHILD)!r})['bound_memory_and_time'](); "
+        "print(*(most for each in (resource.RLIMIT_AS, resource.RLIMIT_CPU) for most in resource.getrlimit(each)))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=True)
+    memory, most_memory, *seconds = map(int, done.stdout.split())
+    assert 2**28 < memory == most_memory < 2**32
+    assert seconds == [20, 20]
+
+
+def test_one_strangers_file_is_read_at_a_time_and_a_refused_one_makes_room(tmp_path, monkeypatch):
+    file = parquet(tmp_path / "t.parquet", [row[0] for row in ROWS])
+    rows = uploads._parquet_rows(file)
+    next(rows)
+    assert uploads._one_at_a_time.locked()
+    rows.close()
+    monkeypatch.setenv("SELFATTN_MAX_ROWS", "1")
+    with pytest.raises(TextError, match="more rows"):
+        uploads.read_upload(file)
+    assert not uploads._one_at_a_time.locked()
 
 
 @pytest.mark.slow
