@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 import torch
-from scipy.stats import rankdata
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -23,7 +22,7 @@ from selfattn.analysis.interventions import context_gradients
 from selfattn.encoders.capture import Patch
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
-from selfattn.senses.resampling import SEED
+from selfattn.senses.resampling import SEED, p_values, percentiles, rank_correlations, word_draws, word_halves
 from selfattn.senses.sense_axis import Draws, WordSlopes, axes, donor_weights, gaps
 from selfattn.senses.usable_rows import require_rows
 
@@ -33,6 +32,7 @@ MOST = 128  # rows a word
 RESAMPLES, SHUFFLES, HALVINGS, SHUFFLED = 1000, 1000, 50, 20
 SIZES = (1, 2, 3, 5, 8, 12, 20, 36, 72)  # heads swapped together
 SMALL_GAP = 0.03
+SOURCES = ["word", "row", "layer", "head", "token", "text", "share"]
 ALL = "all"  # the word of the rows that stand for all words together
 
 
@@ -93,18 +93,24 @@ class _Word:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Result:
-    """One word's numbers; heads are flattened, layer by layer."""
+    """The numbers of one word, or of all together; heads are flattened, layer by layer."""
 
+    word: str
+    n: int  # rows; of all together, words
     gap: float
     effect: np.ndarray  # (n_heads,)
     control: np.ndarray
-    all_heads: tuple[float, float]  # effect and control of all heads at once
+    all_heads: np.ndarray  # (2,): effect and control of all heads at once
     gap_draws: np.ndarray  # (resamples,), empty without gradients, like all that follow
     draws: np.ndarray  # (resamples, n_heads): D
     shuffled: np.ndarray  # (shuffles, n_heads): D
-    halves: np.ndarray  # (halvings, 2, n_heads): D; empty under six rows a sense
+    halves: np.ndarray  # (halvings, 2, n_heads): D; empty under six rows a sense, or four words
     shuffled_halves: np.ndarray  # (draws x halvings, 2, n_heads)
-    sources: pd.DataFrame
+
+    @property
+    def difference(self) -> np.ndarray:
+        """D (n_heads,): what each head moves beyond its control."""
+        return self.effect - self.control
 
 
 def interchange(
@@ -123,33 +129,29 @@ def interchange(
     if how not in ("gradient", "exact"):
         raise ValueError(f'how must be "gradient" or "exact", got {how!r}.')
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST)
-    names, results, sizes, reason, done = [], [], [], "", 0
+    each, together = [(head,) for head in encoder.all_heads], tuple(encoder.all_heads)
+    results, sources, reason, done = [], [], "", 0
     for name, rows in items.groupby("word"):
-        word = _word(encoder, str(name), rows)
-        slopes, sources = None, pd.DataFrame(columns=["word", "row", "layer", "head", "token", "text", "share"])
-        parts, exact, together = [], [], []
+        word, parts, swapped = _word(encoder, str(name), rows), [], []
         for i in range(len(rows)):
             if not reason:
                 try:
                     parts.append(_row_slopes(encoder, word, i))
                 except NotRecomputable as error:
                     reason = str(error)
-            if reason or how == "exact":
-                exact.append(_exactly(encoder, word, i, [(head,) for head in encoder.all_heads]))
-            together.append(_exactly(encoder, word, i, [tuple(encoder.all_heads)]))
+            sets = [*each, together] if reason or how == "exact" else [together]
+            swapped.append(_exactly(encoder, word, i, sets))
             done += 1
             if progress is not None:
                 progress(done, len(items))
-        if not reason:
-            slopes, sources = _joined(word, parts)
-        names.append(word.name)
-        sizes.append(len(rows))
-        results.append(_result(word, slopes, sources, exact, together))
+        slopes, table = (None, pd.DataFrame(columns=SOURCES)) if reason else _joined(word, parts)
+        results.append(_result(word, slopes, swapped))
+        sources.append(table)
+    over_words = _over_words(results)
     return InterchangeReport(
-        heads=_heads_table(encoder, names, results),
-        sources=pd.concat([result.sources for result in results], ignore_index=True),
-        reliability=_reliability_table(names, sizes, results),
-        gaps=_gaps_table(names, results),
+        **_tables(encoder, [*results, over_words] if len(results) > 1 else results),
+        sources=pd.concat(sources, ignore_index=True),
+        reliability=_reliability([*results, over_words]),
         rejected=rejected.assign(row=rejected.index)[
             ["row", "reason", *frame.columns.difference(["row", "reason"], sort=False)]
         ],
@@ -233,15 +235,11 @@ def _row_slopes(encoder: Encoder, word: _Word, i: int) -> tuple[Tensor, Tensor, 
         weights = torch.stack([recording.weights(rows=slice(p, p + 1))[:, 0] for p in positions], dim=1)  # (h, p, n)
         along = slope[layer] @ recording.value[0].float().cpu().transpose(1, 2)  # (h, p, n)
         shares.append((weights * (along - swapped[layer][..., None])).sum(dim=1))
-    shares = torch.stack(shares)  # (n_layers, n_heads, n tokens)
-    layer, head, token = (
-        index.flatten().numpy() for index in torch.meshgrid(*map(torch.arange, shares.shape), indexing="ij")
-    )
-    tokens = np.array(encoder.tokenize(word.places[i][0]).tokens, dtype=object)
-    table = pd.DataFrame(
-        {"word": word.name, "row": [word.labels[i]] * len(token), "layer": layer, "head": head, "token": token,
-         "text": tokens[token], "share": shares.flatten().double().numpy()}
-    )  # fmt: skip
+    shares = torch.stack(shares).double().numpy()  # (n_layers, n_heads, n tokens)
+    layer, head, token = np.indices(shares.shape).reshape(3, -1)
+    text = np.array(encoder.tokenize(word.places[i][0]).tokens, dtype=object)[token]
+    columns = (word.name, [word.labels[i]] * len(token), layer, head, token, text, shares.ravel())
+    table = pd.DataFrame(dict(zip(SOURCES, columns)))
     return slopes, along_own, table
 
 
@@ -276,38 +274,49 @@ def _exactly(
     return torch.einsum("fcsd,fd->cs", moved, torch.stack(axis)) / 2
 
 
-def _result(
-    word: _Word, slopes: WordSlopes | None, sources: pd.DataFrame, exact: Sequence[Tensor], together: Sequence[Tensor]
-) -> _Result:
-    n, means = len(word.senses), word.once.row_means[0]
-    by_patching = [torch.einsum("i,ich->ch", means, torch.stack(rows)) if rows else None for rows in (exact, together)]
-    effect, control = by_patching[0] if exact else (part[0] for part in slopes.effects(word.once))
-    none = np.zeros((0, len(effect)))
-    drawn = {
-        "gap_draws": np.zeros(0),
-        "draws": none,
-        "shuffled": none,
-        "halves": none[:, None],
-        "shuffled_halves": none[:, None],
-    }
+def _result(word: _Word, slopes: WordSlopes | None, swapped: Sequence[Tensor]) -> _Result:
+    """swapped: `_exactly` of each row; the last set is all heads, and where there are others, they are each head alone."""
+    *exact, all_heads = torch.einsum("i,ich->hc", word.once.row_means[0], torch.stack(swapped)).numpy()
+    effect, control = np.transpose(exact) if exact else (part[0].numpy() for part in slopes.effects(word.once))
+    gap_draws, draws, halves = np.zeros(0), np.zeros((0, len(effect))), np.zeros((0, 2, len(effect)))
+    shuffled, shuffled_halves = draws, halves
     if slopes is not None:
         # Each word has its own shuffles: rows at one place in every word's list may have more in common than their label.
         generator = np.random.default_rng([SEED, *word.name.encode()])
         shuffles = generator.permuted(np.tile(word.senses, (SHUFFLES, 1)), axis=1)
         resamples = Draws.of(word.senses[None], _resamples(word.senses))
-        drawn["gap_draws"] = gaps(resamples, word.gram).numpy()
-        drawn["draws"] = slopes.differences(resamples).numpy()
-        drawn["shuffled"] = slopes.differences(Draws.of(shuffles, np.ones(n))).numpy()
+        gap_draws, draws = gaps(resamples, word.gram).numpy(), slopes.differences(resamples).numpy()
+        shuffled = slopes.differences(Draws.of(shuffles, np.ones(len(word.senses)))).numpy()
         if np.bincount(word.senses).min() >= 2 * PER_HALF:
-            drawn["halves"] = _half_differences(slopes, word.senses[None])
-            drawn["shuffled_halves"] = _half_differences(slopes, shuffles[:SHUFFLED])
+            halves = _half_differences(slopes, word.senses[None])
+            shuffled_halves = _half_differences(slopes, shuffles[:SHUFFLED])
     return _Result(
-        gap=float(gaps(word.once, word.gram)[0]),
-        effect=effect.numpy(),
-        control=control.numpy(),
-        all_heads=tuple(by_patching[1][:, 0].tolist()),
-        sources=sources,
-        **drawn,
+        word=word.name, n=len(word.senses), gap=float(gaps(word.once, word.gram)[0]), effect=effect, control=control,
+        all_heads=all_heads, gap_draws=gap_draws, draws=draws, shuffled=shuffled, halves=halves,
+        shuffled_halves=shuffled_halves
+    )  # fmt: skip
+
+
+def _over_words(words: Sequence[_Result]) -> _Result:
+    """All words together: the means, over resamples and halves of the words."""
+    n, differences, gap = len(words), np.stack([r.difference for r in words]), np.array([r.gap for r in words])
+    counts = word_draws(n, RESAMPLES)[: len(words[0].draws) if n > 1 else 0]  # none without gradients
+    shuffled = np.stack([r.shuffled for r in words])
+    some = (
+        slice(None) if len(counts) and n >= 4 else slice(0)
+    )  # as in a word: a half of one word says nothing about words
+    return _Result(
+        word=ALL,
+        n=n,
+        gap=gap.mean(),
+        effect=np.mean([r.effect for r in words], axis=0),
+        control=np.mean([r.control for r in words], axis=0),
+        all_heads=np.mean([r.all_heads for r in words], axis=0),
+        gap_draws=counts @ gap,
+        draws=counts @ differences,
+        shuffled=shuffled.mean(axis=0),
+        halves=word_halves(differences[:, None], HALVINGS)[some],
+        shuffled_halves=word_halves(shuffled[:, :SHUFFLED], HALVINGS)[some],
     )
 
 
@@ -340,104 +349,47 @@ def _half_differences(slopes: WordSlopes, labellings: np.ndarray) -> np.ndarray:
     return slopes.differences(Draws.of(np.stack(senses), np.stack(halves))).unflatten(0, (-1, 2)).numpy()
 
 
-def _heads_table(encoder: Encoder, names: Sequence[str], results: Sequence[_Result]) -> pd.DataFrame:
-    tables = [
-        _head_columns(r.effect, r.control, r.gap, r.draws / r.gap_draws[:, None], r.shuffled).assign(word=name)
-        for name, r in zip(names, results)
+def _tables(encoder: Encoder, results: Sequence[_Result]) -> dict[str, pd.DataFrame]:
+    """The report's heads and gaps."""
+    heads = [
+        pd.DataFrame(encoder.all_heads, columns=["layer", "head"]).assign(
+            word=r.word,
+            share=r.difference / r.gap,
+            **dict(zip(("low", "high"), percentiles(r.draws / r.gap_draws[:, None]))),
+            p_value=p_values(r.difference, r.shuffled.T) if len(r.shuffled) else np.nan,
+            effect=r.effect,
+            control=r.control,
+        )
+        for r in results
     ]
-    if len(results) > 1:
-        effect, control, gap = (
-            np.mean([getattr(r, key) for r in results], axis=0) for key in ("effect", "control", "gap")
-        )
-        counts = _word_resamples(len(results))
-        draws = (
-            counts @ np.stack([r.effect - r.control for r in results]) / (counts @ [r.gap for r in results])[:, None]
-        )
-        draws, shuffled = draws[: len(results[0].draws)], np.mean([r.shuffled for r in results], axis=0)
-        tables.append(_head_columns(effect, control, gap, draws, shuffled).assign(word=ALL))
-    heads = pd.DataFrame(encoder.all_heads, columns=["layer", "head"])
-    table = pd.concat([pd.concat([heads, table], axis=1) for table in tables], ignore_index=True)
-    return table[["word", "layer", "head", "share", "low", "high", "p_value", "effect", "control"]]
+    gap = [(r.word, r.gap, *percentiles(r.gap_draws), *r.all_heads) for r in results]
+    return {
+        "heads": pd.concat(heads, ignore_index=True)[["word", *heads[0].columns.drop("word")]],
+        "gaps": pd.DataFrame(gap, columns=["word", "gap", "low", "high", "all_heads", "all_heads_control"]),
+    }
 
 
-def _head_columns(effect, control, gap: float, shares: np.ndarray, shuffled: np.ndarray) -> pd.DataFrame:
-    difference = effect - control
-    low, high = np.percentile(shares, [2.5, 97.5], axis=0) if len(shares) else np.full((2, len(effect)), np.nan)
-    reached = (shuffled.max(axis=1)[:, None] >= difference).sum(axis=0) if len(shuffled) else np.nan
-    return pd.DataFrame(
-        {"share": difference / gap, "low": low, "high": high, "p_value": (1 + reached) / (1 + SHUFFLES),
-         "effect": effect, "control": control}
-    )  # fmt: skip
-
-
-def _word_resamples(n_words: int) -> np.ndarray:
-    """How often each word stands in each resample of the words, as shares of 1: (resamples, n_words)."""
-    generator = np.random.default_rng(SEED)
-    return generator.multinomial(n_words, np.full(n_words, 1 / n_words), size=RESAMPLES) / n_words
-
-
-def _gaps_table(names: Sequence[str], results: Sequence[_Result]) -> pd.DataFrame:
-    def row(name: str, gap: float, draws: np.ndarray, together: Sequence[float]) -> tuple:
-        return name, gap, *(np.percentile(draws, [2.5, 97.5]) if len(draws) else (np.nan, np.nan)), *together
-
-    rows = [row(name, r.gap, r.gap_draws, r.all_heads) for name, r in zip(names, results)]
-    if len(results) > 1:
-        each = np.array([r.gap for r in results])
-        together = np.mean([r.all_heads for r in results], axis=0)
-        draws = (_word_resamples(len(results)) @ each)[: len(results[0].gap_draws)]  # none without gradients
-        rows.append(row(ALL, each.mean(), draws, together))
-    return pd.DataFrame(rows, columns=["word", "gap", "low", "high", "all_heads", "all_heads_control"])
-
-
-def _reliability_table(names: Sequence[str], sizes: Sequence[int], results: Sequence[_Result]) -> pd.DataFrame:
-    each = np.stack([r.effect - r.control for r in results])
+def _reliability(results: Sequence[_Result]) -> pd.DataFrame:
+    """The report's table: words, and last all together."""
     rows = []
-    for at, (name, n, r) in enumerate(zip(names, sizes, results)):
-        others = np.delete(each, at, axis=0)
-        own = _partial(r.halves, others.mean(axis=0)) if len(others) and len(r.halves) else np.nan
-        rows.append((name, n, *_agreement(r.halves, r.shuffled_halves), _leads(each[at], r.draws), own))
-    halves, shuffled = np.zeros((0, 2, 1)), np.zeros((0, 2, 1))
-    draws = np.zeros((0, 1))
-    if len(results) > 1 and len(results[0].draws):
-        draws = _word_resamples(len(results)) @ each
-    if len(results) >= 4 and len(results[0].draws):  # as in a word: a half of one word says nothing about words
-        halves = _word_halves(each)
-        shuffled = np.concatenate(
-            [_word_halves(np.stack([r.shuffled[draw] for r in results])) for draw in range(SHUFFLED)]
-        )
-    rows.append((ALL, len(results), *_agreement(halves, shuffled), _leads(each.mean(axis=0), draws), np.nan))
-    table = pd.DataFrame(rows, columns=["word", "n", "halves", "shuffled", "leads", "own"])
-    stepped = 2 * table["halves"] / (1 + table["halves"])
-    table.insert(4, "spearman_brown", stepped.where(table["halves"] > 0))
-    return table
-
-
-def _word_halves(each: np.ndarray) -> np.ndarray:
-    """The mean D (n_words, n_heads) of both halves of 50 random halvings of the words: (50, 2, n_heads)."""
-    generator = np.random.default_rng(SEED)
-    orders = [generator.permutation(len(each)) for _ in range(HALVINGS)]
-    return np.stack([[each[half].mean(axis=0) for half in np.array_split(order, 2)] for order in orders])
-
-
-def _agreement(halves: np.ndarray, shuffled: np.ndarray) -> tuple[float, float]:
-    return tuple(float(_spearman(h[:, 0], h[:, 1]).mean()) if len(h) else np.nan for h in (halves, shuffled))
-
-
-def _leads(difference: np.ndarray, draws: np.ndarray) -> float:
-    """In what part of the resamples the leading head leads."""
-    return float((draws.argmax(axis=1) == difference.argmax()).mean()) if len(draws) else np.nan
+    for r in results:
+        halves, shuffled = (_mean(rank_correlations(*h.swapaxes(0, 1))) for h in (r.halves, r.shuffled_halves))
+        leads = _mean(r.draws.argmax(axis=1) == r.difference.argmax())
+        others = [other.difference for other in results[:-1] if other is not r]
+        own = _partial(r.halves, np.mean(others, axis=0)) if others and r.word != ALL else np.nan
+        rows.append((r.word, r.n, halves, shuffled, 2 * halves / (1 + halves) if halves > 0 else np.nan, leads, own))
+    return pd.DataFrame(rows, columns=["word", "n", "halves", "shuffled", "spearman_brown", "leads", "own"])
 
 
 def _partial(halves: np.ndarray, others: np.ndarray) -> float:
     """The mean rank correlation of two halves given what the other words' heads do."""
-    first, second = halves[:, 0], halves[:, 1]
-    between, one, two = _spearman(first, second), _spearman(first, others[None]), _spearman(second, others[None])
-    return float(((between - one * two) / np.sqrt((1 - one**2) * (1 - two**2))).mean())
+    first, second = halves.swapaxes(0, 1)
+    between, one, two = (
+        rank_correlations(*pair) for pair in ((first, second), (first, others[None]), (second, others[None]))
+    )
+    return _mean((between - one * two) / np.sqrt((1 - one**2) * (1 - two**2)))
 
 
-def _spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Rank correlations of rows: (m, n_heads) each, or (1, n_heads) -> (m,)."""
-    ranks = [rankdata(side, axis=1) for side in (first, second)]
-    centred = [side - side.mean(axis=1, keepdims=True) for side in ranks]
-    unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in centred]
-    return (unit[0] * unit[1]).sum(axis=1)
+def _mean(values: np.ndarray) -> float:
+    """NaN where there are none."""
+    return float(values.mean()) if len(values) else np.nan

@@ -12,13 +12,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import torch
-from scipy.stats import rankdata
 from torch import Tensor
 
 from selfattn.analysis.measures import similarity
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
-from selfattn.senses.resampling import SEED, chance_count, interval
+from selfattn.senses.resampling import chance_count, interval, rank_correlations, word_halves
 from selfattn.senses.usable_rows import require_rows
 
 RELIABLE = 0.8
@@ -94,16 +93,9 @@ def split_half(per_word: np.ndarray, splits: int = SPLITS) -> float:
     Mean rank correlation over random halves, stepped up to the full number of words (Spearman-Brown); nan under
     four words, because a half needs two.
     """
-    n_words = len(per_word)
-    if n_words < 4:
+    if len(per_word) < 4:
         return float("nan")
-    generator = np.random.default_rng(SEED)
-    correlations = []
-    for _ in range(splits):
-        order = generator.permutation(n_words)
-        halves = [rankdata(per_word[half].mean(axis=0)) for half in np.array_split(order, 2)]
-        correlations.append(np.corrcoef(*halves)[0, 1])
-    mean = float(np.mean(correlations))
+    mean = float(rank_correlations(*word_halves(per_word[:, None], splits).swapaxes(0, 1)).mean())
     return 2 * mean / (1 + mean) if mean > -1 else -1.0
 
 

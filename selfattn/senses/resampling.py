@@ -6,6 +6,7 @@ Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 
 """
 
 import numpy as np
+from scipy.stats import rankdata
 
 DRAWS = 2000
 COINS = 200
@@ -17,8 +18,7 @@ def interval(per_word: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n_words = len(per_word)
     if n_words < 2:
         return np.full(per_word.shape[1:], np.nan), np.full(per_word.shape[1:], np.nan)
-    low, high = np.percentile(_draws(n_words) @ per_word, [2.5, 97.5], axis=0)
-    return low, high
+    return tuple(percentiles(word_draws(n_words) @ per_word))
 
 
 def chance_count(per_word: np.ndarray) -> tuple[float, float]:
@@ -30,7 +30,7 @@ def chance_count(per_word: np.ndarray) -> tuple[float, float]:
     n_words = len(per_word)
     if n_words < 2:
         return float("nan"), float("nan")
-    draws, generator = _draws(n_words), np.random.default_rng(SEED)
+    draws, generator = word_draws(n_words), np.random.default_rng(SEED)
     counts = []
     for signs in generator.choice([-1.0, 1.0], size=(COINS, n_words, 1)):
         positive = (draws @ (signs * per_word) > 0).mean(axis=0)  # an interval leaves out 0 where 97.5 % lie beyond it
@@ -38,9 +38,30 @@ def chance_count(per_word: np.ndarray) -> tuple[float, float]:
     return float(np.mean(counts)), float(np.percentile(counts, 95))
 
 
-def _draws(n_words: int) -> np.ndarray:
-    """Bootstrap draws of words as weights that sum to 1: (DRAWS, n_words)."""
-    return np.random.default_rng(SEED).multinomial(n_words, np.full(n_words, 1 / n_words), size=DRAWS) / n_words
+def word_draws(n_words: int, size: int = DRAWS) -> np.ndarray:
+    """Bootstrap draws of words as weights that sum to 1: (size, n_words)."""
+    return np.random.default_rng(SEED).multinomial(n_words, np.full(n_words, 1 / n_words), size=size) / n_words
+
+
+def percentiles(draws: np.ndarray) -> np.ndarray:
+    """The bounds of 95 % of the draws, (size, ...) -> (2, ...); NaN where there are none."""
+    return np.percentile(draws, [2.5, 97.5], axis=0) if len(draws) else np.full((2, *draws.shape[1:]), np.nan)
+
+
+def word_halves(values: np.ndarray, size: int) -> np.ndarray:
+    """Both halves' means in random halvings of the words: (n_words, m, n_heads) -> (size x m, 2, n_heads)."""
+    generator = np.random.default_rng(SEED)
+    orders = [generator.permutation(len(values)) for _ in range(size)]
+    halves = [[values[half].mean(axis=0) for half in np.array_split(order, 2)] for order in orders]
+    return np.swapaxes(halves, 1, 2).reshape(-1, 2, values.shape[-1])
+
+
+def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Spearman's, row by row: (m, n_heads) each, or (1, n_heads) -> (m,)."""
+    ranks = [rankdata(side, axis=1) for side in (first, second)]
+    centred = [side - side.mean(axis=1, keepdims=True) for side in ranks]
+    unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in centred]
+    return (unit[0] * unit[1]).sum(axis=1)
 
 
 def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
