@@ -63,7 +63,7 @@ def attribute(
     encoding: Encoding,
     word: Word,
     towards: Tensor,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> Attributions:
     """By all three methods: what each other word contributes to the word's final vector along `towards` (d_model,).
 
@@ -75,8 +75,7 @@ def attribute(
     def number(**inputs: Tensor) -> Tensor:
         batch = next(iter(inputs.values()))
         done[0] += len(batch)
-        if progress is not None:
-            progress(min(done[0], total), total)
+        progress(min(done[0], total), total)
         states = encoder.model(**_rest(encoder, encoding, len(batch)), **inputs).last_hidden_state
         return states[:, list(word.positions)].mean(dim=1).float() @ towards.to(states.device)
 

@@ -47,7 +47,7 @@ def interchange_pair(
     *,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
     how: str = "exact",
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> PairInterchange:
     """Swap heads' outputs at a word between two sentences, and measure how far its last vector moves to the other's.
 
@@ -66,29 +66,23 @@ def interchange_pair(
     units = [normalize(e.vector(encoder.n_layers, at).double(), dim=0) for e, (_, at) in zip(encodings, places)]
     way = units[1] - units[0]
     sets = encoder.sets_of(heads)
+    shares, cosine = torch.full((3, len(sets)), torch.nan), torch.full((len(sets),), torch.nan)
     # Into A from B, into B from A, into A from the control; the last along the same axis as the first.
-    runs = [(0, 1, way), (1, 0, -way), *([(0, 2, way)] if control else [])]
-    moved, cosine = [], torch.full((len(sets),), torch.nan)
+    runs = [(0, 1, way), (1, 0, -way), (0, 2, way)][: len(places)]
     for run, (at, donor, axis) in enumerate(runs):
-        step = half_of(progress, run, len(runs))
+        step, (text, positions) = half_of(progress, run, len(runs)), places[at]
         if how == "exact":
-            text, positions = places[at]
             patches = [[Patch(*head, tuple(positions), donors[donor][head]) for head in each] for each in sets]
             after = normalize(encoder.patched_vectors(text, list(positions), patches, step).double(), dim=1)
-            moved.append((after - units[at]) @ axis)
+            moved = (after - units[at]) @ axis
             cosine = (after @ units[1]).float() if run == 0 else cosine
         else:
-            slope = context_gradients(encoder, places[at], axis[None])
-            each_head = slope.toward(donors[donor])[0]
-            moved.append(
-                torch.stack([sum((each_head[head] for head in each), torch.zeros(())) for each in sets]).double()
-            )
-            if step is not None:
-                step(1, 1)
+            each_head = context_gradients(encoder, places[at], axis[None]).toward(donors[donor])[0]
+            moved = torch.stack([sum((each_head[head] for head in each), torch.zeros(())) for each in sets])
+            step(1, 1)
+        shares[run] = moved / way.square().sum()
     if not float(way.norm()) >= SAME:
-        moved, cosine = [torch.full_like(m, torch.nan) for m in moved], torch.full_like(cosine, torch.nan)
-    shares = [(m / way.square().sum()).float() for m in moved]
-    shares += [torch.full_like(cosine, torch.nan)] * (3 - len(shares))
+        shares, cosine = torch.full_like(shares, torch.nan), torch.full_like(cosine, torch.nan)
     shape = (len(sets),) if heads is not None else (encoder.n_layers, encoder.n_heads)
     a_from_b, b_from_a, control_share, cosine = (tensor.reshape(shape) for tensor in (*shares, cosine))
     return PairInterchange(
@@ -115,8 +109,7 @@ def context_gradients(encoder: Encoder, place: Place, directions: Tensor) -> Con
     The whole effect, that through later layers included. Raises NotRecomputable where the encoder is shown only or can't be
     differentiated.
     """
-    if not encoder.recomputable:
-        raise NotRecomputable(f"{encoder.name}'s attention is shown, not recomputed: {encoder.reason}")
+    encoder.check_recomputable()
     tokens, recorder = encoder.tokenize(place[0]), Recorder(differentiable=True)
     positions, n = list(place[1]), len(tokens.ids)
     size = max(1, KNOCK_OUT_TOKENS // n)
@@ -141,24 +134,25 @@ def context_gradients(encoder: Encoder, place: Place, directions: Tensor) -> Con
 
 
 def knock_out_effect(
-    encoder: Encoder, first: Place, second: Place, how: str = "zero", progress: Progress | None = None
+    encoder: Encoder,
+    first: Place,
+    second: Place,
+    how: str = "zero",
+    progress: Progress = lambda done, total: None,
+    heads: Sequence[Head | tuple[Head, ...]] | None = None,
 ) -> Tensor:
     """What removing each head, in both sentences, does to the cosine of a word's two vectors: (n_layers, n_heads).
 
-    The cosine without the head minus the cosine with it, on the last hidden state. how: "zero" or "mean", as in
-    `Encoder.knock_out`. progress(done, total) counts copies of both sentences. Raises NotRecomputable, TextError.
+    The cosine without the head minus the cosine with it, on the last hidden state. how ("zero" or "mean") and heads, for
+    (len(heads),), as in `Encoder.knock_out`. progress(done, total) counts copies of both sentences. Raises NotRecomputable,
+    TextError.
     """
     after = [
-        encoder.knock_out(text, list(positions), how=how, progress=half_of(progress, half))
+        encoder.knock_out(text, list(positions), heads=heads, how=how, progress=half_of(progress, half))
         for half, (text, positions) in enumerate((first, second))
     ]
-    return change_of_cosine(after, _vectors(encoder, first, second))
-
-
-def joint_effect(encoder: Encoder, first: Place, second: Place, heads: Sequence[Head]) -> float:
-    """The same for several heads removed together, their outputs set to zero."""
-    after = [encoder.knock_out(text, list(positions), heads=[tuple(heads)])[0] for text, positions in (first, second)]
-    return float(change_of_cosine(after, _vectors(encoder, first, second)))
+    before = [encoder.encode(text).vector(encoder.n_layers, positions) for text, positions in (first, second)]
+    return change_of_cosine(after, before)
 
 
 def change_of_cosine(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tensor:
@@ -166,16 +160,9 @@ def change_of_cosine(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tenso
     return similarity(*after) - similarity(*before)
 
 
-def half_of(progress: Progress | None, index: int, parts: int = 2) -> Progress | None:
+def half_of(progress: Progress, index: int, parts: int = 2) -> Progress:
     """The progress callback for one of two (or more) equal parts of the work."""
-    if progress is None:
-        return None
     return lambda done, total: progress(index * total + done, parts * total)
-
-
-def _vectors(encoder: Encoder, *places: Place) -> list[Tensor]:
-    """The word's last hidden state in each sentence with every head in place: (d_model,) each."""
-    return [encoder.encode(text).vector(encoder.n_layers, positions) for text, positions in places]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -5,7 +5,7 @@ that are installed. `python -m selfattn.analysis.proof` prints that table in Mar
 """
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,15 +14,13 @@ import torch
 from torch import Tensor
 
 from selfattn.encoders.checkpoint import weights_digest
-from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import LoadError, NotRecomputable
+from selfattn.encoders.errors import LoadError
 from selfattn.encoders.families import FAMILIES, SENTENCES, Family, save_tiny
 from selfattn.encoders.loading import load_source
 from selfattn.encoders.projections import ProjectionsUnknown, project
 from selfattn.encoders.sources import Source
-
-Progress = Callable[[int, int], None]  # done, in all
 
 
 def prove(encoder: Encoder, text: str, progress: Progress = lambda done, total: None) -> pd.DataFrame:
@@ -35,8 +33,7 @@ def prove(encoder: Encoder, text: str, progress: Progress = lambda done, total: 
     recorded ones (NaN where the family's projections aren't known). All absolute, in float32.
     Raises NotRecomputable for an encoder that is shown only, TextError for a text it can't read.
     """
-    if not encoder.recomputable:
-        raise NotRecomputable(f"{encoder.name}'s attention is shown, not recomputed: {encoder.reason}")
+    encoder.check_recomputable()
     with _full_precision():
         encoding = encoder.encode(text)
         separate = encoder.reference_weights(text) if encoder.separate_pass_fits(len(encoding.tokens)) else None

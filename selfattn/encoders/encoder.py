@@ -205,7 +205,7 @@ class Encoder:
         *,
         heads: Sequence[Head | tuple[Head, ...]] | None = None,
         how: str = "zero",
-        progress: Progress | None = None,
+        progress: Progress = lambda done, total: None,
     ) -> Tensor:
         """What the vector at `position` becomes without each head in turn: (n_layers, n_heads, d_model).
 
@@ -233,7 +233,7 @@ class Encoder:
         text: str,
         position: int | Sequence[int] | str,
         patches: Sequence[Collection[Patch]],
-        progress: Progress | None = None,
+        progress: Progress = lambda done, total: None,
     ) -> Tensor:
         """The last hidden state at `position` in copies of the text, each with its own patches: (len(patches), d_model).
 
@@ -250,8 +250,7 @@ class Encoder:
             with torch.no_grad():
                 output = self.model(**self.inputs([tokens] * len(chunk)), recorder=Recorder(chunk, keep=False))
             vectors.append(output.last_hidden_state[:, positions].mean(dim=1).float().cpu())
-            if progress is not None:
-                progress(done, len(chunks))
+            progress(done, len(chunks))
         return torch.cat(vectors)
 
     def sets_of(self, heads: Sequence[Head | tuple[Head, ...]] | None) -> list[tuple[Head, ...]]:
@@ -314,7 +313,7 @@ class Encoder:
     def _check_patches(self, patches: Collection[Patch], n: int) -> None:
         """Refuse patches that don't fit this encoder, a text of n tokens, or one another."""
         if patches:
-            self._check_recomputable()
+            self.check_recomputable()
         taken = set()
         for patch in patches:
             name, at = Head(patch.layer, patch.head), patch.positions
@@ -377,7 +376,8 @@ class Encoder:
             )
         return encodings
 
-    def _check_recomputable(self) -> None:
+    def check_recomputable(self) -> None:
+        """Raise NotRecomputable where the encoder is shown only."""
         if not self.recomputable:
             raise NotRecomputable(f"{self.name}'s attention is shown, not recomputed: {self.reason}")
 

@@ -81,17 +81,7 @@ def _measured(source: Source, tokenizer, device: str, report: Report) -> Encoder
     report(f"Checking the kernel against {source.name}'s own attention")
     measured = measure(draft, _probe(draft), pinned=source.kind == "bundled")
     padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
-    return replace(
-        draft,
-        n_layers=measured.n_layers,
-        n_heads=measured.n_heads,
-        d_model=measured.d_model,
-        d_head=measured.d_head,
-        recomputable=not measured.reason,
-        reason=measured.reason,
-        equal_lengths=measured.equal_lengths,
-        note=_joined(draft.note, padding),
-    )
+    return replace(draft, **vars(measured), recomputable=not measured.reason, note=_joined(draft.note, padding))
 
 
 def _lowered(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:

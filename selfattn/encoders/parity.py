@@ -33,7 +33,7 @@ SUM = 2e-2  # how far a row's sum may be from 1
 
 @dataclass(frozen=True)
 class Measured:
-    """What the text said about an encoder."""
+    """What the text said about an encoder; the names are Encoder's."""
 
     n_layers: int
     n_heads: int
@@ -194,8 +194,7 @@ def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[Layer
             if reason:
                 return [], f"in {encoder.family}, layer {layer}, {reason}."
         for layer, (fast, eager) in enumerate(zip(states[sentence], own.states, strict=True)):
-            scale = eager.abs().amax(-1, keepdim=True).clamp_min(1)
-            error = float(((fast - eager).abs() / scale).max())
+            error = _share(eager, fast)
             if not error <= STATES:
                 name = "last hidden state" if layer == n_layers else f"hidden state before layer {layer}"
                 return [], f"{encoder.family}'s fast pass is not its plain eager pass: {_differ(name, error)}."

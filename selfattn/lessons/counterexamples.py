@@ -98,7 +98,7 @@ def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
     return max(rows, key=lambda row: float(row[1].before.max() - row[1].after[row[1].before.argmax()]))
 
 
-def halved_senses(encoder: Encoder, frame: pd.DataFrame, progress: Progress | None = None) -> HalvedSenses:
+def halved_senses(encoder: Encoder, frame: pd.DataFrame, progress: Progress = lambda done, total: None) -> HalvedSenses:
     """Sense separation on every second of the first words of labelled sentences, and on the others.
 
     What is said of a head that was chosen as the best must come from other words than those it was chosen on.

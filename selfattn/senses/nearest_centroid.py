@@ -69,7 +69,7 @@ def separation(
     frame: pd.DataFrame,
     shuffles: int = SHUFFLES,
     floor: bool = True,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> SeparationReport:
     """Measure sense separation over labelled sentences: a table with the columns sentence, word and sense.
 
@@ -90,8 +90,7 @@ def separation(
         results.append([])
         for done, rows in enumerate(groups, start=1):
             results[run].append(_one_word(which, rows, n_shuffles, seed=done))
-            if progress is not None:
-                progress(run * len(groups) + done, len(runs) * len(groups))
+            progress(run * len(groups) + done, len(runs) * len(groups))
     return _report(encoder, items, rejected, groups, results, shuffles)
 
 

@@ -114,7 +114,7 @@ class _Result:
 
 
 def interchange(
-    encoder: Encoder, frame: pd.DataFrame, how: str = "gradient", progress: Progress | None = None
+    encoder: Encoder, frame: pd.DataFrame, how: str = "gradient", progress: Progress = lambda done, total: None
 ) -> InterchangeReport:
     """Measure how far each head's output moves a word between its senses: a table with the columns sentence, word, sense.
 
@@ -142,8 +142,7 @@ def interchange(
             sets = [*each, together] if reason or how == "exact" else [together]
             swapped.append(_exactly(encoder, word, i, sets))
             done += 1
-            if progress is not None:
-                progress(done, len(items))
+            progress(done, len(items))
         slopes, table = (None, pd.DataFrame(columns=SOURCES)) if reason else _joined(word, parts)
         results.append(_result(word, slopes, swapped))
         sources.append(table)
@@ -164,7 +163,7 @@ def leading_heads(
     frame: pd.DataFrame,
     sizes: Sequence[int] = SIZES,
     sets: int = 20,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> pd.DataFrame:
     """The share of the gap that the k leading heads make together, swapped exactly, beside random sets of k: a row a word and k.
 
@@ -192,8 +191,7 @@ def leading_heads(
                 effect, control = _exactly(encoder, word, int(i), chosen, others)
                 difference += others[0].row_means[0, i] * (effect - control)
                 done += 1
-                if progress is not None:
-                    progress(done, len(items))
+                progress(done, len(items))
             gap = gaps(Draws.of(word.senses[None], (dealt != half)[None]), word.gram)
             shares.append((difference / gap).reshape(len(sizes), -1).numpy())
         share, random = np.mean(shares, axis=0), np.concatenate([half[:, 1:] for half in shares], axis=1)

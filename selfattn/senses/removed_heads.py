@@ -48,7 +48,7 @@ def removal(
     frame: pd.DataFrame,
     per_sense: int = 2,
     how: str = "zero",
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> RemovalReport:
     """Remove every head in turn from pairs of sentences that share a word (columns sentence, word, sense).
 
@@ -70,8 +70,7 @@ def removal(
         for row in rows.itertuples():
             vectors.append(_vectors(encoder, row.sentence, range(row.start, row.stop), how))
             done += 1
-            if progress is not None:
-                progress(done, len(items))
+            progress(done, len(items))
         for (a, first), (b, second) in combinations(enumerate(rows.itertuples()), 2):
             cosine = similarity(vectors[a], vectors[b])
             pairs.append((word, first.sentence, second.sentence, first.sense == second.sense, float(cosine[-1])))

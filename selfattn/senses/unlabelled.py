@@ -29,7 +29,7 @@ class ClusterReport:
 
 
 def clusters(
-    encoder: Encoder, frame: pd.DataFrame, layer: int | None = None, progress: Progress | None = None
+    encoder: Encoder, frame: pd.DataFrame, layer: int | None = None, progress: Progress = lambda done, total: None
 ) -> ClusterReport:
     """Group the sentences of each word (columns sentence, word) by the word's vector after `layer` (None: the last).
 
@@ -47,8 +47,7 @@ def clusters(
         vectors = word_vectors(encoder, list(rows["sentence"]), list(zip(rows["start"], rows["stop"])))
         labels, silhouettes = group(vectors.layers[:, layer + 1].numpy())
         parts.append(rows.assign(cluster=labels, silhouette=silhouettes))
-        if progress is not None:
-            progress(done, len(groups))
+        progress(done, len(groups))
     grouped = pd.concat(parts)
     words = grouped.groupby("word", as_index=False).agg(
         sentences=("sentence", "size"),

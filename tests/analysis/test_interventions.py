@@ -10,7 +10,6 @@ from selfattn.analysis.interventions import (
     alone,
     context_gradients,
     interchange_pair,
-    joint_effect,
     knock_out_effect,
 )
 
@@ -45,9 +44,11 @@ def test_heads_removed_together(encoder):
     heads = [(1, 2), (4, 9), (4, 10)]
     before = cosine(*(word(encoder.encode(text).hidden[-1], at) for text, at in (FIRST, SECOND)))
     after = cosine(*(word(without(encoder, text, heads), at) for text, at in (FIRST, SECOND)))
-    assert joint_effect(encoder, FIRST, SECOND, heads) == pytest.approx(after - before, abs=1e-5)
+    assert knock_out_effect(encoder, FIRST, SECOND, heads=[tuple(heads)]).item() == pytest.approx(
+        after - before, abs=1e-5
+    )
     assert abs(after - before) > 1e-3
-    one = joint_effect(encoder, FIRST, SECOND, [(3, 7)])
+    one = knock_out_effect(encoder, FIRST, SECOND, heads=[((3, 7),)]).item()
     assert one == pytest.approx(knock_out_effect(encoder, FIRST, SECOND)[3, 7].item(), abs=1e-6)
 
 

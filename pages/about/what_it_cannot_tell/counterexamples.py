@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from selfattn.analysis.interventions import joint_effect
+from selfattn.analysis.interventions import knock_out_effect
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode, once_per_encoder
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -53,7 +53,7 @@ def removal_example(encoder: Encoder) -> tuple[str, str]:
         for text in (pair.first, pair.second, pair.control)
     ]
     effects, control = cached_effect(encoder, *places[:2]), cached_effect(encoder, places[0], places[2])
-    together = joint_effect(encoder, *places[:2], encoder.all_heads)
+    together = float(knock_out_effect(encoder, *places[:2], heads=[tuple(encoder.all_heads)]))
     sums = counterexamples.add_up(effects, together, control)
     return (
         f"The effects of all heads, one at a time, add up to {change(sums.single_sum)}; all removed at once: "
