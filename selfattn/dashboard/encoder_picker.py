@@ -148,7 +148,7 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
         key,
         offered,
         shown,
-        lambda asked: f"The link asks for the {what} {named or asked!r}, which this server doesn't offer.",
+        lambda asked: f"The link asks for the {what} {named or asked!r}, which isn't on this server's list.",
     )
 
 
@@ -185,7 +185,8 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     if st.session_state.get("second", NONE) not in options:
         st.session_state.second = NONE
     name = st.selectbox("Second encoder", options, key="second", bind="query-params", format_func=short_name, width=260)
-    _say_not_offered("second", {*map(short_name, options), *options}, short_name(name), "second encoder")
+    shown = "none" if name == NONE else short_name(name)
+    _say_not_offered("second", {*map(short_name, options), *options}, shown, "second encoder")
     revision = ""
     if name == OTHER:
         name = st.text_input(

@@ -11,6 +11,7 @@ from selfattn.dashboard.figures import literal, this_page
 from selfattn.encoders.encoder import Encoder
 
 DIGITS = 8  # of the digest of an encoder's weights
+REMEDY = "Choose something else, or ask whoever made the link."
 
 
 def remember_link() -> None:
@@ -32,7 +33,8 @@ def say_what_is_missing(key: str, possible: Collection[str], shown: str, sentenc
     if asked in possible or st.session_state.instead.setdefault(key, shown) != shown:
         del st.session_state.link[key]
         return
-    st.warning(literal(f"{sentence(asked[:200])} Shown instead: {shown}."), icon=":material/link_off:")
+    text = f"{sentence(asked[:200])} Shown instead: {shown}. {REMEDY}"
+    st.warning(literal(text), icon=":material/link_off:")
 
 
 def keep_in_address(key: str, default: str) -> None:
@@ -55,8 +57,8 @@ def note_weights(key: str, encoder: Encoder | None, is_default: bool) -> None:
     say_what_is_missing(
         key,
         [begins],
-        f"{encoder.name} with {begins}",
-        lambda asked: f"The link was made with other weights (sha256 {asked}).",
+        f"{encoder.name}, whose sha256 begins {begins}",
+        lambda asked: f"The link was made with other weights of this encoder (their sha256 begins {asked}).",
     )
     # As long as the link's is unmatched it stays there: a reload says so again.
     this_page().address[key] = None if is_default else linked(key) or begins

@@ -152,9 +152,9 @@ def _occurrence(where, encoding: Encoding, word: str, sentence: str) -> Occurren
         with where:
             places = [str(number) for number in range(1, len(found) + 1)]
             say_what_is_missing(
-                f"at_{sentence.lower()}", places, f"number {index + 1}",
-                lambda asked: f"The link asks for number {asked} of the words {word!r} in {sentence}; it stands there "
-                f"{len(found)} {'times' if len(found) > 1 else 'time'}.",
+                f"at_{sentence.lower()}", places, f"occurrence {index + 1}",
+                lambda asked: f"The link asks for occurrence {asked} of {word!r} in {sentence}, where it stands "
+                f"{'once' if len(found) == 1 else f'{len(found)} times'}.",
             )  # fmt: skip
     return Occurrence(encoding, found[index])
 

@@ -264,9 +264,11 @@ def test_out_of_memory_for_a_text(folder, monkeypatch, error):
         encoder.encode("the bank")
 
 
-def test_a_bundled_file_that_was_changed(monkeypatch):
-    monkeypatch.setitem(sources.BUNDLED_DIGESTS, "tokenizer.json", "0" * 64)
-    with pytest.raises(LoadError, match=r"tokenizer\.json is not the published one.*--force-reinstall") as caught:
+@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
+def test_a_bundled_file_that_was_changed(monkeypatch, file):
+    assert file in sources.BUNDLED_DIGESTS
+    monkeypatch.setitem(sources.BUNDLED_DIGESTS, file, "0" * 64)
+    with pytest.raises(LoadError, match=f"{file} is not the published one.*--force-reinstall") as caught:
         load_encoder()
     assert caught.value.kind == "digest"
 

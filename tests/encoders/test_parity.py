@@ -9,11 +9,12 @@ from torch import nn
 from transformers import AutoModel
 
 from selfattn import LoadError, load_encoder
-from selfattn.encoders import capture, parity
+from selfattn.encoders import capture, parity, tokenizer_limits
 from selfattn.encoders.capture import Recorder, recorded_attention
 from selfattn.encoders.checkpoint import check_folder
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.encoders.parity import filled
+from selfattn.encoders.reference import EagerTwin
 from selfattn.encoders.sources import resolve
 from selfattn.kernel import attend
 from selfattn.scan.measure import measure
@@ -155,26 +156,48 @@ def test_the_bundled_encoders_fast_pass_is_held_at_each_load(monkeypatch, when):
     assert "differ from the model's own by" in load_encoder(device="cpu").reason
 
 
-def test_what_a_load_of_the_bundled_encoder_spares(encoder):
-    """Its whole check, at its limit too, says the same as the one at load."""
+def test_what_a_load_of_the_bundled_encoder_spares(encoder, monkeypatch):
+    """One eager pass, and no second reading of a tokenizer.json known by its digest; the whole check says the same."""
+    passes, read = [], []
+    run = EagerTwin.run
+    monkeypatch.setattr(EagerTwin, "run", lambda twin, *inputs: passes.append(1) or run(twin, *inputs))
+    monkeypatch.setattr(tokenizer_limits, "_check_file", lambda *file: read.append(file))
+    load_encoder(device="cpu")
+    assert (len(passes), read) == (1, [])
+    monkeypatch.undo()
     short = encoder.tokenize("The bank of the river.")
     whole = parity.measure(encoder, short)
     assert (whole.reason, whole.equal_lengths) == ("", False)
     assert parity.measure(encoder, short, pinned=True) == whole
-    check_folder(resolve().folder)  # refuses nothing; at load its tokenizer.json, known by its digest, isn't read
+    check_folder(resolve().folder)  # refuses nothing
 
 
-@pytest.mark.parametrize("n", [8, 64])
-def test_a_kernel_that_differs_is_not_trusted(checkpoint, monkeypatch, n):
-    """At the limit too, where the weights of some tokens are compared."""
-    right = capture.attend_precisely
+@pytest.mark.parametrize(("n", "error"), [(8, 1e-3), (64, 1e-3), (8, float("nan"))])
+def test_a_kernel_that_differs_in_one_layer_is_not_trusted(checkpoint, monkeypatch, n, error):
+    """At the limit too, where the weights of some tokens are compared: here all but the first token's are wrong."""
+    right, layers = capture.attend_precisely, []
 
     def wrong(query, key, *others):
         trace = right(query, key, *others)
-        return replace(trace, weights=trace.weights + 1e-3 * (key.shape[-2] == n))
+        layers.extend([n] * (key.shape[-2] == n))
+        if layers == [n] * 3:
+            trace.weights[..., 1:, :] += error
+        return trace
 
     monkeypatch.setattr(capture, "attend_precisely", wrong)
-    assert "the kernel's weights differ" in load_encoder(str(checkpoint("BERT"))).reason
+    assert "layer 2, the kernel's weights differ" in load_encoder(str(checkpoint("BERT"))).reason
+
+
+def test_a_kernel_that_makes_no_numbers_in_a_low_precision_is_not_trusted(checkpoint, monkeypatch):
+    right = capture.attend_precisely
+
+    def wrong(query, *others):
+        trace = right(query, *others)
+        return replace(trace, weights=trace.weights * float("nan")) if query.dtype == torch.bfloat16 else trace
+
+    monkeypatch.setattr(capture, "attend_precisely", wrong)
+    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
+    assert encoder.reason.startswith("in bfloat16 the kernel's weights differ")
 
 
 @pytest.mark.parametrize("layer", [1, 3])
@@ -191,12 +214,13 @@ def test_a_low_precision_that_makes_no_numbers_is_not_trusted(checkpoint, monkey
     assert encoder.reason.startswith("in bfloat16")
 
 
-def test_a_wrong_context_is_not_trusted(checkpoint, monkeypatch):
+@pytest.mark.parametrize("error", [1e-3, float("nan")])
+def test_a_wrong_context_is_not_trusted(checkpoint, monkeypatch, error):
     right = capture.sdpa_attention_forward
 
     def wrong(*inputs, **options):
         context, weights = right(*inputs, **options)
-        return context + 1e-3, weights
+        return context + error, weights
 
     monkeypatch.setattr(capture, "sdpa_attention_forward", wrong)
     assert "contexts differ" in load_encoder(str(checkpoint("BERT"))).reason
@@ -236,6 +260,13 @@ def test_a_number_that_a_low_precision_cannot_hold_is_refused(tmp_path):
     assert load_encoder(folder).recomputable
     with pytest.raises(LoadError, match="not finite in float16"):
         load_encoder(folder, dtype="float16")
+
+
+def test_numbers_whose_sum_a_low_precision_cannot_hold_are_no_reason_to_refuse(tmp_path):
+    folder = with_weights(
+        save_tiny(FAMILIES["BERT"], tmp_path), lambda tensors: tensors["pooler.dense.bias"].fill_(6e4)
+    )
+    assert load_encoder(folder, dtype="float16").dtype == "float16"
 
 
 @pytest.mark.parametrize("prefix", ["", "bert."])

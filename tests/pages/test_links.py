@@ -1,6 +1,7 @@
 """What a link asks for is shown, or the page says that it can't be had and what it shows in its place."""
 
 import shutil
+import sys
 from urllib.parse import parse_qsl, urlparse
 
 import pytest
@@ -14,6 +15,8 @@ from selfattn.encoders.sources import BUNDLED_NAME
 from tests.pages.conftest import APP
 
 pytestmark = pytest.mark.slow
+
+REMEDY = "Choose something else, or ask whoever made the link."
 
 
 def opened(**query: str) -> AppTest:
@@ -45,26 +48,56 @@ def folder(tmp_path_factory):
         ({"word": "loan"}, "word 'loan', which doesn't stand in both sentences. Shown instead: bank."),
         ({"example": "zebra"}, "example 'zebra', which there isn't. Shown instead: bank."),
         ({"head": "L9 H99"}, f"head L9 H99, which {BUNDLED_NAME} hasn't got. Shown instead: L0 H10."),
-        ({"at_b": "2"}, "number 2 of the words 'bank' in B; it stands there 1 time. Shown instead: number 1."),
+        ({"at_b": "2"}, "occurrence 2 of 'bank' in B, where it stands once. Shown instead: occurrence 1."),
         (
             {"model": "nobody/knows"},
-            "encoder 'nobody/knows', which this server doesn't offer. Shown instead: all-MiniLM-L6-v2.",
+            "encoder 'nobody/knows', which isn't on this server's list. Shown instead: all-MiniLM-L6-v2.",
         ),
-        ({"dtype": "int3"}, "precision 'int3', which this server doesn't offer. Shown instead: float32."),
+        ({"word": "loan", "at_b": "2"}, "word 'loan', which doesn't stand in both sentences. Shown instead: bank."),
+        ({"device": "abacus"}, "device 'abacus', which isn't on this server's list. Shown instead: auto."),
+        ({"dtype": "int3"}, "precision 'int3', which isn't on this server's list. Shown instead: float32."),
         (
             {"a": "A bank is a bank.", "b": "The bank.", "at_a": "3"},
-            "number 3 of the words 'bank' in A; it stands there 2 times. Shown instead: number 1.",
+            "occurrence 3 of 'bank' in A, where it stands 2 times. Shown instead: occurrence 1.",
         ),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 def test_what_cannot_be_had_is_said_with_what_is_shown(query, sentence):
     at = opened(**query)
-    sentences = [f"The link asks for the {sentence}".replace("for the number", "for number")]
+    sentences = [f"The link asks for the {sentence} {REMEDY}".replace("for the occurrence", "for occurrence")]
     assert said(at) == sentences
     assert said(at.run()) == sentences  # a second run says it too
     at.select_slider(key="head").set_value("L3 H7").run()
     assert said(at) == ([] if "head" in query else sentences)  # a choice of one's own in its place ends it
+
+
+def test_an_encoder_that_cannot_be_had_keeps_its_digest_in_the_address():
+    at = opened(model="another ...", other="/no/such/folder", digest="c0ffee00")
+    assert "There is no folder" in at.error[0].value
+    assert any(text.value == f"Meanwhile this page stays on {BUNDLED_NAME}." for text in at.text)
+    assert at.query_params["digest"] in ("c0ffee00", ["c0ffee00"])
+
+
+def test_the_bundled_encoders_long_name_opens_it_where_the_server_starts_with_another(folder, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["app.py", "--model", str(folder)])
+    for name in (BUNDLED_NAME, "all-MiniLM-L6-v2"):
+        assert opened(model=name).selectbox(key="model").value == BUNDLED_NAME
+
+
+def test_a_second_encoder_that_cannot_be_had_or_has_other_weights_is_said(folder):
+    def beside(**query: str) -> AppTest:
+        at = opened(**query).switch_page("pages/explore/two_encoders.py").run()
+        assert not at.exception, at.exception[0].message
+        return at
+
+    asked = "The link asks for the second encoder 'nobody/knows', which isn't on this server's list."
+    assert said(beside(second="nobody/knows")) == [f"{asked} Shown instead: none. {REMEDY}"]
+    at = beside(second="another ...", second_other=str(folder), second_digest="c0ffee00")
+    digest = load_encoder(str(folder)).digest[:8]
+    assert [f"Shown instead: {folder}, whose sha256 begins {digest}." in text for text in said(at)] == [True]
+    at = beside(second="another ...", second_other=str(folder))
+    assert at.query_params["second_digest"] in (digest, [digest])
 
 
 def test_a_link_that_can_be_had_says_nothing():
@@ -98,7 +131,10 @@ def test_the_address_holds_the_start_of_the_weights_digest(folder):
 def test_other_weights_under_the_same_name_are_said_as_long_as_the_link_asks_for_the_first(folder):
     other = opened(model="another ...", other=str(folder), digest="c0ffee00")
     digest = load_encoder(str(folder)).digest
-    sentence = f"The link was made with other weights (sha256 c0ffee00). Shown instead: {folder} with {digest[:8]}."
+    sentence = (
+        "The link was made with other weights of this encoder (their sha256 begins c0ffee00). Shown instead: "
+        f"{folder}, whose sha256 begins {digest[:8]}. {REMEDY}"
+    )
     assert said(other) == [sentence]
     assert said(fresh(other)) == [sentence]  # a reload says so again
     other.selectbox(key="model").set_value(BUNDLED_NAME).run()
@@ -110,7 +146,8 @@ def test_beyond_localhost_a_link_opens_nothing_that_is_not_offered(folder, monke
     for name in (str(folder), str(tmp_path / "no")):
         at = opened(model="another ...", other=name)
         assert said(at) == [
-            f"The link asks for the encoder {name!r}, which this server doesn't offer. Shown instead: all-MiniLM-L6-v2."
+            f"The link asks for the encoder {name!r}, which isn't on this server's list. Shown instead: all-MiniLM-L6-v2. "
+            + REMEDY
         ]
         assert "other" not in [field.key for field in at.text_input]
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
