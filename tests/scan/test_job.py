@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from selfattn import load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.scan import ScanError, measure, read_scan
 from selfattn.scan.__main__ import main
+from selfattn.scan.files import short_digest
 from selfattn.scan.job import Job, run
 from selfattn.scan.output import ScanFolder
 
@@ -315,7 +317,7 @@ def swap_names(part):
 
 
 def double(part):
-    part.with_name(part.name[:12] + "-0123456789abcdef.parquet").write_bytes(part.read_bytes())
+    part.with_name(part.name[:11] + "-0123456789abcdef.parquet").write_bytes(part.read_bytes())
 
 
 def foreign(part):
@@ -335,7 +337,23 @@ def no_rejects(part):
     (part.parents[1] / "rejects" / f"{part.name[:11]}.csv").unlink()
 
 
-CHANGES = [damage, empty, swap, swap_names, double, foreign, pipe, rejects, no_rejects]
+def twice(part):
+    """The same rows once more, whole by their own digest."""
+    other = part.with_name("other")
+    table = pq.read_table(part)
+    with pq.ParquetWriter(other, table.schema, compression="none") as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"part": pq.read_metadata(part).metadata[b"part"].decode()})
+    with open(other, "rb") as stream:
+        other.rename(part.with_name(f"{part.name[:11]}-{short_digest(stream)}.parquet"))
+
+
+CHANGES = {
+    damage: "is damaged", empty: "is damaged", swap: "is damaged", double: "is damaged",
+    swap_names: "or another place in this one", twice: "are for the same rows. Delete one of them",
+    foreign: "is none of the scan's parts. Move it away", pipe: "is none of the scan's parts. Move it away",
+    rejects: "isn't what the job wrote. Delete", no_rejects: "isn't what the job wrote. Delete",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -347,7 +365,7 @@ def test_a_part_that_is_not_what_was_written_is_refused_by_name(tmp_path, capsys
     capsys.readouterr()
     assert scan(table, output, "--part-rows", "4") == 2
     message = capsys.readouterr().err
-    assert "Delete" in message or "Move it away" in message
+    assert CHANGES[change] in message
     assert str(output) in message
     with pytest.raises(ScanError) as caught:
         read_scan(output)
@@ -374,6 +392,10 @@ def test_gathered_rejects_that_were_changed_are_refused_and_made_again(tmp_path)
         read_scan(output)
     assert scan(table, output) == 0
     assert (output / "rejects.csv").read_bytes() == whole
+    (output / "rejects.csv").unlink()
+    assert not read_scan(output).finished  # killed before its last step
+    assert scan(table, output) == 0
+    assert read_scan(output).finished
 
 
 def test_a_description_that_was_changed_is_refused(tmp_path, capsys):
