@@ -7,6 +7,7 @@ beside them.
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
@@ -22,16 +23,9 @@ from selfattn.words import Word, to_groups
 
 def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
     """Attention weights (n, n) of one head: query_pos, key_pos, query, key, weight; n * n rows."""
-    n = len(tokens)
-    return pd.DataFrame(
-        {
-            "query_pos": [i for i in range(n) for _ in range(n)],
-            "key_pos": list(range(n)) * n,
-            "query": [token for token in tokens for _ in range(n)],
-            "key": list(tokens) * n,
-            "weight": weights.flatten().tolist(),
-        }
-    )
+    rows, columns = np.indices((len(tokens), len(tokens))).reshape(2, -1)
+    texts = {"query": [tokens[i] for i in rows], "key": [tokens[j] for j in columns]}
+    return pd.DataFrame({"query_pos": rows, "key_pos": columns, **texts, "weight": weights.flatten().tolist()})
 
 
 def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> pd.DataFrame:
@@ -71,16 +65,9 @@ def handed_over_frame(
 
 def heads_frame(**measures: Tensor) -> pd.DataFrame:
     """One row a head: layer, head, name ("L0 H10"), and a column for each measure (n_layers, n_heads) given."""
-    n_layers, n_heads = next(iter(measures.values())).shape
-    heads = [Head(layer, head) for layer in range(n_layers) for head in range(n_heads)]
-    return pd.DataFrame(
-        {
-            "layer": [head.layer for head in heads],
-            "head": [head.head for head in heads],
-            "name": [str(head) for head in heads],
-            **{name: values.flatten().tolist() for name, values in measures.items()},
-        }
-    )
+    heads = [Head(*place) for place in np.ndindex(*next(iter(measures.values())).shape)]
+    columns = {name: values.flatten().tolist() for name, values in measures.items()}
+    return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
 
 
 STEPS = ("scores", "scaled", "masked", "weights", "share")
@@ -119,15 +106,12 @@ def context_frame(trace: AttentionTrace, positions: Sequence[int], sentence: str
 
 def drift_frame(**curves: Tensor) -> pd.DataFrame:
     """Similarity curves over depth, each (n_layers + 2,): curve, depth (0 ...), stage (its name), similarity."""
-    parts = []
-    for name, values in curves.items():
-        stages = stage_names(len(values) - 2)
-        parts.append(
-            pd.DataFrame(
-                {"curve": name, "depth": range(len(values)), "stage": stages, "similarity": values.tolist()},
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
+    rows = [
+        (name, depth, stage, value)
+        for name, values in curves.items()
+        for depth, (stage, value) in enumerate(zip(stage_names(len(values) - 2), values.tolist()))
+    ]
+    return pd.DataFrame(rows, columns=["curve", "depth", "stage", "similarity"])
 
 
 def stage_names(n_layers: int) -> list[str]:

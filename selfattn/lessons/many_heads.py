@@ -6,6 +6,7 @@ Source: the lesson's "one head, one relation"; surface patterns as in Clark et a
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 from torch import Tensor
 
@@ -15,13 +16,10 @@ KINDS = ("a special token", "itself", "the token before", "the token after", "an
 def favourites(rows: Tensor, position: int, tokens: Sequence[str], special: Sequence[bool]) -> pd.DataFrame:
     """One row a head: layer, head, token, weight, kind; rows (n_layers, n_heads, n) of the token at `position`."""
     weights, places = rows.max(-1)
-    n_layers, n_heads = weights.shape
     favourite = []
-    for layer in range(n_layers):
-        for head in range(n_heads):
-            place = int(places[layer, head])
-            kind = _kind(place, position, special)
-            favourite.append((layer, head, tokens[place], float(weights[layer, head]), kind))
+    for head in np.ndindex(*weights.shape):
+        place = int(places[head])
+        favourite.append((*head, tokens[place], float(weights[head]), _kind(place, position, special)))
     return pd.DataFrame(favourite, columns=["layer", "head", "token", "weight", "kind"])
 
 

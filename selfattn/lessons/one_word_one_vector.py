@@ -11,8 +11,10 @@ from itertools import combinations
 import pandas as pd
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from selfattn.encoders.encoding import Encoding
+from selfattn.senses.nearest_centroid import cosines
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +56,9 @@ def plane(paths: WordPaths) -> Plane:
     The mean is what all sentences do to the word; without it even the first layer's norm would fill the picture.
     Bare vectors of another width than the hidden states' can't be drawn there and stand at the origin.
     """
-    layers = _unit(paths.layers.double())
+    layers = normalize(paths.layers.double(), dim=-1)
     moved = layers - layers.mean(1, keepdim=True)
-    start = _unit(paths.static.double())
+    start = normalize(paths.static.double(), dim=-1)
     start = start - start.mean(0) if paths.comparable else torch.zeros_like(moved[0])
     cloud = torch.cat([start, moved.flatten(0, 1)])
     _, sizes, directions = torch.linalg.svd(cloud, full_matrices=False)
@@ -64,12 +66,6 @@ def plane(paths: WordPaths) -> Plane:
     explained = float(sizes[:2].square().sum()) / total if total > 0 else 1.0
     axes = directions[:2].T
     return Plane(start @ axes, moved @ axes, explained)
-
-
-def cosines(vectors: Tensor) -> Tensor:
-    """(k, d) -> (k, k): cosines."""
-    unit = _unit(vectors.double())
-    return unit @ unit.T
 
 
 def baselines(paths: WordPaths, senses: Sequence[str], others: WordPaths | None = None) -> pd.DataFrame:
@@ -98,7 +94,3 @@ def _pairs(senses: Sequence[str], same: bool) -> list[tuple[int, int]]:
 
 def _mean(matrix: Tensor, pairs: list[tuple[int, int]]) -> float:
     return float(torch.stack([matrix[pair] for pair in pairs]).mean())
-
-
-def _unit(vectors: Tensor) -> Tensor:
-    return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(1e-12)

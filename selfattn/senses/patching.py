@@ -300,9 +300,8 @@ def _over_words(words: Sequence[_Result]) -> _Result:
     n, differences, gap = len(words), np.stack([r.difference for r in words]), np.array([r.gap for r in words])
     counts = word_draws(n, RESAMPLES)[: len(words[0].draws) if n > 1 else 0]  # none without gradients
     shuffled = np.stack([r.shuffled for r in words])
-    some = (
-        slice(None) if len(counts) and n >= 4 else slice(0)
-    )  # as in a word: a half of one word says nothing about words
+    # As in a word: a half of one word says nothing about words.
+    halvings = HALVINGS if len(counts) and n >= 4 else 0
     return _Result(
         word=ALL,
         n=n,
@@ -313,8 +312,8 @@ def _over_words(words: Sequence[_Result]) -> _Result:
         gap_draws=counts @ gap,
         draws=counts @ differences,
         shuffled=shuffled.mean(axis=0),
-        halves=word_halves(differences[:, None], HALVINGS)[some],
-        shuffled_halves=word_halves(shuffled[:, :SHUFFLED], HALVINGS)[some],
+        halves=word_halves(differences[:, None], halvings),
+        shuffled_halves=word_halves(shuffled[:, :SHUFFLED], halvings),
     )
 
 

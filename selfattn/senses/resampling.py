@@ -53,7 +53,7 @@ def word_halves(values: np.ndarray, size: int) -> np.ndarray:
     generator = np.random.default_rng(SEED)
     orders = [generator.permutation(len(values)) for _ in range(size)]
     halves = [[values[half].mean(axis=0) for half in np.array_split(order, 2)] for order in orders]
-    return np.swapaxes(halves, 1, 2).reshape(-1, 2, values.shape[-1])
+    return np.reshape(halves, (size, 2, *values.shape[1:])).swapaxes(1, 2).reshape(-1, 2, values.shape[-1])
 
 
 def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:

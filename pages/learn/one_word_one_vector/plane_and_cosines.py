@@ -15,6 +15,7 @@ from selfattn.examples import NEUTRAL_SENTENCES
 from selfattn.lessons import one_word_one_vector
 from selfattn.lessons.one_word_one_vector import WordPaths
 from selfattn.numbers import cosine, share
+from selfattn.senses.nearest_centroid import cosines
 
 
 @once_per_encoder()
@@ -60,7 +61,7 @@ def show_plane(paths: WordPaths, senses: list[str], layer: int) -> None:
 
 def show_cosines(vectors: Tensor) -> None:
     """The cosine of every two sentences' vectors (k, d_model) of the word."""
-    matrix = one_word_one_vector.cosines(vectors)
+    matrix = cosines(vectors)
     names = [str(number) for number in range(1, len(matrix) + 1)]
     row, column = divmod(int(matrix.argmin()), len(matrix))
     chart = heatmap(matrix, names, current_theme(), maximum=1.0, names=("sentence", "and"), cell=46)
