@@ -14,7 +14,6 @@ from itertools import combinations
 import pandas as pd
 import torch
 from captum.attr import IntegratedGradients
-from scipy.stats import rankdata, spearmanr
 from torch import Tensor
 
 from selfattn.analysis.attention_rollout import rollout
@@ -38,11 +37,11 @@ class Attributions:
     blank: str  # the token that stands for a word that is blanked out
 
     def frame(self) -> pd.DataFrame:
-        """One row a word: place (its first token), word, and for each method its value and its rank by size (1 = most)."""
+        """One row a word: place (its first token), word, and for each method its value and rank by size (1 = most)."""
         table = {"place": [word.start for word in self.words], "word": [word.text for word in self.words]}
         for method, values in self.values.items():
             table[method] = values.tolist()
-            table[f"{method} rank"] = ranks(values)
+            table[f"{method} rank"] = pd.Series(values.abs().numpy()).rank(ascending=False)
         return pd.DataFrame(table)
 
 
@@ -110,22 +109,15 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
     raise ValueError(f"{encoder.name}'s tokeniser has no mask, padding or unknown token to blank a word out with.")
 
 
-def ranks(values: Tensor | Sequence[float]) -> list[float]:
-    """Ranks by absolute value: 1 for the largest; equal ones share the mean of their ranks."""
-    return rankdata([-abs(float(value)) for value in values]).tolist()
-
-
 def agreement(values: dict[str, Tensor]) -> pd.DataFrame:
     """Spearman's rank correlation of the absolute values for each pair of methods: first, second, correlation.
 
     NaN where there are fewer than three words, or where one method gives all the same rank.
     """
-    rows = []
-    for first, second in combinations(values, 2):
-        a, b = (values[name].abs().tolist() for name in (first, second))
-        ranked = len(a) > 2 and len(set(a)) > 1 and len(set(b)) > 1
-        rows.append({"first": first, "second": second, "correlation": spearmanr(a, b)[0] if ranked else float("nan")})
-    return pd.DataFrame(rows)
+    sizes = pd.DataFrame({method: each.abs().numpy() for method, each in values.items()})
+    between = sizes.corr("spearman", min_periods=3)
+    rows = [(first, second, between.loc[first, second]) for first, second in combinations(values, 2)]
+    return pd.DataFrame(rows, columns=["first", "second", "correlation"])
 
 
 def _integrated_gradients(encoder: Encoder, ids: Tensor, empty: Tensor, number: Callable[..., Tensor]) -> Tensor:

@@ -51,16 +51,11 @@ class MaskedHead:
     def predictions(self, encoding: Encoding, top: int = 10) -> pd.DataFrame:
         """The likeliest tokens at the mask: rank (from 1), id, token, text (as written), probability (0 to 1)."""
         logs = self.log_probabilities(encoding.states[-1][self.place(encoding)])
-        likeliest = logs.topk(min(top, len(logs)))
-        return pd.DataFrame(
-            {
-                "rank": range(1, len(likeliest.indices) + 1),
-                "id": likeliest.indices.tolist(),
-                "token": self.encoder.tokenizer.convert_ids_to_tokens(likeliest.indices.tolist()),
-                "text": [self.encoder.tokenizer.decode([index]).strip() for index in likeliest.indices.tolist()],
-                "probability": likeliest.values.exp().tolist(),
-            }
-        )
+        tokenizer, likeliest = self.encoder.tokenizer, logs.topk(min(top, len(logs)))
+        ids = likeliest.indices.tolist()
+        tokens, texts = tokenizer.convert_ids_to_tokens(ids), [tokenizer.decode([token]).strip() for token in ids]
+        columns = {"rank": range(1, len(ids) + 1), "id": ids, "token": tokens, "text": texts}
+        return pd.DataFrame({**columns, "probability": likeliest.values.exp().tolist()})
 
     def probabilities(self, encoding: Encoding, ids: list[int]) -> list[float]:
         """The probability of each of these tokens at the mask, 0 to 1."""

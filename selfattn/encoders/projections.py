@@ -65,13 +65,7 @@ class Projected:
     query: Tensor  # (n, d_head)
     key: Tensor  # (n, d_head)
     value: Tensor  # (n, d_head); nothing is done to values
-    cosine: Tensor | None  # (n, d_head): the rotary angles' cosines, where there are any
-    sine: Tensor | None  # (n, d_head)
-
-    @property
-    def rotary(self) -> bool:
-        """Whether query and key were turned by their position."""
-        return self.cosine is not None
+    rotary: bool  # whether query and key were turned by their position
 
     def output(self, context: Tensor) -> Tensor:
         """What the head adds to the residual stream, (n, d_model), for its context (n, d_head); without the bias."""
@@ -99,12 +93,11 @@ def project(
     query_flat = affine(read, projections.query_weight, projections.query_bias)
     key_flat = affine(read, projections.key_weight, projections.key_bias)
     value = affine(value_read, projections.value_weight, projections.value_bias)
-    cosine, sine = rotary or (None, None)
-    query, key = (flat if rotary is None else rotate(flat, cosine, sine) for flat in (query_flat, key_flat))
+    query, key = (flat if rotary is None else rotate(flat, *rotary) for flat in (query_flat, key_flat))
     _check(encoder, recording, head, (query, key, value))
     return Projected(
         projections=projections, layer_input=layer_input, read=read, value_read=value_read, read_note=read_note,
-        query_flat=query_flat, key_flat=key_flat, query=query, key=key, value=value, cosine=cosine, sine=sine
+        query_flat=query_flat, key_flat=key_flat, query=query, key=key, value=value, rotary=rotary is not None
     )  # fmt: skip
 
 

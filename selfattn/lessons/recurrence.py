@@ -111,26 +111,17 @@ def networks(wanted: int, gain: float, gate: float, asking: float) -> dict[str, 
     typed_numbers.number("Gate", gate, 0, 1)
     typed_numbers.number("Asking", asking, 0, 100)
     return {
-        "plain": partial(plain, gain=gain),
+        "plain": partial(gated, wanted=wanted, gain=gain, gate=1.0),
         "gated": partial(gated, wanted=wanted, gain=gain, gate=gate),
         "attention": partial(attention, wanted=wanted, asking=asking),
     }
 
 
-def plain(vectors: Tensor, gain: float) -> Tensor:
-    """state = gain * R state + word. R only turns the state, so the gain alone decides what grows or fades."""
-    turn = _rotation(vectors.shape[-1])
-    state, states = torch.zeros_like(vectors[..., 0, :]), []
-    for word in vectors.unbind(-2):
-        state = gain * (state @ turn) + word
-        states.append(state)
-    return torch.stack(states, dim=-2)
-
-
 def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
     """state = (1 - z) * state + z * (gain * R state + word), with z = 1 at the wanted word and `gate` elsewhere.
 
-    The gate opens where training would open it, set by hand here; a gate of 1 throughout is the plain network.
+    R only turns the state. The gate opens where training would open it, set by hand here; a gate of 1 throughout is the plain
+    network, state = gain * R state + word, in which the gain alone decides what grows or fades.
     """
     turn = _rotation(vectors.shape[-1])
     state, states = torch.zeros_like(vectors[..., 0, :]), []

@@ -69,13 +69,7 @@ def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFram
             "Textbook weights: expected rows of numbers of at least 0 with one above it. Change the others."
         )
     distance = (shares(weights) - shares(printed)).abs().sum(-1).mean(-1) / 2
-    n_layers, n_heads = distance.shape
-    frame = pd.DataFrame(
-        {
-            "layer": np.repeat(range(n_layers), n_heads),
-            "head": np.tile(range(n_heads), n_layers),
-            "distance": distance.flatten().tolist(),
-            "kept": weights.sum(-1).mean(-1).flatten().tolist(),
-        }
-    )
+    layer, head = np.indices(distance.shape).reshape(2, -1)
+    kept = weights.sum(-1).mean(-1).flatten().tolist()
+    frame = pd.DataFrame({"layer": layer, "head": head, "distance": distance.flatten().tolist(), "kept": kept})
     return frame.sort_values("distance", ignore_index=True)

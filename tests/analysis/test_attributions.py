@@ -9,8 +9,9 @@ from scipy.stats import spearmanr
 
 from selfattn import load_encoder
 from selfattn.analysis.attention_rollout import rollout
-from selfattn.analysis.attributions import METHODS, agreement, attribute, blank_token, direction, ranks
+from selfattn.analysis.attributions import METHODS, Attributions, agreement, attribute, blank_token, direction
 from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.words import Word
 
 A, B = "The bank of the river was unbelievably muddy.", "The bank approved the loan."
 
@@ -102,7 +103,10 @@ def test_progress_counts_up_to_the_end(asked):
 
 
 def test_ranks_go_by_size_and_share_ties():
-    assert ranks([0.1, -3.0, 2.0, -2.0, 0.0]) == [4.0, 1.0, 2.5, 2.5, 5.0]
+    words = tuple(Word(text, place, place + 1) for place, text in enumerate("abcde"))
+    sizes = {"occlusion": torch.tensor([0.1, -3.0, 2.0, -2.0, 0.0])}
+    found = Attributions(words=words, values=sizes, number=0.0, baseline=0.0, gap=0.0, blank="[MASK]").frame()
+    assert found["occlusion rank"].tolist() == [4.0, 1.0, 2.5, 2.5, 5.0]
 
 
 def test_agreement_is_spearmans_correlation_of_sizes():
