@@ -9,6 +9,11 @@ from selfattn import numbers
 # What a precision below float32 moves the effect of removing a head by, the most of the 72 heads of the bundled encoder on
 # "The bank of the river." and "The bank approved the loan.", against float32. In bfloat16 five of them turn their sign.
 NOISE = {"bfloat16": 0.0025, "float16": 0.0002}
+# That noise in what is shown, by column: one pair; the mean over pairs of several words (measured over four words: at most .4,
+# in float16 .7); and swaps over a word's sentences, in units of r (measured on 16 sentences: at most .06, in float16 .12).
+OF_PAIR = {"effect": 1.0, "control": 1.0, "effect_minus_control": 2.0}
+OF_MEANS = {"different": 0.7, "same": 0.7, "gap": 0.7}
+OF_SWAPS = 0.15
 HINT = 2  # an effect under this many times its control's is no finding
 
 
@@ -76,24 +81,25 @@ def removal(frame: pd.DataFrame, chosen: str, word: str, before: float, same_sen
     return " ".join(parts)
 
 
-def noise_floor(frame: pd.DataFrame, measure: str, precision: str) -> tuple[pd.DataFrame, str]:
+def noise_floor(
+    frame: pd.DataFrame, measure: str, precision: str, columns: dict[str, float] = OF_PAIR
+) -> tuple[pd.DataFrame, str]:
     """The heads with effects under the precision's noise set to 0, and the sentence that says how many of `measure` are.
 
-    frame: frames.heads_frame with `effect` and, where there is a control, `control` and `effect_minus_control`, which as a
-    difference of two has twice the noise. In float32 the frame stays as it is and there is nothing to say.
+    frame: one row a head. columns: the frame's effects, each with the part or multiple of NOISE that is its noise. In float32
+    the frame stays as it is and there is nothing to say.
     """
     if precision not in NOISE:
         return frame, ""
-    floors = {"effect": NOISE[precision], "control": NOISE[precision], "effect_minus_control": 2 * NOISE[precision]}
-    floors = {column: floor for column, floor in floors.items() if column in frame}
+    floors = {column: part * NOISE[precision] for column, part in columns.items() if column in frame}
     shown = frame.assign(
         **{column: frame[column].where(frame[column].abs() >= floor, 0.0) for column, floor in floors.items()}
     )
     if measure not in floors:
         return shown, ""
-    hidden = int((shown[measure] == 0).sum())
+    hidden, floor = int((shown[measure] == 0).sum()), float(f"{floors[measure]:.2g}")
     return shown, (
-        f"In {precision} rounding alone moves this by about {numbers.plain(floors[measure])}: {hidden} of {len(frame)} heads lie "
+        f"In {precision} rounding alone moves this by about {numbers.plain(floor)}: {hidden} of {len(frame)} heads lie "
         "under that and are drawn as 0."
     )
 

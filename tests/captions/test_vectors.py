@@ -64,6 +64,9 @@ def test_effects_under_the_noise_of_a_precision_are_hidden_and_counted():
     )
     assert "by about 0.0004: 1 of 3" in captions.noise_floor(frame, "effect_minus_control", "float16")[1]
     assert captions.noise_floor(frame, "special_tokens", "bfloat16")[1] == ""
+    half, text = captions.noise_floor(frame, "effect", "bfloat16", {"effect": 0.4})
+    assert half["effect"].tolist() == pytest.approx([0.004, -0.0024, 0]) and half["control"].equals(frame["control"])
+    assert "by about 0.001: 1 of 3" in text
     assert "Without head 1 of layer 0 it is 0.80 as well, as far as can be told." in captions.removal(
         shown, "L0 H1", "bank", 0.8, None
     )

@@ -12,6 +12,7 @@ from vl_convert import vegalite_to_svg
 from pages.explore.all_heads.maps_and_lines import MEASURES
 from selfattn import Head, numbers
 from selfattn.analysis.steps import head_steps
+from selfattn.captions.vectors import NOISE
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 
 from .conftest import APP
@@ -260,6 +261,15 @@ def test_each_measure_colours_the_grid(measure):
     at = start(ALL, measure=measure)
     assert not at.exception
     assert any(text.startswith(f"{measure[0].upper()}{measure[1:]}: most in") for text in texts(at))
+
+
+def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(monkeypatch):
+    effects = placed_heads(start(ALL, measure="effect")).set_index("name")["effect"]
+    monkeypatch.setitem(NOISE, "float32", 0.005)
+    at = start(ALL, measure="effect")
+    shown = placed_heads(at).set_index("name")["effect"]
+    assert shown.to_dict() == effects.where(effects.abs() >= 0.005, 0.0).to_dict()
+    assert any(f"by about 0.005: {(shown == 0).sum()} of 72 heads lie under that" in text for text in texts(at))
 
 
 def test_sorting_puts_the_most_first():

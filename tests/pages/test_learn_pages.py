@@ -6,6 +6,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 from torch.nn.functional import cosine_similarity
 
+from selfattn.captions.vectors import NOISE
 from selfattn.examples import NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS
 from selfattn.lessons import tiny_model
 from selfattn.words import find
@@ -159,7 +160,7 @@ def test_one_word_says_what_is_missing():
     assert not at.exception and not charts(at)
 
 
-def test_pronouns(encoder):
+def test_pronouns(encoder, monkeypatch):
     at = page("learn/pronouns_and_negation", view="Pronouns")
     assert not charts(at)
     at.radio(key="pronouns.prediction").set_value("no better than luck can explain").run()
@@ -195,6 +196,10 @@ def test_pronouns(encoder):
     assert same(matrix(charts(at)[1]), effect, 1e-5)
     most = int(effect.abs().argmax())
     assert f"Removing L{most // 12} H{most % 12} changes that most" in words(at)
+    monkeypatch.setitem(NOISE, "float32", 0.005)
+    hidden = effect.abs() < 0.005
+    assert same(matrix(charts(at.run())[1]), effect.masked_fill(hidden, 0.0), 1e-5)
+    assert f"by about 0.005: {int(hidden.sum())} of 72 heads lie under that" in words(at)
 
 
 def test_negation(encoder):

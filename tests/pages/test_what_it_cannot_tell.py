@@ -5,7 +5,9 @@ import torch
 from streamlit.testing.v1 import AppTest
 from torch.nn.functional import cosine_similarity
 
-from pages.about.what_it_cannot_tell.counterexamples import PASSAGE, SENTENCE
+from pages.about.what_it_cannot_tell.counterexamples import PASSAGE, SENTENCE, removal_example
+from selfattn.analysis.interventions import knock_out_effect
+from selfattn.captions.vectors import NOISE
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.lessons.counterexamples import SENSE_WORDS, SHUFFLES
 from selfattn.numbers import change, effect, share, span, weight
@@ -87,6 +89,18 @@ def test_effects_are_summed_beside_the_control(said, encoder):
         f"between the two senses: {largest}. In the control pair, two sentences of one sense: {control_largest}."
         in said
     )
+
+
+def test_effects_under_the_noise_count_for_nothing(encoder, monkeypatch):
+    monkeypatch.setitem(NOISE, "float32", 0.005)
+    pair = PAIRS[0]
+    places = [(text, (find(encoder.encode(text).words, pair.word)[0] + 1,)) for text in (pair.first, pair.second)]
+    effects = knock_out_effect(encoder, *places)
+    shown = effects[effects.abs() >= 0.005]
+    text, _ = removal_example(encoder)
+    assert text.startswith(f"The effects of all heads, one at a time, add up to {change(float(shown.sum()))};")
+    assert f"{share(float((shown < 0).sum()) / 72)} of the heads have a negative effect." in text
+    assert f"by about 0.005: {72 - len(shown)} of 72 heads lie under that" in text
 
 
 def test_baselines_stand_beside_the_heads(said, encoder):

@@ -1,12 +1,15 @@
 """The counter-examples of the page on what it cannot tell, computed on an encoder and put into words."""
 
 import pandas as pd
+import torch
 
 from selfattn.analysis.interventions import knock_out_effect
+from selfattn.captions.vectors import noise_floor
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode, once_per_encoder
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, PRONOUNS, labelled_sentences
+from selfattn.frames import heads_frame
 from selfattn.lessons import counterexamples, pronouns
 from selfattn.lessons.encoded_words import first_word
 from selfattn.numbers import change, effect, error, share, span, weight
@@ -52,12 +55,16 @@ def removal_example(encoder: Encoder) -> tuple[str, str]:
         (text, first_word(cached_encode(encoder, text), pair.word).positions)
         for text in (pair.first, pair.second, pair.control)
     ]
-    effects, control = cached_effect(encoder, *places[:2]), cached_effect(encoder, places[0], places[2])
+    frame = heads_frame(
+        effect=cached_effect(encoder, *places[:2]), control=cached_effect(encoder, places[0], places[2])
+    )
+    frame, noise = noise_floor(frame, "effect", encoder.dtype)
+    effects, control = (torch.tensor(frame[name].to_numpy()) for name in ("effect", "control"))
     together = float(knock_out_effect(encoder, *places[:2], heads=[tuple(encoder.all_heads)]))
     sums = counterexamples.add_up(effects, together, control)
     return (
         f"The effects of all heads, one at a time, add up to {change(sums.single_sum)}; all removed at once: "
-        f"{change(sums.together)}. {share(sums.negative)} of the heads have a negative effect.",
+        f"{change(sums.together)}. {share(sums.negative)} of the heads have a negative effect. {noise}".rstrip(),
         f"Largest single effect between the two senses: {effect(sums.largest)}. In the control pair, two sentences of one "
         f"sense: {effect(sums.control_largest)}.",
     )

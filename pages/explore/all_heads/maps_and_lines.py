@@ -11,6 +11,7 @@ from selfattn.analysis.measures import head_measures
 from selfattn.analysis.patterns import fits
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
+from selfattn.captions.vectors import noise_floor
 from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
@@ -74,7 +75,7 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
         against, how = EFFECTS[measure]
         first, second = choice.pair.first.place, getattr(choice.pair, against).place
         columns[measure] = cached_effect(choice.encoder, first, second, how)
-    frame = heads_frame(**columns)
+    frame, noise = noise_floor(heads_frame(**columns), measure, choice.encoder.dtype, dict.fromkeys(EFFECTS, 1.0))
     if ordered:
         frame = frame.sort_values(measure, ascending=False, kind="stable", ignore_index=True)
     maps = _thumbnails(choice.encoder, side.encoding)
@@ -88,7 +89,7 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
         columns=choice.encoder.n_heads,
         named=ordered,
     )
-    reading = captions.measure_by_head(frame, measure, unit, str(choice.head))
+    reading = f"{captions.measure_by_head(frame, measure, unit, str(choice.head))} {noise}".rstrip()
     show_chart(chart, reading, key="grid", heads=True, width="content", name="all heads", table=lambda: frame)
     st.caption(f"{meaning} {'' if unit == 'signed' else 'Mean over the rows of the ordinary tokens.'}")
 

@@ -2,8 +2,10 @@
 
 import pandas as pd
 import streamlit as st
+import torch
 
 from selfattn.analysis.measures import similarity
+from selfattn.captions.vectors import noise_floor
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import Place, cached, cached_effect, cached_encode
@@ -12,6 +14,7 @@ from selfattn.dashboard.stored_report import offer_again, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import PRONOUNS, UNRESOLVED, PronounSentence
+from selfattn.frames import heads_frame
 from selfattn.lessons import pronouns
 from selfattn.lessons.encoded_words import weight_on
 from selfattn.numbers import cosine, effect, share, weight
@@ -120,7 +123,8 @@ def _pronoun(encoder: Encoder, sentence: PronounSentence) -> Place:
 
 
 def _removal(encoder: Encoder, twins: list[Place], best: Head) -> None:
-    effects = cached_effect(encoder, *twins)
+    frame, noise = noise_floor(heads_frame(effect=cached_effect(encoder, *twins)), "effect", encoder.dtype)
+    effects = torch.tensor(frame["effect"].to_numpy()).view(encoder.n_layers, encoder.n_heads)
     vectors = [cached_encode(encoder, text).vector(encoder.n_layers, positions) for text, positions in twins]
     order = [
         Head(*divmod(place, encoder.n_heads)) for place in effects.abs().flatten().argsort(descending=True).tolist()
@@ -128,8 +132,8 @@ def _removal(encoder: Encoder, twins: list[Place], best: Head) -> None:
     caption = (
         f"The twins' pronouns have cosine {cosine(float(similarity(*vectors)))}. Removing {order[0]} changes that most "
         f"({effect(float(effects[order[0]]))}); the head that attends best elsewhere, {best}, comes {order.index(best) + 1}. "
-        f"of {len(order)}."
-    )
+        f"of {len(order)}. {noise}"
+    ).rstrip()
     show_chart(teaching.heads_chart(effects, kind="effect", numbers="+.2f"), caption, width="content")
     teaching.prose("What a head attends to and what it does are two different questions. Attention is not explanation.")
 
