@@ -151,3 +151,9 @@ def words_frame(report: SeparationReport) -> pd.DataFrame:
     return ranked.assign(sentences=counts[ranked["word"]].to_numpy()).sort_values(
         ["accuracy", "word"], ascending=[False, True], ignore_index=True
     )
+
+
+def together_frame(shares: pd.DataFrame) -> pd.DataFrame:
+    """Heads swapped together (of senses.leading_heads), the mean over words: k, heads ("leading" or "random"), share."""
+    means = shares.groupby("k")[["leading", "random"]].mean().reset_index()
+    return means.melt("k", var_name="heads", value_name="share")

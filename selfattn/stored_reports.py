@@ -23,7 +23,8 @@ from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
-from selfattn.senses import InterchangeReport, SeparationReport, interchange, separation
+from selfattn.senses import InterchangeReport, SeparationReport, interchange, leading_heads, separation
+from selfattn.senses.word_vectors import Vectors, word_vectors
 
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
@@ -48,9 +49,24 @@ class Stored:
     date: str
 
 
-def swapped_heads(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> InterchangeReport:
+@dataclass(frozen=True, eq=False)
+class LeadingHeads:
+    """Every word's leading heads swapped together, beside random ones."""
+
+    shares: pd.DataFrame  # word, k, leading, random: those of `leading_heads`
+
+
+def heads_together(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> LeadingHeads:
+    """`leading_heads` with five sizes and one random set a half: what is random is drawn anew for each of many words."""
+    curve = leading_heads(encoder, frame, sizes=(1, 3, 8, 20, 40), sets=1, progress=progress)
+    return LeadingHeads(curve[["word", "k", "leading", "random"]])
+
+
+def swapped_heads(
+    encoder: Encoder, frame: pd.DataFrame, progress: Progress, vectors: Vectors = word_vectors
+) -> InterchangeReport:
     """`interchange` without its sources, which are as many as all sentences' tokens times all heads."""
-    report = interchange(encoder, frame, progress=progress)
+    report = interchange(encoder, frame, progress=progress, vectors=vectors)
     return replace(report, sources=report.sources.iloc[:0])
 
 
@@ -71,6 +87,7 @@ KINDS = {
         lambda encoder, frame, progress: separation(encoder, frame, progress=progress),
     ),
     "interchange": Kind(InterchangeReport, 1, labelled_sentences, swapped_heads),
+    "leading_heads": Kind(LeadingHeads, 1, labelled_sentences, heads_together),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
     "halved_senses": Kind(HalvedSenses, 1, labelled_sentences, halved_senses),
 }

@@ -17,6 +17,7 @@ from selfattn.frames import (
     stage_names,
     steps_frame,
     strip_frame,
+    together_frame,
     weights_frame,
     words_frame,
 )
@@ -195,3 +196,13 @@ def test_what_each_word_hands_over_is_of_all_its_pieces(encoder):
     context = row @ trace.value
     assert frame["share"][1] == pytest.approx(float(handed @ context / (context @ context)), abs=1e-5)
     assert frame["share"].sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_heads_swapped_together_are_the_mean_over_words_of_each_number():
+    table = pd.DataFrame(
+        {"word": ["bank", "bank", "seal", "seal"], "k": [1, 3, 1, 3], "leading": [0.1, 0.3, 0.3, 0.5],
+         "random": [0.0, 0.1, 0.02, 0.3]}
+    )  # fmt: skip
+    found = together_frame(table)
+    assert found["heads"].tolist() == ["leading", "leading", "random", "random"] and found["k"].tolist() == [1, 3, 1, 3]
+    assert found["share"].tolist() == pytest.approx([0.2, 0.4, 0.01, 0.2])

@@ -19,7 +19,7 @@ from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.resampling import interval, p_values, threshold
 from selfattn.senses.usable_rows import require_rows
-from selfattn.senses.word_vectors import word_vectors
+from selfattn.senses.word_vectors import Vectors, word_vectors
 
 SHUFFLES = 1000
 KINDS = ("layers", "bag", "context", "uniform", "own_value")  # WordVectors' fields
@@ -70,6 +70,7 @@ def separation(
     shuffles: int = SHUFFLES,
     floor: bool = True,
     progress: Progress = lambda done, total: None,
+    vectors: Vectors = word_vectors,
 ) -> SeparationReport:
     """Measure sense separation over labelled sentences: a table with the columns sentence, word and sense.
 
@@ -77,7 +78,7 @@ def separation(
     shared (a half between two). Accuracy is the mean over a word's sentences, then over words. floor=False leaves out the
     random-weights encoder (its columns are nan). progress(done, total) is called after each word; an exception
     it raises ends the computation. Rows that can't be used are listed in `rejected` with their reasons.
-    Raises ValueError where a column is missing or no word is left.
+    vectors: how each word's are had. Raises ValueError where a column is missing or no word is left.
     """
     if shuffles < 1:
         raise ValueError(f"shuffles must be at least 1 (1,000 is usual), got {shuffles}.")
@@ -89,15 +90,15 @@ def separation(
     for run, (which, n_shuffles) in enumerate(runs):
         results.append([])
         for done, rows in enumerate(groups, start=1):
-            results[run].append(_one_word(which, rows, n_shuffles, seed=done))
+            results[run].append(_one_word(which, rows, n_shuffles, done, vectors))
             progress(run * len(groups) + done, len(runs) * len(groups))
     return _report(encoder, items, rejected, groups, results, shuffles)
 
 
-def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> _WordResult:
+def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int, made_by: Vectors) -> _WordResult:
     senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
     labels = torch.from_numpy(codes)
-    vectors = word_vectors(encoder, list(rows["sentence"]), list(zip(rows["start"], rows["stop"])))
+    vectors = made_by(encoder, list(rows["sentence"]), list(zip(rows["start"], rows["stop"])))
     scores, shuffled, nearest = {}, {}, None
     for kind in KINDS:
         between = cosines(getattr(vectors, kind)).flatten(0, -3)  # (features, n, n)

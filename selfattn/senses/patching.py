@@ -25,6 +25,7 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.senses.resampling import SEED, p_values, percentiles, rank_correlations, word_draws, word_halves
 from selfattn.senses.sense_axis import Draws, WordSlopes, axes, donor_weights, gaps
 from selfattn.senses.usable_rows import require_rows
+from selfattn.senses.word_vectors import Vectors, word_vectors
 
 PER_SENSE = 4  # rows: an axis and its donors are different ones
 PER_HALF = 3  # rows of each sense: one on the axis, one the donor, one that is moved
@@ -114,14 +115,18 @@ class _Result:
 
 
 def interchange(
-    encoder: Encoder, frame: pd.DataFrame, how: str = "gradient", progress: Progress = lambda done, total: None
+    encoder: Encoder,
+    frame: pd.DataFrame,
+    how: str = "gradient",
+    progress: Progress = lambda done, total: None,
+    vectors: Vectors = word_vectors,
 ) -> InterchangeReport:
     """Measure how far each head's output moves a word between its senses: a table with the columns sentence, word, sense.
 
     Each word needs two senses with four rows each. how="gradient" takes each effect to first order; "exact" runs every
     swap (effect, control and share; the rest by gradient), at n_layers * n_heads * 4 passes a sentence. Where an encoder
     can't be differentiated everything is exact and the rest NaN, with the `reason`. progress(done, total) is called after
-    each sentence; an exception it raises ends the computation.
+    each sentence; an exception it raises ends the computation. vectors: how each word's are had.
     Raises NotRecomputable where the encoder is shown only, ValueError where a column is missing or no word is left.
     """
     if not encoder.recomputable:
@@ -132,7 +137,7 @@ def interchange(
     each, together = [(head,) for head in encoder.all_heads], tuple(encoder.all_heads)
     results, sources, reason, done = [], [], "", 0
     for name, rows in items.groupby("word"):
-        word, parts, swapped = _word(encoder, str(name), rows), [], []
+        word, parts, swapped = _word(encoder, str(name), rows, vectors), [], []
         for i in range(len(rows)):
             if not reason:
                 try:
@@ -182,7 +187,7 @@ def leading_heads(
         shares = []
         for half in (0, 1):
             ranked = slopes.differences(Draws.of(word.senses[None], (dealt == half)[None]))[0].argsort(descending=True)
-            generator = np.random.default_rng(SEED)
+            generator = np.random.default_rng([SEED, half, *word.name.encode()])  # each half and word has its own sets
             orders = [ranked.tolist(), *(generator.permutation(len(ranked)).tolist() for _ in range(sets))]
             chosen = [tuple(encoder.all_heads[head] for head in order[:k]) for k in sizes for order in orders]
             others = word.folds(dealt != half)
@@ -201,17 +206,15 @@ def leading_heads(
     return pd.concat(tables, ignore_index=True)
 
 
-def _word(encoder: Encoder, name: str, rows: pd.DataFrame) -> _Word:
-    places = [(row.sentence, tuple(range(row.start, row.stop))) for row in rows.itertuples()]
-    encodings = encoder.encode_batch([sentence for sentence, _ in places])
-    vectors = [e.vector(encoder.n_layers, at) for e, (_, at) in zip(encodings, places)]
+def _word(encoder: Encoder, name: str, rows: pd.DataFrame, made_by: Vectors = word_vectors) -> _Word:
+    vectors = made_by(encoder, list(rows["sentence"]), list(zip(rows["start"], rows["stop"])))
     return _Word(
         name=name,
         labels=list(rows.index),
-        places=places,
+        places=[(row.sentence, tuple(range(row.start, row.stop))) for row in rows.itertuples()],
         senses=np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)[1],
-        units=normalize(torch.stack(vectors).double(), dim=1),
-        outputs=torch.stack([e.context(at) for e, (_, at) in zip(encodings, places)]),
+        units=normalize(vectors.layers[:, -1].double(), dim=1),
+        outputs=vectors.context,
     )
 
 

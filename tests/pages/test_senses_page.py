@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.explore.senses import swaps
 from pages.explore.senses import tables_and_reports as view
-from selfattn import Head, load_encoder, senses
+from selfattn import Head, load_encoder
 from selfattn.captions import senses as captions
 from selfattn.dashboard import cache, stored_report
 from selfattn.dashboard.cache import Cache, bytes_of, encoder_key
@@ -21,7 +21,7 @@ from selfattn.scan.tables import InputError
 from selfattn.senses import interchange, separation
 from selfattn.senses.patching import ALL
 from selfattn.stored_reports import stored
-from tests.pages.pictures import charts, mark
+from tests.pages.pictures import charts, lines, mark
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +61,8 @@ def whole(monkeypatch, encoder):
     """The page over the whole built-in set, its stored interchange changed by what is handed in."""
 
     def opened(**changes):
-        kept = {name: stored(name, encoder, labelled_sentences()) for name in ("separation", "interchange")}
+        names = ("separation", "interchange", "leading_heads")
+        kept = {name: stored(name, encoder, labelled_sentences()) for name in names}
         swapped = replace(kept["interchange"].report, **changes)
         kept["interchange"] = replace(kept["interchange"], report=swapped)
         monkeypatch.setattr(stored_report, "stored", lambda name, *_: kept[name])
@@ -96,7 +97,7 @@ def test_the_labelled_set_is_there_at_once_with_its_baselines_in_words(at):
 
 def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_computed_again(whole, monkeypatch):
     computed = []
-    monkeypatch.setattr(senses, "separation", lambda *given, **more: computed.append("separation") or kept.report)
+    monkeypatch.setattr(view, "separation", lambda *given, **more: computed.append("separation") or kept.report)
     monkeypatch.setattr(swaps, "swapped_heads", lambda *given, **more: computed.append("interchange") or swapped)
     monkeypatch.setattr(swaps, "interchange", lambda *given, **more: computed.append("one word") or swapped)
     at, swapped = whole()
@@ -105,9 +106,28 @@ def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_com
     assert any(f"Computed on {kept.date}" in caption.value for caption in at.caption)
     assert not computed
     next(button for button in at.button if button.label == "Compute again").click().run()
-    assert computed == ["separation", "one word", "interchange"]
+    assert computed == ["separation", "one word", "separation", "interchange"]  # of the chosen word first
     assert "Over 32 words" in texts(at)
     assert not any("Computed on" in caption.value for caption in at.caption)
+
+
+def test_what_one_word_needs_is_computed_first_and_its_vectors_once(at, monkeypatch):
+    asked, made = [], []
+    monkeypatch.setattr(cache, "_results", Cache(2**28, bytes_of))
+    for name in ("separation", "word_vectors"):
+        original = getattr(view, name)
+
+        def counted(encoder, table, *more, original=original, **named):
+            into = asked if "floor" in named else made
+            into.append(table["word"].nunique() if "floor" in named else (encoder.name, tuple(table)))
+            return original(encoder, table, *more, **named)
+
+        monkeypatch.setattr(view, name, counted)
+    at = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
+    assert asked == [1, 3] and "Over 3 words and 30 sentences" in texts(at) and "Over 1 word" not in texts(at)
+    bank = tuple(view.labelled().query("word == 'bank'")["sentence"])
+    assert made[0] == (load_encoder().name, bank)
+    assert len(made) == len(set(made)) == 6  # each word's once, by the encoder and by the one with random weights
 
 
 def test_the_page_leads_with_the_shares_over_all_words_and_in_the_chosen_one(whole):
@@ -122,6 +142,15 @@ def test_the_page_leads_with_the_shares_over_all_words_and_in_the_chosen_one(who
         cells = mark(chart, "rect")
         assert cells.field("color") == "share"
         assert cells.records["share"].tolist() == pytest.approx(rows["share"].tolist(), abs=1e-6)
+
+
+def test_the_leading_heads_swapped_together_are_drawn_beside_random_ones(whole, encoder):
+    at, _ = whole()
+    shares = stored("leading_heads", encoder, labelled_sentences()).report.shares
+    assert captions.together(shares) in texts(at)
+    drawn = lines(next(chart for chart in charts(at) if any(each.kind == "line" for each in chart)))
+    means = shares.groupby("k")[["leading", "random"]].mean()
+    assert drawn == {name: pytest.approx(means[name].to_dict(), abs=1e-6) for name in means}
 
 
 def test_a_word_whose_gap_is_small_has_no_shares_and_the_reason(whole, encoder):
@@ -141,11 +170,11 @@ def test_a_ranking_that_does_not_hold_is_called_so(whole, encoder):
     assert "that makes 0.61 (Spearman-Brown). Under 0.80 the ranking isn't to be relied on." in texts(at)
 
 
-def test_the_tokens_that_hand_it_over_are_those_of_the_chosen_sentence_and_head(at, encoder):
+def test_the_tokens_that_hand_it_over_are_those_of_the_chosen_sentence_and_head(at, encoder, monkeypatch):
     frame = view.labelled()
     row = frame.index[frame["word"] == "bat"][1]
+    monkeypatch.setattr(view, "show_sentences", lambda *given: row)  # the test driver can't select a row
     at = _set(_set(at, "sense_word", "bat"), "head", "L0 H3")
-    at = _set(at, "sources labelled bat", row)
     found = interchange(encoder, frame[frame["word"] == "bat"]).sources.query(
         "row == @row and layer == 0 and head == 3"
     )
@@ -163,14 +192,17 @@ def test_an_encoder_that_is_shown_only_says_what_is_missing(at, tmp_path, monkey
     assert any("can't be swapped in this encoder" in element.value for element in at.info)
 
 
-def test_the_chosen_head_decides_the_sentences(at, encoder):
+def test_the_chosen_head_and_word_decide_the_sentences(at, encoder):
     report = separation(encoder, view.labelled(), shuffles=1, floor=False)
     right = {head: int((report.sentences(*head)["score"] == 1).sum()) for head in ((0, 0), (3, 7))}
     assert right[0, 0] != right[3, 7]
     for (layer, head), count in right.items():
-        assert f"L{layer} H{head} gets the sense right in {count} of 30 sentences" in texts(
-            _set(at, "head", f"L{layer} H{head}")
-        )
+        at = _set(at, "head", f"L{layer} H{head}")
+        assert f"L{layer} H{head} gets the sense right in {count} of 30 sentences" in texts(at)
+    listed = _set(at, "sense_word", "bat").dataframe[0].value
+    of_bat = report.sentences(3, 7).query("word == 'bat'")
+    assert listed["nearest sense"].to_dict() == of_bat["nearest"].to_dict()  # by the row in the table
+    assert (listed["sense"] != listed["nearest sense"]).tolist() == sorted(of_bat["score"] < 1, reverse=True)
 
 
 def test_an_upload_with_senses_runs_and_lists_its_bad_rows(at):
@@ -255,7 +287,7 @@ def test_a_table_is_read_and_counted_once_not_at_each_click(at, monkeypatch):
         original = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *a, **k: (counted.append(name), original(*a, **k))[1])
 
-    for module, name in ((view, "read_table"), (senses, "separation"), (view, "check_rows")):
+    for module, name in ((view, "read_table"), (view, "separation"), (view, "check_rows")):
         count(module, name)
     at = _set(at, "source", view.TABLE)
     at.get("file_uploader")[0].upload("mine.csv", table(GOOD[:2]), "text/csv")

@@ -188,6 +188,22 @@ def test_leading_heads_are_ranked_on_one_half_and_swapped_on_the_other(riverbank
         leading_heads(tiny, table.groupby("sense").head(7))
 
 
+@pytest.mark.slow
+def test_random_heads_are_drawn_anew_for_each_half_and_word(riverbank, monkeypatch):
+    tiny, table = riverbank
+    table = pd.concat([table, table.assign(sentence="Rain. " + table["sentence"])])
+    other = table.assign(word="bank", sentence=table["sentence"].str.replace("riverbank", "bank"))
+    drawn = set()
+
+    def nothing(encoder, word, i, sets, folds):
+        drawn.add(sets[1])  # after the leading ones
+        return torch.zeros(2, len(sets), dtype=torch.float64)
+
+    monkeypatch.setattr(patching, "_exactly", nothing)
+    leading_heads(tiny, pd.concat([table, other], ignore_index=True), (3,), sets=1)
+    assert len(drawn) == 4
+
+
 def test_no_row_is_axis_and_donor_at_once_nor_meets_itself():
     senses = np.array([0, 1, 0, 1, 2, 0, 1, 2, 2, 0])
     counts = np.random.default_rng(1).integers(1, 3, size=(1, 10))

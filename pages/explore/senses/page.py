@@ -12,7 +12,7 @@ from selfattn.dashboard.figures import current_theme, show_chart, this_page
 from selfattn.dashboard.pickers import segmented
 from selfattn.dashboard.stored_report import offer_again, stored_report
 from selfattn.frames import layers_frame, named_heads, words_frame
-from selfattn.senses import clusters, separation
+from selfattn.senses import clusters
 
 encoder, head = this_page().encoder, this_page().head
 theme = current_theme()
@@ -28,14 +28,12 @@ if source == view.SCAN:
     view.show_scan(head)
     st.stop()
 frame, key = (view.labelled(), "labelled") if source == view.LABELLED else (view.pick_table() or st.stop())
-when, first = (
-    st.container(),
-    st.container(),
-)  # the swaps stand first; elsewhere than here they take longest, and come last
+when, top, early = st.container(), st.empty(), st.empty()
 kept = {
     name: stored_report(name, encoder, frame, key) if source == view.LABELLED else None
-    for name in ("separation", "interchange")
+    for name in ("separation", "interchange", "leading_heads")
 }
+drawn = False
 try:
     if "sense" not in frame:
         found = view.cached_report(
@@ -43,21 +41,32 @@ try:
         )
         view.show_clusters(found)
         st.stop()
-    report = (
-        kept["separation"].report
-        if kept["separation"]
-        else view.cached_report(
-            encoder, ("senses", key), "Senses, word", lambda progress: separation(encoder, frame, progress=progress)
-        )
-    )
+    if encoder.recomputable:
+        with top.container():
+            word, over_all, in_one = swaps.pick_word(frame)
+            with st.container(horizontal=True, gap="medium"):
+                together, one_sentence = (st.container(width=COLUMN, gap="small") for _ in range(2))
+            limit = st.container()
+        if not kept["separation"] and frame["word"].nunique() > 1 and not swaps.computed(encoder, key):
+            with early.container():
+                view.show_one_word(encoder, frame, key, word)
+            drawn = swaps.show_first(encoder, frame, key, head, word, in_one)
+    report = kept["separation"].report if kept["separation"] else view.separated(encoder, frame, ("senses", key))
 except ValueError as error:
+    top.empty()
     view.show_unusable(encoder, frame, key, error)
     st.stop()
+early.empty()
 with when:
     if kept["separation"] or kept["interchange"]:
-        offer_again(list(kept), (kept["separation"] or kept["interchange"]).date)
+        offer_again(["separation", "interchange"], (kept["separation"] or kept["interchange"]).date)
     view.show_rejected(report.rejected)
 
+if encoder.recomputable:
+    with together:
+        swaps.show_together(kept["leading_heads"] and kept["leading_heads"].report)
+else:
+    top.info(f"Heads' outputs can't be swapped in this encoder: {encoder.reason}")
 with st.container(horizontal=True, gap="medium"):
     with st.container(width=COLUMN, gap="small"):
         st.markdown(
@@ -84,18 +93,23 @@ with st.container(horizontal=True, gap="medium"):
             st.text(captions.chance(report), width="stretch")
         else:
             st.info("Heads can be compared only where the attention is recomputed.")
+swapped = None
 if encoder.recomputable:
-    with st.container(horizontal=True, gap="medium"):
+    with st.expander("The words, ranked; heads removed"), st.container(horizontal=True, gap="medium"):
         with st.container(width=COLUMN, gap="small"):
             st.markdown("**The words, ranked**")
             words = words_frame(report)
             show_chart(words_chart(words, theme), captions.words(words), width="content")
         with st.container(width=COLUMN, gap="small"):
-            st.markdown("**The chosen head's sentences**")
-            view.show_sentences(report, head)
             st.markdown("**What removing heads does, over many pairs**")
             view.show_removal(encoder, frame, key, head)
-
-with first:
-    swapped = swaps.show(encoder, frame, key, head, kept["interchange"] and kept["interchange"].report)
+    with one_sentence:
+        st.markdown("**The chosen head's sentences**")
+        row = view.show_sentences(report, head, word)
+    stored = kept["interchange"] and kept["interchange"].report
+    with limit:
+        swapped = swaps.show(encoder, frame, key, head, stored, word, over_all, None if drawn else in_one)
+    if row is not None:
+        with one_sentence:
+            swaps.show_sources(encoder, frame, key, word, head, row)
 view.offer_tables(encoder, report, swapped, head, column, kind)

@@ -4,18 +4,21 @@ from collections.abc import Hashable
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator as Container
 
-from pages.explore.senses.tables_and_reports import cached_report, show_map
+from pages.explore.senses.tables_and_reports import cached_report, kept_vectors, show_map
 from selfattn.captions import senses as captions
+from selfattn.captions.vectors import OF_SWAPS, noise_floor
 from selfattn.charts.bars import bar_list
+from selfattn.charts.curves import lines
 from selfattn.dashboard.cache import encoder_key
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.frames import named_heads
+from selfattn.frames import named_heads, together_frame
 from selfattn.senses import InterchangeReport, interchange
 from selfattn.senses.patching import ALL
-from selfattn.stored_reports import swapped_heads
+from selfattn.stored_reports import LeadingHeads, swapped_heads
 
 COLUMN = 540
 FIRST = "bank"
@@ -25,13 +28,8 @@ LIMIT = (
 )
 
 
-def show(
-    encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head, stored: InterchangeReport | None
-) -> InterchangeReport | None:
-    """Both maps, with what hands it over in one sentence; `stored` where it was computed beforehand."""
-    if not encoder.recomputable:
-        st.info(f"Heads' outputs can't be swapped in this encoder: {encoder.reason}")
-        return None
+def pick_word(frame: pd.DataFrame) -> tuple[str, Container, Container]:
+    """The heading, the picker of a word, and the places of both maps: over all words, and in that one."""
     st.markdown(
         "#### Which heads bring the sense in",
         help="At the word, a head's output is swapped for the mean of the other sense's sentences, and the word's vector moves "
@@ -42,39 +40,71 @@ def show(
     with st.container(horizontal=True, gap="medium"):
         over_all = st.container(width=COLUMN, gap="small")
         in_one = st.container(width=COLUMN, gap="small")
-    with in_one:
-        default = words.index(FIRST) if FIRST in words else 0
-        word = st.selectbox("In one word", words, default, key="sense_word", bind="query-params", width=220)
+    default = words.index(FIRST) if FIRST in words else 0
+    word = in_one.selectbox("In one word", words, default, key="sense_word", bind="query-params", width=220)
+    return word, over_all, in_one
+
+
+def computed(encoder: Encoder, key: Hashable) -> bool:
+    """Whether this session has seen the swaps of all words."""
+    return st.session_state.get("swapped") == (encoder_key(encoder), key)
+
+
+def show_first(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head, word: str, in_one: Container) -> bool:
+    """Draw the chosen word's map before all words' is computed: it takes seconds, they take minutes. Whether it was drawn."""
     try:
-        return _show_both(encoder, frame, key, head, stored, word, over_all, in_one)
+        with in_one:
+            _show_word(encoder, _of_word(encoder, frame, key, word), word, head)
+    except ValueError:
+        return False  # `show` says why
+    return True
+
+
+def show(
+    encoder: Encoder,
+    frame: pd.DataFrame,
+    key: Hashable,
+    head: Head,
+    stored: InterchangeReport | None,
+    word: str,
+    over_all: Container,
+    in_one: Container | None,
+) -> InterchangeReport | None:
+    """Both maps in their places; `stored` where they were computed beforehand, no place for the one that is drawn already."""
+    try:
+        with over_all:
+            report = stored or cached_report(
+                encoder,
+                ("swaps", key),
+                "All words, sentence",
+                lambda progress: swapped_heads(encoder, frame, progress, kept_vectors),
+            )
+            if (report.heads["word"] == ALL).any():
+                st.markdown("**Over all words**")
+                _show_shares(encoder, report, ALL, captions.swaps(report), head)
+                st.text(f"{captions.ranking(report, ALL)} {captions.reliable_words(report)}", width="stretch")
     except ValueError as error:
-        in_one.text(f"Heads' outputs can't be swapped over these sentences. {error}", width="stretch")
+        over_all.text(f"Heads' outputs can't be swapped over these sentences. {error}", width="stretch")
         return None
-
-
-def _show_both(encoder, frame, key, head, stored, word, over_all, in_one) -> InterchangeReport:
-    known = (encoder_key(encoder), key)
-    with in_one:
-        if stored is None and st.session_state.get("swapped") != known:
-            # One word takes seconds and is there before all of them, which take minutes.
-            _show_word(_of_word(encoder, frame, key, word), word, head)
-    with over_all:
-        report = stored or cached_report(
-            encoder, ("swaps", key), "All words, sentence", lambda progress: swapped_heads(encoder, frame, progress)
-        )
-        if (report.heads["word"] == ALL).any():
-            table = _shown(report, ALL)
-            st.markdown("**Over all words**")
-            show_map(table, "share", "effect", head, captions.swaps(report), "share of the gap", key="all words")
-            st.text(f"{captions.ranking(report, ALL)} {captions.reliable_words(report)}", width="stretch")
-    with in_one:
-        if stored is not None or st.session_state.get("swapped") == known:
-            _show_word(report, word, head)
-        _show_sources(encoder, frame, key, word, head)
+    if in_one is not None:
+        with in_one:
+            _show_word(encoder, report, word, head)
     if stored is None:
-        st.session_state.swapped = known
+        st.session_state.swapped = (encoder_key(encoder), key)
     st.caption(LIMIT)
     return report
+
+
+def show_together(stored: LeadingHeads | None) -> None:
+    """The leading heads swapped together; only where it was computed beforehand, for it takes minutes."""
+    st.markdown("**How far the leading heads go together**")
+    if stored is None:
+        st.text("Stored for the bundled encoder and the labelled set only; elsewhere, selfattn.senses.leading_heads.")
+        return
+    curve = together_frame(stored.shares)
+    titles = ("heads swapped together", "share of the gap")
+    chart = lines(curve, "k", "share", current_theme(), "heads", titles=titles, size=(430, 240))
+    show_chart(chart, captions.together(stored.shares), one_head=False, width="content")
 
 
 def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> InterchangeReport:
@@ -83,39 +113,34 @@ def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) ->
         encoder,
         ("swaps", key, word),
         f'"{word}", sentence',
-        lambda progress: interchange(encoder, rows, progress=progress),
+        lambda progress: interchange(encoder, rows, progress=progress, vectors=kept_vectors),
     )
 
 
-def _show_word(report: InterchangeReport, word: str, head: Head) -> None:
+def _show_word(encoder: Encoder, report: InterchangeReport, word: str, head: Head) -> None:
     if reason := report.small_gaps.get(word):
         st.text(f"{reason} So no head's share of that gap is shown; the table has them all.", width="stretch")
     elif (report.heads["word"] == word).any():
-        reading = captions.swaps_in_word(report, word, head)
-        show_map(_shown(report, word), "share", "effect", head, reading, "share of the gap", key=word)
+        _show_shares(encoder, report, word, captions.swaps_in_word(report, word, head), head)
         st.text(captions.ranking(report, word), width="stretch")
     else:
         st.text(f'"{word}" has too few sentences for it: four of each sense are needed.', width="stretch")
 
 
-def _shown(report: InterchangeReport, word: str) -> pd.DataFrame:
-    return named_heads(report.heads[report.heads["word"] == word].drop(columns="word"))
+def _show_shares(encoder: Encoder, report: InterchangeReport, word: str, reading: str, head: Head) -> None:
+    """The map of one word's shares, or of all words'; what a low precision's rounding makes is drawn as 0."""
+    table = named_heads(report.heads[report.heads["word"] == word].drop(columns="word"))
+    gap = report.gaps.set_index("word")["gap"][word]
+    table, noise = noise_floor(table, "share", encoder.dtype, {"share": OF_SWAPS / gap})
+    show_map(table, "share", "effect", head, f"{reading} {noise}".strip(), "share of the gap", key=word)
 
 
-def _show_sources(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str, head: Head) -> None:
-    """Which tokens hand over what the chosen head brings in, in a sentence of the visitor's choice."""
-    sentences = frame[frame["word"].astype(str).str.casefold() == word]["sentence"]
-    row = st.selectbox(
-        f"Which tokens hand it over to {head}?",
-        list(sentences.index),
-        None,
-        format_func=sentences.get,
-        placeholder="Choose a sentence",
-        key=f"sources {key} {word}",
-    )
-    if row is None:
-        return
-    found = _of_word(encoder, frame, key, word)
+def show_sources(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str, head: Head, row: Hashable) -> None:
+    """Which tokens hand over what the chosen head brings in, in the sentence of this row."""
+    try:
+        found = _of_word(encoder, frame, key, word)
+    except ValueError:
+        return  # too few sentences, which stands beside the maps
     table = found.sources
     table = table[(table["row"] == row) & (table["layer"] == head.layer) & (table["head"] == head.head)]
     if table.empty or word in found.small_gaps:

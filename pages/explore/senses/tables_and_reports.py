@@ -2,8 +2,8 @@
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.captions import senses as captions
+from selfattn.captions.vectors import OF_MEANS, noise_floor
 from selfattn.charts.curves import layers_curve
 from selfattn.charts.head_map import head_map
 from selfattn.dashboard.cache import cached, cached_error, encoder_key
@@ -28,7 +29,8 @@ from selfattn.frames import layers_frame, named_heads
 from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_upload
-from selfattn.senses import ClusterReport, InterchangeReport, SeparationReport, check_rows, removal
+from selfattn.senses import ClusterReport, InterchangeReport, SeparationReport, check_rows, removal, separation
+from selfattn.senses.word_vectors import WordVectors, word_vectors
 from selfattn.settings import Settings
 
 T = TypeVar("T")
@@ -71,6 +73,34 @@ def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[P
     if isinstance(report, _OfNoUse):
         raise ValueError(report.why)
     return report
+
+
+def kept_vectors(encoder: Encoder, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> WordVectors:
+    """A word's vectors from the cache, or made now: separation and swaps take the same, of one word and of all.
+
+    They are asked for inside a report, which holds a place in the queue already.
+    """
+    key = ("word vectors", tuple(sentences), tuple(spans))
+    return cached(encoder, key, lambda progress: word_vectors(encoder, sentences, spans))
+
+
+def separated(encoder: Encoder, frame: pd.DataFrame, key: Hashable, floor: bool = True) -> SeparationReport:
+    """`separation` from the cache, or made now."""
+    return cached_report(
+        encoder,
+        key,
+        "Senses, word",
+        lambda progress: separation(encoder, frame, floor=floor, progress=progress, vectors=kept_vectors),
+    )
+
+
+def show_one_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> None:
+    """What takes seconds, while the report over all words is being made: of one word's vectors, which that needs as well."""
+    rows = frame[frame["word"].astype(str).str.casefold() == word]
+    try:
+        st.text(captions.layers(separated(encoder, rows, ("senses", key, word), floor=False)), width="stretch")
+    except ValueError:
+        return  # too few sentences; the others may do
 
 
 @dataclass(frozen=True)
@@ -170,26 +200,38 @@ def show_map(frame: pd.DataFrame, column: str, kind: str, head: Head, reading: s
     show_chart(chart, reading, key=f"senses-{title}-{key}", heads=True, width="content")
 
 
-def show_sentences(report: SeparationReport, head: Head) -> None:
-    """The sentences that a head gets right and wrong; a chosen one can be opened beside one of another sense."""
-    found = report.sentences(*head).reset_index(drop=True)
-    name = str(head)
-    st.text(captions.sentences(found, name))
-    shown = found.sort_values("score", kind="stable")[["word", "sense", "nearest", "sentence"]]  # the wrong ones first
-    shown = shown.rename(columns={"nearest": "nearest sense"})
+def show_sentences(report: SeparationReport, head: Head, word: str) -> Hashable | None:
+    """One word's sentences that a head gets right and wrong. The chosen one can be opened beside one of another sense.
+
+    Returns its row in the visitor's table.
+    """
+    every = report.sentences(*head)
+    st.text(captions.sentences(every, str(head)), width="stretch")
+    found = every[every["word"] == word].sort_values("score", kind="stable")  # the wrong ones first
+    shown = found[["sense", "nearest", "sentence"]].rename(columns={"nearest": "nearest sense"})
     event = st.dataframe(
-        shown, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=f"rows {name}"
+        shown,
+        hide_index=True,
+        height=240,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"rows {head} {word}",
     )
     if not event.selection.rows:
-        st.caption("Select a row to open its sentence in the other views, beside one of another sense.")
-        return
-    _open(found, shown.index[event.selection.rows[0]])
+        st.caption(
+            "Select a row to see which tokens hand the sense over, and to open its sentence in the other views, beside one of "
+            "another sense."
+        )
+        return None
+    row = shown.index[event.selection.rows[0]]
+    _open(found, row)
+    return row
 
 
-def _open(found: pd.DataFrame, index: int) -> None:
+def _open(found: pd.DataFrame, index: Hashable) -> None:
     """Make this sentence A, one of another sense B and one of the same sense the control, and link to the views."""
     row = found.loc[index]
-    others = found[(found["word"] == row["word"]) & (found.index != index)]
+    others = found[found.index != index]
     second = others[others["sense"] != row["sense"]]["sentence"].iloc[0]
     control = others[others["sense"] == row["sense"]]["sentence"].iloc[0]
     st.session_state.update(example=OWN, a=row["sentence"], b=second, c=control, word=row["word"])
@@ -219,8 +261,10 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Hea
         label_visibility="collapsed",
     )
     column = EFFECTS[kind]
-    table = named_heads(report.heads)
-    show_map(table, column, "effect", head, captions.removal(report, column), "mean effect")
+    shown, noise = noise_floor(report.heads, column, encoder.dtype, OF_MEANS)
+    table = named_heads(shown)
+    reading = f"{captions.removal(replace(report, heads=shown), column)} {noise}".strip()
+    show_map(table, column, "effect", head, reading, "mean effect")
     _parquet(table, "selfattn-removal")
 
 
