@@ -110,7 +110,7 @@ def _eager(encoder: Encoder, batch: list[Tokens], maps: bool = True) -> list[Eag
     """The batch through the plain eager model, each sentence cut back to its own length. Raises LoadError."""
     try:
         with torch.no_grad():
-            output = encoder.eager.run(encoder.inputs(batch), maps)
+            output = encoder.eager.run_at_load(encoder.inputs(batch), maps)
             states = (*output.hidden_states[:-1], output.last_hidden_state)
     except Exception as error:  # a model of another kind asks for images, boxes or a language, each in its own words
         if is_out_of_memory(error):
