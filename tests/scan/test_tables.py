@@ -125,6 +125,14 @@ def test_between_quotation_marks_stand_at_most_a_thousand_lines_and_a_megabyte(t
     assert rows[0].line == (1001 if whole else 2)
 
 
+def test_many_fields_in_quotation_marks_are_bounded_together(tmp_path):
+    """Each is short enough for Python's own reader, which takes 131,072 characters."""
+    names = ["sentence", "word", *(f"more{n}" for n in range(10))]
+    fields = ",".join(['"' + "x" * 100_000 + '\n"'] * len(names))
+    (tmp_path / "table.csv").write_text(f"{','.join(names)}\n{fields}\n", encoding="utf-8")
+    assert "1,048,576 bytes between quotation marks" in read(tmp_path / "table.csv")[0].problem
+
+
 def test_a_record_over_several_lines_with_too_many_columns_gives_up_its_first_line_only(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text('sentence,word\n"The bank.,bank\nThe bank opened.,bank\nA 5",bank,x\nA bank.,bank\n', "utf-8")
