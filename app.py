@@ -15,7 +15,7 @@ from selfattn.dashboard.streamlit_internals import let_navigation_find_the_pages
 # File, title, address (None: the start), and what the frame draws above the page (pickers.pick_for).
 PAGES = {
     "Explore": [
-        ("explore/two_sentences/page.py", "A word in two sentences", None, "pair"),
+        ("explore/two_sentences/page.py", "A word in two sentences", None, "main"),
         ("explore/inside_a_head/page.py", "Inside a head", "inside-a-head", "pair"),
         ("explore/all_heads/page.py", "All heads", "all-heads", "pair"),
         ("explore/senses/page.py", "Senses", "senses", "head"),
@@ -42,7 +42,7 @@ def show() -> None:
     # Streamlit leaves six rem of air above the first line; the main view needs it for its second row. Readings are st.text.
     st.html(
         "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
-        ".st-key-history{display:none}</style>"
+        ".st-key-history{display:none}.st-key-steps{overflow-x:auto}</style>"
     )
     one_entry_a_gesture()
     page = st.navigation(

@@ -40,6 +40,7 @@ class Film:
 
     def click(self, target: Locator) -> None:
         """Show where the click goes, click, and wait until the page rests."""
+        self.page.mouse.move(0, 0)  # off the charts, whose toolbar covers what stands above them
         target.scroll_into_view_if_needed()
         box = target.bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -64,28 +65,31 @@ class Film:
 
 
 def flow(film: Film, address: str) -> None:
-    """Ask, look, follow, find, download."""
+    """Ask, swap, look, follow, compare, download."""
     page = film.page
     open_page(page, address)
     film.shoot(2500)
-    film.click(page.locator("[aria-label^='The two'] svg.marks .mark-rect path").nth(43))
-    film.shoot(2000)
+    for swap in ("Swap this head", "Swap all heads"):
+        film.click(page.get_by_text(swap, exact=True))
+        film.shoot(2500)
     slider = page.get_by_role("slider").first
     slider.focus()
-    for _ in range(4):
-        slider.press("ArrowLeft")
+    for _ in range(3):
+        slider.press("ArrowRight")
         wait_until_idle(page)
-        film.shoot(600)
+        film.shoot(700)
     open_page(page, address)
-    film.scroll_to("The whole head, side by side")
-    film.shoot(2500)
-    film.scroll_to("Where do the two vectors part?")
+    film.scroll_to("3 How head 7 of layer 5 computes it")
+    page.locator(".vega-bind input").first.check()
+    for _ in range(6):
+        film.shoot(900)
+        page.keyboard.press("ArrowRight")
+    film.scroll_to("4 The whole head, side by side")
     film.shoot(2000)
-    film.click(page.get_by_text("Attention on", exact=True))
+    film.click(page.get_by_text("A against B", exact=True).last)
     film.shoot(2500)
-    page.get_by_text("A word in two sentences", exact=True).last.scroll_into_view_if_needed()
     page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
-    film.click(page.get_by_role("button", name="Download"))
+    film.click(page.get_by_role("button", name="Download", exact=True))
     film.shoot(2500)
 
 

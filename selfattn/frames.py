@@ -5,6 +5,7 @@ the token it goes to (the column). Words repeat in a sentence, so frames are key
 beside them.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from selfattn.analysis.compare import align
 from selfattn.analysis.measures import weighted_values
 from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
@@ -63,6 +65,29 @@ def handed_over_frame(
     return strip.assign(norm=norms.tolist(), share=shares.tolist())
 
 
+def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """One word's row in A and in B, word by word in one order: two strip_frames of one head.
+
+    text, only ("A" or "B" where the other sentence hasn't the word, else ""), a, b (weights; NaN where there is none),
+    chosen. The chosen words are matched; a special token never matches a word that is spelled like it.
+    """
+    sides = [[(row.special, row.text.casefold()) for row in frame.itertuples()] for frame in (first, second)]
+    anchor = tuple(frame["chosen"].tolist().index(True) for frame in (first, second))
+    rows = []
+    for i, j in align(*sides, anchor):
+        word = first.iloc[i] if i is not None else second.iloc[j]
+        rows.append(
+            {
+                "text": word["text"],
+                "only": "A" if j is None else "B" if i is None else "",
+                "a": math.nan if i is None else float(first["weight"].iloc[i]),
+                "b": math.nan if j is None else float(second["weight"].iloc[j]),
+                "chosen": (i, j) == anchor,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
 def heads_frame(**measures: Tensor) -> pd.DataFrame:
     """One row a head: layer, head, name ("L0 H10"), and a column for each measure (n_layers, n_heads) given."""
     heads = [Head(*place) for place in np.ndindex(*next(iter(measures.values())).shape)]
@@ -79,15 +104,30 @@ def steps_frame(trace: AttentionTrace, positions: Sequence[int], tokens: Sequenc
     sentence, step (one of STEPS), key_pos, key, value. A split word's row is the mean over its pieces. "share" is the
     part of the context vector that comes from each token: (weight * value) . context / |context|^2, which sums to 1.
     """
+    return pd.DataFrame(steps_columns(trace, positions, tokens, sentence))
+
+
+def steps_columns(
+    trace: AttentionTrace, positions: Sequence[int], tokens: Sequence[str], sentence: str
+) -> dict[str, list]:
+    """`steps_frame` as plain lists, for what is drawn at every choice of a head."""
     rows = {step: getattr(trace, step)[list(positions)].mean(0) for step in STEPS[:4]}
     rows["share"] = context_share(trace, positions)
-    return pd.DataFrame(
-        [
-            {"sentence": sentence, "step": step, "key_pos": j, "key": tokens[j], "value": float(value)}
-            for step, values in rows.items()
-            for j, value in enumerate(values)
-        ]
-    )
+    n = len(tokens)
+    return {
+        "sentence": [sentence] * n * len(rows),
+        "step": [step for step in rows for _ in range(n)],
+        "key_pos": [*range(n)] * len(rows),
+        "key": [*tokens] * len(rows),
+        "value": torch.cat([*rows.values()]).tolist(),
+    }
+
+
+def most_attended(steps: pd.DataFrame, most: int) -> pd.DataFrame:
+    """steps_frame with each sentence's `most` tokens of the largest weights only, in their order."""
+    weights = steps[steps["step"] == "weights"].set_index(["sentence", "key_pos"])["value"]
+    kept = weights.groupby("sentence", sort=False, group_keys=False).nlargest(most).index
+    return steps[pd.MultiIndex.from_frame(steps[["sentence", "key_pos"]]).isin(kept)].reset_index(drop=True)
 
 
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
@@ -98,10 +138,10 @@ def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
     return parts / (context @ context).clamp_min(torch.finfo(context.dtype).tiny)
 
 
-def context_frame(trace: AttentionTrace, positions: Sequence[int], sentence: str) -> pd.DataFrame:
+def context_columns(trace: AttentionTrace, positions: Sequence[int], sentence: str) -> dict[str, list]:
     """The context vector of a word's row: sentence, dimension (0 ... d_head - 1), value."""
-    context = trace.context[list(positions)].mean(0)
-    return pd.DataFrame({"sentence": sentence, "dimension": range(len(context)), "value": context.tolist()})
+    context = trace.context[list(positions)].mean(0).tolist()
+    return {"sentence": [sentence] * len(context), "dimension": [*range(len(context))], "value": context}
 
 
 def drift_frame(**curves: Tensor) -> pd.DataFrame:

@@ -40,10 +40,21 @@ def attention(encoder: Encoder, text: str, layer: int, head: int, theme: Theme =
 
 
 def two_sentences(
-    encoder: Encoder, first: str, second: str, word: str | None = None, *, layer: int, head: int, theme: Theme = LIGHT
+    encoder: Encoder,
+    first: str,
+    second: str,
+    word: str | None = None,
+    *,
+    at: tuple[int, int] = (1, 1),
+    layer: int,
+    head: int,
+    theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """What a word attends to in two sentences, in one head. word: one that stands in both (None: the longest)."""
-    sides = _sides(encoder, first, second, word)
+    """What a word attends to in two sentences, in one head.
+
+    word: one that stands in both (None: the longest). at: which of its places in each sentence, from 1.
+    """
+    sides = _sides(encoder, first, second, word, at)
     maps = {
         name: word_map(encoding, encoding.weights(layer, head), words=False) for name, (encoding, _) in sides.items()
     }
@@ -163,20 +174,24 @@ def parting(
     return alt.Chart.from_dict(drift_curve(curve, theme, {"A against B": theme.ink}))
 
 
-def _sides(encoder: Encoder, first: str, second: str, word: str | None) -> dict[str, tuple[Encoding, Word]]:
+def _sides(
+    encoder: Encoder, first: str, second: str, word: str | None, at: tuple[int, int] = (1, 1)
+) -> dict[str, tuple[Encoding, Word]]:
     encodings = {"A": encoder.encode(first), "B": encoder.encode(second)}
     if word is None:
         shared = shared_words(encodings["A"].words, encodings["B"].words)
         if not shared:
             raise TextError("No word stands in both sentences. Change one of them so that they share a word.")
         word = shared[0]
-    return {name: (encoding, _find(encoding, word)) for name, encoding in encodings.items()}
+    return {name: (encoding, _find(encoding, word, n)) for (name, encoding), n in zip(encodings.items(), at)}
 
 
-def _find(encoding: Encoding, word: str) -> Word:
+def _find(encoding: Encoding, word: str, number: int = 1) -> Word:
     places = find(encoding.words, word)
     if not places:
         raise TextError(
             f"{word!r} is not a word of {encoding.text!r}. Write it as it stands there (letter case aside)."
         )
-    return encoding.words[places[0]]
+    if not 1 <= number <= len(places):
+        raise TextError(f"{word!r} stands {len(places)} times in {encoding.text!r}; there is no number {number}.")
+    return encoding.words[places[number - 1]]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from selfattn.frames import (
-    context_frame,
+    context_columns,
     context_share,
     drift_frame,
     handed_over_frame,
@@ -130,7 +130,7 @@ def test_the_steps_of_a_words_row_are_means_over_its_pieces(crane, sentence):
     assert steps.loc[steps["step"] == "scores", "value"].tolist() == pytest.approx(scores.tolist(), abs=1e-4)
     scaled = scores / trace.query.shape[-1] ** 0.5
     assert steps.loc[steps["step"] == "scaled", "value"].tolist() == pytest.approx(scaled.tolist(), abs=1e-4)
-    context = context_frame(trace, word.positions, sentence)
+    context = pd.DataFrame(context_columns(trace, word.positions, sentence))
     assert context["dimension"].tolist() == list(range(32)) and set(context["sentence"]) == {sentence}
     assert context["value"].tolist() == pytest.approx((own[positions].mean(0) @ trace.value).tolist(), abs=1e-4)
 

@@ -54,6 +54,17 @@ def test_attention_draws_the_models_own_weights_of_that_head(encoder):
 
 
 @pytest.mark.slow
+def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder):
+    twice = "A crane and another crane."
+    records = drawn(notebook.two_sentences(encoder, twice, CRANES[1], "crane", at=(2, 1), layer=3, head=7))
+    strip = records.dropna(subset=["text", "sentence", "weight"])
+    wanted = encoder.encode(twice).weights(3, 7)[5]
+    np.testing.assert_allclose(strip["weight"][strip["sentence"] == "A"], wanted, atol=1e-5)
+    with pytest.raises(TextError, match=r"stands 2 times in .*; there is no number 3"):
+        notebook.two_sentences(encoder, twice, CRANES[1], "crane", at=(3, 1), layer=3, head=7)
+
+
+@pytest.mark.slow
 def test_two_sentences_draws_the_words_row_and_the_map_of_each(encoder):
     records = drawn(notebook.two_sentences(encoder, *CRANES, word="crane", layer=3, head=7))
     strip = records.dropna(subset=["text", "sentence", "weight"])

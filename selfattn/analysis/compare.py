@@ -19,7 +19,7 @@ from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.words import Word
+from selfattn.words import Word, find, shared_words
 
 Match = tuple[int | None, int | None]  # places in the first and the second sequence; None where there is no match
 
@@ -172,3 +172,16 @@ def _one_head(encoding: Encoding, head: Head, special: bool) -> WordMap:
 def _keys(by_word: WordMap) -> list[tuple[bool, str]]:
     """What words are matched by: a special token never matches a word that is spelled like it."""
     return [(special, label.casefold()) for special, label in zip(by_word.special, by_word.labels)]
+
+
+def rarest_first(first: Encoding, second: Encoding) -> list[str]:
+    """The words of both sentences, the rarest first: "crane" before "the", whatever the language.
+
+    A vocabulary is made in the order of frequency, so a rare word has many pieces, or one of a high number.
+    """
+
+    def rarity(text: str) -> tuple[int, int]:
+        positions = first.words[find(first.words, text)[0]].positions
+        return len(positions), max(first.ids[position] for position in positions)
+
+    return sorted(shared_words(first.words, second.words), key=rarity, reverse=True)

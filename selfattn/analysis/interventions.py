@@ -90,6 +90,13 @@ def interchange_pair(
     )
 
 
+def swapped_vector(encoder: Encoder, first: Place, second: Place, heads: Sequence[Head]) -> Tensor:
+    """The word's last hidden state in the first text with these heads' outputs at it from the second: (d_model,)."""
+    donor = encoder.encode(second[0]).context(second[1])
+    patches = [Patch(*head, tuple(first[1]), donor[head]) for head in heads]
+    return encoder.patched_vectors(first[0], list(first[1]), [patches])[0]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ContextGradients:
     """How fast u . direction changes with each head's context at the word, u being the word's last unit vector."""

@@ -47,6 +47,13 @@ def drift(first: Encoding, at_first: Sequence[int], second: Encoding, at_second:
     return torch.cat([static[None], layers])
 
 
+def most_to_another(encoding: Encoding, positions: Sequence[int]) -> Tensor:
+    """The largest weight that a word gives to a token of another word, in each head: (n_layers, n_heads)."""
+    weights = torch.stack([encoding.rows(position) for position in positions]).mean(0)
+    weights[..., [p in positions or special for p, special in enumerate(encoding.special)]] = 0
+    return weights.amax(-1)
+
+
 def weighted_values(weights: Tensor, value: Tensor, output_weight: Tensor | None = None) -> Tensor:
     """What each token hands over, weight x value: (..., n), (n, d_head) -> (..., n, d_head).
 

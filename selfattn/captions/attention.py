@@ -18,7 +18,10 @@ def most_weight(frame: pd.DataFrame, word: str, head: str = "", by: str = "sente
 
     frame: text and weight, and where they are known special and chosen (the word itself), as in frames.strip_frame.
     """
-    parts = (f"in {place} to {_heaviest(rows)}" for place, rows in frame.groupby(by, sort=False))
+    places: dict[str, list[dict]] = {}
+    for row in frame.to_dict("records"):
+        places.setdefault(row[by], []).append(row)
+    parts = (f"in {place} to {_heaviest(rows)}" for place, rows in places.items())
     return (f"In {head}, " if head else "") + f'"{word}" gives most weight {"; ".join(parts)}.'
 
 
@@ -39,15 +42,15 @@ def _named(row: pd.Series) -> str:
     return row["text"] if row.get("special") else f'"{row["text"]}"'
 
 
-def _heaviest(rows: pd.DataFrame) -> str:
-    first = rows.iloc[rows["weight"].argmax()]
-    words = rows[~rows["special"]] if "special" in rows else rows
-    if words.empty or not first.get("special"):
+def _heaviest(rows: Sequence[dict]) -> str:
+    first = max(rows, key=lambda row: row["weight"])
+    words = [row for row in rows if not row.get("special")]
+    if not words or not first.get("special"):
         return _receiver(first)
-    return f"{_receiver(first)}, and among the words to {_receiver(words.iloc[words['weight'].argmax()])}"
+    return f"{_receiver(first)}, and among the words to {_receiver(max(words, key=lambda row: row['weight']))}"
 
 
-def _receiver(row: pd.Series) -> str:
+def _receiver(row: dict) -> str:
     name = row["text"] if row.get("special") else "itself" if row.get("chosen") else f'"{row["text"]}"'
     return f"{name} ({numbers.weight(row['weight'])})"
 
@@ -68,15 +71,6 @@ def surest_word(frame: pd.DataFrame, name: str) -> str:
         return f"{name}: there is no word in this sentence."
     word, receiver, weight = frame.loc[frame["weight"].idxmax(), ["word", "attends most to", "weight"]]
     return f'{name}: of the words, "{word}" gives the largest weight, {numbers.weight(weight)} to "{receiver}".'
-
-
-def special_weight(frame: pd.DataFrame, word: str) -> str:
-    """How much of a word's weight the special tokens take in each sentence, from frames.strip_frame."""
-    names = frame.loc[frame["special"], "text"].unique()
-    if not len(names):
-        return "This encoder adds no special tokens."
-    taken = frame["weight"].where(frame["special"], 0).groupby(frame["sentence"].to_numpy(), sort=False).sum()
-    return f'{" and ".join(names)} take{"s" * (len(names) == 1)} {_shares(taken.to_dict())} of the weight of "{word}".'
 
 
 def hidden_weight(shares: Mapping[str, float]) -> str:
@@ -107,6 +101,19 @@ def weight_difference(pair: SentenceComparison) -> str:
         f'"{pair.labels[pair.chosen]}" itself differs most in what it gives "{pair.labels[top]}" ({numbers.change(row[top])}). '
         f"{matched} {length}"
     )
+
+
+def only_one_has(frame: pd.DataFrame, word: str) -> str:
+    """The words of frames.against_frame that stand in one sentence only, each with the weight it gets from the word."""
+    parts = []
+    for name, side in (("A", "a"), ("B", "b")):
+        rows = frame[frame["only"] == name].sort_values(side, ascending=False)
+        if len(rows):
+            words = ", ".join(f'"{row.text}" {numbers.weight(getattr(row, side))}' for row in rows.itertuples())
+            parts.append(f"only in {name}: {words}")
+    if not parts:
+        return f'Both sentences have the same words; the bars say what "{word}" gives each of them.'
+    return f'What "{word}" gives the words that one sentence has alone, {"; ".join(parts)}.'
 
 
 def measure_by_head(frame: pd.DataFrame, measure: str, unit: str, chosen: str) -> str:

@@ -19,6 +19,13 @@ def kernel_error(largest: float, separate: float | None) -> str:
     return text + (f", and to {numbers.error(separate)} in an independent run." if separate is not None else ".")
 
 
+def kept_tokens(most: int, n: int) -> str:
+    """What the steps leave out of a long sentence of n tokens, or nothing."""
+    if n <= most:
+        return ""
+    return f" Of up to {n:,} tokens the {most} with the largest weights are drawn in each sentence; the files hold them all."
+
+
 def step_error(steps: Mapping[str, Step]) -> str:
     """How far a step is from the model's own, at most, over the sentences followed (name of the sentence: step)."""
     step = next(iter(steps.values()))

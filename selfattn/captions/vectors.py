@@ -1,6 +1,4 @@
-"""Captions of a word's two vectors: how their cosine changes over the layers, without a head, and without attention."""
-
-from collections.abc import Sequence
+"""Captions of a word's two vectors: their cosine without a head, and with one head alone."""
 
 import pandas as pd
 
@@ -15,42 +13,6 @@ OF_PAIR = {"effect": 1.0, "control": 1.0, "effect_minus_control": 2.0}
 OF_MEANS = {"different": 0.7, "same": 0.7, "gap": 0.7}
 OF_SWAPS = 0.15
 HINT = 2  # an effect under this many times its control's is no finding
-
-
-def cosines_over_layers(curve: Sequence[float], word: str, same_position: bool) -> str:
-    """Where two vectors of one word part: the cosine of the bare tokens, as layer 0 reads them, after each layer."""
-    token, placed, *layers = curve
-    lowest = min(range(len(layers)), key=layers.__getitem__)
-    return (
-        f'As bare tokens the two "{word}" vectors have cosine {numbers.cosine(token)}. As layer 0 reads them it is '
-        f"{numbers.cosine(placed)} ({'the same position' if same_position else 'different positions'}), "
-        f"after the last layer {numbers.cosine(layers[-1])}. It is lowest after L{lowest} ({numbers.cosine(layers[lowest])})."
-        + ("" if list(layers) == sorted(layers, reverse=True) else " It does not fall steadily.")
-    )
-
-
-def attention_off(difference: float, same_position: bool, mixes: bool) -> str:
-    """All attention off: the largest difference between the word's two vectors, over all layers and dimensions.
-
-    mixes: the embeddings let neighbours in before any attention (MobileBERT).
-    """
-    if mixes:
-        what = f"still differ by up to {numbers.error(difference)}" if difference else "are the same in every layer"
-        return (
-            f"With attention off, the two vectors {what}. This encoder's embeddings mix each token with its neighbours "
-            "before any attention, so not all of the context comes in by attention."
-        )
-    if difference == 0:
-        return (
-            "With attention off, the two vectors are the same in every layer, to the last bit. "
-            "So only attention brings in the context."
-        )
-    if same_position:
-        return f"With attention off, the two vectors differ by at most {numbers.error(difference)}."
-    return (
-        f"With attention off, the two vectors still differ by up to {numbers.error(difference)}, because the word stands at "
-        "different positions. The context has no part in it."
-    )
 
 
 def removal(frame: pd.DataFrame, chosen: str, word: str, before: float, same_sense: float | None) -> str:

@@ -28,7 +28,6 @@ from selfattn.charts.vega import (
 from selfattn.numbers import WEIGHT
 
 LABELLED = 26  # more bars than this carry their labels in the tooltip only
-NARROW = 200  # pixels: rows narrower than this have no labels and fewer ticks
 WIDTH = 400
 LIST_STEP = 30  # pixels from one bar of a list to the next
 
@@ -51,20 +50,6 @@ def bars(rows: Sequence[Row], theme: Theme, *, what: str = "value", width: int =
     domain = (low, high if low < high else 1.0)
     drawn = [finish(_bars(row, theme, what, width, height, domain), theme) for row in rows]
     return stacked(*drawn, spacing=6)
-
-
-def sentence_rows(frame: pd.DataFrame, theme: Theme) -> list[Row]:
-    """A row a sentence in its hue, of one step of frames.steps_frame (key, value) or of frames.context_frame (dimension)."""
-    hues = {"A": theme.sentence_a, "B": theme.sentence_b}
-    return [
-        Row(
-            sentence,
-            part["value"].tolist(),
-            part["key"].tolist() if "key" in part else [f"dimension {i}" for i in part["dimension"]],
-            hues[sentence],
-        )
-        for sentence, part in frame.groupby("sentence", sort=False)
-    ]
 
 
 def rows_frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
@@ -98,16 +83,13 @@ def vector_strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH, heigh
 
 def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tuple[float, float]) -> Spec:
     labels = list(map(str, row.labels))
-    n, narrow = len(row.values), width < NARROW
+    n = len(row.values)
     axis = label_axis(labels, labelAngle=-45, labelLimit=70, labelFontSize=11)
-    ticks = {"tickCount": 2, "format": ".2~r"} if narrow else {"tickCount": 3, "format": ".3~g"}
-    edge = {} if narrow else {"minExtent": 38, "maxExtent": 38}
+    ticks = {"labelFontSize": 10, "tickCount": 3, "format": ".3~g", "minExtent": 38, "maxExtent": 38}
     encoding = {
-        "x": field("x", axis=axis if n <= LABELLED and not narrow else None, scale=span(-0.6, n - 0.4)),
+        "x": field("x", axis=axis if n <= LABELLED else None, scale=span(-0.6, n - 0.4)),
         "x2": {"field": "x2"},
-        "y": field(
-            "v", title=None, scale={"domain": list(domain), "nice": False}, axis={"labelFontSize": 10, **ticks, **edge}
-        ),
+        "y": field("v", title=None, scale={"domain": list(domain), "nice": False}, axis=ticks),
         "y2": {"field": "zero"},
         "tooltip": [field("i", title="number"), nominal("label"), field("v", title=what, format=".4~g")],
     }

@@ -21,9 +21,10 @@ from selfattn.charts.vega import (
     scale,
     stretched,
 )
-from selfattn.numbers import CHANGE, WEIGHT
+from selfattn.numbers import CHANGE, SHARE, WEIGHT
 
 PIXELS = 1_000_000  # of the composed picture, at most
+SHARES = ("share", "control_share")  # measures that are parts of the way to the other sentence's word
 GAP, STRIP, LABEL = 4, 6, 12  # around each head's map, in pixels of the page
 
 
@@ -56,7 +57,7 @@ def head_map(
         "title": title,
         "orient": "right",
         "gradientLength": max(100, min(200, int(height))),
-        "format": WEIGHT if kind == "weights" else CHANGE,
+        "format": SHARE if measure in SHARES else WEIGHT if kind == "weights" else CHANGE,
         "tickCount": 5,
     }
     shade = field(measure, scale=scale(theme, kind, maximum), legend=legend)
@@ -79,7 +80,9 @@ def _measures(frame: pd.DataFrame) -> list[str]:
 
 def _measure_tooltip(measure: str) -> Spec:
     signed = "effect" in measure or measure == "control"
-    return field(measure, format="+.4f" if signed else ".3f", title=measure.replace("_", " "))
+    return field(
+        measure, format=".1%" if measure in SHARES else "+.4f" if signed else ".3f", title=measure.replace("_", " ")
+    )
 
 
 def _outline(encoding: Spec, chosen: str, theme: Theme, transform: Sequence[Spec] = (), **look) -> Spec:

@@ -4,6 +4,7 @@ Cells are keyed on position with the token as label, because words repeat. Up to
 above, the map is one image with a transparent band a row, which paints in the same time at any length.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -135,9 +136,12 @@ def _table_axes(rows: Sequence[str], columns: Sequence[str], names: tuple[str, s
 
 
 def _cells(matrix, rows, columns, axes, shades, names, what, precise, stroke) -> tuple[list[Spec], dict[str, list]]:
-    places = np.indices(matrix.shape).reshape(2, -1)
-    frame = pd.DataFrame({"row": places[0], "column": places[1], "value": matrix.ravel()})
-    frame = frame[np.isfinite(frame["value"])]
+    cells = [
+        {"row": i, "column": j, "value": value}
+        for i, line in enumerate(matrix.tolist())
+        for j, value in enumerate(line)
+        if math.isfinite(value)
+    ]
     named = {
         names[0]: f"{expression(map(str, rows))}[datum.row]",
         names[1]: f"{expression(map(str, columns))}[datum.column]",
@@ -147,7 +151,7 @@ def _cells(matrix, rows, columns, axes, shades, names, what, precise, stroke) ->
     encoding = {
         **axes, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": field("value", **shades), "tooltip": tooltip
     }  # fmt: skip
-    return [marks("rect", encoding, "cells", calculate(**named, **corners), **stroke)], {"cells": records(frame)}
+    return [marks("rect", encoding, "cells", calculate(**named, **corners), **stroke)], {"cells": cells}
 
 
 def _numbers(numbers: str | Sequence[str], theme: Theme, maximum: float) -> Spec:

@@ -2,7 +2,6 @@
 
 import unicodedata
 
-import numpy as np
 import pandas as pd
 
 from selfattn.charts.theme import Theme
@@ -12,14 +11,20 @@ from selfattn.numbers import FINE, WEIGHT
 CHIP_HEIGHT, CHIP_GAP, LINE = 24, 6, 50  # in pixels
 
 
-def word_strip(frame: pd.DataFrame, theme: Theme, width: int = 490) -> Spec:
-    """frames.strip_frame of one sentence or several, one above the other: sentence, text, weight, chosen, special."""
-    placed = _place_words(frame, width - 30)
+def word_strip(frame: pd.DataFrame, theme: Theme, width: int = 490, pick: bool = False) -> Spec:
+    """frames.strip_frame of one sentence or several, one above the other: sentence, text, weight, chosen, special.
+
+    pick: a click picks a word (the selection "pick", fields sentence and place).
+    """
+    words = _place_words(frame, width - 30)
     maximum = float(frame["weight"].max()) or 1.0
-    faint = placed["special"] & (placed["weight"] < 0.25 * maximum)
-    placed["ink"] = np.where(faint, theme.muted, theme.ink)
-    placed.loc[placed["weight"] > 0.5 * maximum, "ink"] = theme.background
-    height = float(placed["y"].max()) + LINE - 8
+    letters: dict[str, float] = {}  # on the first line of each sentence
+    for word in words:
+        letters.setdefault(word["sentence"], word["y_text"])
+        faint = word["special"] and word["weight"] < 0.25 * maximum
+        word["ink"] = theme.background if word["weight"] > 0.5 * maximum else theme.muted if faint else theme.ink
+    names = [{"sentence": name, "x": 4, "y_text": y} for name, y in letters.items()]
+    height = words[-1]["y"] + LINE - 8
     across = {"axis": None, "scale": {"domain": [0, width], "nice": False}}
     down = {"axis": None, "scale": {"domain": [0, height], "reverse": True}}
     tooltip = [nominal("sentence"), nominal("text", title="word"), field("weight", format=FINE)]
@@ -30,38 +35,44 @@ def word_strip(frame: pd.DataFrame, theme: Theme, width: int = 490) -> Spec:
         "stroke": either("datum.chosen", theme.ink, theme.grid), "strokeWidth": either("datum.chosen", 2.5, 1),
         "tooltip": tooltip,
     }  # fmt: skip
-    word = {
+    text = {
         "x": field("middle"), "y": field("y_text"), "text": nominal("text"), "color": nominal("ink", scale=None),
         "tooltip": tooltip,
     }  # fmt: skip
     number = {"x": field("middle"), "y": field("y2"), "text": field("weight", format=WEIGHT), "tooltip": tooltip}
     name = {"x": field("x"), "y": field("y_text"), "text": nominal("sentence"), "color": sentence_color(theme)}
-    names = placed.drop_duplicates("sentence").assign(x=4)[["sentence", "x", "y_text"]]
     beneath = calculate(y2="datum.y2 + 2")
     layers = [
         marks("rect", chip, "words", cornerRadius=5),
-        marks("text", word, "words", fontSize=14, baseline="middle"),
+        marks("text", text, "words", fontSize=14, baseline="middle"),
         marks("text", number, "words", beneath, fontSize=10, baseline="top", color=theme.muted),
         marks("text", name, "sentences", fontSize=16, fontWeight=700, align="left", baseline="middle"),
     ]
-    datasets = {"words": records(placed), "sentences": records(names)}
-    own = {"scale": {"color": "independent"}}
-    return finish({"datasets": datasets, "layer": layers, "width": width, "height": height, "resolve": own}, theme)
+    if pick:  # above all others, so that a click on the text counts as one on its word
+        area = {channel: field(channel) for channel in ("x", "y")} | {
+            channel: chip[channel] for channel in ("x2", "y2", "tooltip")
+        }
+        layers.append({"name": "chips", **marks("rect", area, "words", opacity=0, cursor="pointer")})
+    datasets = {"words": words, "sentences": names}
+    spec = {"datasets": datasets, "layer": layers, "width": width, "height": height}
+    if pick:
+        click = {"type": "point", "fields": ["sentence", "place"]}
+        spec["params"] = [{"name": "pick", "select": click, "views": ["chips"]}]
+    return finish({**spec, "resolve": {"scale": {"color": "independent"}}}, theme)
 
 
-def _place_words(frame: pd.DataFrame, width: int) -> pd.DataFrame:
-    """Lay the words out in lines of this width, each sentence on lines of its own. Adds x, x2, y, y2 and text places."""
-    places, y = [], 8.0
-    for _, words in frame.groupby("sentence", sort=False):
-        x, y = 26.0, y if not places else y + LINE + 6
-        for text in words["text"]:
-            w = text_width(text) + 14
-            if x + w > width + 26 and x > 26:
-                x, y = 26.0, y + LINE
-            places.append((x, x + w, y, y + CHIP_HEIGHT, x + w / 2, y + CHIP_HEIGHT / 2))
-            x += w + CHIP_GAP
-    columns = ["x", "x2", "y", "y2", "middle", "y_text"]
-    return pd.concat([frame.reset_index(drop=True), pd.DataFrame(places, columns=columns)], axis=1)
+def _place_words(frame: pd.DataFrame, width: int) -> list[Spec]:
+    """The frame's rows as records, laid out in lines of this width, each sentence on its own: x, x2, y, y2 and text places."""
+    words, x, y, before = records(frame), 26.0, 8.0, None
+    for word in words:
+        wide = text_width(word["text"]) + 14
+        if before is not None and word["sentence"] != before:
+            x, y = 26.0, y + LINE + 6
+        elif x + wide > width + 26 and x > 26:
+            x, y = 26.0, y + LINE
+        word.update(x=x, x2=x + wide, y=y, y2=y + CHIP_HEIGHT, middle=x + wide / 2, y_text=y + CHIP_HEIGHT / 2)
+        x, before = x + wide + CHIP_GAP, word["sentence"]
+    return words
 
 
 def text_width(text: str) -> float:

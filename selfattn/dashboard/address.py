@@ -29,6 +29,12 @@ if (!window.selfattnHistory) {
   };
   const act = (event) => { if (!event.repeat) last = "acted"; };
   for (const kind of ["pointerdown", "keydown", "click"]) addEventListener(kind, act, true);
+  addEventListener("click", (event) => {
+    if (!event.target.closest?.(".st-key-copy_link button")) return;
+    if (navigator.clipboard) { navigator.clipboard.writeText(location.href); return; }
+    const field = Object.assign(document.createElement("textarea"), { value: location.href });  // over plain http
+    document.body.append(field); field.select(); document.execCommand("copy"); field.remove();
+  }, true);
   addEventListener("popstate", () => { last = "restored"; }, true);
 }
 document.querySelectorAll(".st-key-history script").forEach((done) => done.remove());

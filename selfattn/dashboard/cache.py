@@ -17,7 +17,7 @@ import torch
 from cachetools import LRUCache
 from torch import Tensor
 
-from selfattn.analysis.interventions import change_of_cosine
+from selfattn.analysis.interventions import PairInterchange, change_of_cosine, interchange_pair
 from selfattn.dashboard.queue import run_slot
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
@@ -26,6 +26,7 @@ from selfattn.settings import Settings
 
 T = TypeVar("T")
 Place = tuple[str, tuple[int, ...]]  # a word where it stands: the text and its token positions
+EXACT = 72 * 64  # heads x tokens: where there are more, the map of all heads is by gradient
 OVERHEAD = 1000  # bytes for what isn't in an array
 
 
@@ -204,9 +205,24 @@ def cached_effect(encoder: Encoder, first: Place, second: Place, how: str = "zer
     return change_of_cosine(after, before)
 
 
-def cached_without_attention(encoder: Encoder, texts: tuple[str, ...]) -> list[Tensor]:
-    """Hidden states (n_layers + 1, n, d_model) of each text with every head's output zero."""
-    return cached(encoder, ("no attention", texts), lambda progress: encoder.without_attention(texts), runs=True)
+def swaps_are_exact(encoder: Encoder, *places: Place | None) -> bool:
+    """Whether the map of all heads is run head by head: else that would take seconds, and it is by gradient."""
+    tokens = max(len(cached_encode(encoder, place[0]).tokens) for place in places if place is not None)
+    return encoder.n_layers * encoder.n_heads * tokens <= EXACT
+
+
+def cached_interchange(
+    encoder: Encoder, first: Place, second: Place, control: Place | None, heads: tuple | None = None
+) -> PairInterchange:
+    """How far swapping heads moves the word (`interchange_pair`): every head alone, or the sets in `heads`, exactly."""
+    how = "exact" if heads is not None or swaps_are_exact(encoder, first, second, control) else "gradient"
+    return cached(
+        encoder,
+        ("interchange", first, second, control, heads),
+        lambda progress: interchange_pair(encoder, first, second, control, heads=heads, how=how, progress=progress),
+        "Swapping each head in turn ..." if heads is None else "",
+        runs=True,
+    )
 
 
 def cached_error(encoder: Encoder, text: str, layer: int, head: int | None = None) -> float:

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from selfattn.dashboard.cache import Place
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.examples import PAIRS
 from selfattn.words import Word
 
 
@@ -23,7 +25,7 @@ class Occurrence:
         return self.word.positions
 
     @property
-    def place(self) -> tuple[str, tuple[int, ...]]:
+    def place(self) -> Place:
         """What results are kept by: the text and the positions."""
         return self.encoding.text, self.positions
 
@@ -45,6 +47,17 @@ class Pair:
     def sides(self) -> tuple[tuple[str, Occurrence], tuple[str, Occurrence]]:
         """("A", first), ("B", second)."""
         return ("A", self.first), ("B", self.second)
+
+    @property
+    def places(self) -> tuple[Place, Place, Place | None]:
+        """Where the word stands in A, B and the control."""
+        return self.first.place, self.second.place, None if self.control is None else self.control.place
+
+    @property
+    def sense(self) -> str:
+        """A's and the control's where they are an example's, else "": nobody has said it."""
+        texts = tuple(None if side is None else side.encoding.text for side in (self.first, self.control))
+        return next((known.senses[0] for known in PAIRS if (known.first, known.control) == texts), "")
 
     @property
     def same_position(self) -> bool:

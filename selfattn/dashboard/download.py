@@ -15,7 +15,9 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.export import bundle, files, report
 from selfattn.export.files import View
+from selfattn.export.notebook_lines import notebook_lines
 from selfattn.export.provenance import Provenance
+from selfattn.words import find
 
 WIDTHS = (300, 3000)  # units; a PNG has `scale` times as many pixels
 
@@ -30,7 +32,9 @@ def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
     return f"{address}?{urlencode(query)}" if query else address
 
 
-def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: str, key: str) -> None:
+def file_button(
+    label: str, make: Callable[[], str | bytes], file: str, kind: str, key: str, icon: str | None = None
+) -> None:
     """A button that makes its file when a visitor asks for it."""
     session = this_session()
 
@@ -43,14 +47,17 @@ def file_button(label: str, make: Callable[[], str | bytes], file: str, kind: st
         hold_file(data, kind, file)
         return data
 
-    st.download_button(label, made, file, kind, on_click="ignore", key=key)
+    st.download_button(label, made, file, kind, on_click="ignore", key=key, icon=icon)
 
 
 def show_download(page: Page) -> None:
-    """The popover at the right of the page's heading. Nothing is rendered or sent before it is asked for."""
+    """At the right of the page's heading: its link, and the popover. Nothing is rendered or sent before it is asked for."""
     if page.place is None or not (page.figures or page.view):
         return
     with page.place:
+        # The script in address.py copies the browser's address, which leaves defaults out.
+        if st.button("Copy link", key="copy_link", icon=":material/link:"):
+            st.toast("Link copied.")
         opened = st.popover("Download", icon=":material/download:", key="download", on_change="rerun")
     if not opened.open:
         return
@@ -78,9 +85,15 @@ def show_download(page: Page) -> None:
             st.dataframe(table(), hide_index=True, height=260)
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width, scale))
-        # A lesson's numbers are not in its link; what an encoder shows is.
-        st.text("A link that reopens this view:" if page.encoder else "A link to this page:")
-        st.code(view.provenance.link, language=None, wrap_lines=True)
+        if page.pair is not None and page.head is not None:
+            st.text("Copy as Python: the same figure in a notebook")
+            st.code(_lines(page), language="python", wrap_lines=True)
+
+
+def _lines(page: Page) -> str:
+    pair, sides = page.pair, [side for _, side in page.pair.sides]
+    at = [find(side.encoding.words, pair.word).index(side.encoding.words.index(side.word)) + 1 for side in sides]
+    return notebook_lines(page.encoder, tuple(side.encoding.text for side in sides), pair.word, tuple(at), page.head)
 
 
 def _whole(view: View, width: int, scale: int) -> dict[str, tuple[str, str, Callable[[], str | bytes]]]:

@@ -38,6 +38,7 @@ class Page:
     """One run of one page: its figures, and what they were computed from."""
 
     title: str = ""
+    headline: Any = None  # where the page's title stands; a page may put its question there
     place: Any = None  # where the page's heading keeps room for "Download"
     links: Any = None  # where it keeps room for links to other views
     beside: Any = None  # at the right of the frame's row of pickers: room for one of the page's own
@@ -49,7 +50,6 @@ class Page:
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     figures: dict[str, Figure] = field(default_factory=dict)
     view: View | None = None  # what the page itself offers beside its figures
-    address: dict[str, str | None] = field(default_factory=dict)  # what its address holds beside its widgets' values
     address: dict[str, str | None] = field(default_factory=dict)  # what its address holds beside its widgets' values
 
     @property
@@ -76,10 +76,12 @@ def this_page() -> Page:
 def heading(title: str) -> None:
     """The page's title, with room at its right for links to other views and for "Download"."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.subheader(title, anchor=False, width="stretch")
         page = this_page()
+        with st.container(width="stretch"):
+            page.headline = st.empty()
+        page.headline.subheader(title, anchor=False)
         page.links = st.container(horizontal=True, width="content", vertical_alignment="center")
-        page.title, page.place = title, st.container(width="content")
+        page.title, page.place = title, st.container(horizontal=True, width="content", wrap=False)
 
 
 def current_theme() -> Theme:
@@ -93,6 +95,7 @@ def show_chart(
     *,
     key: str | None = None,
     heads: bool = False,
+    pick: Callable[[dict[str, Any]], None] | None = None,
     one_head: bool = True,
     width: str | int = "stretch",
     visible: bool = True,
@@ -102,26 +105,30 @@ def show_chart(
     """Send a chart to the page; `caption` says in words, computed from the data, what is to be seen.
 
     The caption is the picture's text alternative, and stands beneath it where it is visible. heads: a click on a head makes
-    it the chosen one; such a chart needs a key. one_head=False: it doesn't show the page's chosen head, so its files name
-    none (nor do those of a chart of all heads). name and table are for "Download": what the picture is called where it has
-    no title, and its numbers where the spec doesn't hold them as records.
+    it the chosen one. pick: what a click does with what it picks. A chart of either needs a key. one_head=False: it doesn't
+    show the page's chosen head, so its files name none (nor do those of a chart of all heads). name and table are for
+    "Download": what the picture is called where it has no title, and its numbers where the spec doesn't hold them as records.
     """
     _note(spec, caption, name, table, one_head and not heads)
     on_select: Any = "ignore"
-    if heads:
+    if heads or pick:
         # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
         key = f"{key}-{st.session_state.get('choices', 0)}"
-        on_select = lambda: _choose_clicked(key)  # noqa: E731
+        on_select = lambda: _choose_clicked(key, pick or _choose_head)  # noqa: E731
     st.vega_lite_chart(_with_tables(spec), theme=None, key=key, on_select=on_select, width=width, alt=caption)
     if visible:
         # A caption may hold words from the visitor's text, so it is never interpreted as Markdown.
         st.text(caption, width="stretch")
 
 
-def _choose_clicked(key: str) -> None:
+def _choose_clicked(key: str, choose: Callable[[dict[str, Any]], None]) -> None:
     picked = st.session_state[key].selection.get("pick")
     if picked:  # a click beside the heads empties the selection and keeps the choice
-        choose_head(Head(int(picked[0]["layer"]), int(picked[0]["head"])))
+        choose(picked[0])
+
+
+def _choose_head(picked: dict[str, Any]) -> None:
+    choose_head(Head(int(picked["layer"]), int(picked["head"])))
 
 
 def _note(spec: Spec, caption: str, name: str, table: Callable[[], pd.DataFrame] | None, one_head: bool) -> None:

@@ -9,32 +9,39 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+import torch
 from torch import Tensor
 
+from selfattn.analysis.compare import rarest_first
+from selfattn.analysis.interventions import PairInterchange
+from selfattn.analysis.measures import most_to_another
 from selfattn.analysis.word_map import MOST, WordMap, word_map
 from selfattn.dashboard.address import carry_choice
+from selfattn.dashboard.cache import cached_interchange, encoder_key, swaps_are_exact
 from selfattn.dashboard.choice import Occurrence, Pair
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, pick_encoder, show_encoder
-from selfattn.dashboard.figures import heading, this_page
+from selfattn.dashboard.figures import heading, literal, this_page
 from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import NotRecomputable
 from selfattn.examples import PAIRS
 from selfattn.frames import weights_frame
-from selfattn.words import find, shared_words
+from selfattn.words import find
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
-OWN = "your own"
+CHIPS = 8  # words offered in sight
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
 def pick_for(view: str, title: str) -> None:
     """What the frame draws above a page: the sidebar's encoder and, for a view of heads, its title and its pickers.
 
-    view: "pair" (two sentences and a head), "sentence" (one and a head), "head", or "" for a page of its own. What is picked
-    stands in `this_page()`; where it can't be used, the page says so and ends.
+    view: "pair" (two sentences and a head), "main" (the same; the page itself ranks the heads where that takes long),
+    "sentence" (one and a head), "head", or "" for a page of its own. What is picked stands in `this_page()`; where it can't
+    be used, the page says so and ends.
     """
     page = this_page()
     page.asked = pick_encoder()
@@ -44,46 +51,90 @@ def pick_for(view: str, title: str) -> None:
     heading(title)
     encoder = current_encoder()
     show_encoder(encoder)
-    if view == "pair":
-        page.pair = pick_pair(encoder)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    pair_above, default = view in ("pair", "main"), "L0 H10"
+    if pair_above:
+        page.pair, row = pick_pair(encoder)
+        if view == "pair" or quickly_ranked(encoder, page.pair):
+            default = str(leading_head(encoder, page.pair) or default)
+        else:  # until the page has ranked them
+            default = st.session_state.get("leading", default)
+        _show_leading(default)
+    else:
+        row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    with row:
         if view == "sentence":
             page.sentence = st.text_input("Sentence", FIRST.first, key="a", bind="query-params", width=420)
         with st.container(width=552):
-            page.head = head_slider(encoder, "Head (arrow keys move it)", "head", "L0 H10")
+            page.head = head_slider(encoder, "Head (arrow keys move it)", "head", default)
         page.beside = st.container(width="stretch")
 
 
-def pick_pair(encoder: Encoder) -> Pair:
-    """The row of pickers: an example or one's own sentences, and the word. Where something is missing, the page says it."""
-    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
+    """The pickers of two sentences, their control and the word, and the row of the last, which has room for more.
+
+    Where something is missing, the page says it full width under the fields.
+    """
+    state, fields, where = st.session_state, st.container(horizontal=True, gap="small"), st.container()
+    asked = st.query_params
+    if "example" not in state and "example" not in asked and ("a" in asked or "b" in asked):
+        state.example = None  # the link has sentences of its own
+    name = st.pills(
+        "Examples", list(EXAMPLES), default=FIRST.word, key="example", on_change=_use_example, bind="query-params",
+        label_visibility="collapsed", wrap=False,
+    )  # fmt: skip
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    start = EXAMPLES.get(name, FIRST)  # so that a link that names only the example opens its sentences
+    sides = {}
+    for key, label, text in (("a", "Sentence A", start.first), ("b", "Sentence B", start.second)):
+        typed = fields.text_input(label, text, key=key, bind="query-params", on_change=_own, args=(key,))
+        with where:
+            sides[key] = encode_or_stop(encoder, typed, label)
+    shared = rarest_first(sides["a"], sides["b"])
     with row:
-        names = [OWN, *EXAMPLES]
-        name = st.selectbox("Example", names, 1, key="example", on_change=_use_example, bind="query-params", width=130)
-        start = EXAMPLES.get(name, FIRST)  # so that a link that names only the example opens its sentences
-        text_a = st.text_input("Sentence A", start.first, key="a", bind="query-params", on_change=_own, width=356)
-        text_b = st.text_input("Sentence B", start.second, key="b", bind="query-params", on_change=_own, width=356)
-        word = st.container(width=130)
-        with st.popover("Control", help="A third sentence, with the word in the same sense as in A."):
-            text_c = st.text_input("The word in the same sense as in A", start.control, key="c", bind="query-params")
-    a, b = encode_or_stop(encoder, text_a, "Sentence A"), encode_or_stop(encoder, text_b, "Sentence B")
-    with word:
-        chosen = _pick_word(a, b)
-    where = st.container()
+        word = _pick_word(shared, name, where)
+    control = _pick_control(encoder, fields, where, start.control if state.a == start.first else "", word)
     with where:
-        say_what_is_missing(
-            "example", names, name, lambda asked: f"The link asks for the example {asked!r}, which there isn't."
-        )
-        shared = shared_words(a.words, b.words)
-        say_what_is_missing(
-            "word",
-            shared,
-            chosen,
-            lambda asked: f"The link asks for the word {asked!r}, which doesn't stand in both sentences.",
-        )
-    return Pair(
-        _occurrence(where, a, chosen, "A"), _occurrence(where, b, chosen, "B"), _control(encoder, text_c, chosen)
-    )
+        for key, possible, shown, what in (
+            ("example", list(EXAMPLES), name or "none", "example {!r}, which there isn't."),
+            ("word", shared, word, "word {!r}, which doesn't stand in both sentences."),
+        ):
+            say_what_is_missing(key, possible, shown, f"The link asks for the {what}".format)
+    return Pair(*(_occurrence(where, sides[key], word, key.upper()) for key in sides), control), row
+
+
+def leading_head(encoder: Encoder, pair: Pair) -> Head | None:
+    """The head whose swap moves the word furthest in this pair; None where nothing can move.
+
+    Where heads can't be swapped, the head in which the word gives most to another word.
+    """
+    try:
+        share = shares_of(encoder, pair).share
+    except NotRecomputable:
+        share = sum(most_to_another(side.encoding, side.positions) for _, side in pair.sides)
+    return None if share.isnan().all() else encoder.all_heads[int(share.nan_to_num(-torch.inf).argmax())]
+
+
+def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] | None = None) -> PairInterchange:
+    """How far swapping each head, or each of these sets of heads, moves the pair's word. Raises NotRecomputable."""
+    shares = cached_interchange(encoder, *pair.places, heads)
+    if heads is None:
+        st.session_state.ranked = (encoder_key(encoder), pair.places)
+    return shares
+
+
+def quickly_ranked(encoder: Encoder, pair: Pair) -> bool:
+    """Whether the heads of this pair are ranked at once, or have been for this visitor."""
+    known = st.session_state.get("ranked") == (encoder_key(encoder), pair.places)
+    return known or swaps_are_exact(encoder, *pair.places)
+
+
+def _show_leading(name: str) -> None:
+    """Show this head, unless the visitor or a link has chosen another."""
+    state = st.session_state
+    asked = state.get("head", st.query_params.get("head"))
+    if asked is None or asked == state.get("leading"):
+        state.head = name
+    state.leading = name
 
 
 def head_slider(encoder: Encoder, label: str, key: str, default: str) -> Head:
@@ -108,33 +159,74 @@ def segmented(label: str, options: Sequence[Any], *, default: Any, **more: Any) 
 
 def _use_example() -> None:
     if pair := EXAMPLES.get(st.session_state.example):
-        st.session_state.update(a=pair.first, b=pair.second, c=pair.control, word=pair.word)
+        st.session_state.update(a=pair.first, b=pair.second, c=pair.control, word=pair.word, word_chosen=False)
 
 
-def _own() -> None:
+def _own(edited: str) -> None:
     # The link must name the sentences that were not typed too. A run cut short may not have drawn their fields yet.
-    start = EXAMPLES.get(st.session_state.get("example", FIRST.word), FIRST)
+    state, start = st.session_state, EXAMPLES.get(st.session_state.get("example"), FIRST)
     shown = {"a": start.first, "b": start.second, "c": start.control}
-    st.session_state.update({key: st.session_state.get(key, text) for key, text in shown.items()}, example=OWN)
+    state.update({key: state.get(key, text) for key, text in shown.items()}, example=None)
+    if edited == "c":
+        state.typed = (state.c, state.a)
+    elif edited == "a" and state.c != state.get("typed", ("",))[0]:
+        state.c = ""  # an example's control has the sense of the example's A
 
 
-def _pick_word(first: Encoding, second: Encoding) -> str:
-    shared = shared_words(first.words, second.words)
+def _pick_word(shared: Sequence[str], example: str | None, where) -> str:
+    state = st.session_state
     if not shared:
-        st.selectbox("Word", ["(none)"], disabled=True)
-        st.error(
-            "No word stands in both sentences. Change one of them so that they share a word.", icon=":material/error:"
-        )
+        text = "No word stands in both sentences. Change one of them so that they share a word."
+        where.error(text, icon=":material/error:")
         st.stop()
-    default = _most_telling(shared)
-    if st.session_state.get("word") not in shared:
-        st.session_state.word = default
+    default = example if example in shared else shared[0]
+    state.setdefault("word_chosen", "word" in state or "word" in st.query_params)
+    if state.get("word") not in shared or not state.word_chosen:
+        state.word = default
     keep_in_address("word", default)
-    return st.selectbox("Word", shared, shared.index(default), key="word", bind="query-params")
+    chosen = [word for word in (state.word, st.query_params.get("word")) if word in shared]
+    chips = list(dict.fromkeys([*shared[:CHIPS], *chosen]))
+    left = len(shared) - len(chips)
+    return st.pills(
+        f"Word ({left} more in both: click one below)" if left else "Word", chips, default=default, required=True,
+        key="word", bind="query-params", on_change=_note_word, width="content", wrap=True,
+    )  # fmt: skip
 
 
-def _most_telling(shared: Sequence[str]) -> str:
-    return next((word for word in shared if word.casefold() in EXAMPLES), shared[0])
+def choose_word(text: str, number: int, sentence: str) -> None:
+    """Make this the word, the number-th of its kind in a sentence: for the callbacks of charts."""
+    st.session_state.update({"word": text, f"at_{sentence.lower()}": number})
+    _note_word()
+
+
+def _note_word() -> None:
+    st.session_state.word_chosen = True
+
+
+def _pick_control(encoder: Encoder, fields, where, default: str, word: str) -> Occurrence | None:
+    """The word in a third sentence. One that was given for another sentence or word isn't used in silence."""
+    state = st.session_state
+    keep_in_address("c", default)
+    text = fields.text_input(
+        "Control (A's sense)", default, key="c", bind="query-params", on_change=_own, args=("c",),
+        placeholder="Another sentence with the word in A's sense",
+        help="A third sentence. What moves the word as far when it comes from here isn't about the sense.",
+    )  # fmt: skip
+    if not text.strip():
+        where.info(
+            literal(f'Next, a control: write a third sentence with "{word}" in A\'s sense.'), icon=":material/add:"
+        )
+        return None
+    with where:
+        encoding = encode_or_stop(encoder, text, "The control sentence")
+    found = find(encoding.words, word)
+    if not found:
+        where.info(literal(f'The control has no "{word}", so it isn\'t used. Write one with "{word}" in A\'s sense.'))
+        return None
+    typed, its_a = state.get("typed", ("", ""))
+    if text == typed and its_a != state.a:
+        where.info(literal(f'A has changed. Does the control still have "{word}" in A\'s sense?'))
+    return Occurrence(encoding, encoding.words[found[0]])
 
 
 def _occurrence(where, encoding: Encoding, word: str, sentence: str) -> Occurrence:
@@ -157,14 +249,6 @@ def _occurrence(where, encoding: Encoding, word: str, sentence: str) -> Occurren
                 f"{'once' if len(found) == 1 else f'{len(found)} times'}.",
             )  # fmt: skip
     return Occurrence(encoding, found[index])
-
-
-def _control(encoder: Encoder, text: str, word: str) -> Occurrence | None:
-    if not text.strip():
-        return None
-    encoding = encode_or_stop(encoder, text, "The control sentence")
-    found = find(encoding.words, word)
-    return Occurrence(encoding, encoding.words[found[0]]) if found else None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from selfattn.analysis.compare import (
     compare_encoders,
     compare_sentences,
     counterpart_distances,
+    rarest_first,
     why_no_counterparts,
 )
 from selfattn.analysis.word_map import word_map
@@ -174,3 +175,15 @@ def test_other_tokens_or_texts_are_refused(encoders):
         counterpart_distances(first, encoders["other"].encode(TEXT))
     with pytest.raises(ValueError, match="one text"):
         compare_encoders(first, (0, 0), encoders["after"].encode("The bank."), (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        ("The old crane was there.", "There the crane waded.", ["crane", "there", "The"]),
+        ("The riverbanks of the river.", "The river and the riverbanks.", ["riverbanks", "river", "The"]),
+        ("A gnome sat.", "The river.", []),
+    ],
+)
+def test_the_rarest_word_of_both_sentences_comes_first(encoder, first, second, words):
+    assert rarest_first(encoder.encode(first), encoder.encode(second)) == words

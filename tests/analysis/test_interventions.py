@@ -11,6 +11,7 @@ from selfattn.analysis.interventions import (
     context_gradients,
     interchange_pair,
     knock_out_effect,
+    swapped_vector,
 )
 
 TEXT = "The bank of the river was muddy."
@@ -221,3 +222,14 @@ def test_what_cannot_be_swapped_is_refused(encoder):
     for how in ("exact", "gradient"):
         with pytest.raises(NotRecomputable, match="a test"):
             interchange_pair(shown, A, B, how=how)
+
+
+def test_a_words_vector_with_heads_outputs_from_another_sentence(encoder):
+    heads = [(1, 2), (4, 9)]
+    patched = encoder.encode(
+        FIRST[0], patches=[Patch(*head, FIRST[1], encoder.encode(SECOND[0]).context(SECOND[1])[head]) for head in heads]
+    )
+    assert torch.allclose(swapped_vector(encoder, FIRST, SECOND, heads), patched.hidden[-1, 2], atol=1e-5)
+    bank = ("The bank approved the loan.", (2,))
+    arrived = swapped_vector(encoder, FIRST, bank, encoder.all_heads)
+    assert torch.allclose(arrived, encoder.encode(bank[0]).hidden[-1, 2], atol=1e-4)

@@ -34,20 +34,20 @@ def readings(page):
 def test_the_main_flow(page, server):
     open_page(page, server)
     charts = page.locator("[data-testid=stVegaLiteChart] svg")
-    eventually(page, lambda: charts.count() == 11)
+    eventually(page, lambda: charts.count() == 7)
     expect(page.get_by_text("river", exact=True).first).to_be_visible()
     eventually(page, lambda: len(cell_colors(page)) >= 16 + 128)
     first = cell_colors(page)
     assert len(set(first)) > 20
 
-    # the second row, the kernel's steps, stands above the fold at 1440 x 900
-    below = page.get_by_text("from scratch", exact=False).first.bounding_box()
-    assert below["y"] < 700
-    assert charts.nth(2).bounding_box()["y"] + charts.nth(2).bounding_box()["height"] < 900
+    # the curve, the words and the swap stand above the fold at 1440 x 900
+    for chart in range(3):
+        box = charts.nth(chart).bounding_box()
+        assert box["y"] + box["height"] < 900, chart
 
     click_head(page, "L3 H7")
     wait_for_address(page, "head=L3+H7")
-    eventually(page, lambda: any(text.startswith("In L3 H7,") for text in readings(page)))
+    eventually(page, lambda: any(text.startswith("Head 7 of layer 3 is shown.") for text in readings(page)))
     eventually(page, lambda: cell_colors(page) != first)
 
     # the same head again after the choice was moved elsewhere, then with the arrow keys
@@ -62,15 +62,14 @@ def test_the_main_flow(page, server):
     wait_until_idle(page)
     wait_for_address(page, "head=L0+H2")
 
-    page.get_by_role("combobox", name="Example").click()
-    page.keyboard.type("crane")
-    page.keyboard.press("Enter")
+    page.get_by_role("radio", name="crane", exact=True).click()
     wait_until_idle(page)
     eventually(page, lambda: any('"crane"' in text for text in readings(page)))
     eventually(page, lambda: cell_colors(page) != first)
 
 
 def test_downloads_and_the_link(page, server):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     open_page(page, f"{server}/?head=L1+H4&hide=true")
     before = readings(page)
     page.get_by_role("button", name="Download", exact=True).click()
@@ -91,22 +90,35 @@ def test_downloads_and_the_link(page, server):
     frame = pd.read_csv(io.BytesIO(download.value.path().read_bytes()))
     assert len(frame) == 128 and frame.groupby(["sentence", "query_pos"])["weight"].sum().round(4).eq(1).all()
 
-    link = page.locator("[data-testid=stCode]").inner_text().strip()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Copy link", exact=True).click()
+    expect(page.get_by_test_id("stToast")).to_contain_text("Link copied.")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == f"{server}/?head=L1+H4&hide=true"  # defaults stay out
     other = page.context.new_page()
     open_page(other, link)
     eventually(other, lambda: set(before) <= set(readings(other)))
     expect(other.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L1 H4")
 
 
-def test_the_master_switch_by_keyboard(page, server):
+def test_swapping_all_heads_moves_the_point_and_is_in_the_link(page, server):
     open_page(page, server)
-    switch = page.get_by_role("switch", name="Attention on")
-    switch = switch if switch.count() else page.get_by_label("Attention on")
-    switch.first.focus()
-    page.keyboard.press("Space")
+    page.get_by_role("radio", name="Swap all heads", exact=True).click()
     wait_until_idle(page)
-    eventually(page, lambda: any("to the last bit" in text for text in readings(page)))
-    wait_for_address(page, "attention=false")
+    wait_for_address(page, "swap=Swap+all+heads")
+    eventually(page, lambda: any("Attention brought in the whole difference." in text for text in readings(page)))
+    expect(page.get_by_text("100 %", exact=True).first).to_be_visible()
+
+
+def test_the_steps_are_stepped_by_the_keyboard_without_a_rerun(page, server):
+    open_page(page, server)
+    steps = page.locator("[data-testid=stVegaLiteChart]", has=page.locator(".vega-bind input"))
+    pale = steps.locator("path[opacity='0.3']")
+    expect(pale).to_have_count(0)
+    steps.locator("input[value='6']").focus()
+    page.keyboard.press("ArrowLeft")
+    eventually(page, lambda: pale.count() > 30)  # the context is pale before its step
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
 def test_back_to_the_first_view_finds_the_defaults(page, server):
@@ -115,7 +127,7 @@ def test_back_to_the_first_view_finds_the_defaults(page, server):
     page.go_back()
     wait_until_idle(page)
     assert re.search(r"head=", page.url) is None
-    eventually(page, lambda: any(text.startswith("In L0 H10,") for text in readings(page)))
+    eventually(page, lambda: any(text.startswith("Head 7 of layer 5 matters most here.") for text in readings(page)))
 
 
 @pytest.mark.parametrize(

@@ -83,19 +83,6 @@ def test_the_surest_word_of_a_map():
     assert "no word" in captions.surest_word(frame[:0], "Rollout")
 
 
-def test_special_weight_is_the_sum_over_special_tokens(strip, sides):
-    shares = {name: float(w[word.start][list(e.special)].sum()) for name, (e, word, w) in sides.items()}
-    assert abs(shares["A"] - shares["B"]) > 0.01
-    expected = f'[CLS] and [SEP] take {shares["A"]:.0%} in A, {shares["B"]:.0%} in B of the weight of "crane".'
-    assert captions.special_weight(strip, "crane") == expected.replace("%", " %")
-
-
-def test_special_weight_with_one_special_token_and_with_none():
-    one = rows([0.25, 0.5, 0.25], texts=("a", "crane", "</s>"), special=(2,))
-    assert captions.special_weight(one, "crane") == '</s> takes 25 % in B of the weight of "crane".'
-    assert "adds no special tokens" in captions.special_weight(rows([0.2, 0.5, 0.3], special=()), "crane")
-
-
 def test_hidden_weight_names_each_sentence():
     assert "12 % in A, 68 % in B of the weight" in captions.hidden_weight({"A": 0.12, "B": 0.68})
 

@@ -146,3 +146,8 @@ def test_a_masked_row_says_its_sum_and_what_leaks():
 def test_padding_says_nothing_only_for_nothing(padded, error, parts):
     text = captions.padding(12, 4, padded, error)
     assert text.startswith("12 tokens and 4 of padding.") and all(part in text for part in parts)
+
+
+def test_a_long_sentence_says_which_tokens_its_steps_leave_out():
+    assert captions.kept_tokens(24, 24) == ""
+    assert captions.kept_tokens(24, 1025).startswith(" Of up to 1,025 tokens the 24 with the largest weights are drawn")

@@ -6,7 +6,6 @@ import torch
 
 from selfattn import load_encoder
 from selfattn.analysis.interventions import knock_out_effect
-from selfattn.analysis.measures import drift
 from selfattn.captions import vectors as captions
 from selfattn.frames import heads_frame
 from tests.captions.conftest import A, B
@@ -14,37 +13,6 @@ from tests.captions.conftest import A, B
 
 def cosine(first, second):
     return float(np.dot(first, second) / np.linalg.norm(first) / np.linalg.norm(second))
-
-
-def test_cosines_over_layers_of_real_vectors(sides):
-    (a, in_a, _), (b, in_b, _) = sides.values()
-    text = captions.cosines_over_layers(drift(a, in_a.positions, b, in_b.positions).tolist(), "crane", False)
-    after = [cosine(x[in_a.start], y[in_b.start]) for x, y in zip(a.hidden.double().numpy(), b.hidden.double().numpy())]
-    static = cosine(a.static[in_a.start].double().numpy(), b.static[in_b.start].double().numpy())
-    lowest = int(np.argmin(after[1:]))
-    assert f'the two "crane" vectors have cosine {static:.2f}' in text
-    assert f"As layer 0 reads them it is {after[0]:.2f} (different positions)" in text
-    assert f"after the last layer {after[-1]:.2f}" in text
-    assert f"lowest after L{lowest} ({after[1 + lowest]:.2f})" in text
-
-
-@pytest.mark.parametrize(
-    ("curve", "lowest", "steady"), [([1, 1, 0.9, 0.8], "L1 (0.80)", True), ([1, 1, 0.7, 0.8], "L0 (0.70)", False)]
-)
-def test_cosines_over_layers_say_where_they_are_lowest_and_whether_they_fall_steadily(curve, lowest, steady):
-    text = captions.cosines_over_layers(curve, "crane", True)
-    assert f"It is lowest after {lowest}." in text and "(the same position)" in text
-    assert ("not fall steadily" in text) != steady
-
-
-def test_attention_off_claims_identity_only_where_nothing_differs():
-    assert "the same in every layer, to the last bit" in captions.attention_off(0.0, True, False)
-    near = captions.attention_off(2e-7, True, False)
-    assert "at most 0.0000002." in near and "last bit" not in near
-    assert "up to 0.53, because the word stands at different positions" in captions.attention_off(0.53, False, False)
-    for difference in (0.0, 1.47):
-        mixed = captions.attention_off(difference, True, True)
-        assert "mix each token with its neighbours" in mixed and "only attention" not in mixed
 
 
 def heads(effects, controls=None):

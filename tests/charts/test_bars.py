@@ -5,9 +5,8 @@ import math
 import pandas as pd
 import pytest
 
-from selfattn.charts.bars import Row, bar_list, bars, rows_frame, sentence_rows, vector_strip
+from selfattn.charts.bars import Row, bar_list, bars, rows_frame, vector_strip
 from selfattn.charts.theme import LIGHT, THEMES
-from selfattn.frames import STEPS, context_frame, steps_frame
 from tests.charts.scene import drawn, on_ramp, same_color, texts, tooltip
 
 ROWS = [
@@ -55,33 +54,11 @@ def test_every_bar_has_its_label_and_minus_infinity_its_sign():
     assert outline["x"] < crane["x"] < crane["x"] + crane["width"] < outline["x"] + outline["width"]
 
 
-@pytest.mark.parametrize(("n", "width", "labels"), [(26, 400, 26), (27, 400, 0), (8, 118, 0)])
-def test_many_bars_and_narrow_ones_keep_their_labels_in_the_tooltip(n, width, labels):
-    spec = bars([Row("A", [0.5] * n, [f"w{i}" for i in range(n)], LIGHT.sentence_a)], LIGHT, width=width)
+@pytest.mark.parametrize(("n", "labels"), [(26, 26), (27, 0)])
+def test_many_bars_keep_their_labels_in_the_tooltip(n, labels):
+    spec = bars([Row("A", [0.5] * n, [f"w{i}" for i in range(n)], LIGHT.sentence_a)], LIGHT)
     assert len([text for text in texts(spec, "axis-label") if text.startswith("w")]) == labels
     assert any(f"label: w{n - 1}" in item["description"] for item in drawn(spec, "rect"))
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_a_step_of_the_kernel_is_drawn_for_both_sentences(sides, step):
-    traces = {name: (side, side.encoding.trace(3, 7)) for name, side in sides.items()}
-    frames = [steps_frame(trace, s.word.positions, s.encoding.tokens, name) for name, (s, trace) in traces.items()]
-    frame = pd.concat(frames)
-    rows = sentence_rows(frame[frame["step"] == step], LIGHT)
-    assert [(row.name, row.color) for row in rows] == [("A", LIGHT.sentence_a), ("B", LIGHT.sentence_b)]
-    assert [tuple(row.labels) for row in rows] == [side.encoding.tokens for side, _ in traces.values()]
-    if step != "share":
-        for row, (side, trace) in zip(rows, traces.values()):
-            assert row.values == pytest.approx(getattr(trace, step)[side.word.start].tolist())
-    values = [[point["v"] for point in part["layer"][0]["data"]["values"]] for part in bars(rows, LIGHT)["vconcat"]]
-    assert values == [pytest.approx(row.values, rel=1e-5, abs=1e-9) for row in rows]
-
-
-def test_a_context_vectors_bars_are_its_dimensions(sides):
-    side = sides["B"]
-    (row,) = sentence_rows(context_frame(side.encoding.trace(3, 7), side.word.positions, "B"), LIGHT)
-    assert (row.name, row.color, row.labels[:2]) == ("B", LIGHT.sentence_b, ["dimension 0", "dimension 1"])
-    assert row.values == pytest.approx(side.encoding.trace(3, 7).context[side.word.start].tolist())
 
 
 def test_the_numbers_behind_the_bars_are_a_table():

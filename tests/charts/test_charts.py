@@ -10,7 +10,7 @@ import torch
 import vl_convert as vlc
 from PIL import Image
 
-from selfattn.charts.bars import bars, sentence_rows
+from selfattn.charts.bars import Row, bars
 from selfattn.charts.curves import drift_curve
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
@@ -52,21 +52,14 @@ def strip_data():
 
 
 def all_charts(theme):
-    steps = pd.DataFrame(
-        {
-            "sentence": ["A", "A", "B", "B"],
-            "key_pos": [0, 1] * 2,
-            "key": ["x", "x"] * 2,
-            "value": [1.0, -np.inf, 0.5, -2.0],
-        }
-    )
+    rows = [Row("A", [1.0, -np.inf], ["x", "x"], theme.sentence_a), Row("B", [0.5, -2.0], ["x", "x"], theme.sentence_b)]
     curve = pd.DataFrame({"curve": ["m"] * 3, "depth": range(3), "stage": ["a", "b", "c"], "similarity": [1, 0.5, 0.2]})
     return {
         "strip": word_strip(strip_data(), theme),
         "head_map": head_map(
             heads_frame(effect=torch.randn(3, 4), control=torch.randn(3, 4)), "effect", theme, "L1 H2"
         ),
-        "step_bars": bars(sentence_rows(steps, theme), theme, width=118),
+        "step_bars": bars(rows, theme, width=118),
         "heatmap": heatmap(random_weights(12), HOSTILE, theme, marked=[3]),
         "signed heatmap": heatmap(random_weights(12) - 0.5, HOSTILE, theme, kind="signed"),
         "long heatmap": heatmap(random_weights(100), [*HOSTILE, *["the"] * 88], theme, marked=[3, 4]),

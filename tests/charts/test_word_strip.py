@@ -77,3 +77,14 @@ def test_faint_special_tokens_step_back():
     chips, words, _ = pieces(word_strip(frame, LIGHT))
     assert [word["fill"] for word in words] == [LIGHT.muted, LIGHT.background, LIGHT.ink]
     assert chips[2]["width"] > 30, "wide characters have room"
+
+
+def test_a_click_on_a_word_picks_its_sentence_and_place(frame):
+    spec = word_strip(frame, LIGHT, pick=True)
+    (click,) = spec["params"]
+    above = spec["layer"][-1]
+    assert click["views"] == [above["name"]] and click["select"]["fields"] == ["sentence", "place"]
+    chips, targets = drawn(word_strip(frame, LIGHT), "rect"), [i for i in drawn(spec, "rect") if i.get("opacity") == 0]
+    sides = ("x", "y", "width", "height")
+    assert [[item[s] for s in sides] for item in targets] == [[item[s] for s in sides] for item in chips]
+    assert "params" not in word_strip(frame, LIGHT)

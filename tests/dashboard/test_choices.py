@@ -2,18 +2,23 @@
 
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 import torch
 
+from pages.explore.two_sentences import swaps
 from selfattn import Head
 from selfattn.dashboard import choice, download, figures
+from selfattn.dashboard.choice import Occurrence, Pair
 from selfattn.dashboard.figures import Page
+from selfattn.frames import strip_frame
+from selfattn.words import find
 
 
 class State(dict):
     """Stands in for the session's state, whose keys are attributes too."""
 
-    __setattr__ = dict.__setitem__
+    __setattr__, __getattr__ = dict.__setitem__, dict.__getitem__
 
 
 @pytest.mark.parametrize(("picked", "head"), [([{"layer": 3, "head": 7}], "L3 H7"), ([], "L0 H10")])
@@ -21,7 +26,7 @@ def test_a_click_on_a_head_chooses_it_and_a_click_beside_the_heads_keeps_the_cho
     state = State(head="L0 H10")
     state["map-0"] = SimpleNamespace(selection={"pick": picked})
     monkeypatch.setattr(choice.st, "session_state", state)
-    figures._choose_clicked("map-0")
+    figures._choose_clicked("map-0", figures._choose_head)
     assert state["head"] == head
 
 
@@ -42,3 +47,18 @@ def test_the_files_of_a_page_are_made_from_its_own_head_and_sentences(encoder, m
     assert provenance.error == max(errors) > min(errors)
     assert (provenance.layer, provenance.head) == (3, 7)
     assert list(provenance.sentences) == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "place", "word", "at"),
+    [("A", 7, "banks", {"at_a": 2}), ("B", 2, "Old", {"at_b": 1}), ("A", 6, None, {}), ("A", 0, None, {})],
+)
+def test_a_click_on_a_word_of_both_sentences_chooses_it(encoder, monkeypatch, sentence, place, word, at):
+    a, b = encoder.encode("Old banks of rivers or other banks."), encoder.encode("The old banks lend.")
+    pair = Pair(*(Occurrence(side, side.words[find(side.words, "old")[0]]) for side in (a, b)), None)
+    frame = pd.concat([strip_frame(s.encoding, torch.ones(len(s.encoding.tokens)), s.word, n) for n, s in pair.sides])
+    state, said = State(), []
+    monkeypatch.setattr(choice.st, "session_state", state)
+    monkeypatch.setattr(choice.st, "toast", said.append)
+    swaps._choose_word(pair, frame, {"sentence": sentence, "place": place})
+    assert state.get("word") == word and state.items() >= at.items() and bool(said) == (word is None)

@@ -53,7 +53,7 @@ def bars(spec):
 
 @pytest.fixture
 def inside():
-    return start(INSIDE)
+    return start(INSIDE, head="L0 H10")
 
 
 # Inside a head
@@ -292,7 +292,7 @@ def test_the_other_sentence():
 
 
 def test_lines_from_the_word():
-    at = start(ALL, tab="Lines from the word")
+    at = start(ALL, tab="Lines from the word", head="L0 H10")
     assert not at.exception
     assert len(specs(at)) == 2
     assert any(text.startswith('"bank" gives most weight in L0 H10 to "river" (0.62)') for text in texts(at))
@@ -333,9 +333,11 @@ def test_attributions_on_the_same_sentence_twice():
 
 
 def test_the_aligned_difference_on_the_main_view():
-    at = AppTest.from_file(str(APP), default_timeout=120).run()
-    at = at.button_group(key="view").set_value("A against B").run()
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    at.session_state["head"] = "L0 H10"
+    at = at.run().button_group(key="view").set_value("A against B").run()
     assert not at.exception
+    assert any('only in A: "river" 0.62' in text and 'only in B: "loan"' in text for text in texts(at))
     assert any(
         "Words that stand in both sentences take 60 % of the weight in A and 68 % in B" in text for text in texts(at)
     )

@@ -47,7 +47,7 @@ def folder(tmp_path_factory):
     [
         ({"word": "loan"}, "word 'loan', which doesn't stand in both sentences. Shown instead: bank."),
         ({"example": "zebra"}, "example 'zebra', which there isn't. Shown instead: bank."),
-        ({"head": "L9 H99"}, f"head L9 H99, which {BUNDLED_NAME} hasn't got. Shown instead: L0 H10."),
+        ({"head": "L9 H99"}, f"head L9 H99, which {BUNDLED_NAME} hasn't got. Shown instead: L5 H7."),
         ({"at_b": "2"}, "occurrence 2 of 'bank' in B, where it stands once. Shown instead: occurrence 1."),
         (
             {"model": "nobody/knows"},
@@ -110,13 +110,13 @@ def test_a_link_that_can_be_had_says_nothing():
 def test_the_word_is_in_the_address_where_a_fresh_load_would_choose_another():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = opened(**query)
-    assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # the default stays out
+    assert (at.button_group(key="word").value, "word" in at.query_params) == ("bank", False)  # the default stays out
     # The word stays while the sentences change, and so does what a fresh load would choose.
     at = opened(example="your own", a="Winter came early.", b="Winter came late.", word="came")
     at.text_input(key="a").set_value("The bank came to Winter.").run()
     at.text_input(key="b").set_value("Winter came to the bank.").run()
-    assert at.selectbox(key="word").value == "came"
-    assert fresh(at).selectbox(key="word").value == "came"
+    assert at.button_group(key="word").value == "came"
+    assert fresh(at).button_group(key="word").value == "came"
 
 
 def test_the_address_holds_the_start_of_the_weights_digest(folder):

@@ -3,23 +3,20 @@
 import pytest
 
 from selfattn.dashboard import pickers
+from tests.dashboard.test_choices import State
 
 
 @pytest.mark.parametrize(
-    ("drawn", "a", "b", "c"),
+    ("edited", "drawn", "a", "b", "c"),
     [
-        ({"a": "A bat."}, "A bat.", "The bank approved the loan.", pickers.FIRST.control),
-        (
-            {"example": "bat", "a": "A bat."},
-            "A bat.",
-            pickers.EXAMPLES["bat"].second,
-            pickers.EXAMPLES["bat"].control,
-        ),
-        ({"example": "bat", "a": "A bat.", "b": "A bat!", "c": ""}, "A bat.", "A bat!", ""),
+        ("a", {"a": "A bat."}, "A bat.", "The bank approved the loan.", ""),
+        ("a", {"example": "bat", "a": "A bat."}, "A bat.", pickers.EXAMPLES["bat"].second, ""),
+        ("b", {"b": "A bank."}, pickers.FIRST.first, "A bank.", pickers.FIRST.control),
+        ("a", {"a": "A bat.", "b": "A bat!", "c": "Bats.", "typed": ("Bats.", "")}, "A bat.", "A bat!", "Bats."),
     ],
 )
-def test_a_sentence_typed_before_the_other_fields_are_drawn(monkeypatch, drawn, a, b, c):
-    state = dict(drawn)
+def test_a_sentence_typed_before_the_other_fields_are_drawn(monkeypatch, edited, drawn, a, b, c):
+    state = State(drawn)
     monkeypatch.setattr(pickers.st, "session_state", state)
-    pickers._own()
-    assert state == {"example": pickers.OWN, "a": a, "b": b, "c": c}
+    pickers._own(edited)
+    assert {key: state[key] for key in ("example", "a", "b", "c")} == {"example": None, "a": a, "b": b, "c": c}

@@ -3,11 +3,18 @@
 import json
 
 import pytest
+import torch
+from streamlit.testing.v1 import AppTest
 
-from pages.explore.two_sentences.words_and_maps import embeddings_mix
+from pages.explore.two_sentences import swaps
 from selfattn import load_encoder
+from selfattn.analysis.interventions import interchange_pair
+from selfattn.dashboard import cache
+from selfattn.dashboard.figures import this_page
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.examples import PAIRS
+from selfattn.examples import PAIRS, labelled_sentences
+from selfattn.words import find
+from tests.pages.conftest import APP
 
 pytestmark = pytest.mark.slow
 
@@ -24,43 +31,101 @@ def specs(at):
     return [json.loads(chart.proto.spec) for chart in at.get("vega_lite_chart")]
 
 
-def test_the_classic_pair_stands_there_at_first(main_view):
+def chosen_head(at):
+    return at.select_slider(key="head").value
+
+
+def places_of(encoder, pair):
+    """The word's place in both sentences and the control."""
+    encodings = [encoder.encode(text) for text in (pair.first, pair.second, pair.control)]
+    return [(encoding.text, encoding.words[find(encoding.words, pair.word)[0]].positions) for encoding in encodings]
+
+
+def test_the_question_the_curve_and_the_leading_head_stand_there_at_first(main_view):
     at = main_view
     assert not at.exception and not at.error
-    assert at.text_input(key="a").value == "The bank of the river."
-    assert at.text_input(key="b").value == "The bank approved the loan."
-    assert any('"bank" gives most weight in A to "river" (0.62)' in text for text in texts(at))
-    assert any("No head does it alone" in text for text in texts(at))
-    assert any(text.startswith("Check: our weights equal the model's own to 0.000000") for text in texts(at))
-    assert len(specs(at)) == 11  # the strip, the map of heads, six steps, two maps, the curve
+    assert [title.value for title in at.subheader] == ['Where does "bank" get its meaning?']
+    values = [at.text_input(key=key).value for key in "abc"]
+    assert values == [PAIRS[0].first, PAIRS[0].second, PAIRS[0].control]
+    assert chosen_head(at) == "L5 H7"
+    shown = "\n".join(texts(at))
+    assert 'Before attention, the two "bank" vectors are the same (cosine 1.00). After six layers their cosine' in shown
+    assert "Two sentences of one sense (river side) end at 0.91" in shown
+    assert (
+        'Head 7 of layer 5 matters most here. At "bank" it gives 0.29 of its attention to "river" in A and 0.56'
+        in shown
+    )
+    assert "moves a quarter of the way there (25 %). From another sentence of A's sense (river side): 5 %." in shown
+    n = (labelled_sentences()["word"] == "bank").sum()
+    assert (
+        f'One pair is a hint. Over {n} labelled sentences of "bank" another head leads: head 10 of layer 5 (' in shown
+    )
+    assert "In this pair it makes 7 %." in shown
+    assert "Check: our weights equal the model's own to 0.000000" in shown
+    assert len(specs(at)) == 7  # the curve, the words, the way, the map of heads, the steps, two whole heads
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.word)
-def test_every_example_opens(main_view, pair):
-    at = main_view.selectbox(key="example").set_value(pair.word).run()
+def test_every_example_opens_with_its_leading_head(main_view, encoder, pair):
+    at = main_view.button_group(key="example").set_value(pair.word).run()
     assert not at.exception and not at.error
-    assert at.text_input(key="a").value == pair.first
-    assert any(f'The two "{pair.word}" vectors have cosine' in text for text in texts(at))
-    assert any("In the control pair" in text for text in texts(at))
+    assert [at.text_input(key=key).value for key in "abc"] == [pair.first, pair.second, pair.control]
+    share = interchange_pair(encoder, *places_of(encoder, pair)).share
+    assert chosen_head(at) == str(encoder.all_heads[int(share.argmax())])
+    assert any(f'the two "{pair.word}" vectors' in text and pair.senses[0] in text for text in texts(at))
+
+
+def test_the_first_head_is_the_leading_one_until_a_visitor_chooses(main_view):
+    at = main_view.select_slider(key="head").set_value("L3 H7").run()
+    at = at.button_group(key="example").set_value("crane").run()
+    assert chosen_head(at) == "L3 H7"
+    assert any("Head 7 of layer 3 is shown." in text or "No single head stands out" in text for text in texts(at))
+
+
+def test_a_link_chooses_the_head(encoder):
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    at.query_params["head"] = "L2 H3"
+    assert chosen_head(at.run()) == "L2 H3"
 
 
 def test_choosing_a_head_changes_the_readings_and_the_outline(main_view):
     at = main_view.select_slider(key="head").set_value("L3 H7").run()
     assert not at.exception
-    assert any(text.startswith("In L3 H7,") for text in texts(at))
+    assert any(
+        text.startswith("Head 7 of layer 3 is shown. Head 7 of layer 5 matters most here (25 %).") for text in texts(at)
+    )
     assert any("datum.name === 'L3 H7'" in json.dumps(spec) or '"L3 H7"' in json.dumps(spec) for spec in specs(at))
 
 
-@pytest.mark.parametrize("measure", ["control", "effect minus control", "special tokens"])
-def test_each_map_is_drawn(main_view, measure):
+@pytest.mark.parametrize(("measure", "field"), [("swap", "share"), ("control", "control_share"), ("removal", "effect")])
+def test_each_map_is_drawn(main_view, measure, field):
     at = main_view.button_group(key="map").set_value(measure).run()
     assert not at.exception
-    field = measure.replace(" ", "_") + ":Q"
-    assert any(
-        field[:-2] == layer.get("encoding", {}).get("color", {}).get("field")
-        for spec in specs(at)
-        for layer in spec.get("layer", [])
-    )
+    drawn = [
+        layer.get("encoding", {}).get("color", {}).get("field") for spec in specs(at) for layer in spec.get("layer", [])
+    ]
+    assert field in drawn
+
+
+def test_swapping_this_head_and_all_heads(main_view):
+    at = main_view.button_group(key="swap").set_value("Swap this head").run()
+    assert not at.exception and any("The mean of both directions" in text for text in texts(at))
+    at = at.button_group(key="swap").set_value("Swap all heads").run()
+    (reading,) = [text for text in texts(at) if text.startswith("With every head's output")]
+    assert 'A\'s "bank" is B\'s "bank" (cosine 1.00). Attention brought in the whole difference.' in reading
+    assert reading.endswith("From another sentence of A's sense (river side): 37 %.")
+
+
+def test_swapping_all_heads_at_another_position_leaves_the_position(main_view):
+    main_view.text_input(key="b").set_value("Yesterday the bank approved the loan.").run()
+    at = main_view.button_group(key="swap").set_value("Swap all heads").run()
+    assert any("The rest, " in text and "is its position." in text for text in texts(at))
+
+
+def test_a_sentence_of_ones_own_is_no_example_and_has_no_known_sense(main_view):
+    at = main_view.text_input(key="c").set_value("We sat on the bank of a stream.").run()
+    assert at.button_group(key="example").value is None
+    assert any("Two sentences of one sense (A and the control) end at" in text for text in texts(at))
 
 
 def test_the_models_own_weights_and_the_difference(main_view):
@@ -78,26 +143,13 @@ def test_hiding_special_tokens_says_how_much_weight_went(main_view):
     assert any(text.startswith("Special tokens hidden:") and "% in A" in text for text in texts(at))
 
 
-def test_the_master_switch(main_view):
-    at = main_view.toggle(key="attention").set_value(False).run()
-    assert not at.exception
-    assert any("to the last bit" in text for text in texts(at))
-
-
-def test_the_master_switch_at_different_positions_says_that_the_position_remains(main_view):
-    main_view.text_input(key="b").set_value("Yesterday the bank approved the loan.").run()
-    at = main_view.toggle(key="attention").set_value(False).run()
-    assert not at.exception
-    assert any("stands at different positions" in text for text in texts(at))
-
-
-@pytest.mark.parametrize(("name", "mixes"), [("BERT", False), ("MobileBERT", True), ("T5 (encoder half)", False)])
-def test_only_where_embeddings_mix_no_neighbours_in_may_the_switch_say_only_attention(tmp_path, name, mixes):
-    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
-    assert embeddings_mix(encoder) == mixes
-    without = encoder.without_attention(["The bank of the river.", "The bank was muddy."])
-    at = encoder.encode("The bank was muddy.").words[1].start
-    assert (float((without[0][:, at] - without[1][:, at]).abs().max()) > 1e-3) == mixes
+def test_an_edited_sentence_chooses_its_word_anew_until_a_visitor_has_chosen(main_view):
+    main_view.text_input(key="a").set_value("The gnome left the bank.").run()
+    at = main_view.text_input(key="b").set_value("The gnome found a bank.").run()
+    assert at.button_group(key="word").value == "gnome" and not at.error
+    at = at.button_group(key="word").set_value("bank").run()
+    at = at.text_input(key="a").set_value("A gnome and the bank.").run()
+    assert at.button_group(key="word").value == "bank"
 
 
 def test_a_word_that_occurs_twice_can_be_chosen_each_time(main_view):
@@ -112,14 +164,92 @@ def test_a_word_split_into_pieces_is_one_word(main_view):
     main_view.text_input(key="a").set_value("Electroencephalographers work here.")
     at = main_view.text_input(key="b").set_value("We met two electroencephalographers.").run()
     assert not at.exception and not at.error
-    assert at.selectbox(key="word").value == "Electroencephalographers"
+    assert at.button_group(key="word").value == "Electroencephalographers"
 
 
-def test_without_a_control_the_map_says_so(main_view):
-    main_view.text_input(key="c").set_value("A sentence that has it not.").run()
+def infos(at):
+    return [element.value.replace("\\", "") for element in at.info]
+
+
+@pytest.mark.parametrize(
+    ("control", "asked"),
+    [
+        ("", 'Next, a control: write a third sentence with "bank" in A\'s sense.'),
+        ("A sentence that has it not.", 'The control has no "bank", so it isn\'t used.'),
+    ],
+)
+def test_without_a_control_the_words_say_so_and_ask_for_one(main_view, control, asked):
+    main_view.text_input(key="c").set_value(control).run()
     at = main_view.button_group(key="map").set_value("control").run()
     assert not at.exception
-    assert any("there is no control to show" in text for text in texts(at))
+    assert sum("No control sentence yet" in text for text in texts(at)) == 2  # the head's sentence and the map's
+    (info,) = infos(at)
+    assert info.startswith(asked)
+
+
+def test_an_examples_control_is_never_used_for_another_sentence_a(main_view):
+    at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
+    assert at.text_input(key="c").value == PAIRS[0].control and not infos(at)  # A is as it was, and so is its sense
+    at = at.text_input(key="a").set_value("The bank was robbed.").run()
+    assert at.text_input(key="c").value == ""
+    assert infos(at) == ['Next, a control: write a third sentence with "bank" in A\'s sense.']
+    at = at.text_input(key="c").set_value("They robbed the bank.").run()
+    assert not infos(at) and not any("No control sentence yet" in text for text in texts(at))
+    at = at.text_input(key="a").set_value("The bank of the Nile.").run()
+    assert at.text_input(key="c").value == "They robbed the bank."
+    assert infos(at) == ['A has changed. Does the control still have "bank" in A\'s sense?']
+
+
+def test_a_link_to_two_sentences_has_no_control_and_no_example():
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    at.query_params.update(a="The bank was robbed.", b=PAIRS[0].second)
+    at.run()
+    assert at.text_input(key="c").value == "" and at.button_group(key="example").value is None
+    assert at.button_group(key="word").value == "bank" and len(infos(at)) == 1
+
+
+def test_the_words_of_both_are_offered_rarest_first_and_the_chosen_one_always(main_view):
+    text = "The bank of the river and the old mill with its wheel in a very deep green valley."
+    main_view.text_input(key="a").set_value(text).run()
+    at = main_view.text_input(key="b").set_value(text.replace("bank", "shore")).run()
+    chips = at.button_group(key="word")
+    assert len(chips.options) == 8 and chips.value == chips.options[0] and not {"The", "of"} & set(chips.options)
+    assert "7 more in both: click one below" in chips.proto.label
+    linked = AppTest.from_file(str(APP), default_timeout=120)
+    linked.query_params.update(a=text, b=text.replace("bank", "shore"), word="The")
+    word = linked.run().button_group(key="word")
+    assert not linked.warning and word.value == "The" and word.options == [*chips.options, "The"]
+
+
+def test_where_the_map_takes_long_the_words_stand_first_and_the_leading_head_comes(encoder, monkeypatch):
+    before = []  # the map: what stands there already
+    shares_of = swaps.shares_of
+    monkeypatch.setattr(cache, "EXACT", 1)
+    monkeypatch.setattr(swaps, "shares_of", lambda *it: before.append(list(this_page().figures)) or shares_of(*it))
+    at = AppTest.from_file(str(APP), default_timeout=120).run()
+    assert not at.exception and len(before) > 1
+    assert all(drawn[:2] == ["1. where the two vectors part", "2. what the word attends to"] for drawn in before)
+    share = interchange_pair(encoder, *(places_of(encoder, PAIRS[0])), how="gradient").share
+    assert chosen_head(at) == str(encoder.all_heads[int(share.argmax())])
+
+
+def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_another_word(tmp_path):
+    folder = save_tiny(FAMILIES["DeBERTa"], tmp_path / "tiny")
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    at.query_params.update(model="another ...", other=str(folder))
+    at.run()
+    assert not at.exception and not at.error
+    assert any("So no head can be swapped, removed or followed step by step here." in text for text in texts(at))
+    shown = load_encoder(str(folder))
+    most = 0
+    for text in (PAIRS[0].first, PAIRS[0].second):
+        encoding = shown.encode(text)
+        at_word = encoding.words[find(encoding.words, "bank")[0]].start
+        others = [p for p, special in enumerate(encoding.special) if not special and p != at_word]
+        most += torch.stack(
+            [encoding.weights(layer)[:, at_word][:, others].amax(-1) for layer in range(shown.n_layers)]
+        )
+    assert chosen_head(at) == str(shown.all_heads[int(most.argmax())])
 
 
 BAD = {
@@ -157,22 +287,6 @@ def test_strange_input_is_only_text(main_view, text):
     assert "script" not in markdown and "red[" not in markdown
 
 
-def test_the_tour_has_four_stops(main_view):
-    at = main_view
-    for _ in range(3):
-        next(button for button in at.button if button.label == "Next").click().run()
-    assert not at.exception
-    assert next(button for button in at.button if button.label == "Next").disabled
-
-
-def test_the_link_carries_the_whole_view(main_view):
-    main_view.session_state["download"] = True  # the popover is open
-    at = main_view.select_slider(key="head").set_value("L2 H3").run()
-    (link,) = [element.value for element in at.code]
-    for part in ("model=all-MiniLM-L6-v2", "a=The+bank+of+the+river.", "head=L2+H3", "word=bank"):
-        assert part in link
-
-
 def test_words_put_the_pieces_together(main_view):
     main_view.text_input(key="a").set_value("Electroencephalographers near the bank.").run()
     before = [spec for spec in specs(main_view) if "##" in json.dumps(spec)]
@@ -189,3 +303,9 @@ def test_a_long_text_is_drawn_in_bins_and_can_be_zoomed(main_view):
     zoom.set_value((0, 40)).run()
     assert not at.exception
     assert not any("Each cell is the largest" in text for text in texts(at))
+
+
+def test_a_long_sentences_steps_say_what_is_left_out(main_view):
+    at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a quiet day. " * 6).run()
+    assert not at.exception
+    assert any("the 24 with the largest weights are drawn" in text for text in texts(at))

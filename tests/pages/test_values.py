@@ -11,19 +11,21 @@ import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from selfattn import Head, load_encoder
+from selfattn import Head, load_encoder, numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
 from selfattn.analysis.attributions import METHODS, attribute, direction
 from selfattn.analysis.compare import compare_encoders, compare_sentences, counterpart_distances
-from selfattn.analysis.interventions import alone, knock_out_effect
+from selfattn.analysis.interventions import alone, interchange_pair, knock_out_effect
 from selfattn.analysis.measures import drift, head_measures, similarity
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.what_if import causal_mask, change, four_ways
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import vectors
 from selfattn.dashboard import figures
+from selfattn.encoders.capture import Patch
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.masked_lm import load_masked_head
+from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.frames import context_share, steps_frame
 from selfattn.senses import separation
 
@@ -37,7 +39,7 @@ TEXTS = {
     "b": "She photographed riverbanks yesterday.",
     "c": "Wide riverbanks flooded.",
 }
-OWN = {**TEXTS, "example": "your own", "word": "riverbanks", "head": str(HEAD)}
+OWN = {**TEXTS, "example": None, "word": "riverbanks", "head": str(HEAD)}
 
 
 @pytest.fixture
@@ -315,30 +317,72 @@ def test_attributions_are_asked_about_the_words_own_direction(visit, encoder, si
 
 
 def test_the_main_views_pictures(visit, encoder, sides):
-    _, record = visit("", map="control", view="model's own")
+    at, record = visit("", map="control", view="model's own", swap="Swap all heads")
     strip = figure(record, "what the word").table()
-    weights = figure(record, "weights").table()
+    steps = figure(record, "the steps of L3 H7")
     for name in ("A", "B"):
         encoding, word = sides[name]
         row = encoding.weights(*HEAD)[list(word.positions)].mean(0)
         by_word = word_map(encoding, encoding.weights(*HEAD))
         wanted = by_word.matrix[by_word.rows_of(word.positions)[0]]
         assert strip.loc[strip["sentence"] == name, "weight"].tolist() == column(wanted)
-        assert weights.loc[weights["sentence"] == name, "value"].tolist() == column(row)
+        table = steps.table()[steps.table()["sentence"] == name]
+        assert table.loc[table["step"] == "weights", "value"].tolist() == column(row)
+        assert_drawn(steps, row)
         scores = steps_frame(encoding.trace(*HEAD), word.positions, encoding.tokens, name)
-        drawn = figure(record, "scores").table()
-        wanted = scores.loc[scores["step"] == "scores", "value"].tolist()
-        assert drawn.loc[drawn["sentence"] == name, "value"].tolist() == column(wanted)
+        for step, rows in scores.groupby("step"):
+            assert table.loc[table["step"] == step, "value"].tolist() == column(rows["value"].tolist()), step
         assert figure(record, f"{name} ").table()["weight"].tolist() == column(encoding.own_weights(*HEAD))
-    (heads,) = [picture.table() for picture in record.figures.values() if "effect_minus_control" in picture.table()]
+    (a, at_a), (b, at_b), (c, at_c) = ((encoding, word.positions) for encoding, word in sides.values())
+    curve = figure(record, "where the two vectors part").table()
+    for name, (other, positions) in {"A against B": (b, at_b), "control pair": (c, at_c)}.items():
+        wanted = column(drift(a, at_a, other, positions))
+        assert curve.loc[curve["curve"].str.startswith(name), "similarity"].tolist() == wanted
+    places = [(encoding.text, word.positions) for encoding, word in sides.values()]
+    every = interchange_pair(encoder, *places)
+    (heads,) = [picture.table() for picture in record.figures.values() if "control_share" in picture.table()]
+    assert heads["share"].tolist() == column(every.share)
+    assert heads["control_share"].tolist() == column(every.control)
+    together = interchange_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
+    way = figure(record, 'the way of "riverbanks"').spec["datasets"]
+    assert way["moved"][0]["share"] == pytest.approx(float(together.share[0]), abs=1e-4)
+    assert way["control"][0]["share"] == pytest.approx(float(together.control[0]), abs=1e-4)
+    assert f"(cosine {numbers.cosine(float(together.cosine[0]))})" in said(at)
+    assert numbers.share(float(every.share[HEAD])) in said(at)
+
+
+@pytest.mark.parametrize(("swap", "label"), [("As it is", "all heads"), ("Swap this head", "L3 H7")])
+def test_the_meaning_in_words_is_the_nearest_labelled_sentences(visit, encoder, swap, label):
+    pair = PAIRS[0]
+    own = {"a": pair.first, "b": pair.second, "c": pair.control, "word": "bank"}
+    at, _ = visit("", **own, swap=swap)
+    captions = [element.value for element in at.caption]
+    assert captions[-3:] == ["Before attention", "After it", f"With the output of {label} from B"]
+    frame = labelled_sentences()
+    frame = frame[frame["word"] == "bank"]
+    first, second = encoder.encode(pair.first), encoder.encode(pair.second)
+    heads = encoder.all_heads if swap == "As it is" else [HEAD]
+    patches = [Patch(*head, (2,), second.context((2,))[head]) for head in heads]
+    swapped = encoder.encode(pair.first, patches=patches)
+    lines = "\n".join(text.value for text in at.get("text"))
+    for layer, vector in ((0, first.hidden[0, 2]), (6, first.hidden[6, 2]), (6, swapped.hidden[6, 2])):
+        near = []
+        for row in frame.itertuples():
+            encoding = encoder.encode(row.sentence)
+            word = next(word for word in encoding.words if word.text == "bank")
+            near.append((float(similarity(encoding.vector(layer, word.positions), vector)), row.sentence, row.sense))
+        for cosine, sentence, sense in sorted(near, reverse=True)[: 3 if layer else 0]:
+            assert f"{numbers.cosine(cosine)}  {sentence} ({sense})" in lines
+    assert "Senses of the three nearest: before attention " in lines and "after it all three of river side" in lines
+
+
+def test_the_removal_map_stands_behind_the_switch(visit, encoder, sides):
+    _, record = visit("", map="removal")
+    (heads,) = [picture.table() for picture in record.figures.values() if "effect" in picture.table()]
     places = {name: (encoding.text, word.positions) for name, (encoding, word) in sides.items()}
     effect, control = (knock_out_effect(encoder, places["A"], places[other]) for other in ("B", "control"))
     assert heads["effect"].tolist() == column(effect)
     assert heads["control"].tolist() == column(control)
-    assert heads["effect_minus_control"].tolist() == column(effect - control)
-    curve = figure(record, "where the two vectors part").table()
-    (a, at_a), (b, at_b) = ((encoding, word.positions) for encoding, word in (sides["A"], sides["B"]))
-    assert curve.loc[curve["curve"] == "A against B", "similarity"].tolist() == column(drift(a, at_a, b, at_b))
 
 
 def test_a_against_b_and_the_difference_to_the_models_own(visit, sides):

@@ -18,7 +18,7 @@ from selfattn.dashboard.cache import cached, cached_error, encoder_key
 from selfattn.dashboard.download import file_button, view_link
 from selfattn.dashboard.figures import current_theme, show_chart, show_error, this_page
 from selfattn.dashboard.permissions import allowed_scan_folder
-from selfattn.dashboard.pickers import OWN, segmented
+from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
@@ -234,7 +234,7 @@ def _open(found: pd.DataFrame, index: Hashable) -> None:
     others = found[found.index != index]
     second = others[others["sense"] != row["sense"]]["sentence"].iloc[0]
     control = others[others["sense"] == row["sense"]]["sentence"].iloc[0]
-    st.session_state.update(example=OWN, a=row["sentence"], b=second, c=control, word=row["word"])
+    st.session_state.update(example=None, a=row["sentence"], b=second, c=control, word=row["word"])
     st.text(f"A: {row['sentence']}\nB: {second}", width="stretch")
     with st.container(horizontal=True):
         st.page_link(

@@ -1,0 +1,73 @@
+"""Where the word's two vectors part, and how the shown head computes its row, step by step."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.explore.two_sentences.words_and_maps import error
+from selfattn.analysis.measures import drift
+from selfattn.captions import answer
+from selfattn.captions.steps import kept_tokens, kernel_error, scale_and_mask
+from selfattn.charts.curves import drift_curve
+from selfattn.charts.kernel_steps import kernel_steps
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec
+from selfattn.dashboard.cache import cached, cached_separate_error
+from selfattn.dashboard.choice import Choice, Pair
+from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.frames import context_columns, drift_frame, most_attended, steps_columns
+
+MOST = 24  # tokens of a sentence that the steps show
+
+
+def show_curve(choice: Choice) -> None:
+    """The cosine of the word's two vectors, from the bare token to the last layer, beside a same-sense pair's."""
+    pair, theme = choice.pair, current_theme()
+    key = ("curve", pair.places, pair.sense, theme)
+    title, chart, reading = cached(choice.encoder, key, lambda _: _curve(pair, theme))
+    st.markdown(
+        f"**1  {title}**",
+        help="The cosine of the word's two vectors: 1 is the same direction. First the bare token, then what layer 0 reads, "
+        "then after each layer.",
+    )
+    show_chart(chart, reading, one_head=False, width="content", name="where the two vectors part")
+
+
+def _curve(pair: Pair, theme: Theme) -> tuple[str, Spec, str]:
+    main = drift(pair.first.encoding, pair.first.positions, pair.second.encoding, pair.second.positions)
+    curves, colors, control = {"A against B": main}, {"A against B": theme.ink}, None
+    if pair.control is not None:
+        same = drift(pair.first.encoding, pair.first.positions, pair.control.encoding, pair.control.positions)
+        name, control = "control pair: one sense (A against the control)", same.tolist()
+        curves[name], colors[name] = same, theme.sentence_a
+    chart = drift_curve(drift_frame(**curves), theme, colors, dashed=list(curves)[1:])
+    reading = answer.paths(main.tolist(), pair.word, control, pair.sense, pair.same_position)
+    return answer.paths_title(main.tolist()), chart, reading
+
+
+def show_steps(choice: Choice) -> None:
+    """The kernel's steps for the word's row in both sentences, one figure that steps in the browser."""
+    encoder, pair, head = choice.encoder, choice.pair, choice.head
+    if not encoder.recomputable:
+        return
+    title, traces, steps, contexts = st.empty(), {}, [], []
+    for name, side in pair.sides:
+        # Only the word's own rows are computed: they cost the same at any length.
+        traces[name] = side.encoding.trace(*head, slice(side.word.start, side.word.stop))
+        pieces = range(side.word.stop - side.word.start)
+        steps.append(steps_columns(traces[name], pieces, side.encoding.tokens, name))
+        contexts.append(context_columns(traces[name], pieces, name))
+    most = max(len(side.encoding.tokens) for _, side in pair.sides)
+    meanings = " ".join(f"*{step}*: {meaning}" for step, (_, meaning) in scale_and_mask(traces).items())
+    title.markdown(
+        f"**3  How head {head.head} of layer {head.layer} computes it**",
+        help="The buttons beneath go through the steps; so do the arrow keys. The token under the cursor is lit in every step. "
+        + meanings,
+    )
+    whole, context = ({name: [*a[name], *b[name]] for name in a} for a, b in (steps, contexts))
+    separate = [cached_separate_error(encoder, side.encoding.text, *head) for _, side in pair.sides]
+    reading = kernel_error(error(choice), None if None in separate else max(separate))
+    drawn = whole if most <= MOST else most_attended(pd.DataFrame(whole), MOST)
+    chart = kernel_steps(drawn, context, current_theme())
+    reading += kept_tokens(MOST, most)
+    with st.container(key="steps"):  # scrolls sideways in a narrow window
+        show_chart(chart, reading, width="content", name=f"the steps of {head}", table=lambda: pd.DataFrame(whole))

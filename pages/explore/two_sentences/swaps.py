@@ -1,0 +1,178 @@
+"""One head's part in the difference: the words it attends to, the swap, the map of all heads, and the limit."""
+
+from functools import cache, partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from selfattn.analysis.interventions import PairInterchange
+from selfattn.analysis.measures import similarity
+from selfattn.captions import answer
+from selfattn.captions import attention as words
+from selfattn.captions import vectors as captions
+from selfattn.captions.answer import Leader, Swap
+from selfattn.charts.head_map import head_map
+from selfattn.charts.way import way
+from selfattn.charts.word_strip import word_strip
+from selfattn.dashboard.cache import cached, cached_effect, swaps_are_exact
+from selfattn.dashboard.choice import Choice, Occurrence, Pair
+from selfattn.dashboard.figures import current_theme, literal, show_chart
+from selfattn.dashboard.pickers import choose_word, leading_head, quickly_ranked, segmented, shares_of
+from selfattn.dashboard.stored_report import stored_report
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import NotRecomputable
+from selfattn.examples import labelled_sentences
+from selfattn.frames import heads_frame
+from selfattn.words import shared_words
+
+AS_IT_IS, ONE, ALL = "As it is", "Swap this head", "Swap all heads"
+MAPS = ("swap", "control", "removal")
+HELP = (
+    "A head gives each word a row of weights over all words; they sum to 1. L5 H7 is head 7 of layer 5: layers and heads "
+    "count from 0. Swap: the head's output at the word is taken from the other sentence. A click on a word that stands in "
+    "both sentences chooses it."
+)
+
+
+def show_leading_head(choice: Choice, frame: pd.DataFrame) -> None:
+    """The shown head's words (words_and_maps.strip) and, where heads can be swapped, what its swap does, the map and the limit.
+
+    Where the map takes long the words stand first, and once it is there the page runs again with the head that leads.
+    """
+    encoder, pair, head = choice.encoder, choice.pair, choice.head
+    at_once, title = quickly_ranked(encoder, pair), st.empty()
+    title.markdown(f"**2  What head {head.head} of layer {head.layer} attends to**", help=HELP)
+    chart, pick = word_strip(frame, current_theme(), pick=True), partial(_choose_word, pair, frame)
+    show_chart(
+        chart, words.most_weight(frame, pair.word, str(head)), key="strip", pick=pick, width="content", visible=False,
+        name="what the word attends to", table=lambda: frame,
+    )  # fmt: skip
+    effect = st.empty()
+    try:
+        every = shares_of(encoder, pair)
+    except NotRecomputable:
+        effect.text(answer.shown_only(encoder.name, encoder.reason, pair.word), width="stretch")
+        return
+    if not at_once:
+        st.rerun()
+    leading = leading_head(encoder, pair) or head
+    own, best = swap_of(choice, head, every), swap_of(choice, leading, every)
+    title.markdown(f"**2  {answer.head_title(best)}**", help=HELP)
+    reading = answer.head_effect(head, own, pair.word, answer.receivers(frame), leading, best, pair.sense)
+    effect.text(reading, width="stretch")
+    _show_swap(choice, own)
+    _show_map(choice, every)
+    _show_limit(choice, every)
+
+
+def swap_of(choice: Choice, head: Head, every: PairInterchange) -> Swap:
+    """One head's swap, exactly: from the map of all, or run for itself where the map is by gradient."""
+    if swaps_are_exact(choice.encoder, *choice.pair.places):
+        return _swap(choice.pair, float(every.share[head]), float(every.control[head]))
+    one = shares_of(choice.encoder, choice.pair, ((head,),))
+    return _swap(choice.pair, float(one.share[0]), float(one.control[0]))
+
+
+def _swap(pair: Pair, share: float, control: float) -> Swap:
+    return Swap(share, None if pair.control is None else control)
+
+
+def _choose_word(pair: Pair, frame: pd.DataFrame, picked: dict[str, Any]) -> None:
+    """A click on a word chooses it, where it stands in both sentences; of several the one that was clicked."""
+    before = frame[(frame["sentence"] == picked["sentence"]) & (frame["place"] <= picked["place"])]
+    text, special = before["text"].iloc[-1], before["special"].iloc[-1]
+    both = {word.casefold(): word for word in shared_words(*(side.encoding.words for _, side in pair.sides))}
+    if special or text.casefold() not in both:
+        st.toast(literal(f'"{text}" doesn\'t stand in both sentences.'))
+        return
+    number = int((~before["special"] & (before["text"].str.casefold() == text.casefold())).sum())
+    choose_word(both[text.casefold()], number, picked["sentence"])
+
+
+def _show_swap(choice: Choice, own: Swap) -> None:
+    pair, encoder = choice.pair, choice.encoder
+    what = segmented("Swap", [AS_IT_IS, ONE, ALL], default=AS_IT_IS, key="swap", label_visibility="collapsed")
+    swap, reading = Swap(0.0), f'Nothing is swapped: "{pair.word}" stands where A puts it.'
+    if what == ONE:
+        swap, reading = own, "The mean of both directions: A's word with B's output, B's with A's."
+    elif what == ALL:
+        found = shares_of(encoder, pair, (tuple(encoder.all_heads),))
+        swap = _swap(pair, float(found.share[0]), float(found.control[0]))
+        same_token = pair.first.word.text.casefold() == pair.second.word.text.casefold()
+        cosine = float(found.cosine[0])
+        reading = answer.all_swapped(swap, cosine, pair.word, same_token, pair.same_position, pair.sense)
+    control = float("nan") if swap.control is None else swap.control
+    chart = way(pair.word, swap.share, current_theme(), control)
+    show_chart(chart, reading, one_head=what == ONE, width="content", name=f'the way of "{pair.word}" from A to B')
+
+
+def _show_map(choice: Choice, every: PairInterchange) -> None:
+    pair, name = choice.pair, str(choice.head)
+    measure = segmented("Map of all heads", list(MAPS), default="swap", key="map")
+    made = _removal if measure == "removal" else _swaps
+    key = ("map", measure, pair.places, name if measure == "removal" else "")
+    frame, column, title, reading = cached(choice.encoder, key, lambda _: made(choice, every, measure))
+    chart = head_map(frame, column, current_theme(), name, title=title)
+    show_chart(chart, reading, key="map", heads=True, width="content")
+
+
+def _swaps(choice: Choice, every: PairInterchange, measure: str) -> tuple[pd.DataFrame, str, str, str]:
+    """Each head's share of the way, from the other sentence and from the control."""
+    columns, controlled = {"share": every.share}, choice.pair.control is not None
+    if controlled:
+        columns["control_share"] = every.control
+    frame, column = heads_frame(**columns), "control_share" if measure == "control" and controlled else "share"
+    title = "share of the way, from the control" if column == "control_share" else "share of the way"
+    reading = answer.map_of_heads(frame, column, choice.pair.word)
+    return frame, column, title, reading if measure == "swap" or controlled else f"{answer.NO_CONTROL} {reading}"
+
+
+def _removal(choice: Choice, *_: object) -> tuple[pd.DataFrame, str, str, str]:
+    """Each head's output set to zero in both sentences, and in A and the control."""
+    pair = choice.pair
+    columns = {"effect": cached_effect(choice.encoder, pair.first.place, pair.second.place)}
+    if pair.control is not None:
+        columns["control"] = cached_effect(choice.encoder, pair.first.place, pair.control.place)
+    frame, noise = captions.noise_floor(heads_frame(**columns), "effect", choice.encoder.dtype)
+    same = None if pair.control is None else _cosine(pair, pair.control)
+    reading = captions.removal(frame, str(choice.head), pair.word, _cosine(pair, pair.second), same)
+    return frame, "effect", "effect of removing", f"{reading} {noise}".rstrip()
+
+
+def _cosine(pair: Pair, other: Occurrence) -> float:
+    last = pair.first.encoding.n_layers
+    return float(similarity(*(side.encoding.vector(last, side.positions) for side in (pair.first, other))))
+
+
+def _show_limit(choice: Choice, every: PairInterchange) -> None:
+    word = choice.pair.word
+    n, leader = leader_over_sentences(choice.encoder, word, every)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(answer.limit(word, choice.head, n, leader), width="content")
+        st.page_link("pages/explore/senses/page.py", label="Many labelled sentences", icon=":material/arrow_forward:")
+
+
+def leader_over_sentences(encoder: Encoder, word: str, every: PairInterchange) -> tuple[int, Leader | None]:
+    """How many labelled sentences of the word there are, and the head that leads over them where that was computed."""
+    n = len(labelled(word.casefold()))
+    kept = stored_report("interchange", encoder, labelled(), "the labelled sentences") if n else None
+    if kept is None:
+        return n, None
+    top = cached(encoder, ("leading", word.casefold()), lambda _: _leading(kept.report.heads, word.casefold()))
+    for layer, head, share in top.itertuples(index=False):
+        return n, Leader(Head(layer, head), share, float(every.share[layer, head]))
+    return n, None
+
+
+def _leading(heads: pd.DataFrame, word: str) -> pd.DataFrame:
+    """The head with the word's largest share, in a table of one row; of none where the word has no shares."""
+    return heads[heads["word"] == word].nlargest(1, "share")[["layer", "head", "share"]]
+
+
+@cache
+def labelled(word: str = "") -> pd.DataFrame:
+    """The built-in labelled sentences, all or a word's."""
+    frame = labelled_sentences()
+    return frame[frame["word"].str.casefold() == word.casefold()] if word else frame

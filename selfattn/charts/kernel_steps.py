@@ -1,0 +1,187 @@
+"""A head's six steps for one word in two sentences, as one figure that steps in the browser.
+
+Buttons beneath the figure (and their arrow keys) light one step and its lines of the kernel. The token under the cursor
+is lit in every step. Neither runs anything on the server.
+"""
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from selfattn import kernel, numbers
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec, calculate, either, field, finish, label_axis, marks, nominal, span
+from selfattn.lessons.kernel_source import source
+
+Table = Mapping[str, Sequence]  # a frame, or its columns as lists
+ROW = 18  # pixels a token
+WIDTH = 116  # of a step's bars, beside their tokens
+PALE = 0.3  # of what comes after the step that is lit
+TITLES = {
+    "scores": "1 scores = QKᵀ", "scaled": "2 scaled", "masked": "3 masked", "weights": "4 weights",
+    "share": "5 share of weights × V", "context": "6 context",
+}  # fmt: skip
+LINES = {
+    "scale": 2,
+    "scores": 1,
+    "scaled": 2,
+    "masked": 3,
+    "weights": 4,
+    "context": 6,
+}  # of the kernel, by the name on their left
+WRITE = {"weights": numbers.weight, "share": numbers.share}
+UNCHANGED = "changes nothing here"
+
+
+def kernel_steps(steps: Table, context: Table, theme: Theme, width: int = WIDTH) -> Spec:
+    """frames.steps_columns and context_columns of sentences "A" and "B": a column a step, A above B on one scale."""
+    columns, before, high = [], None, {}
+    for at, (step, rows) in enumerate(_parts(steps, "step").items(), start=1):
+        values = [row["value"] for row in rows]
+        same, before, domain = values == before, values, _domain(values)
+        parts = _parts(rows, "sentence")
+        high = {name: ROW * len(part) for name, part in parts.items()}
+        columns.append({"vconcat": [_bars(step, at, part, theme, domain, same, width) for part in parts.values()]})
+    domain = _domain(context["value"])
+    vectors = _parts(context, "sentence").values()
+    columns.append({"vconcat": [_vector(part, theme, domain, high, width) for part in vectors]})
+    lit = [view["layer"][0]["name"] for column in columns[:-1] for view in column["vconcat"]]
+    token = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["sentence", "key_pos"]}
+    last = len(TITLES)
+    labels = [title.split(" =")[0] for title in TITLES.values()]
+    buttons = {"input": "radio", "options": list(range(1, last + 1)), "labels": labels, "name": "Step "}
+    params = [
+        {"name": "shown", "value": last, "bind": buttons},
+        {"name": "token", "select": token, "views": lit},
+    ]
+    return finish({"params": params, "vconcat": [{"hconcat": columns, "spacing": 14}, _code(theme)]}, theme)
+
+
+@cache
+def code_lines() -> list[dict]:
+    """The kernel's lines with the first and the last step in which each is lit: line, text, first, last."""
+    lines = []
+    for text in source(kernel.attend).splitlines():
+        name = text.split("=")[0].strip()
+        if not text.startswith("    ") or text.startswith("     ") or not name.isidentifier():
+            continue
+        # From the row's maximum to the division all is softmax.
+        step = LINES.get(name, LINES["weights"])
+        lines.append(
+            {"line": len(lines), "text": _without_comment(text), "first": step - (name == "context"), "last": step}
+        )
+    return lines
+
+
+def _without_comment(text: str) -> str:
+    return ast.unparse(ast.parse(text.strip()))
+
+
+def _parts(rows: Table | list[Spec], column: str) -> dict[str, list[Spec]]:
+    """The rows as records, by a column's values in their order: plain lists, since this is drawn at every choice of a head."""
+    if not isinstance(rows, list):
+        rows = [dict(zip(rows, row)) for row in zip(*(rows[name] for name in rows))]
+    parts: dict[str, list[Spec]] = {}
+    for row in rows:
+        parts.setdefault(row[column], []).append(row)
+    return parts
+
+
+def _domain(values: Sequence[float]) -> tuple[float, float]:
+    """From the smallest to the largest number, zero included, with room for the number at a bar's end."""
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = min([0.0, *finite]), max([0.0, *finite])
+    room = 0.42 * ((high - low) or 1.0)
+    return low - (room if low < 0 else 0.0), high + (room if high > 0 or low == 0 else 0.0)
+
+
+def _bars(step: str, at: int, rows: list[Spec], theme, domain, same, width) -> Spec:
+    write = WRITE.get(step, numbers.decimal)
+    name, tokens = rows[0]["sentence"], [row["key"] for row in rows]
+    values = [row["value"] if math.isfinite(row["value"]) else None for row in rows]
+    rows = [
+        {**row, "value": value, "place": place, "text": write(row["value"]), "end": max(0.0, value or 0.0)}
+        for place, (row, value) in enumerate(zip(rows, values))
+    ]
+    axis = label_axis(tokens, labelLimit=64, labelFontSize=11, labelPadding=3)
+    y = field("place", scale=span(-0.5, len(rows) - 0.5, reverse=True), axis=axis)
+    band = {"y": {**y, "field": "top"}, "y2": {"field": "bottom"}}
+    shade = _where_lit(at)
+    tooltip = [nominal("sentence"), nominal("key", title="token"), nominal("text", title=step)]
+    bar = {**band, "x": field("value", scale=span(*domain), axis=None), "x2": {"datum": 0}, "tooltip": tooltip}
+    row = {
+        **band,
+        "tooltip": tooltip,
+        "opacity": {"condition": {"param": "token", "empty": False, "value": 1}, "value": 0},
+    }
+    text = {"y": y, "x": field("end", scale=span(*domain), axis=None), "text": nominal("text")}
+    whole = calculate(top="datum.place - 0.5", bottom="datum.place + 0.5")
+    inside = calculate(top="datum.place - 0.36", bottom="datum.place + 0.36")
+    return {
+        "data": {"values": rows},
+        "title": _title(step, at, name, theme, same),
+        "layer": [
+            {"name": f"{step}_{name}", **marks("rect", row, "", whole, color=theme.grid)},
+            marks("rect", bar, "", inside, color=_hue(theme, name), opacity=shade, cornerRadius=1),
+            marks("text", text, align="left", dx=3, fontSize=10, color=theme.muted, opacity=shade),
+        ],
+        "width": width,
+        "height": ROW * len(rows),
+    }  # fmt: skip
+
+
+def _vector(rows: list[Spec], theme, domain, high, width) -> Spec:
+    name, at = rows[0]["sentence"], len(TITLES)
+    y = field("dimension", scale=span(0, len(rows), reverse=True), axis=None)
+    encoding = {
+        "y": y,
+        "y2": {"field": "end"},
+        "x": field("value", scale=span(*domain), axis=None),
+        "x2": {"datum": 0},
+        "tooltip": [nominal("sentence"), field("dimension"), field("value", format=".4~g")],
+    }
+    end = calculate(end="datum.dimension + 0.8")
+    return {
+        "data": {"values": rows},
+        "title": _title("context", at, name, theme, False),
+        **marks("rect", encoding, "", end, color=_hue(theme, name), opacity=_where_lit(at)),
+        "width": width,
+        "height": high[name],
+    }
+
+
+def _title(step: str, at: int, name: str, theme: Theme, same: bool) -> Spec:
+    text = TITLES[step] if name == "A" else ""
+    lines = {"subtitle": UNCHANGED if same and name == "A" else "", "subtitleFontSize": 11}
+    color = {"expr": f"shown == {at} ? '{theme.ink}' : '{theme.muted}'"}
+    return {"text": text, **lines, "fontSize": 12, "color": color, "anchor": "start"}
+
+
+def _where_lit(at: int) -> Spec:
+    return {"expr": f"shown >= {at} ? 1 : {PALE}"}
+
+
+def _hue(theme: Theme, name: str) -> str:
+    return theme.sentence_a if name == "A" else theme.sentence_b
+
+
+def _code(theme: Theme) -> Spec:
+    lines = code_lines()
+    y = field("line", scale=span(-0.5, len(lines) - 0.5, reverse=True), axis=None)
+    now = "shown >= datum.first && shown <= datum.last"
+    x = {"datum": 0.0, "type": "quantitative", "scale": span(0, 1), "axis": None}
+    band = {"y": {**y, "field": "top"}, "y2": {"field": "bottom"}, "opacity": either(now, 1, 0)}
+    text = {"y": y, "x": x, "text": nominal("text"), "color": either(now, theme.ink, theme.muted)}
+    whole = calculate(top="datum.line - 0.5", bottom="datum.line + 0.5")
+    return {
+        "name": "code",
+        "data": {"values": lines},
+        "title": {"text": "The kernel's own lines", "fontSize": 12},
+        "layer": [
+            marks("rect", band, "", whole, color=theme.grid),
+            marks("text", text, align="left", dx=6, fontSize=12, font="monospace"),
+        ],
+        "width": 620,
+        "height": ROW * len(lines),
+    }

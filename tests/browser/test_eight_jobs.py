@@ -1,0 +1,165 @@
+"""Eight jobs on the main view in a real Chromium, each in at most four actions: what is clicked or typed is counted."""
+
+import io
+import json
+import shutil
+from urllib.parse import urlencode
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+from selfattn import load_encoder, numbers
+from selfattn.analysis.interventions import interchange_pair
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.examples import PAIRS
+from selfattn.words import find
+from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
+
+pytestmark = pytest.mark.browser
+
+MOST = 4  # actions
+CRANES = ("The crane lifted a heavy girder.", "A crane stood in the shallow lake.", "The crane hoisted the roof.")
+LEADING = "Head 7 of layer 5 matters most here."
+
+
+class Visitor:
+    """Acts on a page, waits until it rests, and counts."""
+
+    def __init__(self, page, address):
+        self.page, self.actions = page, 0
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        open_page(page, address)
+
+    def click(self, role, name):
+        self._act(lambda: self.page.get_by_role(role, name=name, exact=True).first.click())
+
+    def type(self, field, text):
+        self._act(lambda: self.page.get_by_role("textbox", name=field).fill(text) or self.page.keyboard.press("Enter"))
+
+    def download(self, name):
+        with self.page.expect_download() as got:
+            self.click("button", name)
+        return got.value.path().read_bytes()
+
+    def _act(self, act):
+        self.actions += 1
+        assert self.actions <= MOST
+        act()
+        wait_until_idle(self.page)
+
+    def reads(self, part):
+        eventually(self.page, lambda: any(part in text for text in self.readings))
+
+    @property
+    def readings(self):
+        return self.page.locator("[data-testid=stText]").all_inner_texts()
+
+
+def places_of(encoder, word, *texts):
+    encodings = [encoder.encode(text) for text in texts]
+    return [(e.text, e.words[find(e.words, word)[0]].positions) for e in encodings]
+
+
+def test_own_sentences_with_crane(page, server, encoder):
+    visitor = Visitor(page, server)
+    visitor.type("Sentence A", CRANES[0])
+    visitor.type("Sentence B", CRANES[1])
+    expect(page.get_by_role("heading", name='Where does "crane" get its meaning?')).to_be_visible()
+    expect(page.get_by_test_id("stAlert")).to_contain_text('write a third sentence with "crane" in A\'s sense')
+    visitor.type("Control (A's sense)", CRANES[2])
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    swaps = interchange_pair(encoder, *places_of(encoder, "crane", *CRANES))
+    best = encoder.all_heads[int(swaps.share.argmax())]
+    visitor.reads(f"From another sentence of A's sense: {numbers.share(float(swaps.control[best]))}.")
+    expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", str(best))
+
+
+def test_the_leading_head_and_its_steps(page, server):
+    visitor = Visitor(page, server)
+    visitor.reads(LEADING)
+    chart = page.locator("[data-testid=stVegaLiteChart]", has=page.locator(".vega-bind input"))
+    visitor._act(lambda: chart.locator("input[value='1']").check())
+    lit = chart.locator("text[font-family='monospace']").filter(has_text="scores = query")
+    pale = chart.locator("path[opacity='0.3']")
+    eventually(page, lambda: pale.count() > 60)
+    expect(lit).to_be_visible()
+    before = pale.count()
+    visitor._act(lambda: page.keyboard.press("ArrowRight"))
+    eventually(page, lambda: 0 < pale.count() < before)
+
+
+def test_its_picture(page, server):
+    visitor = Visitor(page, server)
+    picture = Image.open(io.BytesIO(visitor.download("PNG of A")))
+    assert picture.format == "PNG" and picture.width > 600
+    provenance = json.loads(picture.text["provenance"])
+    assert (provenance["layer"], provenance["head"]) == (5, 7) and visitor.actions == 1
+
+
+def test_a_against_b(page, server):
+    visitor = Visitor(page, f"{server}/?example=crane")
+    visitor.click("radio", "A against B")
+    visitor.reads('What "crane" gives the words that one sentence has alone, only in A: ')
+    visitor.reads('only in B: "steel" 0.30')
+
+
+def test_a_link_and_the_bare_address_open_the_same(page, server):
+    visitor = Visitor(page, server)
+    bare = visitor.readings
+    visitor.click("radio", "crane")
+    visitor.click("button", "Copy link")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == f"{server}/?example=crane"
+    expected = visitor.readings
+    assert_opens(page, link, expected)
+    assert_opens(page, server, bare)
+
+
+def assert_opens(page, address, readings):
+    """In a browser that was never here, the address opens the page with these texts."""
+    fresh = page.context.browser.new_context().new_page()
+    open_page(fresh, address)
+    eventually(fresh, lambda: fresh.locator("[data-testid=stText]").all_inner_texts() == readings)
+    fresh.context.close()
+
+
+def test_all_heads_swapped(page, server, encoder):
+    visitor = Visitor(page, server)
+    visitor.click("radio", "Swap all heads")
+    pair = PAIRS[0]
+    places = places_of(encoder, pair.word, pair.first, pair.second, pair.control)
+    swap = interchange_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
+    visitor.reads('A\'s "bank" is B\'s "bank" (cosine 1.00). Attention brought in the whole difference.')
+    visitor.reads(f"(river side): {numbers.share(float(swap.control[0]))}.")
+    expect(page.get_by_text("100 %", exact=True).first).to_be_visible()
+
+
+def test_over_many_sentences(page, server):
+    visitor = Visitor(page, server)
+    visitor.reads('Over 24 labelled sentences of "bank" another head leads: head 10 of layer 5 (')
+    visitor.click("link", "Many labelled sentences")
+    wait_for_address(page, "/senses")
+    assert visitor.actions == 1
+
+
+def test_an_encoder_of_ones_own(page, server, tmp_path):
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "mine")
+    visitor = Visitor(page, server)
+    visitor.click("combobox", "Encoder")
+    visitor.click("option", "another ...")
+    visitor.type("Hub id or folder", str(folder))
+    visitor.reads(f"{folder}\n")
+    name = page.get_by_role("slider").first.get_attribute("aria-valuetext")
+    assert name in map(str, load_encoder(str(folder), device="cpu").all_heads)
+    wait_for_address(page, urlencode({"other": str(folder)}))
+    shutil.rmtree(folder)
+
+
+def test_a_click_on_a_word_chooses_it_and_one_on_the_map_a_head(page, server):
+    visitor = Visitor(page, f"{server}/?example=crane")
+    words = page.locator("[data-testid=stVegaLiteChart]").nth(1)
+    visitor._act(lambda: words.locator("path[opacity='0']").nth(1).click())
+    expect(page.get_by_role("heading", name='Where does "The" get its meaning?')).to_be_visible()
+    visitor._act(lambda: page.locator('path[aria-label="L3 H7"]').first.click())
+    wait_for_address(page, "head=L3+H7")

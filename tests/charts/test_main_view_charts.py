@@ -1,0 +1,218 @@
+"""The main view's own pictures: the way between two vectors, the six steps as one figure, A against B."""
+
+import math
+
+import pandas as pd
+import pytest
+import torch
+
+from selfattn import attend
+from selfattn.captions.attention import only_one_has
+from selfattn.charts.butterfly import butterfly
+from selfattn.charts.head_map import head_map
+from selfattn.charts.kernel_steps import PALE, TITLES, UNCHANGED, code_lines, kernel_steps
+from selfattn.charts.theme import DARK, LIGHT, THEMES
+from selfattn.charts.way import way
+from selfattn.frames import against_frame, context_columns, heads_frame, most_attended, steps_frame, strip_frame
+from tests.charts.conftest import HEAD, LAYER
+from tests.charts.scene import drawn, on_ramp, same_color, texts
+
+STEPS = list(TITLES)
+
+
+# The way
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_the_words_point_stands_at_its_share_of_the_way(theme):
+    spec = way("crane", 0.25, theme, control=0.05)
+    points = {
+        item["fill"]: item["x"] for item in drawn(spec, "symbol") if item.get("fill") not in (None, "transparent")
+    }
+    a, b, moved = (points[color] for color in (theme.sentence_a, theme.sentence_b, theme.ink))
+    assert moved == pytest.approx(a + 0.25 * (b - a))
+    assert set(texts(spec)) == {"crane (A)", "crane (B)", "25 %", "from the control 5 %"}
+
+
+def test_without_a_way_or_a_control_no_point_is_drawn():
+    assert texts(way("crane", math.nan, LIGHT)) == ["crane (A)", "crane (B)"]
+    assert len(drawn(way("crane", math.nan, LIGHT), "symbol")) == 2
+
+
+@pytest.mark.parametrize("share", [-0.4, 1.3])
+def test_a_point_beyond_the_ends_is_inside_the_picture(share):
+    spec = way("crane", share, LIGHT)
+    (moved,) = [item for item in drawn(spec, "symbol") if item.get("fill") == LIGHT.ink]
+    assert 0 < moved["x"] < spec["width"]
+
+
+# The six steps
+
+
+@pytest.fixture(scope="module")
+def followed(sides):
+    """The steps and the context of the word's row in both sentences, made by the kernel."""
+    steps, contexts = [], []
+    for name, side in sides.items():
+        trace = side.encoding.trace(LAYER, HEAD, slice(side.word.start, side.word.stop))
+        steps.append(steps_frame(trace, range(1), side.encoding.tokens, name))
+        contexts.append(pd.DataFrame(context_columns(trace, range(1), name)))
+    return pd.concat(steps), pd.concat(contexts)
+
+
+def views(spec):
+    """(step, sentence) -> its view."""
+    columns = spec["vconcat"][0]["hconcat"]
+    return {
+        (step, name): view
+        for step, column in zip(STEPS, columns, strict=True)
+        for name, view in zip("AB", column["vconcat"])
+    }
+
+
+def test_every_step_draws_its_numbers_of_each_sentence(followed):
+    steps, context = followed
+    for (step, name), view in views(kernel_steps(steps, context, LIGHT)).items():
+        frame = context if step == "context" else steps[steps["step"] == step]
+        wanted = frame.loc[frame["sentence"] == name, "value"].tolist()
+        assert [row["value"] for row in view["data"]["values"]] == wanted, (step, name)
+
+
+def test_a_and_b_share_a_scale_in_each_step_and_no_two_steps_must(followed):
+    domains = {}
+    for (step, _), view in views(kernel_steps(*followed, LIGHT)).items():
+        x = view["layer"][1]["encoding"]["x"] if "layer" in view else view["encoding"]["x"]
+        domains.setdefault(step, []).append(x["scale"]["domain"])
+    for step, (first, second) in domains.items():
+        assert first == second and first[0] <= 0 <= first[1], step
+    assert domains["scores"] != domains["weights"]
+
+
+def test_every_bar_carries_its_token_and_its_number(followed, sides):
+    spec = kernel_steps(*followed, LIGHT)
+    labels = texts(spec, "axis-label")
+    tokens = [token for side in sides.values() for token in side.encoding.tokens]
+    assert len(labels) == 5 * len(tokens) and set(labels) == set(tokens)
+    weights = torch.cat([side.weights[side.word.start] for side in sides.values()])
+    written = texts(spec)
+    assert f"{weights.max():.2f}" in written and len([text for text in written if text.endswith("%")]) == len(tokens)
+
+
+def test_the_token_under_the_cursor_is_lit_in_every_step(followed):
+    spec = kernel_steps(*followed, LIGHT)
+    shown, token = spec["params"]
+    lit = [view["layer"][0] for view in views(spec).values() if "layer" in view]
+    assert sorted(token["views"]) == sorted(layer["name"] for layer in lit) and len(lit) == 10
+    assert token["select"]["on"] == "pointerover" and token["select"]["fields"] == ["sentence", "key_pos"]
+    assert all(layer["encoding"]["opacity"]["condition"]["param"] == "token" for layer in lit)
+    assert all(
+        {"sentence", "key_pos"} <= set(row) for v in views(spec).values() if "layer" in v for row in v["data"]["values"]
+    )
+    assert shown["bind"]["input"] == "radio" and shown["bind"]["options"] == [1, 2, 3, 4, 5, 6] and shown["value"] == 6
+    assert shown["bind"]["labels"][:2] == ["1 scores", "2 scaled"]
+
+
+@pytest.mark.parametrize("now", [1, 4])
+def test_a_button_lights_a_step_and_its_lines_of_the_kernel(followed, now):
+    spec = kernel_steps(*followed, LIGHT)
+    spec["params"][0]["value"] = now
+    titles = {
+        item["text"]: item["fill"] for item in drawn(spec, "text", "title-text") if item["text"] in TITLES.values()
+    }
+    assert [title for title, color in titles.items() if color == LIGHT.ink] == [TITLES[STEPS[now - 1]]]
+    bars = [item for item in drawn(spec, "rect") if item.get("fill") in (LIGHT.sentence_a, LIGHT.sentence_b)]
+    assert {item["opacity"] for item in bars} == {1, PALE}
+    lit = [
+        item["text"] for item in drawn(spec, "text") if item.get("font") == "monospace" and item["fill"] == LIGHT.ink
+    ]
+    assert lit == [line["text"] for line in code_lines() if line["first"] <= now <= line["last"]] and lit
+
+
+def test_the_kernels_ten_lines_run_and_make_the_weights():
+    lines = code_lines()
+    assert len(lines) == 10 and {i for line in lines for i in range(line["first"], line["last"] + 1)} == set(
+        range(1, 7)
+    )
+    query, key, value = torch.rand(3, 2), torch.rand(4, 2), torch.rand(4, 2)
+    names = {"query": query, "key": key, "value": value, "mask": None, "scale": None, "math": math}
+    exec("from selfattn.kernel import add_mask\n" + "\n".join(line["text"] for line in lines), names)
+    assert torch.equal(names["context"], attend(query, key, value).context)
+
+
+def test_a_step_that_changes_nothing_says_so_and_one_that_does_does_not(followed):
+    steps, context = followed
+
+    def said(frame):
+        return {
+            step: view["title"]["subtitle"]
+            for (step, name), view in views(kernel_steps(frame, context, LIGHT)).items()
+            if name == "A"
+        }
+
+    assert said(steps) == {step: UNCHANGED if step == "masked" else "" for step in STEPS}
+    hidden = steps.copy()
+    hidden.loc[(hidden["step"] == "masked") & (hidden["key_pos"] == 1), "value"] = -math.inf
+    assert set(said(hidden).values()) == {""}
+    assert "−∞" in texts(kernel_steps(hidden, context, DARK))
+
+
+def test_the_tokens_with_the_largest_weights_are_kept_in_their_order(followed):
+    steps, _ = followed
+    kept = most_attended(steps, 3)
+    for name, rows in kept.groupby("sentence"):
+        weights = steps[(steps["step"] == "weights") & (steps["sentence"] == name)].set_index("key_pos")["value"]
+        wanted = sorted(weights.nlargest(3).index)
+        assert all(part["key_pos"].tolist() == wanted for _, part in rows.groupby("step"))
+    assert len(kept) == 5 * 2 * 3 and most_attended(steps, 100).equals(steps.reset_index(drop=True))
+
+
+# A against B
+
+
+@pytest.fixture(scope="module")
+def against(sides):
+    return against_frame(*(strip_frame(s.encoding, s.weights[s.word.start], s.word, name) for name, s in sides.items()))
+
+
+def test_each_word_has_its_weight_in_both_sentences_and_the_words_of_one_are_named(against, sides):
+    assert against["text"].tolist() == [
+        "[CLS]", "The", "crane", "lifted", "a", "steel", "beam", "spread", "its", "wings", ".", "[SEP]",
+    ]  # fmt: skip
+    assert against["only"].tolist() == ["", "", "", *"AAAABBB", "", ""]
+    assert against["a"].dropna().tolist() == pytest.approx(sides["A"].weights[2].tolist())
+    assert against["b"].dropna().tolist() == pytest.approx(sides["B"].weights[2].tolist())
+    assert against.loc[against["chosen"], "text"].tolist() == ["crane"]
+    text = only_one_has(against, "crane")
+    most = against[against["only"] == "B"].nlargest(1, "b").iloc[0]
+    assert f'; only in B: "{most["text"]}" {most["b"]:.2f}, ' in text and text.startswith('What "crane" gives')
+    assert "the same words" in only_one_has(against[against["only"] == ""], "crane")
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_a_words_bars_go_left_for_a_and_right_for_b_in_the_colour_of_who_has_it(against, theme):
+    spec = butterfly(against, theme, name="L3 H7")
+    bars = drawn(spec, "rect")
+    middle = spec["width"] / 2
+    left = [bar for bar in bars if bar["x"] < middle - 1e-6]
+    right = [bar for bar in bars if bar not in left]
+    unit = middle / 1.25 / against[["a", "b"]].max().max()
+    for side, drawn_bars, hue in (("a", left, theme.sentence_a), ("b", right, theme.sentence_b)):
+        rows = against.dropna(subset=side)
+        assert [bar["width"] for bar in drawn_bars] == pytest.approx((rows[side] * unit).tolist(), abs=0.01)
+        assert [bar["fill"] for bar in drawn_bars] == [hue if only else theme.muted for only in rows["only"]]
+    labels = {item["text"]: item["fill"] for item in drawn(spec, "text", "axis-label")}
+    assert (labels["steel"], labels["wings"], labels["crane"]) == (theme.sentence_a, theme.sentence_b, theme.muted)
+
+
+# The map of shares
+
+
+def test_the_map_of_shares_is_in_per_cent():
+    shares = torch.tensor([[0.25, -0.1], [0.0, 0.05]])
+    spec = head_map(heads_frame(share=shares, control_share=-shares), "share", LIGHT, "L0 H0", title="share of the way")
+    assert all(label.endswith("%") for label in texts(spec, "legend-label"))
+    cells = [item for item in drawn(spec, "rect") if item.get("stroke") != LIGHT.ink]
+    assert all(
+        same_color(c["fill"], on_ramp(LIGHT.effect, (s / 0.25 + 1) / 2))
+        for c, s in zip(cells, shares.flatten().tolist())
+    )
