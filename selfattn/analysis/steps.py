@@ -23,7 +23,7 @@ from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.projections import Projected, ProjectionsUnknown, project
-from selfattn.kernel import AttentionTrace, attend
+from selfattn.kernel import AttentionTrace, add_mask, attend
 
 RECEIVED = "what the model's attention received"
 DOUBLE = "the model's own query and key in double precision"
@@ -35,7 +35,7 @@ class Step:
 
     name: str  # "query", "scores" ...
     formula: str  # in LaTeX
-    code: str  # the very lines that do it, read from the source
+    code: str  # a function that does it and could run, made of the very lines of the source
     where: str  # the function that holds them
     values: Tensor  # (n, d), (n, n), or (n, 1) for one number a row
     shape: str  # the shape in words
@@ -110,35 +110,65 @@ def dot_product(trace: AttentionTrace, query_pos: int, key_pos: int) -> Tensor:
 
 
 @cache  # reading a source takes longer than computing the head
-def lines_of(function: Callable, *targets: str) -> str:
-    """The lines of a function that assign to these names ("return": its last return), as they stand in the source.
+def snippet(name: str, function: Callable, target: str = "") -> str:
+    """One step as a function that runs on its own, from the very source that made its numbers.
 
+    target: the name that the line to show assigns to, or "return"; "": all that `function` does.
     Raises LookupError for a name that the function doesn't assign to: then the page is out of step with the code.
     """
     text = textwrap.dedent(inspect.getsource(function))
-    body = ast.parse(text).body[0].body
+    whole = ast.parse(text).body[0]
+    body = [_assigning(whole, target)] if target else whole.body[ast.get_docstring(whole) is not None :]
+    lines = [textwrap.dedent(ast.get_source_segment(text, statement, padded=True)) for statement in body]
+    if lines[0].startswith(f"{target} = "):
+        lines = [lines[0].replace(f"{target} =", "return", 1)]
+    elif target not in ("", "return"):
+        lines.append(f"return {target}")
+    names = sorted(
+        (node for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)),
+        key=lambda node: (node.lineno, node.col_offset),
+    )
+    made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    read = dict.fromkeys(node.id for node in names if node.id not in made)
+    modules = [name for name in read if inspect.ismodule(function.__globals__.get(name))]
+    given = [name for name in read if name not in modules] if target else inspect.signature(function).parameters
+    head = [
+        *(f"import {module}" for module in sorted(modules)),
+        "",
+        f"def {name.replace(' ', '_')}({', '.join(given)}):",
+    ]
+    return "\n".join([*head, textwrap.indent("\n".join(lines), "    ")]).strip()
+
+
+def _assigning(function: ast.FunctionDef, target: str) -> ast.stmt:
     lines = {}
-    for statement in body:
+    for statement in function.body:
         if isinstance(statement, ast.Return):
             lines["return"] = statement
         elif isinstance(statement, ast.Assign):
             names = [node.id for node in ast.walk(statement.targets[0]) if isinstance(node, ast.Name)]
             lines |= {name: statement for name in names}
-    missing = [target for target in targets if target not in lines]
-    if missing:
-        raise LookupError(f"{function.__qualname__} assigns to {sorted(lines)}, not to {missing}.")
-    return "\n".join(textwrap.dedent(ast.get_source_segment(text, lines[target], padded=True)) for target in targets)
+    if target not in lines:
+        raise LookupError(f"{function.name} assigns to {sorted(lines)}, not to {target}.")
+    return lines[target]
 
 
 def _step(
-    name: str, formula: str, values: Tensor, shape: str, own: Tensor | None, own_from: str, *sources: tuple
+    name: str,
+    formula: str,
+    values: Tensor,
+    shape: str,
+    own: Tensor | None,
+    own_from: str,
+    function: Callable,
+    *target: str,
 ) -> Step:
-    """A step with its code: each source is a function and the names that its lines assign to."""
+    """A step with its code: a line of a function, or all of it."""
     return Step(
         name=name,
         formula=formula,
-        code="\n".join(lines_of(function, *targets) for function, *targets in sources),
-        where=", ".join(f"{function.__module__}.{function.__qualname__}" for function, *_ in sources),
+        code=snippet(name, function, *target),
+        where=f"{function.__module__}.{function.__qualname__}",
         values=values,
         shape=shape,
         own=own,
@@ -151,15 +181,13 @@ def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Ste
     rows = f"for each of the {n} tokens"
     whole = f"{d_model} numbers {rows}: the hidden state that the layer reads"
     steps = [
-        _step(
-            "input", "X", projected.layer_input, whole, None, "read from the model as it is", (project, "layer_input")
-        )
+        _step("input", "X", projected.layer_input, whole, None, "read from the model as it is", project, "layer_input")
     ]
     source = "X"
     if projected.read_note:
         source, shape = r"\tilde{X}", f"{projected.read.shape[-1]} numbers {rows}"
         steps.append(
-            _step("read", source, projected.read, shape, None, "made by the model's own module", (project, "read"))
+            _step("read", source, projected.read, shape, None, "made by the model's own module", projections.apply)
         )
     for name, target in (("query", "query_flat"), ("key", "key_flat"), ("value", "value")):
         letter = name[0].upper()
@@ -174,8 +202,7 @@ def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Ste
                 f"{d_head} numbers {rows}, made from {width} by a matrix of {width} × {d_head}",
                 None if turned else getattr(recorded, name),
                 "compared with the model's own after the turn" if turned else RECEIVED,
-                (project, target),
-                (projections.affine, "product", "return"),
+                projections.affine,
             )
         )
     if projected.rotary:
@@ -183,7 +210,7 @@ def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Ste
         steps += [
             _step(
                 f"turned {name}", rf"\mathrm{{rotate}}({name[0].upper()})", getattr(projected, name), shape,
-                getattr(recorded, name), RECEIVED, (projections.rotate, "first", "return"),
+                getattr(recorded, name), RECEIVED, projections.rotate,
             )
             for name in ("query", "key")
         ]  # fmt: skip
@@ -195,7 +222,7 @@ def _recorded_steps(recorded: AttentionTrace) -> list[Step]:
     return [
         _step(
             name, name[0].upper(), getattr(recorded, name), f"{d_head} numbers for each of the {n} tokens", None, RECEIVED,
-            (LayerRecording.attend, name),
+            LayerRecording.attend, name,
         )
         for name in ("query", "key", "value")
     ]  # fmt: skip
@@ -218,7 +245,15 @@ def _score_steps(trace: AttentionTrace, recording: LayerRecording, head: int) ->
     )
     own = _in_double(trace, recording, head)
     return [
-        _step(name, formula, getattr(trace, name), shape, own[name], DOUBLE, (attend, name))
+        _step(
+            name,
+            formula,
+            getattr(trace, name),
+            shape,
+            own[name],
+            DOUBLE,
+            *((add_mask,) if name == "masked" else (attend, name)),
+        )
         for name, formula, shape in parts
     ]
 
@@ -247,11 +282,11 @@ def _weighted_steps(trace: AttentionTrace, own_weights: Tensor, own_context: Ten
         _step(
             "weights", r"w_{ij} = e^{\,\mathrm{masked}_{ij} - m_i} / \mathrm{total}_i", trace.weights,
             f"{n} × {n}, one number for each pair of tokens; each row sums to 1", own_weights,
-            "the model's own eager attention", (attend, "weights"),
+            "the model's own eager attention", attend, "weights",
         ),
         _step(
             "context", r"C = w\,V", trace.context, f"{d_head} numbers for each of the {n} tokens", own_context,
-            "what the model's fast attention call returned", (attend, "context"),
+            "what the model's fast attention call returned", attend, "context",
         ),
     ]  # fmt: skip
 
@@ -262,5 +297,5 @@ def _output_step(projected: Projected, trace: AttentionTrace, own_context: Tenso
         "output", r"C\,W_O", projected.output(trace.context),
         f"{weight.shape[-1]} numbers for each of the {len(trace.context)} tokens, added to what the other heads add",
         own_context.double() @ weight.double(), "the model's own context times its own W_O, in double precision",
-        (Projected.output, "return"),
+        Projected.output, "return",
     )  # fmt: skip

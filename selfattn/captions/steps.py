@@ -130,14 +130,6 @@ def changed_row(before: Tensor, after: Tensor, entropies: tuple[float, float], c
     return f"{name}: entropy {bits} bits, largest weight {top}. The context has cosine {real} to the real one."
 
 
-def masked_row(weights: Tensor, leaked: float, entropy: float, cosine: float, name: str) -> str:
-    """One way of masking: what the row sums to, what still falls on hidden tokens, entropy in bits, the context vector."""
-    return (
-        f"{name}: the row sums to {numbers.decimal(weights.sum())}; {numbers.weight(leaked)} of it falls on hidden tokens. "
-        f"Entropy {numbers.decimal(entropy)} bits. The context has cosine {numbers.decimal(cosine, 3)} to the real one."
-    )
-
-
 def padding(n: int, extra: int, padded: float, error: float) -> str:
     """What padding does to the real tokens: the most weight it gets from one, the largest change of a weight."""
     gets = f"at most {numbers.error(padded)}" if padded else "exactly 0"

@@ -27,7 +27,8 @@ from selfattn.charts.vega import (
 )
 from selfattn.numbers import WEIGHT
 
-LABELLED = 26  # more bars than this carry their labels in the tooltip only
+LABEL_STEP = 14  # pixels: bars nearer to each other than that carry their labels in the tooltip only
+LETTER = 6  # pixels: labels that fit beneath their bars lie flat
 WIDTH = 400
 LIST_STEP = 30  # pixels from one bar of a list to the next
 
@@ -43,10 +44,15 @@ class Row:
     marked: int | None = None  # a place with an outline
 
 
-def bars(rows: Sequence[Row], theme: Theme, *, what: str = "value", width: int = WIDTH, height: int = 62) -> Spec:
-    """Rows one above the other on one scale, a bar a number; minus infinity is written where a bar would stand."""
+def bars(
+    rows: Sequence[Row], theme: Theme, *, what: str = "value", width: int = WIDTH, height: int = 62, top: float = 0.0
+) -> Spec:
+    """Rows one above the other on one scale, a bar a number; minus infinity is written where a bar would stand.
+
+    top: the scale goes up to it at least, so that two charts have one.
+    """
     finite = [value for row in rows for value in row.values if math.isfinite(value)]
-    low, high = min([0.0, *finite]), max([0.0, *finite])
+    low, high = min([0.0, *finite]), max([top, *finite])
     domain = (low, high if low < high else 1.0)
     drawn = [finish(_bars(row, theme, what, width, height, domain), theme) for row in rows]
     return stacked(*drawn, spacing=6)
@@ -84,10 +90,13 @@ def vector_strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH, heigh
 def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tuple[float, float]) -> Spec:
     labels = list(map(str, row.labels))
     n = len(row.values)
-    axis = label_axis(labels, labelAngle=-45, labelLimit=70, labelFontSize=11)
+    flat = LETTER * max(map(len, labels), default=0) <= width / n
+    axis = label_axis(labels, labelAngle=0 if flat else -45, labelLimit=180, labelFontSize=11)
+    # Every layer names the axis: merged with a default one it would thin its labels.
+    across = {"axis": axis if n * LABEL_STEP <= width else None}
     ticks = {"labelFontSize": 10, "tickCount": 3, "format": ".3~g", "minExtent": 38, "maxExtent": 38}
     encoding = {
-        "x": field("x", axis=axis if n <= LABELLED else None, scale=span(-0.6, n - 0.4)),
+        "x": field("x", **across, scale=span(-0.6, n - 0.4)),
         "x2": {"field": "x2"},
         "y": field("v", title=None, scale={"domain": list(domain), "nice": False}, axis=ticks),
         "y2": {"field": "zero"},
@@ -96,30 +105,30 @@ def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tu
     edges = calculate(x="datum.i - 0.42", x2="datum.i + 0.42", zero="0", label=f"{expression(labels)}[datum.i]")
     drawn = marks("rect", encoding, "numbers", edges, color=row.color, cornerRadius=1)
     datasets = {"numbers": _values(row.values)}
-    layers = [drawn, *_hidden(row, theme, domain, datasets)]
+    layers = [drawn, *_hidden(row, theme, domain, datasets, across)]
     if row.marked is not None:
         datasets["marked"] = [{"x": row.marked - 0.5, "x2": row.marked + 0.5}]
         outline = {"fillOpacity": 0, "stroke": theme.ink, "strokeWidth": 1.5, "cornerRadius": 2}
-        layers.append(marks("rect", {"x": field("x"), "x2": {"field": "x2"}}, "marked", **outline))
+        layers.append(marks("rect", {"x": field("x", **across), "x2": {"field": "x2"}}, "marked", **outline))
     return {"datasets": datasets, "layer": layers, "width": width, "height": height, "title": _name(row, 6)}
 
 
-def _hidden(row: Row, theme: Theme, domain: tuple[float, float], datasets: Spec) -> list[Spec]:
+def _hidden(row: Row, theme: Theme, domain: tuple[float, float], datasets: Spec, across: Spec) -> list[Spec]:
     """A pale band and the sign of minus infinity where a number is no number."""
     places = [i for i, value in enumerate(row.values) if not math.isfinite(value)]
     if not places:
         return []
     datasets["hidden"] = [{"i": i, "value": "minus infinity"} for i in places]
     encoding = {
-        "x": field("x"),
+        "x": field("x", **across),
         "x2": {"field": "x2"},
         "tooltip": [field("i", title="number"), nominal("value")],
     }
     edges = calculate(x="datum.i - 0.5", x2="datum.i + 0.5")
     band = marks("rect", encoding, "hidden", edges, color=theme.grid, opacity=0.8)
-    place = {"x": field("i"), "y": {"datum": sum(domain) / 2}}
+    place = {"x": field("i", **across), "y": {"datum": sum(domain) / 2}}
     sign = marks("text", place, "hidden", text="−∞", fontSize=12, color=theme.muted)
-    return [band, sign] if len(row.values) <= LABELLED else [band]
+    return [band, sign] if across["axis"] else [band]
 
 
 def _values(values: Sequence[float]) -> list[dict[str, float]]:

@@ -11,9 +11,9 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.charts.vega import Spec
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop
 from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.kernel import AttentionTrace
 from selfattn.lessons import typed_numbers
 
 TEXT_WIDTH = 760  # pixels: about 90 characters a line
@@ -73,13 +73,13 @@ def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) ->
     return encoder, encoding
 
 
-def choose_head(stop: str, sentence: str) -> tuple[AttentionTrace, tuple[str, ...]]:
+def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
     """A sentence and one head of the encoder; layers and heads count from 0."""
     encoder, encoding = choose_sentence(stop, sentence)
     with st.container(horizontal=True):
         layer = st.slider("Layer", 0, encoder.n_layers - 1, 0, key=f"{stop}.layer", width=260)
         head = st.slider("Head", 0, encoder.n_heads - 1, min(4, encoder.n_heads - 1), key=f"{stop}.head", width=260)
-    return encoding.trace(layer, head), encoding.tokens
+    return encoder, encoding, Head(layer, head)
 
 
 def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 150) -> dict[str, list[float]]:

@@ -69,7 +69,8 @@ class Projected:
 
     def output(self, context: Tensor) -> Tensor:
         """What the head adds to the residual stream, (n, d_model), for its context (n, d_head); without the bias."""
-        return context.to(self.projections.output_weight.dtype) @ self.projections.output_weight
+        weight = self.projections.output_weight
+        return context.to(weight.dtype) @ weight
 
 
 def project(
@@ -170,7 +171,7 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor, dtype: torch.dtype) 
     """What W_Q and W_K read, what W_V reads, and in words what was done to the layer's input before."""
     bottleneck = getattr(around[1], "bottleneck", None) if len(around) > 1 else None
     if bottleneck is not None:
-        read, _, value_read, _ = _apply(bottleneck, layer_input, dtype)
+        read, _, value_read, _ = apply(bottleneck, layer_input, dtype)
         if read is layer_input:
             return layer_input, layer_input, ""
         width = f"Query and key read the layer's input narrowed to {read.shape[-1]} numbers (a bottleneck)"
@@ -180,11 +181,11 @@ def _read(around: Sequence[nn.Module], layer_input: Tensor, dtype: torch.dtype) 
     if norm is None or isinstance(norm, nn.Identity):
         return layer_input, layer_input, ""
     kind = "normalised" if isinstance(norm, nn.LayerNorm) else "each row divided by its root mean square"
-    read = _apply(norm, layer_input, dtype)
+    read = apply(norm, layer_input, dtype)
     return read, read, f"The projections read the layer's input after a norm of their own ({kind}, then scaled)."
 
 
-def _apply(module: nn.Module, layer_input: Tensor, dtype: torch.dtype):
+def apply(module: nn.Module, layer_input: Tensor, dtype: torch.dtype):
     """The module's result in `dtype` on the CPU; a copy does it, because other threads use the module."""
     with torch.no_grad():
         return copy.deepcopy(module).to("cpu", dtype)(layer_input)

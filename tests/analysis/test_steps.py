@@ -9,9 +9,11 @@ import torch
 from torch import nn
 
 from selfattn import attend, load_encoder
-from selfattn.analysis.steps import dot_product, head_steps, lines_of
+from selfattn.analysis.steps import dot_product, head_steps, snippet
+from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.kernel import add_mask
 
 TEXT = "The bank of the river was muddy after the unbelievably long rain."
 NAMES = [
@@ -76,18 +78,54 @@ def test_the_terms_of_a_dot_product_add_up_to_the_score(encoder, encoding):
         assert float(terms.sum()) == pytest.approx(float(trace.scores[query_pos, key_pos]), abs=1e-4)
 
 
-def test_the_lines_shown_are_lines_of_the_source(encoder, encoding):
-    steps = head_steps(encoder, encoding, 0, 0)
+@pytest.mark.parametrize("name", ["", "ModernBERT", "T5 (encoder half)"])
+def test_each_snippet_runs_by_itself_and_makes_the_steps_very_numbers(name, encoder, encoding, tmp_path):
+    if name:
+        encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
+        encoding = encoder.encode(TEXT)
+    layer, head = 1, encoder.n_heads - 1
+    steps = head_steps(encoder, encoding, layer, head)
+    projected, learned = steps.projected, steps.projected.projections
+    around = dict(encoder.model.named_modules())
+    own = next(path for path, module in around.items() if module is encoding.recordings[layer].module)
+    parent = around[own.rpartition(".")[0]]
+    norm = next((getattr(parent, n) for n in ("attn_norm", "layer_norm") if hasattr(parent, n)), None)
+    known = {
+        "encoding": encoding, "layer": layer, "dtype": torch.float32, "module": norm, "read": projected.read,
+        "layer_input": projected.layer_input, "cosine": projected.cosine, "sine": projected.sine,
+        **{field: getattr(steps.trace, field) for field in vars(steps.trace)},
+    }  # fmt: skip
     for step in steps.steps:
-        source = inspect.getsource(inspect.getmodule(resolve_name(step.where.split(",")[0])))
+        space = {}
+        exec(step.code, space)
+        function = space[step.name.replace(" ", "_")]
+        part = step.name.removeprefix("turned ")
+        given = known | {
+            "weight": getattr(learned, f"{part}_weight", None),
+            "bias": getattr(learned, f"{part}_bias", None),
+            "flat": getattr(projected, f"{part}_flat", None),
+        }
+        if step.name == "value":
+            given["read"] = projected.value_read
+        assert torch.equal(function(**{key: given[key] for key in inspect.signature(function).parameters}), step.values)
+        assert callable(resolve_name(step.where)), "where it stands in the source"
+
+
+def test_a_snippet_is_made_of_the_lines_that_ran(encoder, encoding):
+    assert snippet("powers", attend, "powers") == "def powers(shifted):\n    return shifted.exp()"
+    assert snippet("masked", add_mask).startswith(
+        "import math\nimport torch\n\ndef masked(scaled, mask):\n    if mask is None:"
+    )
+    assert snippet("key", LayerRecording.attend, "key").endswith(
+        "for t in (self.query, self.key, self.value))\n    return key"
+    )
+    for step in head_steps(encoder, encoding, 0, 0).steps:
+        source = inspect.getsource(resolve_name(step.where))
         for line in step.code.splitlines():
-            assert line.strip() in source, (step.name, line)
-        if step.name in vars(steps.trace) and "kernel" in step.where:  # the lines that ran, not a copy of them
-            assert step.values is getattr(steps.trace, step.name)
-    assert lines_of(attend, "powers") == "powers = shifted.exp()"
-    assert lines_of(attend, "scores") == "scores = query @ key.transpose(-2, -1)"
+            if line.startswith("    "):
+                assert line.strip().removeprefix("return ") in source, (step.name, line)
     with pytest.raises(LookupError, match="assigns to"):
-        lines_of(attend, "nonsense")
+        snippet("nonsense", attend, "nonsense")
 
 
 @pytest.mark.parametrize("name", ["ModernBERT", "MobileBERT", "T5 (encoder half)", "NomicBERT"])

@@ -44,23 +44,34 @@ def painted_images(page):
     )
 
 
-def test_every_step_is_painted_and_the_choice_is_carried_over(page, server):
+def test_the_rail_steps_within_one_screen_and_the_choice_is_carried_over(page, server):
+    page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, f"{server}/?head=L3+H7")
     page.get_by_role("link", name="Inside a head").first.click()
     wait_until_idle(page)
     expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L3 H7")
-    expect(page.locator(CHARTS)).to_have_count(13)
-    eventually(page, lambda: page.get_by_text("Largest difference to").count() == 13)
-    expect(page.get_by_text("scores = query @ key.transpose(-2, -1)")).to_be_visible()
+    for step in ("input", "query", "scores", "maximum", "output"):
+        expect(page.get_by_role("radio", name=step, exact=True)).to_be_in_viewport()
+    for step in ("scaled", "powers", "weights"):
+        page.get_by_role("radio", name=step, exact=True).click()
+        wait_for_address(page, f"step={step}")
+        expect(page.get_by_text(f"def {step}(")).to_be_visible()
+        expect(page.locator(CHARTS)).to_have_count(1)
+        expect(page.get_by_role("radio", name="output", exact=True)).to_be_in_viewport()
+        wait_until_idle(page)
+    eventually(page, lambda: page.locator("[data-testid=stMainBlockContainer]").bounding_box()["height"] <= 900)
+    page.locator(".st-key-arrow_forward button").first.click()
+    wait_for_address(page, "step=context")
+    expect(page.locator(CHARTS)).to_have_count(2)
 
     page.get_by_role("link", name="All heads").first.click()
     wait_until_idle(page)
     eventually(page, lambda: any("L3 H7 has" in text for text in readings(page)))
     page.go_back()
     wait_until_idle(page)
-    expect(page).to_have_url(f"{server}/inside-a-head?head=L3+H7")
+    wait_for_address(page, "head=L3+H7")
     expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L3 H7")
-    expect(page.locator(CHARTS)).to_have_count(13)
+    expect(page.get_by_role("radio", name="context", exact=True)).to_have_attribute("aria-checked", "true")
 
 
 def test_a_link_opens_the_very_view(page, server):
@@ -82,21 +93,26 @@ def test_switches_change_the_bars(page, server):
         eventually(page, lambda before=before: readings(page) != before)
         wait_until_idle(page)
     eventually(page, lambda: any("as the only attention" in text for text in readings(page)))
-    tab(page, "Four ways to mask")
-    expect(page.locator(CHARTS)).to_have_count(4)
-    page.get_by_role("radio", name="itself").click()
-    wait_until_idle(page)
-    wait_for_address(page, "hidden_tokens=itself")
-    tab(page, "The padding mask")
-    expect(page.get_by_text("−∞", exact=True)).to_have_count(8)
 
 
 def test_numbers_open_on_demand(page, server):
-    open_page(page, f"{server}/inside-a-head?follow=A")
+    open_page(page, f"{server}/inside-a-head?follow=A&step=scores")
     assert page.locator("[data-testid=stDataFrame]").count() == 0
-    page.get_by_role("button", name="Numbers").nth(4).click()
+    page.get_by_role("button", name="Numbers").click()
     wait_until_idle(page)
     expect(page.locator("[data-testid=stDataFrame]")).to_have_count(1)
+
+
+def test_the_passport_links_to_the_sentence_and_head(page, server):
+    open_page(page, f"{server}/all-heads?head=L5+H7")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name=re.compile("The zip file contains")).click()
+    main = opened.value
+    wait_until_idle(main)
+    expect(main.get_by_role("textbox", name="Sentence A")).to_have_value(
+        "The zip file contains all the songs from the album."
+    )
+    expect(main.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L5 H7")
 
 
 def test_a_click_in_the_grid_opens_the_head(page, server):
@@ -143,7 +159,7 @@ def test_lines_and_attributions(page, server):
 
 
 def test_words_that_vega_takes_for_names_are_painted(page, server):
-    open_page(page, f"{server}/inside-a-head?a=Ask+if+the+bank+constructor+came.&b=The+bank+paid.")
+    open_page(page, f"{server}/inside-a-head?step=weights&a=Ask+if+the+bank+constructor+came.&b=The+bank+paid.")
     for word in ("if", "construct"):
         drawn = page.locator("[data-testid=stVegaLiteChart] svg text", has_text=re.compile(f"^{word}$"))
         expect(drawn.first).to_be_visible()
@@ -151,7 +167,7 @@ def test_words_that_vega_takes_for_names_are_painted(page, server):
 
 @pytest.mark.parametrize("view", ["inside-a-head", "all-heads"])
 def test_512_tokens_paint_and_stay_under_a_megabyte(page, server, view):
-    open_page(page, f"{server}/{view}?word=bank")
+    open_page(page, f"{server}/{view}?word=bank&step=weights")
     received = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
     page.reload()
@@ -160,19 +176,19 @@ def test_512_tokens_paint_and_stay_under_a_megabyte(page, server, view):
     type_sentence(page, "Sentence A", long_sentence())
     wait_until_idle(page, 120)
     assert not page.get_by_text("tokens and").count()  # no message that it is too long
-    expect(page.locator(CHARTS).nth(1)).to_be_visible(timeout=30_000)
+    expect(page.locator(CHARTS).first).to_be_visible(timeout=30_000)
     page.wait_for_timeout(2_000)
     if view == "all-heads":
         eventually(page, lambda: painted_images(page) >= 2)  # the grid and the chosen head's map
     else:
-        eventually(page, lambda: page.get_by_text("512 tokens").count() >= 1)
+        eventually(page, lambda: page.get_by_text("512 × 512").count() >= 1)
     assert 20_000 < sum(received) < 1_000_000, sum(received)
 
 
 @pytest.mark.parametrize(
     "address",
     [
-        "inside-a-head",
+        "inside-a-head?step=weights",
         "all-heads",
         "all-heads?tab=Lines+from+the+word",
         "all-heads?tab=Attributions",

@@ -85,7 +85,7 @@ def test_a_sentence_of_ones_own_goes_along_and_stays_in_the_link(page, server):
 
 
 def test_the_key_of_the_dot_product_is_in_the_link(page, server):
-    open_page(page, f"{server}/inside-a-head?follow=A&with_a=3%3A+of")
+    open_page(page, f"{server}/inside-a-head?step=scores&follow=A&with_a=3%3A+of")
     shown = page.get_by_role("combobox", name="the query of the word with the key of")
     expect(shown).to_have_value("3: of")
     shown.click()

@@ -133,12 +133,6 @@ def test_a_changed_row_goes_from_before_to_after():
     )
 
 
-def test_a_masked_row_says_its_sum_and_what_leaks():
-    text = captions.masked_row(torch.tensor([0.5, 0.25]), 0.125, 1.5, 0.9751, "A")
-    assert text.startswith("A: the row sums to 0.75; 0.13 of it falls on hidden tokens. Entropy 1.50 bits.")
-    assert "cosine 0.975 to" in text
-
-
 @pytest.mark.parametrize(
     ("padded", "error", "parts"),
     [(0.0, 0.0, ("exactly 0 of", "are the unpadded")), (2e-9, 3e-8, ("at most 0.000000002 of", "at most 0.00000003."))],

@@ -54,11 +54,21 @@ def test_every_bar_has_its_label_and_minus_infinity_its_sign():
     assert outline["x"] < crane["x"] < crane["x"] + crane["width"] < outline["x"] + outline["width"]
 
 
-@pytest.mark.parametrize(("n", "labels"), [(26, 26), (27, 0)])
+@pytest.mark.parametrize(("n", "labels"), [(28, 28), (29, 0)])
 def test_many_bars_keep_their_labels_in_the_tooltip(n, labels):
-    spec = bars([Row("A", [0.5] * n, [f"w{i}" for i in range(n)], LIGHT.sentence_a)], LIGHT)
+    spec = bars([Row("A", [0.5] * n, [f"w{i}" for i in range(n)], LIGHT.sentence_a, 1)], LIGHT)
     assert len([text for text in texts(spec, "axis-label") if text.startswith("w")]) == labels
     assert any(f"label: w{n - 1}" in item["description"] for item in drawn(spec, "rect"))
+
+
+def test_long_labels_stand_whole_beneath_every_bar_of_a_row_with_a_mask():
+    labels = ["[CLS]", "unbelievably", "photographed", "[PAD]"] * 3
+    spec = bars([Row("A", [0.5] * 9 + [-math.inf] * 3, labels, LIGHT.sentence_a, 2)], LIGHT, top=0.8)
+    assert [text for text in texts(spec, "axis-label") if text in labels] == labels
+    assert spec["vconcat"][0]["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0.0, 0.8]
+    assert spec["vconcat"][0]["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == -45
+    short = bars([Row("A", [0.5] * 4, ["a", "b", "the", "bank"], LIGHT.sentence_a, 2)], LIGHT)
+    assert short["vconcat"][0]["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == 0
 
 
 def test_the_numbers_behind_the_bars_are_a_table():

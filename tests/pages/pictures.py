@@ -91,7 +91,7 @@ def _layers(part, channels, records, tables):
         records = pd.DataFrame(data["values"])
     elif "name" in data:
         records = tables[data["name"]]
-    for inner in part.get("layer", []):
+    for inner in [*part.get("layer", []), *part.get("vconcat", [])]:
         yield from _layers(inner, channels, records, tables)
     for step in part.get("transform", []) if records is not None else []:
         if edge := re.fullmatch(r"datum\.(\w+) ([+-]) ([\d.]+)", step.get("calculate", "")):

@@ -2,18 +2,24 @@
 
 import json
 import re
+from urllib.parse import parse_qs
 
 import altair as alt
 import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 from vl_convert import vegalite_to_svg
 
 from pages.explore.all_heads.maps_and_lines import MEASURES
-from selfattn import Head, numbers
+from selfattn import Head, load_encoder, numbers
+from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.analysis.steps import head_steps
+from selfattn.captions import attention as captions
 from selfattn.captions.vectors import NOISE
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
+from selfattn.examples import labelled_sentences
+from selfattn.stored_reports import stored
 
 from .conftest import APP
 
@@ -59,48 +65,81 @@ def inside():
 # Inside a head
 
 
-def test_every_step_stands_there_at_first(inside, encoder):
+def rail(at):
+    return at.button_group(key="step")
+
+
+def test_every_step_stands_in_the_rail_and_one_is_shown(inside, encoder):
     assert not inside.exception and not inside.error
     steps = head_steps(encoder, encoder.encode("The bank of the river."), 0, 10)
+    assert rail(inside).options == [step.name for step in steps.steps] and rail(inside).value == "input"
+    errors = []
     for step in steps.steps:
-        assert step.code in codes(inside), step.name
-    errors = [text for text in texts(inside) if "Largest difference to" in text]
+        at = rail(inside).set_value(step.name).run()
+        assert not at.exception
+        assert [code for code in codes(at) if code.startswith(("def", "import"))] == [step.code]
+        errors += [text for text in texts(at) if "Largest difference to" in text]
     assert len(errors) == len(steps.steps) - 1  # the layer's input is the model's own
     shown = [float(found[1]) for text in errors if (found := re.search(r": (0[\d.]*);", text))]
     assert len(shown) == len(errors) and 0 < max(shown) < 1e-5
-    assert any("The largest weight: river in A (0.62); [CLS] in B (0.31)." in text for text in texts(inside))
 
 
-def test_the_bars_are_the_steps_numbers(inside, encoder):
-    followed = [
-        head_steps(encoder, encoder.encode(text), 0, 10)
-        for text in ("The bank of the river.", "The bank approved the loan.")
-    ]
-    drawn = [bars(spec) for spec in specs(inside) if "layer" in spec["vconcat"][0]]
-    for name in ("query", "scores", "weights"):
-        expected = [steps[name].values[2].tolist() for steps in followed]
-        assert any(
-            len(rows) == 2 and all(row == pytest.approx(wanted, rel=1e-4) for row, wanted in zip(rows, expected))
-            for rows in drawn
-        ), name
+def test_the_buttons_step_and_end_where_the_steps_end(inside):
+    assert inside.button(key="arrow_back").disabled
+    at = inside.button(key="arrow_forward").click().run()
+    assert rail(at).value == "query"
+    at = at.button(key="arrow_back").click().run()
+    assert rail(at).value == "input"
+    at = rail(at).set_value("output").run()
+    assert at.button(key="arrow_forward").disabled and not at.button(key="arrow_back").disabled
 
 
-def test_the_dot_product_is_written_out_with_the_chosen_key(inside, encoder):
-    steps = head_steps(encoder, encoder.encode("The bank of the river."), 0, 10)
-    assert any(
-        numbers.decimal(float(steps.trace.scores[2, 5]), 3) in code and "sum, the score" in code
-        for code in codes(inside)
-    )
-    at = inside.selectbox(key="with_a").set_value(3).run()
-    assert any(
-        numbers.decimal(float(steps.trace.scores[2, 3]), 3) in code and "sum, the score" in code for code in codes(at)
-    )
+def test_a_step_that_this_head_has_not_got_is_said():
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    at._page_hash = calc_hash("inside-a-head")
+    at.query_params["step"] = "turned query"
+    at.run()
+    assert not at.exception and rail(at).value == "input"
+    assert any("asks for the step" in warning.value for warning in at.warning)
+
+
+def test_the_reading_under_the_weights(inside):
+    at = rail(inside).set_value("weights").run()
+    assert any("The largest weight: river in A (0.62); [CLS] in B (0.31)." in text for text in texts(at))
+
+
+@pytest.mark.parametrize("name", ["query", "scores", "weights"])
+def test_the_bars_are_the_steps_numbers(inside, encoder, name):
+    at = rail(inside).set_value(name).run()
+    (drawn,) = (bars(spec) for spec in specs(at))
+    for row, text in zip(drawn, ("The bank of the river.", "The bank approved the loan."), strict=True):
+        wanted = head_steps(encoder, encoder.encode(text), 0, 10)[name].values[2].tolist()
+        assert row == pytest.approx(wanted, rel=1e-4)
+
+
+def test_the_dot_product_opens_on_the_largest_key_until_another_is_chosen(inside, encoder):
+    def written(at, steps, key):
+        score = numbers.decimal(float(steps.trace.scores[2, key]), 3)
+        return any(score in code and "sum, the score" in code for code in codes(at))
+
+    at = rail(inside).set_value("scores").run()
+    encoding = encoder.encode("The bank of the river.")
+    steps, other = head_steps(encoder, encoding, 0, 10), head_steps(encoder, encoding, 3, 7)
+    first, then = (int(one.trace.scores[2].argmax()) for one in (steps, other))
+    assert first != then and at.selectbox(key="with_a").value == first and written(at, steps, first)
+    at = at.select_slider(key="head").set_value("L3 H7").run()
+    assert at.selectbox(key="with_a").value == then and written(at, other, then)
+    at = at.selectbox(key="with_a").set_value(3).run()
+    assert written(at, other, 3)
+    at = at.select_slider(key="head").set_value("L0 H10").run()
+    assert at.selectbox(key="with_a").value == 3 and written(at, steps, 3)
 
 
 @pytest.mark.parametrize("which", ["A", "B"])
 def test_one_sentence_can_be_followed_alone(inside, which):
+    rail(inside).set_value("weights")
     at = inside.button_group(key="follow").set_value(which).run()
-    assert not at.exception
+    assert not at.exception and specs(at)
     assert all(len(spec["vconcat"]) == 1 for spec in specs(at))
     assert {row["title"]["text"] for spec in specs(at) for row in spec["vconcat"]} == {which}
 
@@ -115,13 +154,13 @@ def test_the_choice_of_the_main_view_is_carried_over():
 
 
 def test_of_a_split_word_one_piece_is_followed():
-    at = start(INSIDE, a="The riverbanks were muddy.", b="The riverbanks were dry.")
+    at = start(INSIDE, a="The riverbanks were muddy.", b="The riverbanks were dry.", step="query")
     assert not at.exception
     picker = at.selectbox(key="piece_a")
-    first = specs(at)[1]
+    (first,) = specs(at)
     at = picker.set_value(3).run()
     assert not at.exception
-    assert specs(at)[1] != first
+    assert specs(at) != [first]
 
 
 def what_if(at, **switches):
@@ -157,33 +196,6 @@ def test_temperature_evens_out(inside):
     at = what_if(inside, temperature=5.0)
     before, after = bars(specs(at)[0])
     assert max(after) < max(before)
-
-
-def test_four_ways_to_mask(inside):
-    inside.session_state["part"] = "Four ways to mask"
-    at = inside.run()
-    assert not at.exception
-    added, scores, weights, divided = (bars(spec)[0] for spec in specs(at))
-    assert added[3:] == [0.0] * 5 and sum(added) == pytest.approx(1, abs=1e-4)
-    assert min(scores[3:]) > 0
-    assert sum(weights) < 0.9
-    assert divided == pytest.approx(added, abs=1e-5)
-    at = at.button_group(key="hidden_tokens").set_value("the special tokens").run()
-    first = bars(specs(at)[0])[0]
-    assert first[0] == 0 and first[-1] == 0 and first[5] > 0.6
-
-
-def test_padding(inside):
-    inside.session_state["part"] = "The padding mask"
-    at = inside.run()
-    assert not at.exception
-    masked, weights = specs(at)[:2]
-    signs = [layer for layer in masked["vconcat"][0]["layer"] if layer["mark"].get("text") == "−∞"]
-    assert [point["i"] for point in signs[0]["data"]["values"]] == [8, 9, 10, 11]
-    assert bars(weights)[0][8:] == [0.0] * 4
-    assert any("Padding gets exactly 0" in text for text in texts(at))
-    at = at.slider(key="padding").set_value(7).run()
-    assert len(bars(specs(at)[1])[0]) == 15
 
 
 @pytest.mark.parametrize("page", [INSIDE, ALL])
@@ -253,7 +265,44 @@ def test_all_heads_at_first(encoder):
     assert not at.exception and not at.error
     assert placed_heads(at)["name"].nunique() == encoder.n_layers * encoder.n_heads
     assert any(text.startswith("Entropy: most in") for text in texts(at))
-    assert any("named pattern" in text for text in texts(at))
+
+
+def passport_lines(at):
+    (found,) = [element.value for element in at.markdown if element.value.startswith("In these it attends most")]
+    return re.findall(r"^- \[(.*)\]\(\./\?(.*)\)$", found, re.M)
+
+
+def test_the_passport_is_the_stored_report_of_the_chosen_head(encoder):
+    at = start(ALL, head="L5 H7")
+    report = stored("passports", encoder, labelled_sentences()).report
+    own = report.sentences.query("layer == 5 and head == 7")
+    patterns = report.patterns.query("layer == 5 and head == 7").iloc[0]
+    assert captions.passport(nearest_first(patterns), "L5 H7", "Over 768 labelled sentences") in texts(at)
+    lines = passport_lines(at)
+    frame = labelled_sentences().loc[own["row"]]
+    for (label, query), place, row in zip(lines, own.itertuples(), frame.itertuples(), strict=True):
+        assert label.replace("\\", "") == f"{numbers.weight(place.weight)} {row.word} → {place.to}: {row.sentence}"
+        asked = {key: value for key, (value,) in parse_qs(query, keep_blank_values=True).items()}
+        assert (asked["a"], asked["word"], asked["head"]) == (row.sentence, row.word, "L5 H7")
+        senses = labelled_sentences().set_index("sentence")["sense"]
+        assert senses[asked["b"]] != row.sense == senses[asked["c"]] and asked["c"] != row.sentence
+    main = AppTest.from_file(str(APP), default_timeout=120)
+    main.query_params.update({key: value for key, (value,) in parse_qs(lines[1][1]).items()})
+    main.run()
+    assert not main.exception and not main.error
+    assert main.text_input(key="a").value == frame.iloc[1]["sentence"]
+    assert main.select_slider(key="head").value == "L5 H7"
+    assert f'"{own.iloc[1]["to"]}"' in " ".join(texts(main))
+
+
+def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monkeypatch):
+    folder = save_tiny(FAMILIES["BERT"], tmp_path)
+    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
+    at = start(ALL, head="L1 H1")
+    other = load_encoder(str(folder))
+    encoding = other.encode("The bank of the river.")
+    assert captions.passport(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
+    assert not any("labelled" in text for text in texts(at))
 
 
 @pytest.mark.parametrize("measure", [name for name in MEASURES if name != "entropy"])
@@ -364,7 +413,7 @@ def test_the_aligned_difference_can_be_downloaded(encoder):
 
 def test_every_spec_is_valid(inside):
     for at in (
-        inside,
+        *(rail(inside).set_value(name).run() for name in ("query", "masked", "context", "output")),
         start(ALL, sorted=True),
         start(ALL, tab="Attributions"),
         start(ALL, tab="Lines from the word"),

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from pages.learn.from_scratch.class_materials import QUESTIONS, link
 from pages.learn.from_scratch.stops import STOPS
 from selfattn import kernel
+from selfattn.analysis.what_if import four_ways
 from selfattn.lessons import key_length, random_projections, scaling, soft_lookup, worked_example
 from selfattn.lessons.textbook_weights import TEXTBOOK
 from selfattn.lessons.twelve_tokens import TOKENS
@@ -240,6 +241,39 @@ def test_causal_mask(encoder):
     shown = [title for title in titles(at) if title.split()[0] in ("Add", "Multiply", "…")]
     assert [title.split()[-1] for title in shown] == ["scores", "0", "0", "sum"]
     assert f"at most {(softmax(scores * allowed) * (1 - allowed)).sum(-1).max():.2f} of a row" in words(at)
+
+
+@pytest.mark.parametrize("hidden", ["the words after it", "the word itself", "the special tokens"])
+def test_the_four_ways_hide_what_is_chosen(encoder, hidden):
+    at = stop("causal-mask", source="my own sentence, a real head")
+    change(at, "causal-mask", sentence="One two three.", layer=3, head=7, hidden=hidden)
+    encoding = encoder.encode("One two three.")
+    n = len(encoding.tokens)
+    allowed = {
+        "the words after it": torch.ones(n, n, dtype=torch.bool).tril(),
+        "the word itself": ~torch.eye(n, dtype=torch.bool),
+        "the special tokens": torch.tensor([token not in ("[CLS]", "[SEP]") for token in encoding.tokens]).expand(n, n),
+    }[hidden]
+    for chart, way in zip(charts(at), four_ways(encoding.trace(3, 7), allowed), strict=True):
+        assert same(matrix(chart), way.weights, 1e-5)
+    change(at, "causal-mask", source="the first hand-made sentence")
+    assert not at.exception and "the special tokens" not in at.radio(key="causal-mask.hidden").options
+
+
+def test_padding_weighs_nothing(encoder):
+    at = stop("padding-mask", sentence="One two three.", layer=3, head=7)
+    at.slider(key="padding-mask.extra").set_value(3)
+    at.selectbox(key="padding-mask.row").set_value(4).run()
+    n = len(encoder.encode("One two three.").tokens)
+    trace = encoder.encode("One two three.", pad_to=n + 3).trace(3, 7)
+    masked, weights = charts(at)
+    drawn = mark(weights, "rect").records["v"].tolist()
+    assert drawn == pytest.approx(trace.weights[4].tolist(), abs=1e-5) and drawn[n:] == [0.0] * 3
+    assert mark(masked, "rect").records["v"].tolist() == pytest.approx(trace.masked[4, :n].tolist(), rel=1e-4)
+    signs = mark(masked, "text")
+    assert signs.records["i"].tolist() == [n, n + 1, n + 2]
+    assert f"{n} tokens and 3 of padding. Padding gets exactly 0" in words(at)
+    assert f"The mask hides 3 of {n + 3} tokens in this row." in words(at)
 
 
 def test_worked_example():

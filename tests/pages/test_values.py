@@ -18,7 +18,7 @@ from selfattn.analysis.compare import compare_encoders, compare_sentences, count
 from selfattn.analysis.interventions import alone, interchange_pair, knock_out_effect
 from selfattn.analysis.measures import drift, head_measures, similarity
 from selfattn.analysis.steps import head_steps
-from selfattn.analysis.what_if import causal_mask, change, four_ways
+from selfattn.analysis.what_if import change
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import vectors
 from selfattn.dashboard import figures
@@ -117,13 +117,13 @@ def said(at):
 @pytest.mark.parametrize("which", ["A", "both"])
 def test_each_step_is_the_followed_pieces_row(visit, encoder, sides, which):
     pieces = {"A": sides["A"][1].positions[1], "B": sides["B"][1].positions[0]}
-    _, record = visit("inside-a-head", piece_a=pieces["A"], piece_b=pieces["B"], follow=which)
     followed = ("A", "B") if which == "both" else ("A",)
     steps = {name: head_steps(encoder, sides[name][0], *HEAD) for name in followed}
-    assert record.head == HEAD
     for step in steps["A"].steps:
-        if step.name in ("maximum", "total"):
+        if step.name in ("maximum", "total") or (which == "A" and step.name not in ("weights", "context")):
             continue
+        _, record = visit("inside-a-head", piece_a=pieces["A"], piece_b=pieces["B"], follow=which, step=step.name)
+        assert record.head == HEAD
         picture = figure(record, step.name)
         table = picture.table()
         assert list(dict.fromkeys(table["row"])) == list(followed)
@@ -132,22 +132,27 @@ def test_each_step_is_the_followed_pieces_row(visit, encoder, sides, which):
             assert table.loc[table["row"] == name].iloc[:, -1].tolist() == column(values), (step.name, name)
             if step.name in ("query", "scores", "masked", "powers", "weights", "context"):
                 assert_drawn(picture, values)
-    shares = figure(record, "shares of the context").table()
-    for name in followed:
-        wanted = context_share(steps[name].trace, [pieces[name]])
-        assert shares.loc[shares["row"] == name, "share"].tolist() == column(wanted)
-        assert shares.loc[shares["row"] == name, "label"].tolist() == list(sides[name][0].tokens)
+        if step.name != "context":
+            assert len(record.figures) == 1
+            continue
+        shares = figure(record, "shares of the context").table()
+        for name in followed:
+            wanted = context_share(steps[name].trace, [pieces[name]])
+            assert shares.loc[shares["row"] == name, "share"].tolist() == column(wanted)
+            assert shares.loc[shares["row"] == name, "label"].tolist() == list(sides[name][0].tokens)
 
 
 def test_the_single_numbers_and_the_score_of_the_chosen_key(visit, encoder, sides):
     pieces = {name: sides[name][1].positions[1] for name in ("A", "B")}
-    at, _ = visit("inside-a-head", piece_a=pieces["A"], piece_b=pieces["B"], with_a=1, with_b=2)
+    shown = {"piece_a": pieces["A"], "piece_b": pieces["B"]}
     steps = {name: head_steps(encoder, sides[name][0], *HEAD) for name in ("A", "B")}
-    metrics = {metric.label: metric.value.replace("\u2212", "-") for metric in at.metric}
-    for name in ("A", "B"):
-        for number in ("maximum", "total"):
+    for number in ("maximum", "total"):
+        at, _ = visit("inside-a-head", step=number, **shown)
+        metrics = {metric.label: metric.value.replace("\u2212", "-") for metric in at.metric}
+        for name in ("A", "B"):
             value = float(steps[name][number].values[pieces[name], 0])
             assert float(metrics[f"{name}, {number} of the row"].replace(",", "")) == pytest.approx(value, abs=1e-4)
+    at, _ = visit("inside-a-head", step="scores", with_a=1, with_b=2, **shown)
     scores = [code.value.replace("\u2212", "-") for code in at.code if "sum, the score" in code.value]
     for code, name, key in zip(scores, ("A", "B"), (1, 2), strict=True):
         assert f"{float(steps[name].trace.scores[pieces[name], key]):.3f}" in code
@@ -168,8 +173,20 @@ def test_each_switch_changes_the_row_as_the_library_does(visit, sides, state, ch
     for name, piece in pieces.items():
         table = figure(record, f"{name}: the weights").table()
         trace = sides[name][0].trace(*HEAD)
-        assert table.loc[table["row"] == "now", "weight"].tolist() == column(trace.weights[piece])
-        assert table.loc[table["row"] == "then", "weight"].tolist() == column(change(trace, **changes).weights[piece])
+        assert table.loc[table["row"] == "as it is", "weight"].tolist() == column(trace.weights[piece])
+        assert table.loc[table["row"] == "changed", "weight"].tolist() == column(
+            change(trace, **changes).weights[piece]
+        )
+    tops = [
+        float(change(sides[name][0].trace(*HEAD), **changes).weights[piece].max()) for name, piece in pieces.items()
+    ]
+    tops += [float(sides[name][0].trace(*HEAD).weights[piece].max()) for name, piece in pieces.items()]
+    drawn = [
+        row["layer"][0]["encoding"]["y"]["scale"]["domain"]
+        for f in record.figures.values()
+        for row in f.spec["vconcat"]
+    ]
+    assert len(drawn) == 4 and all(domain == pytest.approx([0, max(tops)], abs=1e-5) for domain in drawn), "one scale"
 
 
 def test_the_head_alone_is_a_pass_of_its_own_over_both_sentences(visit, encoder, sides):
@@ -177,43 +194,11 @@ def test_the_head_alone_is_a_pass_of_its_own_over_both_sentences(visit, encoder,
     table = figure(record, "B: the weights").table()
     passes = {name: alone(encoder, sides[name][0].text, *HEAD) for name in ("A", "B")}
     row = passes["B"].trace.weights[sides["B"][1].positions[1]]
-    assert table.loc[table["row"] == "then", "weight"].tolist() == column(row)
+    assert table.loc[table["row"] == "changed", "weight"].tolist() == column(row)
     words = {name: list(sides[name][1].positions) for name in ("A", "B")}
     cosine = float(similarity(*(passes[name].hidden[words[name]].mean(0) for name in ("A", "B"))))
     real = float(similarity(*(sides[name][0].vector(encoder.n_layers, words[name]) for name in ("A", "B"))))
     assert vectors.only_head(cosine, real, str(HEAD), "riverbanks") in said(at)
-
-
-def test_the_four_ways_hide_what_the_switch_names(visit, sides):
-    pieces = {name: sides[name][1].positions[1] for name in ("A", "B")}
-    for what in ("the tokens after it", "the special tokens", "itself"):
-        _, record = visit(
-            "inside-a-head", part="Four ways to mask", hidden_tokens=what, piece_a=pieces["A"], piece_b=pieces["B"]
-        )
-        assert len(record.figures) == 4
-        for name, piece in pieces.items():
-            encoding = sides[name][0]
-            n = len(encoding.tokens)
-            allowed = {
-                "the tokens after it": causal_mask(n),
-                "the special tokens": torch.tensor([not special for special in encoding.special]).expand(n, n),
-                "itself": ~torch.eye(n, dtype=torch.bool),
-            }[what]
-            for picture, way in zip(record.figures.values(), four_ways(encoding.trace(*HEAD), allowed)):
-                table = picture.table()
-                assert table.loc[table["row"] == name, "weight"].tolist() == column(way.weights[piece])
-
-
-def test_padding_is_hidden_from_the_followed_row(visit, encoder, sides):
-    piece = sides["B"][1].positions[1]
-    _, record = visit("inside-a-head", part="The padding mask", padding=3, follow="B", piece_b=piece)
-    encoding = sides["B"][0]
-    trace = encoder.encode(encoding.text, pad_to=len(encoding.tokens) + 3).trace(*HEAD)
-    weights = figure(record, "weights, B").table()
-    assert weights.iloc[:, -1].tolist() == column(trace.weights[piece])
-    assert weights["label"].tolist()[-3:] == [encoder.tokenizer.pad_token] * 3
-    masked = figure(record, "masked, B").table().iloc[:, -1]
-    assert masked[: len(encoding.tokens)].tolist() == column(trace.masked[piece, : len(encoding.tokens)])
 
 
 # All heads
@@ -264,17 +249,15 @@ def test_the_strips_are_the_effects_of_the_right_pair(visit, encoder, sides, mea
     assert_drawn(figure(record, "all heads"), knock_out_effect(encoder, *places, how))
 
 
-def test_the_chosen_heads_measures_and_what_each_word_attends_to_most(visit, sides):
+def test_what_each_word_attends_to_most_in_the_chosen_head(visit, sides):
     at, _ = visit("all-heads", sentence="B")
     encoding, _ = sides["B"]
-    most, measures = (frame.value for frame in at.dataframe)
+    (most,) = (frame.value for frame in at.dataframe)
     by_word = word_map(encoding, encoding.weights(*HEAD))
     ordinary = [row for row, special in enumerate(by_word.special) if not special]
     assert most["word"].tolist() == [by_word.labels[row] for row in ordinary]
     assert most["weight"].tolist() == column(by_word.matrix.max(1).values[ordinary])
     assert most.iloc[:, 1].tolist() == [by_word.labels[by_word.matrix[row].argmax()] for row in ordinary]
-    wanted = {name: float(values[HEAD]) for name, values in head_measures(encoding).items()}
-    assert dict(zip(measures["measure"], measures[str(HEAD)])) == pytest.approx(wanted, abs=1e-5)
 
 
 def test_the_lines_are_the_words_rows_by_word(visit, sides):

@@ -1,12 +1,10 @@
-"""One real head from the layer's input to what it adds: each step with its formula, code, numbers and error."""
+"""One real head from the layer's input to what it adds: a step at a time, with its formula, code, numbers and error."""
 
 import streamlit as st
 
 from pages.explore.inside_a_head.steps import pick_sides, show_steps
-from pages.explore.inside_a_head.what_if_and_masks import show_four_ways, show_padding, show_what_if
+from pages.explore.inside_a_head.what_if import show_what_if
 from selfattn.dashboard.figures import this_page
-
-PARTS = ("The chain", "What if", "Four ways to mask", "The padding mask")
 
 with this_page().links:
     st.page_link(
@@ -22,20 +20,10 @@ if not choice.encoder.recomputable:
 with this_page().beside:
     sides = pick_sides(choice)
 
-steps, what_if, masks, padding = st.tabs(PARTS, key="part", bind="query-params")
+steps, what_if = st.tabs(["Steps", "What if"], key="part", bind="query-params")
 if steps.open:
     with steps:
-        st.caption(
-            f"{choice.head}: each step is computed from the one before it, beginning with what the layer reads; "
-            "nothing else is taken from the model. Layers and heads count from 0."
-        )
         show_steps(sides)
 if what_if.open:
     with what_if:
         show_what_if(choice, sides)
-if masks.open:
-    with masks:
-        show_four_ways(sides)
-if padding.open:
-    with padding:
-        show_padding(choice.encoder, sides)

@@ -1,9 +1,8 @@
-"""The parts of the page "Inside a head": the steps of one head, one section a step, for one or both sentences."""
+"""The steps of one head on the page "Inside a head": a rail of them all, and the chosen one for one or both sentences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
 import streamlit as st
 from torch import Tensor
 
@@ -14,11 +13,12 @@ from selfattn.charts.bars import Row, bars, rows_frame, vector_strip
 from selfattn.charts.theme import Theme
 from selfattn.dashboard.choice import Choice, Occurrence
 from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.encoding import Encoding
 from selfattn.frames import context_share
 
-COLUMN = 528  # two side by side in a frame at 1440, one below the other in a narrow window
+COLUMN, PICTURE = 528, 430  # two side by side in a frame at 1440, one below the other in a narrow window
 
 TITLES = {
     "input": "What the layer reads",
@@ -95,22 +95,37 @@ def _piece(name: str, side: Occurrence) -> int:
 
 
 def show_steps(sides: Sequence[Side]) -> None:
-    """Every step in order, a section each."""
+    """The rail and the step that it chooses."""
     steps = sides[0].steps
     if steps.note:
         st.info(steps.note)
-    for step in steps.steps:
-        show_step(step.name, sides)
-        if step.name == "scores":
-            show_dot_product(sides)
+    show_step(pick_step([step.name for step in steps.steps]), sides)
+
+
+def pick_step(names: list[str]) -> str:
+    """The rail: all steps in order, one chosen, and a button to either side of it."""
+    if st.session_state.get("step", names[0]) not in names:  # another encoder has no such step
+        st.session_state.step = names[0]
+    with st.container(horizontal=True, gap="small"):
+        name = segmented("Step", names, default=names[0], key="step", label_visibility="collapsed", wrap=True)
+        for icon, to in (("arrow_back", names.index(name) - 1), ("arrow_forward", names.index(name) + 1)):
+            there = names[to] if 0 <= to < len(names) else ""
+            st.button(
+                "", icon=f":material/{icon}:", help=f"Go to: {there}" if there else None, disabled=not there,
+                key=icon, on_click=st.session_state.update, kwargs={"step": there},
+            )  # fmt: skip
+    say_what_is_missing(
+        "step", names, name, lambda asked: f"The link asks for the step {asked!r}, which this head hasn't got."
+    )
+    return name
 
 
 def show_step(name: str, sides: Sequence[Side]) -> None:
-    """One step: formula, the line of code, shape and error on the left, its picture on the right."""
+    """One step: formula, code, shape and error on the left, its picture on the right; a score also term by term."""
     steps = {side.name: side.steps[name] for side in sides}
     step = next(iter(steps.values()))
     theme = current_theme()
-    places = st.container(horizontal=True, gap="medium", border=True)
+    places = st.container(horizontal=True, gap="medium")
     said, drawn = places.container(width=COLUMN, gap="small"), places.container(width=COLUMN, gap="small")
     with said:
         st.markdown(f"**{TITLES[name]}** &nbsp; ${step.formula}$")
@@ -121,6 +136,8 @@ def show_step(name: str, sides: Sequence[Side]) -> None:
             st.caption(step.where)
     with drawn:
         PICTURES.get(name, _token_bars)(name, sides, theme)
+    if name == "scores":
+        show_dot_product(sides)
 
 
 def _shapes(steps: dict[str, Step]) -> str:
@@ -132,24 +149,15 @@ def _shapes(steps: dict[str, Step]) -> str:
 
 def _numbers(name: str, sides: Sequence[Side]) -> None:
     opened = st.popover("Numbers", key=f"numbers-{name}", on_change="rerun", type="tertiary")
-    if not opened.open:  # a table nobody looks at isn't sent
-        return
-    with opened:
-        for side in sides:
-            values = side.row(name).tolist()
-            one_a_token = len(values) == len(side.encoding.tokens) and name not in VECTORS
-            column = "to" if one_a_token else "dimension"
-            labels = list(side.encoding.tokens) if one_a_token else list(range(len(values)))
-            frame = pd.DataFrame({"position": range(len(values)), column: labels, name: values})
-            if not one_a_token:
-                frame = frame.drop(columns="position")
-            st.text(f"{side.name}: the row of {side.token} (position {side.position})")
-            st.dataframe(frame, hide_index=True, width=360, height=300)
+    if opened.open:  # a table nobody looks at isn't sent
+        one_a_token = name not in VECTORS and name not in PICTURES
+        rows = [(_tokens if one_a_token else _vector)(side, side.row(name)) for side in sides]
+        opened.dataframe(rows_frame(rows, name), hide_index=True, width=420, height=300)
 
 
 def _show_bars(name: str, rows: list[Row], theme: Theme, reading: str, what: str = "value") -> None:
     show_chart(
-        bars(rows, theme, what=what),
+        bars(rows, theme, what=what, width=PICTURE, height=84),
         reading,
         width="content",
         name=name,
@@ -163,7 +171,9 @@ def _vector_strip(name: str, sides: Sequence[Side], theme: Theme) -> None:
     reading = captions.vector_lengths(rows, "input vector")
     if name == "output":
         reading = captions.head_output(rows, {side.name: side.row("input") for side in sides})
-    show_chart(vector_strip(drawn, theme), reading, width="content", name=name, table=lambda: rows_frame(drawn))
+    show_chart(
+        vector_strip(drawn, theme, width=PICTURE), reading, width="content", name=name, table=lambda: rows_frame(drawn)
+    )
 
 
 def _vector_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:
@@ -189,30 +199,27 @@ def _tokens(side: Side, values: Tensor) -> Row:
 
 def show_dot_product(sides: Sequence[Side]) -> None:
     """One score written out term by term, with a key of the visitor's choice."""
-    places = st.container(horizontal=True, gap="medium", border=True)
+    places = st.container(horizontal=True, gap="medium")
     for side in sides:
         tokens, trace = side.encoding.tokens, side.steps.trace
         with places.container(width=COLUMN, gap="small"):
             st.markdown(f"**One score, term by term, in {side.name}** &nbsp; $q \\cdot k = \\sum_d q_d\\,k_d$")
+            name, largest = f"with_{side.name.lower()}", int(side.row("scores").argmax())
+            if st.session_state.get(name) == st.session_state.get(f"largest of {name}"):  # nobody has chosen another
+                st.session_state[name] = largest
+            st.session_state[f"largest of {name}"] = largest
             key = st.selectbox(
                 f"{side.name}: the query of the word with the key of",
                 range(len(tokens)),
-                _strongest(side),
+                largest,
                 format_func=lambda place, tokens=tokens: f"{place}: {tokens[place]}",
-                key=f"with_{side.name.lower()}",
+                key=name,
                 bind="query-params",
                 width=300,
             )
             terms = dot_product(trace, side.position, key)
             st.code(captions.score_terms(trace.query[side.position], trace.key[key]), language=None)
             st.text(captions.score(terms, side.token, tokens[key]), width="stretch")
-
-
-def _strongest(side: Side) -> int:
-    """The word that gets the most; the special tokens, which often get more, mean little."""
-    row = side.row("weights").clone()
-    others = [i for i, special in enumerate(side.encoding.special) if not special and i != side.position]
-    return max(others, key=lambda i: float(row[i])) if others else int(row.argmax())
 
 
 def _one_number(name: str, sides: Sequence[Side], theme: Theme) -> None:

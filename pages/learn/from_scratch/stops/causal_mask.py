@@ -1,6 +1,7 @@
 """The causal mask and three things that look like it."""
 
 import streamlit as st
+import torch
 
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.charts.heatmap import heatmap
@@ -29,20 +30,26 @@ def show() -> None:
         return
     source = st.radio("Take the queries and keys of", [*HAND_MADE, REAL], key="causal-mask.source", horizontal=True)
     if source == REAL:
-        trace, tokens = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
+        _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
+        trace, tokens, special = encoding.trace(*head), encoding.tokens, encoding.special
     else:
-        trace, tokens = HAND_MADE[source].compute(causal=False), twelve_tokens.TOKENS
+        trace, tokens, special = HAND_MADE[source].compute(causal=False), twelve_tokens.TOKENS, (False,)
+    n = len(tokens)
+    allowed = {"the words after it": causal_mask(n), "the word itself": ~torch.eye(n, dtype=torch.bool)}
+    if any(special):
+        allowed["the special tokens"] = ~torch.tensor(special).expand(n, n)
+    hidden = st.radio("Hide from each word", list(allowed), key="causal-mask.hidden", horizontal=True)
     with teaching.row():
-        for way in four_ways(trace, causal_mask(len(trace.query))):
+        for way in four_ways(trace, allowed[hidden]):
             sums = way.weights.sum(-1)
             caption = (
                 f"Rows sum to {sums.min():.2f} to {sums.max():.2f}; "
-                f"at most {way.leaked.max():.2f} of a row falls on later words."
+                f"at most {way.leaked.max():.2f} of a row falls on what is hidden."
             )
             chart = heatmap(way.weights, tokens, current_theme(), maximum=1.0, cell=26, numbers=None)
             teaching.figure(way.name.capitalize(), chart, caption, 480)
     teaching.prose(
-        "**The reason:** a score of 0 is not a weight of 0, for e⁰ = 1: the later words still count. Multiplying the "
+        "**The reason:** a score of 0 is not a weight of 0, for e⁰ = 1: the hidden words still count. Multiplying the "
         "*weights* by 0 does silence them, but then a row no longer sums to 1. Dividing by the row's sum repairs that, "
         "and gives the first case again. Adding −∞ does both at once."
     )

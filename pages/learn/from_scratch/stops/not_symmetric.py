@@ -15,8 +15,8 @@ def show() -> None:
         "projections differ. Second, softmax makes each row sum to 1 by itself, so even equal scores would become unequal "
         "weights. Try it on a head of the encoder."
     )
-    trace, tokens = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
-    weights, theme = trace.weights, current_theme()
+    _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
+    tokens, weights, theme = encoding.tokens, encoding.weights(*head), current_theme()
     most = not_symmetric.asymmetry(weights)
     a, b = tokens[most.row], tokens[most.column]
     with teaching.row():

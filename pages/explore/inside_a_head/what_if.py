@@ -1,0 +1,88 @@
+"""The part of "Inside a head" that changes something: the what-if switches."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.explore.inside_a_head.steps import COLUMN, Side
+from selfattn.analysis.interventions import Alone, alone
+from selfattn.analysis.measures import entropy, similarity
+from selfattn.analysis.what_if import change
+from selfattn.captions import steps as captions
+from selfattn.captions import vectors as vector_captions
+from selfattn.charts.bars import Row, bars, rows_frame
+from selfattn.dashboard.cache import cached
+from selfattn.dashboard.choice import Choice
+from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.kernel import AttentionTrace
+
+
+def show_what_if(choice: Choice, sides: Sequence[Side]) -> None:
+    """The switches, and the word's row before and after."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        scaling = not st.toggle("No scaling", key="unscaled", bind="query-params")
+        causal = st.toggle("Causal mask", key="causal", bind="query-params", help="No token sees what stands after it.")
+        uniform = st.toggle("Even weights", key="even", bind="query-params", help="Each token gets the same weight.")
+        only = st.toggle(
+            "No other heads", key="alone", bind="query-params",
+            help="Every other head's output is zero, in all layers: this one is the only attention there is.",
+        )  # fmt: skip
+        temperature = st.slider(
+            "Temperature", 0.1, 5.0, 1.0, 0.1, key="temperature", bind="query-params", width=260,
+            help="What softmax gets is divided by it: above 1 the weights even out, below 1 they sharpen.",
+        )  # fmt: skip
+    passes = _alone_passes(choice) if only else {}
+    changes = {"scaling": scaling, "causal": causal, "temperature": temperature, "uniform": uniform}
+    changed = {side.name: change(passes[side.name].trace if only else side.steps.trace, **changes) for side in sides}
+    top = max(float(t.weights[side.position].max()) for side in sides for t in (side.steps.trace, changed[side.name]))
+    places = st.container(horizontal=True, gap="medium")
+    for side in sides:
+        with places.container(width=COLUMN, gap="small"):
+            _before_and_after(side, changed[side.name], top)
+    if only:
+        st.text(_alone_reading(choice, passes), width="stretch")
+    if not only and changes == {"scaling": True, "causal": False, "temperature": 1.0, "uniform": False}:
+        st.caption("Nothing is changed yet: switch something on.")
+
+
+def _before_and_after(side: Side, changed: AttentionTrace, top: float) -> None:
+    real, theme = side.steps.trace, current_theme()
+    before, after = real.weights[side.position], changed.weights[side.position]
+    rows = [
+        Row("as it is", before.tolist(), side.encoding.tokens, theme.muted, side.position),
+        Row("changed", after.tolist(), side.encoding.tokens, side.color, side.position),
+    ]
+    cosine = float(similarity(real.context[side.position], changed.context[side.position]))
+    reading = captions.changed_row(before, after, (float(entropy(before)), float(entropy(after))), cosine, side.name)
+    title = f"{side.name}: the weights of the word as they are, and changed"
+    st.markdown(f"**{title}**")
+    show_chart(
+        bars(rows, theme, what="weight", top=top),
+        reading,
+        width="content",
+        name=title,
+        table=lambda: rows_frame(rows, "weight"),
+    )
+
+
+def _alone_passes(choice: Choice) -> dict[str, Alone]:
+    encoder = choice.encoder
+    return {
+        name: cached(
+            encoder,
+            ("alone", side.encoding.text, choice.head),
+            lambda progress, text=side.encoding.text: alone(encoder, text, *choice.head),
+            "Removing all other heads ...",
+            runs=True,
+        )
+        for name, side in choice.pair.sides
+    }
+
+
+def _alone_reading(choice: Choice, passes: dict[str, Alone]) -> str:
+    sides = choice.pair.sides
+    left = [passes[name].hidden[list(side.positions)].mean(0) for name, side in sides]
+    real = [side.encoding.vector(side.encoding.n_layers, side.positions) for _, side in sides]
+    return vector_captions.only_head(
+        float(similarity(*left)), float(similarity(*real)), str(choice.head), choice.pair.word
+    )

@@ -1,0 +1,49 @@
+"""The padding mask: a short sentence in a batch of longer ones."""
+
+import streamlit as st
+
+from selfattn.captions import steps as captions
+from selfattn.charts.bars import Row, bars
+from selfattn.dashboard import teaching
+from selfattn.dashboard.cache import cached
+from selfattn.dashboard.figures import current_theme
+
+TITLE = "Normalise: the padding mask"
+STEP = "normalise"
+
+
+def show() -> None:
+    teaching.prose(
+        "Sentences of different lengths share a batch by padding the short ones. The mask gives the padding's columns −∞, "
+        "so that they weigh nothing. The rows of the padding itself mean nothing and are thrown away."
+    )
+    encoder, encoding, head = teaching.choose_head("padding-mask", "The bank approved the loan.")
+    tokens, plain = encoding.tokens, encoding.trace(*head)
+    n = len(tokens)
+    room = encoder.max_tokens - n
+    if room < 1:
+        st.text(f"The sentence fills the encoder's {encoder.max_tokens} tokens: there is no room for padding.")
+        return
+    with st.container(horizontal=True):
+        extra = st.slider("Tokens of padding", 1, min(16, room), min(4, room), key="padding-mask.extra", width=260)
+        row = st.selectbox(
+            "The row of", range(n), min(2, n - 1), lambda i: f"{i}: {tokens[i]}", key="padding-mask.row", width=260
+        )
+    padded = cached(
+        encoder,
+        ("padded", encoding.text, n + extra),
+        lambda progress: encoder.encode(encoding.text, pad_to=n + extra),
+        runs=True,
+    )
+    trace, theme = padded.trace(*head), current_theme()
+    error = float((trace.weights[:n, :n] - plain.weights).abs().max())
+    share = float(trace.weights[:n, n:].sum(-1).max())
+    readings = {
+        "masked": captions.hidden_tokens({"this row": trace.masked[row]}),
+        "weights": captions.padding(n, extra, share, error),
+    }
+    with teaching.row():
+        for name, reading in readings.items():
+            values = getattr(trace, name)[row].tolist()
+            chart = bars([Row("", values, padded.tokens, theme.sentence_a, row)], theme, what=name, height=90)
+            teaching.figure(name.capitalize(), chart, reading, 480)
