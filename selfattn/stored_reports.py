@@ -23,7 +23,15 @@ from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
-from selfattn.senses import InterchangeReport, SeparationReport, interchange, leading_heads, separation
+from selfattn.senses import (
+    InterchangeReport,
+    Passports,
+    SeparationReport,
+    interchange,
+    leading_heads,
+    passports,
+    separation,
+)
 from selfattn.senses.word_vectors import Vectors, word_vectors
 
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
@@ -88,6 +96,7 @@ KINDS = {
     ),
     "interchange": Kind(InterchangeReport, 1, labelled_sentences, swapped_heads),
     "leading_heads": Kind(LeadingHeads, 1, labelled_sentences, heads_together),
+    "passports": Kind(Passports, 1, labelled_sentences, passports),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
     "halved_senses": Kind(HalvedSenses, 1, labelled_sentences, halved_senses),
 }

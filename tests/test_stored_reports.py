@@ -42,6 +42,23 @@ def test_one_words_stored_shares_equal_the_live_ones(encoder):
         pd.testing.assert_frame_equal(one, other, check_dtype=False, atol=1e-4, rtol=0)
 
 
+def test_one_heads_stored_passport_equals_the_live_one(encoder):
+    frame = KINDS["passports"].reads()
+    found = stored("passports", encoder, frame).report
+    own = found.sentences.query("layer == 5 and head == 7")
+    least = own["weight"].iloc[-1]
+    for index, row in pd.concat([frame.loc[own["row"]], frame[frame["word"] == "file"]]).iterrows():
+        encoding = encoder.encode(row["sentence"])
+        (word,) = (w for w in encoding.words if w.text.casefold() == row["word"])
+        weights = encoding.weights(5, 7)[list(word.positions)].mean(0)
+        to = {w.text: float(weights[list(w.positions)].sum()) for w in encoding.words if w.text.isalnum() and w != word}
+        listed = own[own["row"] == index]
+        if len(listed):
+            assert to[listed["to"].iloc[0]] == max(to.values()) == pytest.approx(listed["weight"].iloc[0], abs=1e-4)
+        else:
+            assert max(to.values()) <= least
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", KINDS)
 def test_every_stored_number_equals_the_live_one(name, encoder):

@@ -4,11 +4,12 @@ Source: the patterns of Clark et al. 2019, "What Does BERT Look At?", section 3;
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from torch import Tensor
 
-from selfattn.analysis.measures import entropy, ordinary_rows, row_measures
+from selfattn.analysis.measures import ordinary_rows, row_measures
 from selfattn.encoders.encoding import Encoding
 
 # name: (what it means, the threshold)
@@ -37,22 +38,22 @@ class Fit:
         return self.value >= self.threshold
 
 
+def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
+    """How near heads' weights (..., n, n) come to each named pattern, in the order of PATTERNS: (...), 0 to 1 each."""
+    rows, n = ordinary_rows(encoding), weights.shape[-1]
+    marks = [p for word in encoding.words if not any(c.isalnum() for c in word.text) for p in word.positions]
+    found = row_measures(weights, encoding)
+    found["punctuation"] = weights[..., rows, :][..., marks].sum(-1).mean(-1)
+    found["broad"] = found["entropy"] / (math.log2(n) or 1.0)
+    return {name: found[name] for name in PATTERNS}
+
+
 def fits(weights: Tensor, encoding: Encoding) -> list[Fit]:
     """Every named pattern for one head's weights (n, n), the nearest (value / threshold) first."""
-    values = {
-        **{name: float(value) for name, value in row_measures(weights, encoding).items() if name in PATTERNS},
-        "punctuation": _punctuation(weights, encoding),
-        "broad": _broad(weights, encoding),
-    }
+    return nearest_first({name: float(value) for name, value in pattern_values(weights, encoding).items()})
+
+
+def nearest_first(values: Mapping[str, float]) -> list[Fit]:
+    """Every named pattern beside its threshold, the nearest (value / threshold) first."""
     every = [Fit(name, meaning, values[name], threshold) for name, (meaning, threshold) in PATTERNS.items()]
     return sorted(every, key=lambda fit: fit.value / fit.threshold, reverse=True)
-
-
-def _punctuation(weights: Tensor, encoding: Encoding) -> float:
-    marks = [p for word in encoding.words if not any(c.isalnum() for c in word.text) for p in word.positions]
-    return float(weights[ordinary_rows(encoding)][:, marks].sum(-1).mean())
-
-
-def _broad(weights: Tensor, encoding: Encoding) -> float:
-    most = math.log2(weights.shape[-1])
-    return float(entropy(weights[ordinary_rows(encoding)]).mean() / most) if most else 0.0

@@ -10,6 +10,7 @@ from selfattn.analysis.compare import SentenceComparison
 from selfattn.analysis.patterns import Fit
 
 NEARLY_ALL = 0.9  # of the head's output
+PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 CELLS = {"weight": numbers.weight, "difference": numbers.change, "difference to the model's own": numbers.error}
 
 
@@ -130,22 +131,20 @@ def measure_by_head(frame: pd.DataFrame, measure: str, unit: str, chosen: str) -
     )
 
 
-def named_pattern(found: Sequence[Fit], head: str) -> str:
-    """The named patterns that a head fits, or the nearest one and what it lacks."""
+def passport(found: Sequence[Fit], head: str, where: str) -> str:
+    """What a head does, in one sentence: the named patterns that it fits, or where most of its weight goes."""
     if fitting := [fit for fit in found if fit.fits]:
-        parts = "; ".join(f"{fit.name} ({_threshold(fit)})" for fit in fitting)
-        return f"In this sentence {head} fits a named pattern: {parts}."
-    return f"In this sentence {head} fits no named pattern. The nearest is {found[0].name} ({_threshold(found[0])})."
-
-
-def _threshold(fit: Fit) -> str:
-    return f"{numbers.weight(fit.value)}, threshold {numbers.weight(fit.threshold)}"
+        parts = " and ".join(f"{fit.meaning} ({numbers.weight(fit.value)})" for fit in fitting)
+        return f"{where} {head} has {parts}."
+    shares = sorted((fit for fit in found if fit.name != "broad"), key=lambda fit: fit.value, reverse=True)[:2]
+    first, second = (f"{numbers.share(fit.value)} to {PLACES.get(fit.name, fit.name)}" for fit in shares)
+    return f"{where} {head} fits no named pattern: {first} and {second}, the rest elsewhere."
 
 
 def counterparts(frame: pd.DataFrame, chosen: str) -> str:
-    """Two checkpoints head by head: how much weight the chosen head moved, and the head that moved most (`distance`)."""
+    """Two encoders head by head (`distance`): how much of the chosen head's weight lies elsewhere, and where most does."""
     far, own = frame.loc[frame["distance"].idxmax()], frame[frame["name"] == chosen].iloc[0]
     return (
-        f"{chosen} moved {numbers.weight(own['distance'])} of its weight elsewhere; {far['name']} moved most, "
+        f"{chosen}: {numbers.weight(own['distance'])} of the weight lies elsewhere in the second; most in {far['name']}, "
         f"{numbers.weight(far['distance'])}. 0: the same weights; 1: nothing in common."
     )

@@ -1,5 +1,6 @@
 """Do heads separate a word's senses, and do they bring them in? Over many labelled sentences, beside the baselines."""
 
+from selfattn.senses.head_passports import Passports, passports
 from selfattn.senses.nearest_centroid import SeparationReport, separation
 from selfattn.senses.patching import InterchangeReport, interchange, leading_heads
 from selfattn.senses.random_weights import random_twin
@@ -10,12 +11,14 @@ from selfattn.senses.usable_rows import check_rows
 __all__ = [
     "ClusterReport",
     "InterchangeReport",
+    "Passports",
     "RemovalReport",
     "SeparationReport",
     "check_rows",
     "clusters",
     "interchange",
     "leading_heads",
+    "passports",
     "random_twin",
     "removal",
     "separation",

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from selfattn.analysis.compare import compare_sentences
-from selfattn.analysis.patterns import Fit
+from selfattn.analysis.patterns import nearest_first
 from selfattn.captions import attention as captions
 from selfattn.frames import heads_frame, strip_frame
 from tests.captions.conftest import HEAD, LAYER
@@ -140,21 +140,24 @@ def test_a_measure_names_the_heads_with_the_most_and_the_least_and_the_chosen_on
     assert "L1 H1 has 2.00. Each" in captions.measure_by_head(frame, "entropy", "", "L1 H1")
 
 
-def test_named_patterns_that_fit_and_the_nearest_that_does_not():
-    near, far = Fit("broad", "", 0.8, 0.9), Fit("itself", "", 0.1, 0.5)
-    assert (
-        captions.named_pattern([near, far], "L3 H7")
-        == "In this sentence L3 H7 fits no named pattern. The nearest is broad (0.80, threshold 0.90)."
+def test_a_passport_says_the_patterns_that_fit_or_where_most_of_the_weight_goes():
+    values = {"previous token": 0.05, "next token": 0.06, "itself": 0.21, "special tokens": 0.4, "punctuation": 0.1}
+    text = captions.passport(nearest_first({**values, "broad": 0.8}), "L3 H7", "In this sentence")
+    assert text == (
+        "In this sentence L3 H7 fits no named pattern: 40 % to special tokens and 21 % to the token itself, "
+        "the rest elsewhere."
     )
-    both = [Fit("previous token", "", 0.97, 0.5), Fit("broad", "", 0.91, 0.9), far]
-    text = captions.named_pattern(both, "L3 H7")
-    assert text.endswith("a named pattern: previous token (0.97, threshold 0.50); broad (0.91, threshold 0.90).")
+    text = captions.passport(nearest_first({**values, "next token": 0.5, "broad": 0.91}), "L1 H8", "Over 768 sentences")
+    assert text == (
+        "Over 768 sentences L1 H8 has an entropy of at least nine tenths of the largest possible (0.91) and "
+        "at least half of the weight on the token after (0.50)."
+    )
 
 
 def test_counterparts_name_the_chosen_head_and_the_one_that_moved_most():
     frame = heads_frame(distance=torch.tensor([[0.1, 0.2], [0.45, 0.3]]))
     text = captions.counterparts(frame, "L0 H1")
-    assert text.startswith("L0 H1 moved 0.20 of its weight elsewhere; L1 H0 moved most, 0.45.")
+    assert text.startswith("L0 H1: 0.20 of the weight lies elsewhere in the second; most in L1 H0, 0.45.")
 
 
 @pytest.mark.parametrize(

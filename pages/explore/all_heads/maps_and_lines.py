@@ -8,7 +8,6 @@ from torch import Tensor
 from selfattn import numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
 from selfattn.analysis.measures import head_measures
-from selfattn.analysis.patterns import fits
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
 from selfattn.captions.vectors import noise_floor
@@ -117,7 +116,7 @@ def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
 
 
 def show_card(choice: Choice, side: Occurrence) -> None:
-    """The chosen head: its map, its measures, what its words attend to most, its nearest named pattern."""
+    """The chosen head: its map, and what its words attend to most."""
     encoding, head, own = side.encoding, choice.head, str(choice.head)
     which = segmented("Map", list(NAMED), default="this head", key="map_of", label_visibility="collapsed")
     name = NAMED[which].format(head=own, layer=head.layer)
@@ -133,16 +132,9 @@ def show_card(choice: Choice, side: Occurrence) -> None:
     show_chart(chart, reading, one_head=one_head, width="content", name=name, table=table_of(shown))
     if not options.special:
         st.text(captions.hidden_weight({name: shown.hidden}), width="stretch")
-    if which == "this head":
-        st.text(captions.named_pattern(fits(weights, encoding), own), width="stretch")
     st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
-    with st.expander("What each word attends to most; the head's measures"):
+    with st.expander("What each word attends to most"):
         st.dataframe(most, hide_index=True, height=min(280, 36 * len(most) + 38))
-        measured = cached_measures(choice.encoder, encoding)
-        st.dataframe(
-            pd.DataFrame({"measure": list(measured), own: [float(values[head]) for values in measured.values()]}),
-            hide_index=True,
-        )
 
 
 NAMED = {

@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.explore.all_heads.attributions import show_attributions
 from pages.explore.all_heads.maps_and_lines import COLUMN, SEGMENTS, segments, show_card, show_grid, show_lines
+from pages.explore.all_heads.passport import show_passport
 from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.pickers import segmented
 
@@ -26,11 +27,13 @@ side = segments(choice) if name == SEGMENTS else dict(choice.pair.sides)[name]
 
 maps, lines, attributions = st.tabs(["Maps", "Lines from the word", "Attributions"], key="tab", bind="query-params")
 if maps.open:
-    with maps, st.container(horizontal=True, gap="medium"):
-        with st.container(width=COLUMN, gap="small"):
-            show_grid(choice, side)
-        with st.container(width=COLUMN, gap="small"):
-            show_card(choice, side)
+    with maps:
+        with st.container(horizontal=True, gap="medium"):
+            with st.container(width=COLUMN, gap="small"):
+                show_grid(choice, side)
+            with st.container(width=COLUMN, gap="small"):
+                show_card(choice, side)
+        show_passport(choice.encoder, side.encoding, choice.head)
 if lines.open:
     with lines:
         show_lines(choice)

@@ -1,0 +1,52 @@
+"""The chosen head's passport: what it does in one sentence, and the labelled sentences in which it does most at the word."""
+
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from selfattn import numbers
+from selfattn.analysis.patterns import fits, nearest_first
+from selfattn.captions import attention as captions
+from selfattn.dashboard.encoder_picker import link_to
+from selfattn.dashboard.figures import literal
+from selfattn.dashboard.stored_report import stored_report
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.examples import labelled_sentences
+
+
+def show_passport(encoder: Encoder, encoding: Encoding, head: Head) -> None:
+    """Over the labelled sentences where they were read beforehand, else in this sentence."""
+    st.markdown(f"**What {head} does**")
+    frame = labelled_sentences()
+    found = stored_report("passports", encoder, frame, "labelled sentences")
+    if found is None:
+        st.text(
+            captions.passport(fits(encoding.weights(*head), encoding), str(head), "In this sentence"), width="stretch"
+        )
+        return
+    report = found.report
+    own = [
+        table[(table["layer"] == head.layer) & (table["head"] == head.head)]
+        for table in (report.patterns, report.sentences)
+    ]
+    where = f"Over {report.n} labelled sentences"
+    st.text(captions.passport(nearest_first(own[0].iloc[0]), str(head), where), width="stretch")
+    lines = [_line(encoder, frame, head, place) for place in own[1].itertuples()]
+    intro = f"In these it attends most from the labelled word to another (computed on {found.date}):\n"
+    st.markdown(intro + "\n".join(lines))
+
+
+def _line(encoder: Encoder, frame: pd.DataFrame, head: Head, place) -> str:
+    """One sentence as a link to the main view, beside the first one of the word's other sense."""
+    row = frame.loc[place.row]
+    others = frame[(frame["word"] == row["word"]) & (frame.index != place.row)]
+    same = others["sense"] == row["sense"]
+    view = {
+        "example": "", "a": row["sentence"], "b": others["sentence"][~same].iloc[0],
+        "c": others["sentence"][same].iloc[0], "word": row["word"], "head": str(head),
+    }  # fmt: skip
+    said = f"{numbers.weight(place.weight)} {row['word']} → {place.to}: {row['sentence']}"
+    return f"- [{literal(said)}](./?{urlencode(link_to(encoder) | view)})"

@@ -1,0 +1,59 @@
+"""What each head does over many sentences: the named patterns it fits, and where it joins a word to another most."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+
+from selfattn.analysis.patterns import PATTERNS, pattern_values
+from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.senses.usable_rows import require_rows
+from selfattn.words import between_groups
+
+TOP = 10  # sentences a head
+
+
+@dataclass(frozen=True, eq=False)
+class Passports:
+    """Every head of an encoder over the same sentences."""
+
+    patterns: pd.DataFrame  # layer, head, and for each named pattern the mean over the sentences
+    sentences: (
+        pd.DataFrame
+    )  # layer, head, row (the frame's index label), to (the other word), weight; the largest first
+    n: int  # sentences
+
+
+def passports(encoder: Encoder, frame: pd.DataFrame, progress: Progress | None = None) -> Passports:
+    """Read every sentence once. frame: columns sentence, word, sense, as `labelled_sentences` has them.
+
+    Another word has a letter or a digit, is not special and not the word itself; a split word's weight is the mean from its
+    pieces, the sum to another's. Raises ValueError where no row can be used.
+    """
+    usable, _ = require_rows(encoder, frame)
+    patterns, weights, words = [], [], []
+    for done, row in enumerate(usable.itertuples()):
+        encoding = encoder.encode(row.sentence)
+        maps = torch.stack([encoding.weights(layer) for layer in range(encoder.n_layers)])
+        patterns.append(torch.stack(list(pattern_values(maps, encoding).values())))
+        others = [w for w in encoding.words if w.start != row.start and any(c.isalnum() for c in w.text)]
+        rows = [tuple(range(row.start, row.stop))]
+        to_others = between_groups(maps, rows, [word.positions for word in others])[..., 0, :]
+        best = to_others.max(-1) if others else None
+        weights.append(torch.zeros(maps.shape[:2]) if best is None else best.values)
+        words.append([] if best is None else [[others[i].text for i in layer] for layer in best.indices.tolist()])
+        if progress is not None:
+            progress(done + 1, len(usable))
+    means = torch.stack(patterns).mean(0)
+    values, order = torch.stack(weights).sort(dim=0, descending=True, stable=True)
+    lines, sentences = [], []
+    for layer, head in encoder.all_heads:
+        lines.append((layer, head, *means[:, layer, head].tolist()))
+        for value, place in zip(values[:TOP, layer, head].tolist(), order[:TOP, layer, head].tolist()):
+            if words[place]:
+                sentences.append((layer, head, usable.index[place], words[place][layer][head], value))
+    return Passports(
+        patterns=pd.DataFrame(lines, columns=["layer", "head", *PATTERNS]),
+        sentences=pd.DataFrame(sentences, columns=["layer", "head", "row", "to", "weight"]),
+        n=len(usable),
+    )

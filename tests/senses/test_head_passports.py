@@ -1,0 +1,42 @@
+"""Passports against plain loops over the model's own weights, on a small table with a split word."""
+
+import pandas as pd
+import pytest
+
+from selfattn.senses import head_passports, passports
+
+
+def test_passports_are_the_plain_loops_over_the_models_own_weights(encoder, labelled, monkeypatch):
+    monkeypatch.setattr(head_passports, "TOP", 3)
+    frame = labelled[labelled["sense"] != "row"].set_axis(range(5, 5 + sum(labelled["sense"] != "row")))
+    found = passports(encoder, frame)
+    assert found.n == len(frame) and len(found.sentences) == 3 * 72 and len(found.patterns) == 72
+    for layer, head in [(0, 2), (3, 7), (5, 7)]:
+        lines, itself, special = [], [], []
+        for index, row in frame.iterrows():
+            encoding = encoder.encode(row["sentence"])
+            own = encoder.reference_weights(row["sentence"])[layer, head].tolist()
+            word = next(w for w in encoding.words if w.text.casefold() == row["word"])
+            others = [w for w in encoding.words if w is not word and w.text not in ".,"]
+            weight = {
+                w.start: sum(own[p][q] for p in word.positions for q in w.positions) / len(word.positions)
+                for w in others
+            }
+            start = max(weight, key=weight.get)
+            lines.append((weight[start], index, next(w.text for w in others if w.start == start)))
+            rows = [i for i, one in enumerate(encoding.special) if not one]
+            itself.append(sum(own[i][i] for i in rows) / len(rows))
+            special.append(sum(own[i][0] + own[i][-1] for i in rows) / len(rows))
+        lines.sort(reverse=True)
+        table = found.sentences.query("layer == @layer and head == @head")
+        assert list(zip(table["row"], table["to"])) == [(index, to) for _, index, to in lines[:3]]
+        assert table["weight"].tolist() == pytest.approx([weight for weight, *_ in lines[:3]], abs=1e-5)
+        patterns = found.patterns.query("layer == @layer and head == @head").iloc[0]
+        assert patterns["itself"] == pytest.approx(sum(itself) / len(itself), abs=1e-5)
+        assert patterns["special tokens"] == pytest.approx(sum(special) / len(special), abs=1e-5)
+
+
+def test_a_sentence_without_another_word_is_in_no_list(encoder, labelled):
+    alone = labelled.iloc[[0, 1]].assign(sentence=["bank!", "Bank"], sense="water")
+    found = passports(encoder, pd.concat([labelled, alone], ignore_index=True))
+    assert not found.sentences["row"].isin([len(labelled), len(labelled) + 1]).any()
