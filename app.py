@@ -36,6 +36,9 @@ PAGES = {
 }
 
 
+MASKED = "masked-words"  # in the menu where the encoder has the head; a link opens it with any
+
+
 def show() -> None:
     """One visitor's run: the frame, then the page that the address names."""
     st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
@@ -48,7 +51,13 @@ def show() -> None:
     page = st.navigation(
         {
             section: [
-                st.Page(f"pages/{path}", title=title, url_path=address, default=address is None)
+                st.Page(
+                    f"pages/{path}",
+                    title=title,
+                    url_path=address,
+                    default=address is None,
+                    visibility="visible" if address != MASKED or st.session_state.get("masked") else "hidden",
+                )
                 for path, title, address, _ in entries
             ]
             for section, entries in PAGES.items()
@@ -58,6 +67,7 @@ def show() -> None:
     view = next(view for entries in PAGES.values() for _, title, _, view in entries if title == page.title)
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
+    from selfattn.dashboard.encoder_picker import predicts_words
     from selfattn.dashboard.figures import begin_page, end_page, this_page
     from selfattn.dashboard.pickers import pick_for
     from selfattn.dashboard.queue import page_turn
@@ -66,6 +76,9 @@ def show() -> None:
     with page_turn():
         try:
             pick_for(view, page.title)
+            if (encoder := this_page().encoder) and predicts_words(encoder) != st.session_state.get("masked", False):
+                st.session_state.masked = predicts_words(encoder)
+                st.rerun()  # the menu is drawn already
             page.run()
         finally:
             restore_address(page.url_path, this_page().address)

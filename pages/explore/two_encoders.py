@@ -57,8 +57,12 @@ first, text, chosen = page.encoder, page.sentence, page.head
 with page.beside:
     second = pick_second_encoder(first)
 if second is None:
-    st.info("Choose a second encoder. Both stay loaded while you compare; from the Hub, the first time takes a while.")
+    st.info("Name a second encoder. Both stay loaded while you compare; from the Hub, the first time takes a while.")
     st.stop()
+if not second.digest:
+    st.caption(
+        "The second has the first one's architecture and random weights: what both do, training need not have taught."
+    )
 one, other = encode_or_stop(first, text, first.name), encode_or_stop(second, text, second.name)
 why = why_no_counterparts(first, second)
 if why:

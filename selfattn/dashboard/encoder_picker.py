@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
-from selfattn.dashboard.cache import Cache, cached, cached_encode, forget_all_but
+from selfattn.dashboard.cache import Cache, cached, cached_encode, encoder_key, forget_all_but
 from selfattn.dashboard.figures import show_error, this_page
 from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing
 from selfattn.dashboard.permissions import check_encoder, offered_encoders
@@ -16,9 +16,10 @@ from selfattn.encoders.errors import LoadError, TextError
 from selfattn.encoders.loading import available_devices, load_encoder
 from selfattn.encoders.masked_lm import MaskedHead, NoMaskedHead, load_masked_head
 from selfattn.encoders.sources import BUNDLED_NAME, CURATED
+from selfattn.senses import random_twin
 from selfattn.settings import Settings
 
-NONE = "choose ..."
+UNTRAINED = "the same, untrained"
 OTHER = "another ..."
 DTYPES = ("float32", "bfloat16", "float16")
 
@@ -101,6 +102,12 @@ def _settle() -> None:
     gc.freeze()
 
 
+def predicts_words(encoder: Encoder) -> bool:
+    """Whether the checkpoint says that it has a masked-language head; `masked_head` then loads it."""
+    named = getattr(encoder.model.config, "architectures", None) or ()
+    return any(name.endswith("ForMaskedLM") or name == "BertForPreTraining" for name in named)
+
+
 def masked_head(encoder: Encoder) -> MaskedHead | str:
     """The encoder's masked-language head, or why there is none."""
 
@@ -178,15 +185,17 @@ def short_name(name: str) -> str:
 
 
 def pick_second_encoder(first: Encoder) -> Encoder | None:
-    """The second encoder, on the first one's device and in its precision; None until one is chosen and can be loaded."""
+    """The second encoder, on the first one's device and in its precision; None until it is named and can be loaded.
+
+    Without another choice it is the first one's architecture with random weights, as before any training.
+    """
     known, others = offered_encoders()
     known = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
-    options = [NONE, *known, *([OTHER] if others else [])]
-    if st.session_state.get("second", NONE) not in options:
-        st.session_state.second = NONE
+    options = [UNTRAINED, *known, *([OTHER] if others else [])]
+    if st.session_state.get("second", UNTRAINED) not in options:
+        st.session_state.second = UNTRAINED
     name = st.selectbox("Second encoder", options, key="second", bind="query-params", format_func=short_name, width=260)
-    shown = "none" if name == NONE else short_name(name)
-    _say_not_offered("second", {*map(short_name, options), *options}, shown, "second encoder")
+    _say_not_offered("second", {*map(short_name, options), *options}, short_name(name), "second encoder")
     revision = ""
     if name == OTHER:
         name = st.text_input(
@@ -199,9 +208,9 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
         revision = st.text_input(
             "Revision", key="second_revision", bind="query-params", placeholder="newest", width=110
         )
-    if name in (NONE, ""):
+    if name in (UNTRAINED, ""):
         this_page().address["second_digest"] = None
-        return None
+        return _untrained(first) if name else None
     try:
         second = load(name, revision.strip() or None, first.device, first.dtype)
     except LoadError as error:
@@ -209,3 +218,8 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
         second = None
     note_weights("second_digest", second, is_default=False)
     return second
+
+
+def _untrained(encoder: Encoder) -> Encoder:
+    """The encoder's architecture with random weights, made once for all visitors."""
+    return _encoders.get((encoder_key(encoder), UNTRAINED), lambda: random_twin(encoder))

@@ -92,7 +92,7 @@ def test_a_second_encoder_that_cannot_be_had_or_has_other_weights_is_said(folder
         return at
 
     asked = "The link asks for the second encoder 'nobody/knows', which isn't on this server's list."
-    assert said(beside(second="nobody/knows")) == [f"{asked} Shown instead: none. {REMEDY}"]
+    assert said(beside(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
     at = beside(second="another ...", second_other=str(folder), second_digest="c0ffee00")
     digest = load_encoder(str(folder)).digest[:8]
     assert [f"Shown instead: {folder}, whose sha256 begins {digest}." in text for text in said(at)] == [True]

@@ -3,12 +3,15 @@
 from pathlib import Path
 
 import pytest
+import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
 from selfattn import load_encoder
+from selfattn.analysis.compare import counterpart_distances
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.numbers import error
+from selfattn.numbers import error, weight
+from selfattn.senses import random_twin
 
 pytestmark = pytest.mark.slow
 
@@ -94,10 +97,20 @@ def test_the_support_table_at_a_button():
     assert table.loc["Longformer", "support"] == "refused"
 
 
-def test_without_a_second_encoder_the_page_asks_for_one():
-    at = page("explore/two_encoders")
+def test_without_another_choice_the_second_encoder_is_the_first_one_untrained():
+    encoder, head = load_encoder(device="cpu"), (3, 7)
+    at = page("explore/two_encoders", a="The old riverbanks were muddy.", head="L3 H7")
+    assert not at.exception and not at.error
+    assert at.selectbox(key="second").value == "the same, untrained"
+    assert "random weights" in said(at) and "random weights, L3 H7" in str(at.get("vega_lite_chart")[2].proto.spec)
+    one, other = (each.encode("The old riverbanks were muddy.") for each in (encoder, random_twin(encoder)))
+    assert f"L3 H7: {weight(counterpart_distances(one, other)[head])} of the weight lies elsewhere" in said(at)
+
+
+def test_a_second_encoder_that_is_yet_to_be_named_is_asked_for():
+    at = page("explore/two_encoders", second="another ...")
     assert not at.exception
-    assert "Choose a second encoder" in said(at)
+    assert "Name a second encoder" in said(at)
 
 
 def test_two_checkpoints_are_compared_head_by_head(folders):
@@ -110,7 +123,7 @@ def test_two_checkpoints_are_compared_head_by_head(folders):
         a="The riverbank was muddy.",
     )
     assert not at.exception
-    assert "moved most" in said(at)
+    assert "of the weight lies elsewhere in the second" in said(at)
     assert "Largest difference" in said(at)
     assert len(at.get("vega_lite_chart")) == 4
 
@@ -142,9 +155,29 @@ def test_the_bundled_encoder_predicts_no_words():
     assert "no masked-language head" in said(at)
 
 
+def test_masked_words_stand_in_the_menu_of_an_encoder_that_has_the_head_only(folders, monkeypatch):
+    shown, navigation = [], st.navigation
+
+    def noted(pages, **more):
+        shown.append([one.title for section in pages.values() for one in section if one.visibility == "visible"])
+        return navigation(pages, **more)
+
+    monkeypatch.setattr("streamlit.navigation", noted)
+    page("explore/all_heads/page")
+    assert "Two encoders" in shown[-1] and "Masked words" not in shown[-1]
+    at = page("explore/all_heads/page", model="another ...", other=folders["before"])
+    assert not at.exception and "Masked words" in shown[-1]
+    at.selectbox(key="model").set_value(at.selectbox(key="model").options[0]).run()
+    assert not at.exception and "Masked words" not in shown[-1]
+
+
 def test_a_masked_word_its_change_and_the_heads(folders):
     at = page(
-        "explore/masked_words", model="another ...", other=folders["before"], a="The bank of the river was muddy."
+        "explore/masked_words",
+        model="another ...",
+        other=folders["before"],
+        a="The bank of the river was muddy.",
+        head="L0 H0",
     )
     assert not at.exception
     assert "The [MASK] of the river was muddy." in said(at)
