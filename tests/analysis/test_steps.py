@@ -10,6 +10,7 @@ from torch import nn
 
 from selfattn import attend, load_encoder
 from selfattn.analysis.steps import dot_product, head_steps, snippet
+from selfattn.encoders import projections
 from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -86,13 +87,12 @@ def test_each_snippet_runs_by_itself_and_makes_the_steps_very_numbers(name, enco
     layer, head = 1, encoder.n_heads - 1
     steps = head_steps(encoder, encoding, layer, head)
     projected, learned = steps.projected, steps.projected.projections
-    around = dict(encoder.model.named_modules())
-    own = next(path for path, module in around.items() if module is encoding.recordings[layer].module)
-    parent = around[own.rpartition(".")[0]]
-    norm = next((getattr(parent, n) for n in ("attn_norm", "layer_norm") if hasattr(parent, n)), None)
+    around = projections._surroundings(encoder.model, encoding.recordings[layer].module)
+    norm = next((getattr(around[0], n) for n in ("attn_norm", "layer_norm") if hasattr(around[0], n)), None)
+    angles = projections._angles(encoder.model, around, encoding.states[layer], torch.float32) or (None, None)
     known = {
         "encoding": encoding, "layer": layer, "dtype": torch.float32, "module": norm, "read": projected.read,
-        "layer_input": projected.layer_input, "cosine": projected.cosine, "sine": projected.sine,
+        "layer_input": projected.layer_input, **dict(zip(("cosine", "sine"), angles)),
         **{field: getattr(steps.trace, field) for field in vars(steps.trace)},
     }  # fmt: skip
     for step in steps.steps:
