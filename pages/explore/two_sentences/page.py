@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.explore.two_sentences import words_and_maps as view
 from pages.explore.two_sentences.curve_and_steps import show_curve, show_steps
+from pages.explore.two_sentences.gallery import show_gallery
 from pages.explore.two_sentences.meaning import show_meaning
 from pages.explore.two_sentences.swaps import show_leading_head
 from selfattn.dashboard.figures import literal, this_page
@@ -31,3 +32,4 @@ with st.container(horizontal=True):
     st.page_link("pages/explore/inside_a_head/page.py", label=inside, icon=":material/search:")
     st.page_link("pages/explore/all_heads/page.py", label="All heads at a glance", icon=":material/grid_view:")
 view.offer_figure(choice, words, view.show_maps(choice))
+show_gallery()
