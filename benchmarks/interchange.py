@@ -130,7 +130,9 @@ def _table(words: list[patching._Result]) -> pd.DataFrame:
 
 def _result(word: str, pairs: Pairs, senses: np.ndarray) -> patching._Result:
     once = Draws.of(senses[None], np.ones(len(senses)))
-    shuffles = np.random.default_rng(patching.SEED).permuted(np.tile(senses, (patching.SHUFFLED, 1)), axis=1)
+    shuffles = np.random.default_rng([patching.SEED, *word.encode()]).permuted(
+        np.tile(senses, (patching.SHUFFLED, 1)), axis=1
+    )
     draws = pairs.differences(Draws.of(senses[None], patching._resamples(senses))).numpy()
     return patching._Result(
         word=word,

@@ -77,7 +77,8 @@ def interchange_pair(
             moved = (after - units[at]) @ axis
             cosine = (after @ units[1]).float() if run == 0 else cosine
         else:
-            each_head = context_gradients(encoder, places[at], axis[None]).toward(donors[donor])[0]
+            (slopes,) = context_gradients(encoder, [places[at]], axis[None])
+            each_head = slopes.toward(donors[donor])[0]
             moved = torch.stack([sum((each_head[head] for head in each), torch.zeros(())) for each in sets])
             step(1, 1)
         shares[run] = moved / way.square().sum()
@@ -110,23 +111,24 @@ class ContextGradients:
         return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
 
 
-def context_gradients(encoder: Encoder, place: Place, directions: Tensor) -> ContextGradients:
+def context_gradients(encoder: Encoder, places: Sequence[Place], directions: Tensor) -> list[ContextGradients]:
     """Differentiate the word's last unit vector, along directions (m, d_model), by what every head hands the word.
 
-    The whole effect, that through later layers included. Raises NotRecomputable where the encoder is shown only or can't be
-    differentiated.
+    For several places in one pass: some of like length take two thirds of the time of each alone. The whole effect, that
+    through later layers included. Raises NotRecomputable where the encoder is shown only or can't be differentiated.
     """
     encoder.check_recomputable()
-    tokens, recorder = encoder.tokenize(place[0]), Recorder(differentiable=True)
-    positions, n = list(place[1]), len(tokens.ids)
-    size = max(1, KNOCK_OUT_TOKENS // n)
+    tokens, recorder = [encoder.tokenize(text) for text, _ in places], Recorder(differentiable=True)
+    inputs = encoder.inputs(tokens)
+    size = max(1, KNOCK_OUT_TOKENS // inputs["input_ids"].numel())
     with torch.enable_grad():
-        output = encoder.model(**encoder.inputs([tokens]), recorder=recorder)
-        unit = normalize(output.last_hidden_state[0, positions].mean(dim=0).float(), dim=0)
-        targets = directions.to(unit) @ unit
+        hidden = encoder.model(**inputs, recorder=recorder).last_hidden_state
+        words = torch.stack([hidden[row, list(at)].mean(dim=0).float() for row, (_, at) in enumerate(places)])
+        # A place's contexts move its own word only, so the slopes of the words' sum are those of each.
+        targets = directions.to(words) @ normalize(words, dim=1).sum(dim=0)
         contexts = [layer.context for layer in recorder.layers]
-        parts = []
-        for chosen in torch.eye(len(targets), device=unit.device).split(size):
+        parts = [[] for _ in places]
+        for chosen in torch.eye(len(targets), device=words.device).split(size):
             try:
                 slopes = torch.autograd.grad(targets, contexts, chosen, retain_graph=True, is_grads_batched=True)
             except RuntimeError as error:
@@ -134,10 +136,16 @@ def context_gradients(encoder: Encoder, place: Place, directions: Tensor) -> Con
                 raise NotRecomputable(
                     f"{encoder.name} can't be differentiated by its heads' outputs: {reason}"
                 ) from None
-            parts.append(torch.stack([slope[:, 0, positions].transpose(1, 2) for slope in slopes], dim=1).float().cpu())
-    recordings = tuple(replace(layer, context=layer.context.detach()).sentence(0, n) for layer in recorder.layers)
-    context = torch.stack([layer.context[0, positions].transpose(0, 1).float().cpu() for layer in recordings])
-    return ContextGradients(gradient=torch.cat(parts), context=context, recordings=recordings)
+            for row, (_, at) in enumerate(places):
+                own = [slope[:, row, list(at)].transpose(1, 2) for slope in slopes]
+                parts[row].append(torch.stack(own, dim=1).float().cpu())
+    layers = [replace(layer, context=layer.context.detach()) for layer in recorder.layers]
+    found = []
+    for row, (own, (_, at)) in enumerate(zip(tokens, places)):
+        recordings = tuple(layer.sentence(row, len(own.ids)) for layer in layers)
+        context = torch.stack([layer.context[0, list(at)].transpose(0, 1).float().cpu() for layer in recordings])
+        found.append(ContextGradients(gradient=torch.cat(parts[row]), context=context, recordings=recordings))
+    return found
 
 
 def knock_out_effect(

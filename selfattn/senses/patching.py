@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from selfattn.analysis.interventions import context_gradients
+from selfattn.analysis.interventions import ContextGradients, context_gradients
 from selfattn.encoders.capture import Patch
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
@@ -30,6 +30,7 @@ from selfattn.senses.word_vectors import Vectors, word_vectors
 PER_SENSE = 4  # rows: an axis and its donors are different ones
 PER_HALF = 3  # rows of each sense: one on the axis, one the donor, one that is moved
 MOST = 128  # rows a word
+A_PASS = 4  # rows that are differentiated together
 RESAMPLES, SHUFFLES, HALVINGS, SHUFFLED = 1000, 1000, 50, 20
 SIZES = (1, 2, 3, 5, 8, 12, 20, 36, 72)  # heads swapped together
 SMALL_GAP = 0.03
@@ -85,6 +86,12 @@ class _Word:
         """The rows as they stand."""
         return Draws.of(self.senses[None], np.ones(self.senses.shape))
 
+    def passes(self, encoder: Encoder) -> list[list[int]]:
+        """Rows of like length, A_PASS of them together."""
+        tokens = [encoder.tokenize(text) for text, _ in self.places]
+        together = [sorted(rows, key=lambda i: len(tokens[i].ids)) for rows in encoder.together(tokens)]
+        return [rows[first : first + A_PASS] for rows in together for first in range(0, len(rows), A_PASS)]
+
     def folds(self, among: np.ndarray) -> list[Draws]:
         """Rows among (n,) bool dealt alternately in each sense, in the table's order: one part's axis, the other's donors."""
         fold = np.where(among, pd.Series(among.astype(int)).groupby(self.senses).cumsum().to_numpy() % 2, -1)
@@ -137,19 +144,20 @@ def interchange(
     each, together = [(head,) for head in encoder.all_heads], tuple(encoder.all_heads)
     results, sources, reason, done = [], [], "", 0
     for name, rows in items.groupby("word"):
-        word, parts, swapped = _word(encoder, str(name), rows, vectors), [], []
-        for i in range(len(rows)):
+        word, parts, swapped = _word(encoder, str(name), rows, vectors), {}, {}
+        for some in word.passes(encoder):
             if not reason:
                 try:
-                    parts.append(_row_slopes(encoder, word, i))
+                    parts |= zip(some, _row_slopes(encoder, word, some))
                 except NotRecomputable as error:
                     reason = str(error)
             sets = [*each, together] if reason or how == "exact" else [together]
-            swapped.append(_exactly(encoder, word, i, sets))
-            done += 1
-            progress(done, len(items))
+            for i in some:
+                swapped[i] = _exactly(encoder, word, i, sets)
+                done += 1
+                progress(done, len(items))
         slopes, table = (None, pd.DataFrame(columns=SOURCES)) if reason else _joined(word, parts)
-        results.append(_result(word, slopes, swapped))
+        results.append(_result(word, slopes, [swapped[i] for i in range(len(rows))]))
         sources.append(table)
     over_words = _over_words(results)
     return InterchangeReport(
@@ -182,7 +190,10 @@ def leading_heads(
     tables, done = [], 0
     for name, rows in items.groupby("word"):
         word = _word(encoder, str(name), rows)
-        slopes, _ = _joined(word, [_row_slopes(encoder, word, i) for i in range(len(rows))])
+        parts = {}
+        for some in word.passes(encoder):
+            parts |= zip(some, _row_slopes(encoder, word, some))
+        slopes, _ = _joined(word, parts)
         dealt = pd.Series(word.senses).groupby(word.senses).cumcount().to_numpy() % 2
         shares = []
         for half in (0, 1):
@@ -218,12 +229,16 @@ def _word(encoder: Encoder, name: str, rows: pd.DataFrame, made_by: Vectors = wo
     )
 
 
-def _row_slopes(encoder: Encoder, word: _Word, i: int) -> tuple[Tensor, Tensor, pd.DataFrame]:
-    """G_ij (n, heads, d_head), S_ij (n, heads), and where the row's effect comes from."""
-    n, others = len(word.units), [j for j in range(len(word.units)) if j != i]  # along u_i itself there is no slope
-    found = context_gradients(encoder, word.places[i], word.units[others])
-    gradient = found.gradient.new_zeros(n, *found.gradient.shape[1:])
-    gradient[others] = found.gradient
+def _row_slopes(encoder: Encoder, word: _Word, rows: Sequence[int]) -> list[tuple[Tensor, Tensor, pd.DataFrame]]:
+    """Each row's G_ij (n, heads, d_head), S_ij (n, heads), and where its effect comes from."""
+    found = context_gradients(encoder, [word.places[i] for i in rows], word.units)
+    return [_slopes_and_sources(encoder, word, i, own) for i, own in zip(rows, found)]
+
+
+def _slopes_and_sources(
+    encoder: Encoder, word: _Word, i: int, found: ContextGradients
+) -> tuple[Tensor, Tensor, pd.DataFrame]:
+    gradient = found.gradient
     slopes = gradient.sum(dim=-2).flatten(1, 2)
     along_own = (gradient * found.context).sum(dim=(-2, -1)).flatten(1)
     axis, donors = axes(word.once, word.gram)[0, i].float(), donor_weights(word.once, own=False)[0, i].float()
@@ -244,8 +259,9 @@ def _row_slopes(encoder: Encoder, word: _Word, i: int) -> tuple[Tensor, Tensor, 
     return slopes, along_own, table
 
 
-def _joined(word: _Word, parts: Sequence[tuple[Tensor, Tensor, pd.DataFrame]]) -> tuple[WordSlopes, pd.DataFrame]:
-    slopes, along_own, tables = zip(*parts)
+def _joined(word: _Word, parts: dict[int, tuple[Tensor, Tensor, pd.DataFrame]]) -> tuple[WordSlopes, pd.DataFrame]:
+    """All rows' slopes and sources, from those of each by its number."""
+    slopes, along_own, tables = zip(*(parts[i] for i in range(len(parts))))
     sources = pd.concat(tables, ignore_index=True)
     sources["share"] /= float(gaps(word.once, word.gram)[0])
     found = WordSlopes(

@@ -180,7 +180,7 @@ def overwritten(encoder, text, positions, layer, slot, value):
 def test_the_gradient_is_the_slope_of_small_steps(encoder):
     """Against finite differences: steps of 5 % toward the donor and away from it."""
     toward = torch.nn.functional.normalize(torch.randn(2, 384, generator=torch.Generator().manual_seed(0)), dim=1)
-    found = context_gradients(encoder, SPLIT, toward)
+    (found,) = context_gradients(encoder, [SPLIT], toward)
     donor = encoder.encode(FIRST[0]).context(FIRST[1])
     change = found.toward(donor)
     for layer, head in [(0, 10), (3, 2), (5, 7)]:

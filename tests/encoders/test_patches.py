@@ -81,7 +81,7 @@ def test_the_gradient_is_the_slope_of_small_patches(encoder_of, name):
     encoder, place = encoder_of(name), (TEXT, (2, 3))
     generator = torch.Generator().manual_seed(0)
     toward = torch.nn.functional.normalize(torch.randn(2, encoder.d_model, generator=generator), dim=1)
-    found = context_gradients(encoder, place, toward)
+    (found,) = context_gradients(encoder, [place], toward)
     donor = encoder.encode("The riverbank was muddy.").context((1,))
     change = found.toward(donor)
     for layer, head in [(0, 1), (encoder.n_layers - 1, 0)]:
@@ -93,6 +93,11 @@ def test_the_gradient_is_the_slope_of_small_patches(encoder_of, name):
             ends.append(toward @ vector / vector.norm())
         torch.testing.assert_close(change[:, layer, head], (ends[0] - ends[1]) / 0.008, atol=1e-4, rtol=1e-2)
     assert change.abs().max() > 1e-3
+    places = [("The river was muddy after the rain, and the bank by the river was muddy, too.", (1,)), place]
+    if len(encoder.together([encoder.tokenize(text) for text, _ in places])) == 1:  # in one pass, with padding
+        beside = context_gradients(encoder, places, toward)[1]
+        torch.testing.assert_close(beside.gradient, found.gradient, atol=1e-6, rtol=1e-4)
+        torch.testing.assert_close(beside.recordings[0].value, found.recordings[0].value, atol=1e-5, rtol=1e-5)
 
 
 def test_each_text_of_a_batch_has_its_own_patches(encoder):

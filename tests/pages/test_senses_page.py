@@ -12,13 +12,15 @@ from pages.explore.senses import swaps
 from pages.explore.senses import tables_and_reports as view
 from selfattn import Head, load_encoder
 from selfattn.captions import senses as captions
+from selfattn.captions.vectors import NOISE, OF_SWAPS
 from selfattn.dashboard import cache, stored_report
 from selfattn.dashboard.cache import Cache, bytes_of, encoder_key
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
+from selfattn.numbers import plain
 from selfattn.scan.__main__ import main as scan
 from selfattn.scan.tables import InputError
-from selfattn.senses import interchange, separation
+from selfattn.senses import interchange, removal, separation
 from selfattn.senses.patching import ALL
 from selfattn.stored_reports import stored
 from tests.pages.pictures import charts, lines, mark
@@ -161,6 +163,26 @@ def test_a_word_whose_gap_is_small_has_no_shares_and_the_reason(whole, encoder):
     n = len(at.get("vega_lite_chart"))
     at = _set(at, "sense_word", "board")
     assert 'In "board" head' in texts(at) and len(at.get("vega_lite_chart")) == n + 1
+
+
+def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(whole, encoder, monkeypatch):
+    removed = removal(encoder, labelled_sentences().query("word in ('bank', 'bat')"))
+    monkeypatch.setattr(view, "removal", lambda *given, **more: removed)
+    monkeypatch.setitem(NOISE, "float32", 0.01)
+    at, swapped = whole()
+    at = _set(_set(_set(at, "sense_word", "bat"), "measure_removal", True), "effects", "different senses")
+    shown = texts(at)
+    for chart, word in zip(charts(at), (ALL, "bat")):
+        floor = 0.01 * OF_SWAPS / swapped.gaps.set_index("word")["gap"][word]
+        shares = swapped.heads.loc[swapped.heads["word"] == word, "share"]
+        expected = shares.where(shares.abs() >= floor, 0.0)
+        assert mark(chart, "rect").records["share"].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
+        assert f"by about {plain(float(f'{floor:.2g}'))}: {(expected == 0).sum()} of 72 heads lie under that" in shown
+    effects = removed.heads["different"]
+    expected = effects.where(effects.abs() >= 0.007, 0.0)
+    drawn = next(m for chart in charts(at) for m in chart if m.channels.get("color", {}).get("field") == "different")
+    assert drawn.values("color") == pytest.approx(expected.tolist(), abs=1e-6)
+    assert f"by about 0.007: {(expected == 0).sum()} of 72 heads lie under that" in shown
 
 
 def test_a_ranking_that_does_not_hold_is_called_so(whole, encoder):

@@ -47,7 +47,8 @@ def report(encoder, frame):
 def word_of(encoder, frame, name):
     """One word's rows and slopes, as the report is made of them."""
     word = patching._word(encoder, name, patching.require_rows(encoder, frame[frame["word"] == name], per_sense=4)[0])
-    slopes, _ = patching._joined(word, [patching._row_slopes(encoder, word, i) for i in range(len(word.labels))])
+    rows = range(len(word.labels))
+    slopes, _ = patching._joined(word, dict(zip(rows, patching._row_slopes(encoder, word, rows))))
     return word, slopes
 
 
