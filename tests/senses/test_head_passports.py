@@ -11,6 +11,7 @@ def test_passports_are_the_plain_loops_over_the_models_own_weights(encoder, labe
     frame = labelled[labelled["sense"] != "row"].set_axis(range(5, 5 + sum(labelled["sense"] != "row")))
     found = passports(encoder, frame)
     assert found.n == len(frame) and len(found.sentences) == 3 * 72 and len(found.patterns) == 72
+    assert all(any(c.isalnum() for c in to) for to in found.sentences["to"])
     for layer, head in [(0, 2), (3, 7), (5, 7)]:
         lines, itself, special = [], [], []
         for index, row in frame.iterrows():
