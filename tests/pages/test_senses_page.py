@@ -134,7 +134,7 @@ def test_what_one_word_needs_is_computed_first_and_its_vectors_once(at, monkeypa
 
 def test_the_page_leads_with_the_shares_over_all_words_and_in_the_chosen_one(whole):
     at, report = whole()
-    at = _set(at, "sense_word", "board")
+    at = _set(_set(at, "head", "L0 H10"), "sense_word", "board")
     shown = texts(at)
     for word, reading in ((ALL, captions.swaps(report)), ("board", captions.swaps_in_word(report, "board", (0, 10)))):
         assert reading in shown and captions.ranking(report, word) in shown
