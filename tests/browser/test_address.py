@@ -19,7 +19,7 @@ def held(page) -> dict[str, str]:
 def test_an_encoder_of_ones_own_its_weights_and_the_occurrence_go_along(page, server, tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny"))
     choice = {"model": "another ...", "other": folder, "a": "the bank and the bank", "b": "the bank", "at_a": "2"}
-    choice |= {"word": "bank", "example": "your own"}
+    choice |= {"word": "bank"}
     open_page(page, f"{server}/?{urlencode(choice)}")
     wait_for_address(page, "digest=")
     wanted = {**choice, "digest": load_encoder(folder).digest[:8]}
@@ -42,29 +42,16 @@ def test_an_encoder_of_ones_own_its_weights_and_the_occurrence_go_along(page, se
     eventually(page, lambda: held(page) == first)
 
 
+def chosen(page, word: str):
+    """The word's button below the sentences (an example of the same name stands above them), when it is the chosen one."""
+    return page.get_by_role("radio", name=word, exact=True, checked=True).last
+
+
 def test_a_chosen_word_is_in_the_address_where_a_fresh_load_would_choose_another(page, server):
-    choice = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
+    choice = {"a": "They approved of the bank.", "b": "We approved the bank."}
     open_page(page, f"{server}/?{urlencode(choice)}")
-    words = page.get_by_role("combobox", name="Word", exact=True)
-    expect(words).to_have_value("bank")  # it has an example; "approved" is the first of the list
-    words.click()
-    page.get_by_role("option", name="approved", exact=True).click()
-    wait_for_address(page, "word=approved")
+    expect(chosen(page, "approved")).to_be_visible()  # the first of both
+    page.get_by_role("radio", name="bank", exact=True).last.click()
+    wait_for_address(page, "word=bank")
     open_page(page, page.url)
-    expect(words).to_have_value("approved")
-
-
-def test_a_word_that_was_the_first_and_no_longer_is_comes_into_the_address(page, server):
-    choice = {"example": "your own", "a": "Winter came early.", "b": "Winter came late."}
-    open_page(page, f"{server}/?{urlencode(choice)}")
-    words = page.get_by_role("combobox", name="Word", exact=True)
-    expect(words).to_have_value("Winter")
-    assert "word" not in held(page)
-    for label, text in (("Sentence A", "The bank came to Winter."), ("Sentence B", "Winter came to the bank.")):
-        field = page.get_by_role("textbox", name=label, exact=True)
-        field.fill(text)
-        field.press("Enter")
-        eventually(page, lambda text=text: text in held(page).values())
-    wait_for_address(page, "word=Winter")
-    open_page(page, page.url)
-    expect(words).to_have_value("Winter")  # and not "bank", which has an example
+    expect(chosen(page, "bank")).to_be_visible()
