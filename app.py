@@ -45,7 +45,10 @@ def show() -> None:
     # Streamlit leaves six rem of air above the first line; the main view needs it for its second row. Readings are st.text.
     st.html(
         "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
-        ".st-key-history{display:none}.st-key-steps{overflow-x:auto}</style>"
+        ".st-key-history{display:none}.st-key-steps{overflow-x:auto}"
+        # "Download" is the one way to take a figure or a table away: it knows where each comes from, and escapes a CSV's cells.
+        "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
+        "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
     )
     one_entry_a_gesture()
     page = st.navigation(

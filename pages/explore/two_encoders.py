@@ -49,7 +49,7 @@ def show_counterparts(distances: Tensor, head: Head) -> None:
     frame = heads_frame(distance=distances)
     chart = head_map(frame, "distance", current_theme(), str(head), kind="weights", title="distance of the weights")
     reading = captions.counterparts(frame, str(head))
-    show_chart(chart, reading, key="counterparts", heads=True, width="content")
+    show_chart(chart, reading, key="counterparts", heads=True, width="content", name="each head and its counterpart")
 
 
 page = this_page()

@@ -98,7 +98,7 @@ def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tu
     encoding = {
         "x": field("x", **across, scale=span(-0.6, n - 0.4)),
         "x2": {"field": "x2"},
-        "y": field("v", title=None, scale={"domain": list(domain), "nice": False}, axis=ticks),
+        "y": field("v", title=what, scale={"domain": list(domain), "nice": False}, axis=ticks),
         "y2": {"field": "zero"},
         "tooltip": [field("i", title="number"), nominal("label"), field("v", title=what, format=".4~g")],
     }

@@ -79,7 +79,7 @@ def heatmap(
     else:
         width = height = size
         bar = {"title": legend or "weight", "gradientLength": 200, "format": short, "tickCount": 4}
-        axes = token_axes(rows, columns, theme, sides)
+        axes = token_axes(rows, columns, theme, sides, names)
     shades = {"scale": scale(theme, kind, maximum), "legend": {**bar, "orient": "bottom"}}
     if len(rows) <= CELLS:
         stroke = {"stroke": theme.grid if cell else theme.background, "strokeWidth": 0.5 if len(rows) <= 40 else 0}
@@ -109,8 +109,14 @@ def heatmap(
     return finish({"datasets": datasets, "layer": layers, "width": width, "height": height, **named}, theme)
 
 
-def token_axes(rows: Sequence[str], columns: Sequence[str], theme: Theme, sides: Sequence[str] = ()) -> dict[str, Spec]:
-    """The channels x and y of a map; where the texts are many, only every few are spelled, evenly."""
+def token_axes(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    theme: Theme,
+    sides: Sequence[str] = (),
+    names: tuple[str, str] = ("from", "to"),
+) -> dict[str, Spec]:
+    """The channels x and y of a map, named; where the texts are many, only every few are spelled, evenly."""
     colors = [{"A": theme.sentence_a, "B": theme.sentence_b}.get(side, theme.muted) for side in sides]
     look = {"labelLimit": 90, **({"labelColor": {"expr": f"{expression(colors)}[datum.value]"}} if colors else {})}
 
@@ -118,10 +124,12 @@ def token_axes(rows: Sequence[str], columns: Sequence[str], theme: Theme, sides:
         n = len(labels)
         return label_axis(labels, every=-(-n // LABELS), labelFontSize=12 if n <= 24 else 10, **look, **more)
 
-    across = axis(columns, orient="top", labelAngle=-60, minExtent=54)
+    across = {**axis(columns, orient="top", labelAngle=-60, minExtent=54), "title": f"{names[1]} →"}
     return {
         "x": field("x", scale=span(-0.5, len(columns) - 0.5), axis=across),
-        "y": field("y", scale=span(-0.5, len(rows) - 0.5, reverse=True), axis=axis(rows, minExtent=60)),
+        "y": field(
+            "y", scale=span(-0.5, len(rows) - 0.5, reverse=True), axis={**axis(rows, minExtent=60), "title": names[0]}
+        ),
     }
 
 

@@ -5,7 +5,7 @@ from the page's background to deep blue; signed values from red over the backgro
 head from brown over the background to teal; the chosen word always has an outline in ink.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from selfattn.numbers import LOCALE
@@ -59,6 +59,12 @@ DARK = Theme(
 )
 
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+RAMPS = ("weights", "signed", "effect")
+# Each colour of the dark look with its counterpart in the light one.
+LIT = {
+    getattr(DARK, part.name): getattr(LIGHT, part.name) for part in fields(Theme) if part.name not in ("name", *RAMPS)
+}
+LIT |= {dark: light for ramp in RAMPS for dark, light in zip(getattr(DARK, ramp), getattr(LIGHT, ramp))}
 
 
 def vega_config(theme: Theme) -> dict[str, Any]:

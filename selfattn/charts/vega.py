@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from selfattn.charts.theme import Theme, vega_config
+from selfattn.charts.theme import DARK, LIGHT, LIT, RAMPS, Theme, vega_config
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+PNG_URI = "data:image/png;base64,"
 LABELS = 45  # more token labels than this are thinned, evenly
 
 Spec = dict[str, Any]  # Vega-Lite
@@ -147,7 +148,28 @@ def picture(levels: np.ndarray, ramp: Sequence[str], optimize: bool = False) -> 
     image.putpalette(palette(ramp))
     buffer = io.BytesIO()
     image.save(buffer, format="PNG", optimize=optimize)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return PNG_URI + base64.b64encode(buffer.getvalue()).decode()
+
+
+def in_light(part: Any, key: str = "") -> Any:
+    """A chart as it is drawn in the light look, whichever look it was made for: paper is white."""
+    if isinstance(part, dict):
+        return {name: in_light(value, name) for name, value in part.items()}
+    if isinstance(part, list):
+        return [in_light(value, key) for value in part]
+    if not isinstance(part, str):
+        return part
+    if part.startswith(PNG_URI):
+        return _picture_in_light(part)
+    if key in _EXPRESSIONS - {"labelExpr"}:  # an axis's own texts are no colours
+        return re.sub("#[0-9a-f]{6}", lambda color: LIT.get(color[0], color[0]), part)
+    return LIT.get(part, part)
+
+
+def _picture_in_light(uri: str) -> str:
+    image = Image.open(io.BytesIO(base64.b64decode(uri.removeprefix(PNG_URI))))
+    ramp = next((name for name in RAMPS if image.getpalette() == palette(getattr(DARK, name))), None)
+    return uri if ramp is None else picture(np.asarray(image), getattr(LIGHT, ramp))
 
 
 def stretched(encoding: Spec, data: str) -> Spec:

@@ -19,7 +19,8 @@ from selfattn.export.notebook_lines import notebook_lines
 from selfattn.export.provenance import Provenance
 from selfattn.words import find
 
-WIDTHS = (300, 3000)  # units; a PNG has `scale` times as many pixels
+WIDTHS = (300, 3000)  # units; a PNG has twice as many pixels
+SCALE = 2
 
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
@@ -50,6 +51,11 @@ def file_button(
     st.download_button(label, made, file, kind, on_click="ignore", key=key, icon=icon)
 
 
+def file_name(origin: Provenance) -> str:
+    """The name of a figure's files, without its ending: of what it shows."""
+    return bundle.safe_name(f"selfattn-{origin.title}")
+
+
 def show_download(page: Page) -> None:
     """At the right of the page's heading: its link, and the popover. Nothing is rendered or sent before it is asked for."""
     if page.place is None or not (page.figures or page.view):
@@ -68,23 +74,25 @@ def show_download(page: Page) -> None:
         left, right = st.columns(2)
         low, high = WIDTHS
         width = left.number_input("Width", low, high, 1200, step=100, key="download_width")
-        scale = right.selectbox(
-            "Pixels a unit", [1, 2, 3, 4], 1, key="download_scale", help="PNG only: 2 prints finely."
-        )
+        with right.container(height="stretch", vertical_alignment="bottom"):
+            plain = st.toggle(
+                "Plain", key="download_plain", help="For print and slides: without the lines above it, on white."
+            )
         table = view.tables.get(name) or (lambda: drawn_frame(view.figures[name]()))
+        origin, spec = view.origin(name), view.figures[name]
         _show_buttons(
-            view.name,
+            file_name(origin),
             {
-                "PNG": ("png", "image/png", lambda: files.png(view.figures[name](), view.origin(name), scale, width)),
-                "SVG": ("svg", "image/svg+xml", lambda: files.svg(view.figures[name](), view.origin(name), width)),
-                "CSV": ("csv", "text/csv", lambda: files.csv(table(), view.origin(name))),
-                "Parquet": ("parquet", files.PARQUET, lambda: files.parquet(table(), view.origin(name))),
+                "PNG": ("png", "image/png", lambda: files.png(spec(), origin, SCALE, width, plain)),
+                "SVG": ("svg", "image/svg+xml", lambda: files.svg(spec(), origin, width, plain)),
+                "CSV": ("csv", "text/csv", lambda: files.csv(table(), origin)),
+                "Parquet": ("parquet", files.PARQUET, lambda: files.parquet(table(), origin)),
             },
         )
         if st.toggle("Its numbers as a table", key="download_numbers"):
             st.dataframe(table(), hide_index=True, height=260)
         st.markdown("**The whole page**")
-        _show_buttons(view.name, _whole(view, width, scale))
+        _show_buttons(view.name, _whole(view, width))
         if page.pair is not None and page.head is not None:
             st.text("Copy as Python: the same figure in a notebook")
             st.code(_lines(page), language="python", wrap_lines=True)
@@ -96,10 +104,10 @@ def _lines(page: Page) -> str:
     return notebook_lines(page.encoder, tuple(side.encoding.text for side in sides), pair.word, tuple(at), page.head)
 
 
-def _whole(view: View, width: int, scale: int) -> dict[str, tuple[str, str, Callable[[], str | bytes]]]:
+def _whole(view: View, width: int) -> dict[str, tuple[str, str, Callable[[], str | bytes]]]:
     makers = {
         "Weights (NPZ)": ("npz", "application/octet-stream", lambda: files.npz(_made(view.arrays), view.provenance)),
-        "Everything (ZIP)": ("zip", "application/zip", lambda: bundle.zipped(view, scale, width)),
+        "Everything (ZIP)": ("zip", "application/zip", lambda: bundle.zipped(view, SCALE, width)),
         "Report (HTML)": ("html", "text/html", lambda: report.html(view, width)),
     }
     if not view.arrays:
@@ -119,15 +127,16 @@ def _view(page: Page) -> View:
     tables = {name: figure.table for name, figure in page.figures.items()}
     captions = {name: figure.caption for name, figure in page.figures.items()}
     headless = frozenset(name for name, figure in page.figures.items() if not figure.one_head)
+    shows = {name: (figure.sentence,) for name, figure in page.figures.items() if figure.sentence}
     if page.view is not None:
         own = page.view
         arrays = own.arrays or _weights(page)
         return View(
             own.name, own.provenance, {**own.figures, **figures}, {**own.tables, **tables}, arrays,
-            {**captions, **own.captions}, headless,
+            {**captions, **own.captions}, headless | own.headless, shows,
         )  # fmt: skip
     name = bundle.safe_name(f"selfattn-{page.title}").lower()
-    return View(name, _provenance(page), figures, tables, _weights(page), captions, headless)
+    return View(name, _provenance(page), figures, tables, _weights(page), captions, headless, shows)
 
 
 def _provenance(page: Page) -> Provenance:

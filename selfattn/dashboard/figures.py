@@ -31,6 +31,7 @@ class Figure:
     caption: str
     table: Callable[[], pd.DataFrame]
     one_head: bool  # whether it shows the page's chosen head
+    sentence: str  # the only one of the page's sentences that it shows, "A" ...; "" where it shows all
 
 
 @dataclass
@@ -100,16 +101,18 @@ def show_chart(
     width: str | int = "stretch",
     visible: bool = True,
     name: str = "",
+    sentence: str = "",
     table: Callable[[], pd.DataFrame] | None = None,
 ) -> None:
     """Send a chart to the page; `caption` says in words, computed from the data, what is to be seen.
 
     The caption is the picture's text alternative, and stands beneath it where it is visible. heads: a click on a head makes
     it the chosen one. pick: what a click does with what it picks. A chart of either needs a key. one_head=False: it doesn't
-    show the page's chosen head, so its files name none (nor do those of a chart of all heads). name and table are for
-    "Download": what the picture is called where it has no title, and its numbers where the spec doesn't hold them as records.
+    show the page's chosen head, so its files name none (nor do those of a chart of all heads); sentence: the only one ("A")
+    that it shows. name and table are for "Download": what the picture is called where it has no title, and its numbers
+    where the spec doesn't hold them as records.
     """
-    _note(spec, caption, name, table, one_head and not heads)
+    _note(spec, caption, name, table, one_head and not heads, sentence)
     on_select: Any = "ignore"
     if heads or pick:
         # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
@@ -131,11 +134,14 @@ def _choose_head(picked: dict[str, Any]) -> None:
     choose_head(Head(int(picked["layer"]), int(picked["head"])))
 
 
-def _note(spec: Spec, caption: str, name: str, table: Callable[[], pd.DataFrame] | None, one_head: bool) -> None:
+def _note(
+    spec: Spec, caption: str, name: str, table: Callable[[], pd.DataFrame] | None, one_head: bool, sentence: str
+) -> None:
     figures = this_page().figures
     text = name or drawn_title(spec) or caption
     short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
-    figures[f"{len(figures) + 1}. {short}"] = Figure(spec, caption, table or (lambda: drawn_frame(spec)), one_head)
+    numbers = table or (lambda: drawn_frame(spec))
+    figures[f"{len(figures) + 1}. {short}"] = Figure(spec, caption, numbers, one_head, sentence)
 
 
 def _with_tables(spec: Spec) -> Spec:

@@ -3,7 +3,7 @@
 import io
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -16,13 +16,16 @@ import vl_convert as vlc
 from pandas.api.types import is_numeric_dtype
 from PIL.PngImagePlugin import PngInfo, putchunk
 
-from selfattn.charts.vega import drawable, drawable_spec, unlimited_spec
+from selfattn.charts.vega import Spec, drawable, drawable_spec, in_light, unlimited_spec
 from selfattn.export.provenance import Provenance
 from selfattn.spreadsheets import escaped
 
 PARQUET = "application/vnd.apache.parquet"
 UNITS_PER_INCH = 72
 MAX_PIXELS = 64_000_000  # of a PNG: 256 MB while it is drawn
+LETTER = 5.9  # units: the mean width of a letter beneath a title, with some room
+NARROWEST = 260  # units: a chart narrower than this is no measure for the text above it
+NUMBER = re.compile(r"^\d+\. ")  # before the names of a page's figures
 SUBTITLE_LINES = 12  # of one sentence, beneath a figure's title
 PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specification, 11.2.2)
 
@@ -33,48 +36,66 @@ class View:
 
     name: str  # the file name's stem
     provenance: Provenance
-    figures: Mapping[str, Callable[[], dict[str, Any]]]  # name: Vega-Lite dict
+    figures: Mapping[str, Callable[[], Spec]]  # name: Vega-Lite dict
     tables: Mapping[str, Callable[[], pd.DataFrame]]  # name: tidy frame
     arrays: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # name: array or tensor of any shape
     captions: Mapping[str, str] = field(default_factory=dict)  # figure's name: what is to be seen in it, in words
     headless: Set[str] = frozenset()  # names of figures and tables that don't show the provenance's one head
+    shows: Mapping[str, Collection[str]] = field(default_factory=dict)  # name: the sentences it shows, where not all
 
     def origin(self, name: str) -> Provenance:
-        """Where one figure or table comes from: the view's provenance, without a head that it doesn't show."""
-        return self.provenance.without_head() if name in self.headless else self.provenance
+        """Where one figure or table comes from: its own title, and of head and sentences what it shows."""
+        return self.provenance.of_figure(
+            NUMBER.sub("", name), one_head=name not in self.headless, sentences=self.shows.get(name)
+        )
 
 
-def titled(spec: dict[str, Any], provenance: Provenance) -> dict[str, Any]:
-    """The spec with the provenance's title above it and its line beneath the title."""
-    subtitle = [line for name, text in provenance.sentences.items() for line in _lines(f"{name}: {text}")]
-    title = {"text": provenance.title, "subtitle": [*subtitle, provenance.line()], "offset": 16, "anchor": "start"}
+def titled(spec: Spec, provenance: Provenance, width: float) -> Spec:
+    """The spec with the provenance's title above it and its sentences and line beneath the title, about `width` units wide."""
+    sentences = [line for name, text in provenance.sentences.items() for line in _lines(f"{name}: {text}", width)]
+    subtitle = [*sentences, *_lines(provenance.line(), width)]
+    title = {
+        "text": _lines(provenance.title, width, LETTER * 1.4),
+        "subtitle": subtitle,
+        "offset": 16,
+        "anchor": "start",
+    }
     return {**spec, "title": title}
 
 
-def _lines(text: str) -> list[str]:
-    lines = textwrap.wrap(text, 110 if text.isascii() else 60) or [""]  # other scripts are wider, up to twice
+def _lines(text: str, width: float, letter: float = LETTER) -> list[str]:
+    fitting = int(max(width, NARROWEST) / (letter if text.isascii() else 1.8 * letter))  # other scripts are wider
+    lines = textwrap.wrap(text, fitting) or [""]
     if len(lines) <= SUBTITLE_LINES:
         return lines
     more = sum(map(len, lines[SUBTITLE_LINES:]))
     return [*lines[:SUBTITLE_LINES], f"... and {more:,} more characters: the file's metadata has them all"]
 
 
-def svg(spec: dict[str, Any], provenance: Provenance, width: float | None = None) -> str:
-    """The chart as SVG, `width` units wide (None: as drawn), with the provenance in the picture and as <metadata>."""
-    drawn = draw_svg(titled(spec, provenance))
+def svg(spec: Spec, provenance: Provenance, width: float | None = None, plain: bool = False) -> str:
+    """The chart as SVG, `width` units wide (None: as drawn), with the provenance as <metadata> and above the chart.
+
+    plain: for print and slides, nothing above it that the chart doesn't have itself, and in the light look.
+    """
+    if plain:
+        drawn = draw_svg(in_light(spec))
+    else:
+        drawn = draw_svg(titled(spec, provenance, svg_size(draw_svg(spec))[0]))
     if width is not None:
         drawn = _resized(drawn, width)
     head, rest = drawn.split(">", 1)
     return f"{head}><metadata>{escape(drawable(provenance.json()))}</metadata>{rest}"
 
 
-def png(spec: dict[str, Any], provenance: Provenance, scale: float = 2.0, width: float | None = None) -> bytes:
+def png(
+    spec: Spec, provenance: Provenance, scale: float = 2.0, width: float | None = None, plain: bool = False
+) -> bytes:
     """The chart as PNG, `scale` pixels a unit and `width` units wide (None: as drawn), provenance in it and its metadata.
 
-    The resolution tag is 72 * scale dots an inch, so a larger scale prints finer, not larger. Raises ValueError where
-    the picture would have more than MAX_PIXELS pixels.
+    plain: as for `svg`. The resolution tag is 72 * scale dots an inch, so a larger scale prints finer, not larger. Raises
+    ValueError where the picture would have more than MAX_PIXELS pixels.
     """
-    picture = svg(spec, provenance, width)
+    picture = svg(spec, provenance, width, plain)
     wide, high = (side * scale for side in svg_size(picture))
     if not 1 <= wide * high <= MAX_PIXELS:
         raise ValueError(
@@ -86,7 +107,7 @@ def png(spec: dict[str, Any], provenance: Provenance, scale: float = 2.0, width:
     return _with_texts(raw, {**notes, "provenance": provenance.json()})
 
 
-def draw_svg(spec: dict[str, Any]) -> str:
+def draw_svg(spec: Spec) -> str:
     """A Vega-Lite dict as SVG; fetches nothing, whatever addresses the spec holds."""
     spec = drawable_spec(spec)
     try:

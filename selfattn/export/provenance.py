@@ -2,7 +2,7 @@
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -59,10 +59,17 @@ class Provenance:
         }
         return cls(title=title, link=link, layer=layer, head=head, error=error, patches=patches, **facts, **origin)
 
-    def without_head(self) -> "Provenance":
-        """The same for a figure that shows no single head, on a page that has one chosen."""
-        title = self.title.removesuffix(f", {Head(self.layer, self.head)}")
-        return replace(self, title=title, layer=None, head=None, error=None)
+    def of_figure(self, name: str, *, one_head: bool = True, sentences: Collection[str] | None = None) -> "Provenance":
+        """The same for one figure of the view: titled by its name, with the head and the sentences (None: all) that it shows."""
+        head = str(Head(self.layer, self.head)) if one_head and None not in (self.layer, self.head) else ""
+        title = name[:1].upper() + name[1:]
+        shown = {"title": title if not head or head in title else f"{title}, {head}"}
+        if not one_head:
+            shown |= {"layer": None, "head": None, "error": None}
+        if sentences is not None:
+            for part in ("sentences", "tokens", "patches"):
+                shown[part] = {at: what for at, what in getattr(self, part).items() if at in sentences}
+        return replace(self, **shown)
 
     def line(self) -> str:
         """One line for the foot of a figure."""

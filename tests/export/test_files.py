@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.theme import LIGHT
-from selfattn.charts.vega import drawable, drawable_spec
+from selfattn.charts.theme import DARK, LIGHT
+from selfattn.charts.vega import drawable, drawable_spec, in_light
 from selfattn.export import files
 from selfattn.export.provenance import Provenance
 
@@ -70,13 +70,48 @@ def test_a_figure_of_no_single_head_says_none(kind, spec, provenance):
     assert curve["error"] is None or np.isnan(curve["error"])
 
 
+def test_a_figure_has_its_own_title_head_and_sentences(provenance):
+    view = files.View("page", provenance, {}, {}, headless=frozenset({"2. curve"}), shows={"1. map of B": ("B",)})
+    map_of_b, curve, both = (view.origin(name) for name in ("1. map of B", "2. curve", "3. strip at L3 H7"))
+    assert [origin.title for origin in (map_of_b, curve, both)] == ["Map of B, L3 H7", "Curve", "Strip at L3 H7"]
+    assert list(map_of_b.sentences) == list(map_of_b.tokens) == ["B"]
+    assert both.sentences == curve.sentences == provenance.sentences
+    assert (both.layer, both.head, both.error) == (3, 7, 3e-8)
+
+
+def drawn_texts(picture):
+    root = ElementTree.fromstring(picture)
+    return [line for text in root.findall(".//{*}text") for line in ([t.text for t in text] or [text.text])]
+
+
+def test_what_stands_above_a_figure_is_no_wider_than_the_figure(provenance):
+    narrow, wide = (heatmap(np.eye(2), ["a", "b"], LIGHT, size=size) for size in (260, 900))
+    chart = files.svg_size(files.draw_svg(narrow))[0]
+    assert files.svg_size(files.svg(narrow, provenance))[0] < chart + 40
+    assert len(drawn_texts(files.svg(wide, provenance))) < len(drawn_texts(files.svg(narrow, provenance)))
+    whole = " ".join(text for text in drawn_texts(files.svg(narrow, provenance)))
+    assert provenance.line() in whole and "A: The bank of the river." in whole  # wrapped, nothing cut
+
+
+@pytest.mark.parametrize("n", [3, 70], ids=["cells", "image"])
+def test_the_plain_form_is_the_chart_alone_on_white_with_its_origin_in_the_metadata(n, provenance):
+    weights = np.random.default_rng(0).dirichlet(np.ones(n), size=n)
+    words = [f"w{i}" for i in range(n)]
+    dark, light = (heatmap(weights, words, theme, kind="signed", marked=[1]) for theme in (DARK, LIGHT))
+    assert in_light(dark) == in_light(light) == light
+    plain = files.svg(dark, provenance, plain=True)
+    assert drawn_texts(plain) == drawn_texts(files.draw_svg(light)) and "What bank sees" in plain
+    assert "What bank sees" not in drawn_texts(plain) and "What bank sees" in drawn_texts(files.svg(dark, provenance))
+    pixels = np.asarray(Image.open(io.BytesIO(files.png(dark, provenance, 1, plain=True))).convert("RGB"))
+    assert pixels[0, 0].tolist() == [255, 255, 255]
+
+
 def test_the_line_beneath_a_title_says_the_encoder_the_head_and_the_error(encoder, provenance):
-    assert files.titled({}, provenance)["title"]["subtitle"][0] == "A: The bank of the river."
-    line = files.titled({}, provenance)["title"]["subtitle"][-1]
+    assert files.titled({}, provenance, 900)["title"]["subtitle"][0] == "A: The bank of the river."
+    line = files.titled({}, provenance, 900)["title"]["subtitle"][-1]
     head = f"{encoder.name} @ {encoder.revision[:7]}, layer 3, head 7, float32 on cpu"
     assert line == f"{head}; largest difference to the model's own 0.00000003"
-    assert "layer" not in provenance.without_head().line()
-    assert replace(provenance, title="All heads, L3 H7").without_head().title == "All heads"
+    assert "layer" not in provenance.of_figure("All heads", one_head=False).line()
     assert replace(provenance, recomputed=False).line().endswith("shown, not recomputed")
     assert "from scratch, without a pretrained encoder" in Provenance(title="A lesson").line()
 
@@ -133,7 +168,7 @@ def test_a_title_that_vega_would_take_for_a_name(title):
 def test_a_long_sentence_is_wrapped_beneath_the_title_and_what_is_left_out_is_counted(encoder):
     text = "The bank of the river was muddy. " * 60
     origin = Provenance.of(encoder, "T", {"A": encoder.encode(text)})
-    lines = files.titled({}, origin)["title"]["subtitle"]
+    lines = files.titled({}, origin, 700)["title"]["subtitle"]
     assert max(map(len, lines)) <= 130
     assert len(lines) == files.SUBTITLE_LINES + 2
     shown = len(" ".join(lines[:-2])) - len("A: ")

@@ -45,6 +45,9 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
         table = view.tables.get(name)
         assert table is not None and len(table()), name
         assert view.captions.get(name), name
+        assert not name.endswith("..."), name  # a name of its own, not the beginning of its caption
+    titles = [view.origin(name).title for name in view.figures]
+    assert len(set(titles)) == len(titles)
     assert at.selectbox(key="download_figure").options == list(view.figures)
     page = report.html(view)
     assert page.count("<img ") == len(view.figures)

@@ -61,7 +61,14 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
     frame = attributions.frame()
     colors = dict(zip(METHODS, (theme.muted, theme.weights[3], theme.effect[-1])))
     reading = ranks(frame, agreement(attributions.values), METHODS)
-    show_chart(rank_chart(frame, colors, theme), reading, one_head=False, width="content")
+    show_chart(
+        rank_chart(frame, colors, theme),
+        reading,
+        one_head=False,
+        width="content",
+        name=f"what each other word in {name} contributes",
+        sentence=name,
+    )
     st.text(
         f"s = {numbers.decimal(attributions.number, 3)} as it stands, {numbers.decimal(attributions.baseline, 3)} with every "
         f"other word blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained.",

@@ -129,7 +129,7 @@ def show_card(choice: Choice, side: Occurrence) -> None:
     most = _most(weights, encoding)
     reading = captions.surest_word(most, name) + binning(shown)
     one_head = which == "this head"
-    show_chart(chart, reading, one_head=one_head, width="content", name=name, table=table_of(shown))
+    show_chart(chart, reading, one_head=one_head, width="content", name=f"map: {name}", table=table_of(shown))
     if not options.special:
         st.text(captions.hidden_weight({name: shown.hidden}), width="stretch")
     st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
@@ -205,7 +205,9 @@ def show_lines(choice: Choice) -> None:
             chart = links(words, side.word.text, theme, word_place=place, color=color)
             st.markdown(f"**{name}**")
             reading = captions.most_weight(frame, side.word.text, by="source") + THIN
-            show_chart(chart, reading, one_head=False, width="content")
+            show_chart(
+                chart, reading, one_head=False, width="content", name=f"attention as lines in {name}", sentence=name
+            )
             if left:
                 st.text(left, width="stretch")
 

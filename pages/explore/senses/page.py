@@ -75,7 +75,9 @@ with st.container(horizontal=True, gap="medium"):
             "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
         )
         curve = layers_curve(layers_frame(report), theme)
-        show_chart(curve, captions.layers(report), width="content")
+        show_chart(
+            curve, captions.layers(report), one_head=False, width="content", name="where the senses are separate"
+        )
     with st.container(width=COLUMN, gap="small"):
         st.markdown(
             "#### In which heads, and what attention adds",
@@ -99,7 +101,8 @@ if encoder.recomputable:
         with st.container(width=COLUMN, gap="small"):
             st.markdown("**The words, ranked**")
             words = words_frame(report)
-            show_chart(words_chart(words, theme), captions.words(words), width="content")
+            chart = words_chart(words, theme)
+            show_chart(chart, captions.words(words), one_head=False, width="content", name="the words, ranked")
         with st.container(width=COLUMN, gap="small"):
             st.markdown("**What removing heads does, over many pairs**")
             view.show_removal(encoder, frame, key, head)
@@ -112,4 +115,4 @@ if encoder.recomputable:
     if row is not None:
         with one_sentence:
             swaps.show_sources(encoder, frame, key, word, head, row)
-view.offer_tables(encoder, report, swapped, head, column, kind)
+view.offer_tables(encoder, report, swapped, head)

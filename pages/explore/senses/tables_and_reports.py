@@ -12,7 +12,6 @@ import streamlit as st
 
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import OF_MEANS, noise_floor
-from selfattn.charts.curves import layers_curve
 from selfattn.charts.head_map import head_map
 from selfattn.dashboard.cache import cached, cached_error, encoder_key
 from selfattn.dashboard.download import file_button, view_link
@@ -25,7 +24,7 @@ from selfattn.encoders.errors import TextError
 from selfattn.examples import labelled_sentences
 from selfattn.export.files import PARQUET, View, parquet
 from selfattn.export.provenance import Provenance
-from selfattn.frames import layers_frame, named_heads
+from selfattn.frames import named_heads
 from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_upload
@@ -197,7 +196,14 @@ def show_clusters(report: ClusterReport) -> None:
 def show_map(frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str, key: str = "") -> None:
     """Layers x heads; a click chooses a head for every view."""
     chart = head_map(frame, column, current_theme(), str(head), kind=kind, title=title)
-    show_chart(chart, reading, key=f"senses-{title}-{key}", heads=True, width="content")
+    show_chart(
+        chart,
+        reading,
+        key=f"senses-{title}-{key}",
+        heads=True,
+        width="content",
+        name=f"{title}, {key}" if key else title,
+    )
 
 
 def show_sentences(report: SeparationReport, head: Head, word: str) -> Hashable | None:
@@ -268,12 +274,8 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Hea
     _parquet(table, "selfattn-removal")
 
 
-def offer_tables(
-    encoder: Encoder, report: SeparationReport, swapped: InterchangeReport | None, head: Head, column: str, kind: str
-) -> None:
-    """Offer the map, the tables behind the page, and the link."""
-    theme = current_theme()
-    table = named_heads(report.heads)
+def offer_tables(encoder: Encoder, report: SeparationReport, swapped: InterchangeReport | None, head: Head) -> None:
+    """Offer the tables behind the page, and the link."""
     parameters = {name: st.session_state.get(name) for name in ("head", "source", "sense_map", "sense_word")}
     provenance = Provenance.of(
         encoder,
@@ -289,16 +291,9 @@ def offer_tables(
     }
     if swapped is not None:
         tables |= {name: (lambda n=name: getattr(swapped, n)) for name in ("heads", "reliability", "gaps")}
-    if table.empty:
-        curve = layers_curve(layers_frame(report), theme)
-        this_page().view = View("selfattn-senses", provenance, {"layers": lambda: curve}, tables)
-        return
-    name = next(name for name, (shown, _) in MAPS.items() if shown == column)
-    chart = head_map(table, column, theme, str(head), kind=kind)
-    figures = {name: lambda: chart}
-    reading = {name: captions.heads(report, head)}
-    tables = {name: lambda: table, **tables}
-    this_page().view = View("selfattn-senses", provenance, figures, tables, captions=reading)
+    if not report.heads.empty:
+        tables["heads, separation"] = lambda: named_heads(report.heads)
+    this_page().view = View("selfattn-senses", provenance, {}, tables)
 
 
 def show_scan(head: Head) -> None:

@@ -47,7 +47,7 @@ def show_leading_head(choice: Choice, frame: pd.DataFrame) -> None:
     chart, pick = word_strip(frame, current_theme(), pick=True), partial(_choose_word, pair, frame)
     show_chart(
         chart, words.most_weight(frame, pair.word, str(head)), key="strip", pick=pick, width="content", visible=False,
-        name="what the word attends to", table=lambda: frame,
+        name=f'what "{pair.word}" attends to', table=lambda: frame,
     )  # fmt: skip
     effect = st.empty()
     try:
@@ -115,7 +115,7 @@ def _show_map(choice: Choice, every: PairInterchange) -> None:
     key = ("map", measure, pair.places, name if measure == "removal" else "")
     frame, column, title, reading = cached(choice.encoder, key, lambda _: made(choice, every, measure))
     chart = head_map(frame, column, current_theme(), name, title=title)
-    show_chart(chart, reading, key="map", heads=True, width="content")
+    show_chart(chart, reading, key="map", heads=True, width="content", name=f"all heads: {measure}")
 
 
 def _swaps(choice: Choice, every: PairInterchange, measure: str) -> tuple[pd.DataFrame, str, str, str]:

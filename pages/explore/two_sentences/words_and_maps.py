@@ -12,7 +12,7 @@ from selfattn.charts.two_sentences import difference_map, maps_of_two, two_sente
 from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.choice import Choice, Occurrence
-from selfattn.dashboard.download import file_button, view_link
+from selfattn.dashboard.download import file_button, file_name, view_link
 from selfattn.dashboard.figures import current_theme, show_chart, this_page
 from selfattn.dashboard.pickers import (
     MapOptions,
@@ -88,8 +88,9 @@ def show_maps(choice: Choice) -> Provenance:
     for name, view in views.items():
         with columns[name]:
             reading = _map_reading(view, source) + binning(view)
-            show_chart(charts[name], reading, width="content", table=table_of(view))
-            _offer_png(f"{head}-{name}", charts[name], origin)
+            title = f"what each word attends to in {name}" + ("" if source == "from scratch" else f", {source}")
+            show_chart(charts[name], reading, width="content", name=title, sentence=name, table=table_of(view))
+            _offer_png(name, charts[name], origin.of_figure(title, sentences=(name,)))
     if not options.special:
         st.text(captions.hidden_weight({name: view.hidden for name, view in views.items()}), width="stretch")
     return origin
@@ -102,10 +103,15 @@ def _show_against(choice: Choice, hidden: bool) -> None:
     reading = captions.weight_difference(found)
     places = st.container(horizontal=True, gap="medium")
     with places.container(width=COLUMN):
-        show_chart(butterfly(rows, theme, name=name), captions.only_one_has(rows, choice.pair.word), width="content")
+        own_row, title = (
+            captions.only_one_has(rows, choice.pair.word),
+            f'what "{choice.pair.word}" attends to, A against B',
+        )
+        show_chart(butterfly(rows, theme, name=name), own_row, width="content", name=title)
     with places.container(width=COLUMN):
         chart = difference_map(found, theme, name=name)
-        show_chart(chart, reading, width="content", visible=False, table=lambda: found.frame())
+        title = "what each word attends to, A minus B"
+        show_chart(chart, reading, width="content", visible=False, name=title, table=lambda: found.frame())
         st.text(reading, width="stretch")
         if hidden:
             gone = {
@@ -143,8 +149,8 @@ def _map_reading(view: WordMap, source: str) -> str:
 
 def _offer_png(name: str, chart: Spec, origin: Provenance) -> None:
     """A picture's own icon. Nothing is drawn before it is asked for."""
-    make, file = lambda: files.png(chart, origin, PIXELS), f"selfattn-{name}.png".replace(" ", "")
-    file_button(f"PNG of {name[-1]}", make, file, "image/png", f"png_{name[-1]}", ":material/image:")
+    make, file = lambda: files.png(chart, origin, PIXELS), f"{file_name(origin)}.png"
+    file_button(f"PNG of {name}", make, file, "image/png", f"png_{name}", ":material/image:")
 
 
 def _origin(choice: Choice) -> Provenance:
@@ -164,7 +170,7 @@ def offer_figure(choice: Choice, words: pd.DataFrame, origin: Provenance) -> Non
     """Offer the figure (both strips above both maps), the weights, and the link."""
     pair, head = choice.pair, choice.head
     file = f"selfattn-{str(head).replace(' ', '')}"
-    name = f"{pair.word} in both sentences"
+    name = f'"{pair.word}" and the whole head in both sentences'
     reading = captions.most_weight(words, pair.word, str(head))
     if st.session_state.get("view") == AGAINST:
         found = against(choice, bool(st.session_state.get("hide")))

@@ -89,7 +89,8 @@ def _map(weights: pronouns.PronounWeights) -> None:
         f"Share right minus .50, over all sentences. {best} is right in {share(float(right.max()))}; "
         f"{int((right > 0.5).sum())} heads are right more often than not."
     )
-    show_chart(teaching.heads_chart(right - 0.5, kind="signed", maximum=0.5), caption, width="content")
+    chart = teaching.heads_chart(right - 0.5, kind="signed", maximum=0.5)
+    show_chart(chart, caption, width="content", name="pronouns: share right minus .50")
 
 
 def _twins(encoder: Encoder, weights: pronouns.PronounWeights) -> None:
@@ -134,7 +135,8 @@ def _removal(encoder: Encoder, twins: list[Place], best: Head) -> None:
         f"({effect(float(effects[order[0]]))}); the head that attends best elsewhere, {best}, comes {order.index(best) + 1}. "
         f"of {len(order)}. {noise}"
     ).rstrip()
-    show_chart(teaching.heads_chart(effects, kind="effect", numbers="+.2f"), caption, width="content")
+    chart = teaching.heads_chart(effects, kind="effect", numbers="+.2f")
+    show_chart(chart, caption, width="content", name="the twins: effect of removing each head")
     teaching.prose("What a head attends to and what it does are two different questions. Attention is not explanation.")
 
 
