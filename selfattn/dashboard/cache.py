@@ -26,7 +26,6 @@ from selfattn.settings import Settings
 
 T = TypeVar("T")
 Place = tuple[str, tuple[int, ...]]  # a word where it stands: the text and its token positions
-EXACT = 72 * 64  # heads x tokens: where there are more, the map of all heads is by gradient
 OVERHEAD = 1000  # bytes for what isn't in an array
 
 
@@ -205,20 +204,13 @@ def cached_effect(encoder: Encoder, first: Place, second: Place, how: str = "zer
     return change_of_cosine(after, before)
 
 
-def swaps_are_exact(encoder: Encoder, *places: Place | None) -> bool:
-    """Whether the map of all heads is run head by head: else that would take seconds, and it is by gradient."""
-    tokens = max(len(cached_encode(encoder, place[0]).tokens) for place in places if place is not None)
-    return encoder.n_layers * encoder.n_heads * tokens <= EXACT
-
-
 def cached_interchange(
-    encoder: Encoder, first: Place, second: Place, control: Place | None, heads: tuple | None = None
+    encoder: Encoder, first: Place, second: Place, control: Place | None, heads: tuple | None = None, how: str = "exact"
 ) -> PairInterchange:
-    """How far swapping heads moves the word (`interchange_pair`): every head alone, or the sets in `heads`, exactly."""
-    how = "exact" if heads is not None or swaps_are_exact(encoder, first, second, control) else "gradient"
+    """How far swapping heads moves the word (`interchange_pair`): every head alone, or the sets in `heads`."""
     return cached(
         encoder,
-        ("interchange", first, second, control, heads),
+        ("interchange", first, second, control, heads, how),
         lambda progress: interchange_pair(encoder, first, second, control, heads=heads, how=how, progress=progress),
         "Swapping each head in turn ..." if heads is None else "",
         runs=True,

@@ -17,7 +17,7 @@ from selfattn.analysis.interventions import PairInterchange
 from selfattn.analysis.measures import most_to_another
 from selfattn.analysis.word_map import MOST, WordMap, word_map
 from selfattn.dashboard.address import carry_choice
-from selfattn.dashboard.cache import cached_interchange, encoder_key, swaps_are_exact
+from selfattn.dashboard.cache import cached_interchange, encoder_key
 from selfattn.dashboard.choice import Occurrence, Pair
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, pick_encoder, show_encoder
 from selfattn.dashboard.figures import heading, literal, this_page
@@ -33,6 +33,7 @@ from selfattn.words import find
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
 CHIPS = 8  # words offered in sight
+EXACT = 72 * 64  # heads x tokens: where there are more, the map of all heads is by gradient
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
@@ -116,7 +117,8 @@ def leading_head(encoder: Encoder, pair: Pair) -> Head | None:
 
 def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] | None = None) -> PairInterchange:
     """How far swapping each head, or each of these sets of heads, moves the pair's word. Raises NotRecomputable."""
-    shares = cached_interchange(encoder, *pair.places, heads)
+    how = "exact" if heads or swaps_are_exact(encoder, pair) else "gradient"
+    shares = cached_interchange(encoder, *pair.places, heads, how)
     if heads is None:
         st.session_state.ranked = (encoder_key(encoder), pair.places)
     return shares
@@ -125,7 +127,13 @@ def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] 
 def quickly_ranked(encoder: Encoder, pair: Pair) -> bool:
     """Whether the heads of this pair are ranked at once, or have been for this visitor."""
     known = st.session_state.get("ranked") == (encoder_key(encoder), pair.places)
-    return known or swaps_are_exact(encoder, *pair.places)
+    return known or not encoder.recomputable or swaps_are_exact(encoder, pair)
+
+
+def swaps_are_exact(encoder: Encoder, pair: Pair) -> bool:
+    """Whether the map of all heads is run head by head: else that would take seconds, and it is by gradient."""
+    sides = [side for side in (pair.first, pair.second, pair.control) if side is not None]
+    return len(encoder.all_heads) * max(len(side.encoding.tokens) for side in sides) <= EXACT
 
 
 def _show_leading(name: str) -> None:

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from pages.explore.two_sentences import swaps
 from selfattn import load_encoder
 from selfattn.analysis.interventions import interchange_pair
-from selfattn.dashboard import cache
+from selfattn.dashboard import pickers
 from selfattn.dashboard.figures import this_page
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
@@ -224,7 +224,7 @@ def test_the_words_of_both_are_offered_rarest_first_and_the_chosen_one_always(ma
 def test_where_the_map_takes_long_the_words_stand_first_and_the_leading_head_comes(encoder, monkeypatch):
     before = []  # the map: what stands there already
     shares_of = swaps.shares_of
-    monkeypatch.setattr(cache, "EXACT", 1)
+    monkeypatch.setattr(pickers, "EXACT", 1)
     monkeypatch.setattr(swaps, "shares_of", lambda *it: before.append(list(this_page().figures)) or shares_of(*it))
     at = AppTest.from_file(str(APP), default_timeout=120).run()
     assert not at.exception and len(before) > 1
@@ -233,7 +233,8 @@ def test_where_the_map_takes_long_the_words_stand_first_and_the_leading_head_com
     assert chosen_head(at) == str(encoder.all_heads[int(share.argmax())])
 
 
-def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_another_word(tmp_path):
+def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_another_word(tmp_path, monkeypatch):
+    monkeypatch.setattr(pickers, "EXACT", 1)  # of any size
     folder = save_tiny(FAMILIES["DeBERTa"], tmp_path / "tiny")
     at = AppTest.from_file(str(APP), default_timeout=120)
     at.query_params.update(model="another ...", other=str(folder))

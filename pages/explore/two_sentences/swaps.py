@@ -15,10 +15,10 @@ from selfattn.captions.answer import Leader, Swap
 from selfattn.charts.head_map import head_map
 from selfattn.charts.way import way
 from selfattn.charts.word_strip import word_strip
-from selfattn.dashboard.cache import cached, cached_effect, swaps_are_exact
+from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.choice import Choice, Occurrence, Pair
 from selfattn.dashboard.figures import current_theme, literal, show_chart
-from selfattn.dashboard.pickers import choose_word, leading_head, quickly_ranked, segmented, shares_of
+from selfattn.dashboard.pickers import choose_word, leading_head, quickly_ranked, segmented, shares_of, swaps_are_exact
 from selfattn.dashboard.stored_report import stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -69,7 +69,7 @@ def show_leading_head(choice: Choice, frame: pd.DataFrame) -> None:
 
 def swap_of(choice: Choice, head: Head, every: PairInterchange) -> Swap:
     """One head's swap, exactly: from the map of all, or run for itself where the map is by gradient."""
-    if swaps_are_exact(choice.encoder, *choice.pair.places):
+    if swaps_are_exact(choice.encoder, choice.pair):
         return _swap(choice.pair, float(every.share[head]), float(every.control[head]))
     one = shares_of(choice.encoder, choice.pair, ((head,),))
     return _swap(choice.pair, float(one.share[0]), float(one.control[0]))
@@ -105,7 +105,8 @@ def _show_swap(choice: Choice, own: Swap) -> None:
         reading = answer.all_swapped(swap, cosine, pair.word, same_token, pair.same_position, pair.sense)
     control = float("nan") if swap.control is None else swap.control
     chart = way(pair.word, swap.share, current_theme(), control)
-    show_chart(chart, reading, one_head=what == ONE, width="content", name=f'the way of "{pair.word}" from A to B')
+    name = f'the way of "{pair.word}" from A to B'
+    show_chart(chart, reading, one_head=what == ONE, width="content", visible=what != AS_IT_IS, name=name)
 
 
 def _show_map(choice: Choice, every: PairInterchange) -> None:
@@ -115,7 +116,10 @@ def _show_map(choice: Choice, every: PairInterchange) -> None:
     key = ("map", measure, pair.places, name if measure == "removal" else "")
     frame, column, title, reading = cached(choice.encoder, key, lambda _: made(choice, every, measure))
     chart = head_map(frame, column, current_theme(), name, title=title)
-    show_chart(chart, reading, key="map", heads=True, width="content", name=f"all heads: {measure}")
+    show_chart(
+        chart, reading, key="map", heads=True, width="content", name=f"all heads: {measure}",
+        visible=measure != "swap",  # of the swap the words above say it already
+    )  # fmt: skip
 
 
 def _swaps(choice: Choice, every: PairInterchange, measure: str) -> tuple[pd.DataFrame, str, str, str]:
