@@ -57,7 +57,7 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
 
 
 def test_the_numbers_of_the_chosen_picture_stand_there_as_a_table(views):
-    at = opened("pages/explore/inside_a_head/page.py", download_numbers=True)
+    at = opened("pages/explore/inside_a_head/page.py", download_numbers=True, step="weights")
     names = at.selectbox(key="download_figure").options
     weights = next(name for name in names if name.endswith(". weights"))
     at = at.selectbox(key="download_figure").set_value(weights).run()
