@@ -33,7 +33,7 @@ def test_an_encoder_of_ones_own_its_weights_and_the_occurrence_go_along(page, se
     open_page(page, page.url)
     eventually(page, lambda: held(page) == first)
     expect(page.get_by_test_id("stSidebar").get_by_text(folder)).to_be_visible()
-    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    expect(page.get_by_test_id("stAlert").filter(has_text="The link")).to_have_count(0)
     page.get_by_role("link", name="A word in two sentences").first.click()
     wait_until_idle(page)
     page.go_back()
