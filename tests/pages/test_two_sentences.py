@@ -228,7 +228,7 @@ def test_where_the_map_takes_long_the_words_stand_first_and_the_leading_head_com
     monkeypatch.setattr(swaps, "shares_of", lambda *it: before.append(list(this_page().figures)) or shares_of(*it))
     at = AppTest.from_file(str(APP), default_timeout=120).run()
     assert not at.exception and len(before) > 1
-    assert all(drawn[:2] == ["1. where the two vectors part", "2. what the word attends to"] for drawn in before)
+    assert all(drawn[:2] == ["1. where the two vectors part", '2. what "bank" attends to'] for drawn in before)
     share = interchange_pair(encoder, *(places_of(encoder, PAIRS[0])), how="gradient").share
     assert chosen_head(at) == str(encoder.all_heads[int(share.argmax())])
 
