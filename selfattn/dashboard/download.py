@@ -53,7 +53,7 @@ def file_button(
 
 def file_name(origin: Provenance) -> str:
     """The name of a figure's files, without its ending: of what it shows."""
-    return bundle.safe_name(f"selfattn-{origin.title}")
+    return bundle.safe_name(f"selfattn {origin.title}")
 
 
 def show_download(page: Page) -> None:

@@ -95,6 +95,9 @@ def test_its_picture(page, server):
     assert picture.format == "PNG" and picture.width > 600
     provenance = json.loads(picture.text["provenance"])
     assert (provenance["layer"], provenance["head"]) == (5, 7) and visitor.actions == 1
+    assert (picture.text["Title"], list(provenance["sentences"])) == ("What each word attends to in A, L5 H7", ["A"])
+    toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own: "Download" is the one route
+    assert {bar.evaluate("bar => getComputedStyle(bar).display") for bar in toolbars.all()} == {"none"}
 
 
 def test_a_against_b(page, server):

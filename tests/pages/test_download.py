@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import download
 from selfattn.export import bundle, report
+from selfattn.export.provenance import Provenance
 from tests.pages.conftest import APP, pages
 
 pytestmark = pytest.mark.slow
@@ -76,6 +77,12 @@ def test_a_figures_file_names_its_own_head_or_none(views, of, layer):
     assert origins.pop("all heads").layer is None
     (card,) = origins.values()
     assert (card.layer, card.head) == (layer, None if layer is None else 7)
+
+
+def test_files_are_named_after_what_they_show():
+    origin = Provenance(title="the page", layer=5, head=7)
+    assert download.file_name(origin.of_figure('what "bank" attends to')) == "selfattn-What-bank-attends-to-L5-H7"
+    assert download.file_name(origin.of_figure('"bank" in A', one_head=False)) == "selfattn-bank-in-A"
 
 
 def test_the_whole_page_in_one_file(views):
