@@ -119,6 +119,17 @@ def test_the_word_is_in_the_address_where_a_fresh_load_would_choose_another():
     assert fresh(at).button_group(key="word").value == "came"
 
 
+def test_a_chosen_word_that_stops_being_the_default_enters_the_address():
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    first = {"a": "The bank saw a crane.", "b": "A crane on the bank.", "c": "", "example": None}
+    then = {"a": "The hippopotamus bank saw a crane.", "b": "A crane on the bank, a hippopotamus.", "word_chosen": True}
+    for sentences, in_address in ((first, None), (then, "crane")):
+        for key, value in sentences.items():
+            at.session_state[key] = value
+        at.run()
+        assert (at.session_state["word"], at.query_params.get("word")) == ("crane", in_address)
+
+
 def test_the_address_holds_the_start_of_the_weights_digest(folder):
     at = opened(model="another ...", other=str(folder))
     digest = load_encoder(str(folder)).digest
