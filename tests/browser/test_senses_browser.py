@@ -51,6 +51,9 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     wait_for_address(page, "head=L3+H7")
 
     page.get_by_role("button", name="Download", exact=True).click()
+    page.get_by_label("Figure").click()
+    page.get_by_role("option", name=re.compile("attention adds")).click()
+    wait_until_idle(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Parquet", exact=True).click()
     table = pd.read_parquet(download.value.path())
@@ -79,6 +82,7 @@ def test_a_long_computation_shows_its_progress_and_stops(page, server):
     )
     page.get_by_text("Over 3 words").wait_for(timeout=120_000)
     wait_until_idle(page)
+    page.get_by_text("The words, ranked; heads removed").click()
     page.get_by_text("Measure it").click()
     page.get_by_text(re.compile(r"Removing each head, sentence \d+ of 12")).wait_for()
     page.get_by_role("button", name="Stop").click()

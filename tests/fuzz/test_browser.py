@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from playwright.sync_api import expect
 
+from pages.explore.two_sentences.gallery import GALLERY
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.export import report
@@ -41,10 +43,12 @@ def test_markup_stays_text_on_the_main_view(server, page):
     assert page.title() == title
     assert page.locator("[data-testid=stMain] strong", has_text="bold").count() == 0
     eventually(
-        page, lambda: page.locator("[data-testid=stVegaLiteChart]").first.get_by_text("script", exact=True).count() >= 1
+        page, lambda: page.locator("[data-testid=stVegaLiteChart]").get_by_text("script", exact=True).count() >= 1
     )
-    # The page's own two links to other views aside.
-    assert page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])").count() == 0
+    # Links to other views and the gallery's six aside, whose addresses are ours.
+    links = page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])")
+    expect(links).to_have_count(len(GALLERY))
+    assert all(link.get_attribute("href").startswith("./") for link in links.all())
 
 
 def test_markup_stays_text_in_the_report(page, tmp_path, encoder):
