@@ -10,7 +10,7 @@ run: .venv/runtime
 
 # At each change, about a minute: no browser, no server, nothing slow.
 quick: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (browser or long or ray or slow)"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (browser or long or ray or slow)" --ignore-glob "tests/browser" --ignore-glob "tests/soak"
 
 test: lint
 	$(BIN)/python tests/browser/find_chromium.py

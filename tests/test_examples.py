@@ -329,6 +329,7 @@ def test_labelled_sentences(rows: list[Row], complaints: Callable) -> None:
     assert complaints(rows) == []
 
 
+@pytest.mark.slow
 def test_before_attention_nothing_tells_the_senses_apart(rows: list[Row], encoder: Encoder) -> None:
     assert sense_tokens(rows, encoder) == []
     assert sense_tokens(in_bank_rows(rows, lambda sentence: f"Yes, {sentence}"), encoder) != []

@@ -18,6 +18,7 @@ from selfattn.senses import InterchangeReport
 PAIR = ("The bank of the river.", "The bank approved the loan.")
 
 
+@pytest.mark.slow
 def test_the_three_lines_of_the_docstring_make_the_figure():
     lines = textwrap.dedent(re.search(r"\n\n((?:    .*\n)+)", notebook.__doc__)[1]).splitlines()
     assert len(lines) == 3
@@ -47,6 +48,7 @@ def drawn(chart):
     return drawn_frame(spec)
 
 
+@pytest.mark.slow
 def test_attention_draws_the_models_own_weights_of_that_head(encoder):
     cells = drawn(notebook.attention(encoder, CRANES[0], 3, 7)).sort_values(["row", "column"])
     weights = encoder.reference_weights(CRANES[0])[3, 7]
@@ -102,6 +104,7 @@ def test_swaps_draws_how_far_each_head_moves_the_word(encoder):
     assert "control" not in drawn(notebook.swaps(encoder, *CRANES, word="crane"))
 
 
+@pytest.mark.slow
 def test_handed_over_draws_norms_and_not_weights(encoder):
     frame = drawn(notebook.handed_over(encoder, PAIR[0], "bank", 0, 10))
     assert frame["norm"][frame["text"] == "river"].item() == pytest.approx(1.76, abs=0.0051)
@@ -139,6 +142,7 @@ def test_the_reports_tables_are_drawn():
     assert numbers(notebook.leading_together(curve, "bank"), "share") == [0.1, 0.2, 0.0, 0.1]
 
 
+@pytest.mark.slow
 def test_parting_draws_the_cosine_at_each_depth(encoder):
     frame = drawn(notebook.parting(encoder, *CRANES, word="CRANE"))
     a, b = (encoder.encode(text) for text in CRANES)

@@ -42,6 +42,7 @@ def test_one_words_stored_shares_equal_the_live_ones(encoder):
         pd.testing.assert_frame_equal(one, other, check_dtype=False, atol=1e-4, rtol=0)
 
 
+@pytest.mark.slow
 def test_one_heads_stored_passport_equals_the_live_one(encoder):
     frame = KINDS["passports"].reads()
     found = stored("passports", encoder, frame).report
@@ -80,6 +81,7 @@ def same(found, expected, atol):
             assert one == (pytest.approx(other, abs=atol, nan_ok=True) if isinstance(other, float | tuple) else other)
 
 
+@pytest.mark.slow
 def test_a_report_comes_back_as_it_was_stored_and_only_for_what_it_was_made_of(encoder, tmp_path, monkeypatch):
     labelled = KINDS["separation"].reads().query("word in ('bank', 'bat')")
     report = separation(encoder, labelled, shuffles=20, floor=False)

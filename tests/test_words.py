@@ -72,6 +72,7 @@ def test_every_visible_character_is_in_one_word(text):
 
 
 @given(TEXTS)
+@pytest.mark.slow
 def test_a_word_taken_alone_is_one_word(text):
     for word in words_of(text):
         assert words_of(word) == [word]
@@ -80,6 +81,7 @@ def test_a_word_taken_alone_is_one_word(text):
 @pytest.mark.parametrize("kind", BACKENDS)
 @given(text=TEXTS)
 @settings(deadline=None)
+@pytest.mark.slow
 def test_tokens_go_to_the_first_word_they_reach(kind, text):
     found = BACKENDS[kind].encode(text)
     words = token_words(text, found.offsets, found.special_tokens_mask)
@@ -98,6 +100,7 @@ def test_tokens_go_to_the_first_word_they_reach(kind, text):
 @pytest.mark.parametrize("kind", BACKENDS)
 @given(text=TEXTS)
 @settings(deadline=None)
+@pytest.mark.slow
 def test_pooled_rows_still_sum_to_one(kind, text):
     found = BACKENDS[kind].encode(text)
     words = token_words(text, found.offsets, found.special_tokens_mask)

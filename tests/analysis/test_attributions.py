@@ -34,6 +34,7 @@ def asked(encoder):
     )
 
 
+@pytest.mark.slow
 def test_the_number_is_the_projection_on_the_difference(encoder, asked):
     first, towards, opinions, _ = asked
     assert float(towards.norm()) == pytest.approx(1.0, abs=1e-5)
@@ -62,6 +63,7 @@ def test_occlusion_equals_one_sentence_at_a_time_with_the_word_masked(encoder, a
         assert float(value) == pytest.approx(opinions.number - float(left), abs=1e-4), word.text
 
 
+@pytest.mark.slow
 def test_integrated_gradients_equal_a_riemann_sum_and_are_complete(encoder, asked):
     first, towards, opinions, _ = asked
     ids = torch.tensor([first.ids])

@@ -122,6 +122,7 @@ def test_a_special_token_never_matches_a_word_spelled_like_it():
     assert found.side == ("A", "B", "both")
 
 
+@pytest.mark.slow
 def test_two_tokenisers_meet_at_the_words(encoders):
     first, second = encoders["before"].encode(TEXT), encoders["other"].encode(TEXT)
     assert len(first.tokens) != len(second.tokens)

@@ -41,6 +41,7 @@ def test_the_effect_of_a_head_is_the_cosine_without_it_minus_the_cosine_with_it(
     assert (effect < 0).any() and (effect > 0).any()  # effects have both signs
 
 
+@pytest.mark.slow
 def test_heads_removed_together(encoder):
     heads = [(1, 2), (4, 9), (4, 10)]
     before = cosine(*(word(encoder.encode(text).hidden[-1], at) for text, at in (FIRST, SECOND)))
@@ -104,6 +105,7 @@ A, B = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
 C = ("The bank sloped toward the stream.", (2,))
 
 
+@pytest.mark.slow
 def test_swaps_on_the_pair_that_the_dashboard_opens_with(encoder):
     """Measured before the library was written, with hooks of its own."""
     swaps = interchange_pair(encoder, A, B, C)
@@ -115,6 +117,7 @@ def test_swaps_on_the_pair_that_the_dashboard_opens_with(encoder):
     assert (swaps.a_from_b[5, 7].item(), swaps.b_from_a[5, 7].item()) == pytest.approx((0.23, 0.28), abs=0.0051)
 
 
+@pytest.mark.slow
 def test_all_heads_swapped_together_bring_the_word_the_whole_way(encoder):
     swaps = interchange_pair(encoder, A, B, C, heads=[tuple(encoder.all_heads), (5, 7), ()])
     assert swaps.share[0].item() == pytest.approx(1, abs=1e-4) and swaps.cosine[0].item() == pytest.approx(1, abs=1e-5)
@@ -127,6 +130,7 @@ def test_all_heads_swapped_together_bring_the_word_the_whole_way(encoder):
 SPLIT = ("He met the banker there.", (4, 5))  # a word of two tokens stands for one of several pieces
 
 
+@pytest.mark.slow
 def test_a_swap_is_the_donors_mean_at_every_piece_of_the_word(encoder):
     seen = []
     swaps = interchange_pair(encoder, FIRST, SPLIT, progress=lambda done, total: seen.append((done, total)))

@@ -24,6 +24,7 @@ USES = {
 
 
 @pytest.mark.parametrize("use", USES)
+@pytest.mark.slow
 def test_no_other_head_is_computed(encoder, asked_heads, use):
     USES[use](encoder)
     assert asked_heads

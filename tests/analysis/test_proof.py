@@ -44,6 +44,7 @@ def test_an_error_in_one_head_is_found(encoder, monkeypatch):
     assert (proof[bad]["context"] > 1e-5).all() and (proof[~bad]["context"] < 5e-6).all()
 
 
+@pytest.mark.slow
 def test_an_error_in_one_heads_projection_is_found(encoder, monkeypatch):
     right = projections.project
 
@@ -57,6 +58,7 @@ def test_an_error_in_one_heads_projection_is_found(encoder, monkeypatch):
     assert (found.drop((2, 7)) < 1e-5).all()
 
 
+@pytest.mark.slow
 def test_a_text_whose_maps_do_not_fit_has_no_separate_pass(encoder, monkeypatch):
     monkeypatch.setenv("SELFATTN_SEPARATE_PASS_MEGABYTES", "1")
     fits = int((2**20 / 4 / 72) ** 0.5)  # four bytes a weight, 72 heads
@@ -86,6 +88,7 @@ def support():
         return support_table()
 
 
+@pytest.mark.slow
 def test_the_support_table(support):
     table = support.set_index("family")
     assert sorted(table.index) == sorted(FAMILIES)

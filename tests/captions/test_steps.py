@@ -55,6 +55,7 @@ def test_step_error_of_a_step_without_a_counterpart(chains):
         ("ModernBERT", "square root of the head's width", "hides 14 of 20 in A, 14 of 20 in B from the word."),
     ],
 )
+@pytest.mark.slow
 def test_scale_and_mask_are_what_each_family_does(tmp_path, name, scaled, masked):
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
     recording = encoder.encode("a" * 18)  # of 20 tokens a window of ±4 lets the second one attend to six

@@ -37,6 +37,7 @@ def test_a_heads_map_draws_the_models_own_weights_row_by_row(sides, sentence):
         assert same_color(item["fill"], on_ramp(LIGHT.weights, float(own[i, j] / own.max()))), (i, j)
 
 
+@pytest.mark.slow
 def test_rows_are_queries_from_the_top_and_columns_keys_from_the_left():
     spec = heatmap(MATRIX, ["q0", "q1"], LIGHT, columns=["k0", "k1", "k2"], cell=40)
     assert {"from: q1", "to: k0", "value: 0.50"} <= set(cells(spec)[1, 0]["description"].split("; "))
@@ -60,6 +61,7 @@ def test_numbers_on_strong_cells_have_the_backgrounds_ink(theme):
     ("numbers", "written"),
     [(".0%", ["10 %", "90 %", "0 %"]), ([f"head {i}" for i in range(6)], ["head 0", "head 1", "head 2"]), (None, [])],
 )
+@pytest.mark.slow
 def test_what_is_written_in_the_cells_of_a_table(numbers, written):
     spec = heatmap(MATRIX, ["a", "b"], LIGHT, columns=["c", "d", "e"], cell=(60, 30), numbers=numbers)
     assert [item["text"] for item in drawn(spec, "text") if item["y"] < 30] == written
@@ -124,6 +126,7 @@ def test_repeated_and_odd_words_keep_their_cells_and_their_spelling():
 
 
 @pytest.mark.parametrize(("n", "every"), [(12, 1), (45, 1), (46, 2), (60, 2), (100, 3)])
+@pytest.mark.slow
 def test_labels_are_thinned_evenly_from_the_first(n, every):
     words = [f"w{i}" for i in range(n)]
     spec = heatmap(np.full((n, n), 1 / n), words, LIGHT, marked=[1], sides=["both"] * (n - 1) + ["A"])

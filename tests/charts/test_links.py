@@ -49,6 +49,7 @@ def test_lines_of_different_heads_end_side_by_side(frame, spec):
     assert len(ends) == len(frame[(frame["text"] == "its") & (frame["weight"] >= 0.005)]) == len(set(ends))
 
 
+@pytest.mark.slow
 def test_the_word_stands_at_its_own_place_in_its_sentences_hue(spec):
     (own,) = [item for item in drawn(spec, "text") if item["x"] == 112]
     (listed,) = [item for item in drawn(spec, "text") if item["x"] == WIDTH - 120 and item["text"] == "crane"]

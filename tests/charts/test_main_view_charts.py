@@ -88,6 +88,7 @@ def test_a_and_b_share_a_scale_in_each_step_and_no_two_steps_must(followed):
     assert domains["scores"] != domains["weights"]
 
 
+@pytest.mark.slow
 def test_every_bar_carries_its_token_and_its_number(followed, sides):
     spec = kernel_steps(*followed, LIGHT)
     labels = texts(spec, "axis-label")
@@ -113,6 +114,7 @@ def test_the_token_under_the_cursor_is_lit_in_every_step(followed):
 
 
 @pytest.mark.parametrize("now", [1, 4])
+@pytest.mark.slow
 def test_a_button_lights_a_step_and_its_lines_of_the_kernel(followed, now):
     spec = kernel_steps(*followed, LIGHT)
     spec["params"][0]["value"] = now
@@ -139,6 +141,7 @@ def test_the_kernels_ten_lines_run_and_make_the_weights():
     assert torch.equal(names["context"], attend(query, key, value).context)
 
 
+@pytest.mark.slow
 def test_a_step_that_changes_nothing_says_so_and_one_that_does_does_not(followed):
     steps, context = followed
 

@@ -18,6 +18,7 @@ RANKS = pd.DataFrame(
 METHODS = {"rollout": LIGHT.muted, "gradients": LIGHT.weights[3], "occlusion": LIGHT.effect[-1]}
 
 
+@pytest.mark.slow
 def test_every_methods_mark_stands_at_its_rank_in_its_words_row():
     spec = rank_chart(RANKS, METHODS, LIGHT, width=400)
     shapes = dict(zip(METHODS.values(), METHOD_SHAPES))

@@ -59,6 +59,7 @@ def test_the_words_row_is_outlined_and_the_title_has_the_sentences_hue(charts, m
     assert outline["y"] / (400 / n) == pytest.approx(maps[sentence].labels.index("crane"))
 
 
+@pytest.mark.slow
 def test_the_figure_has_the_words_above_a_beside_b(charts, strips):
     spec = two_sentences(strips, charts.values(), LIGHT)
     outlines = [item for item in drawn(spec, "rect") if item.get("stroke") == LIGHT.ink]
@@ -71,6 +72,7 @@ def test_the_figure_has_the_words_above_a_beside_b(charts, strips):
     assert drawn_title(spec) == "A L3 H7" and set(drawn_frame(spec)["sentence"].dropna()) == {"A", "B"}
 
 
+@pytest.mark.slow
 def test_the_difference_is_a_minus_b_centred_with_the_gaps_named(sides, strips):
     a, b = sides.values()
     comparison = compare_sentences((a.encoding, a.word), (b.encoding, b.word), 3, 7)

@@ -22,6 +22,7 @@ def drawn(labels: str) -> str:
 
 
 @pytest.mark.parametrize("word", WORDS)
+@pytest.mark.slow
 def test_every_word_is_drawn_as_it_is_spelled(word):
     from html import escape
 

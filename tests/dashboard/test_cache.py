@@ -95,6 +95,7 @@ def test_results_are_kept_by_encoder_text_word_and_way(encoder, results, monkeyp
     assert cached(twin, ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
 
 
+@pytest.mark.slow
 def test_progress_is_shown_while_it_is_made_and_gone_after(results):
     def script():
         from types import SimpleNamespace

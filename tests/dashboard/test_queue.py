@@ -18,6 +18,7 @@ class Superseded(Exception):
 
 
 @pytest.mark.parametrize("places", [1, 2])
+@pytest.mark.slow
 def test_fifty_visitors_take_turns_in_the_order_they_came(places):
     turns, running, most, order = Queue(places), 0, 0, []
     lock = threading.Lock()
@@ -130,6 +131,7 @@ def test_a_page_that_waits_for_its_turn_says_so(monkeypatch):
     assert said[-1] == "gone"
 
 
+@pytest.mark.slow
 def test_a_rerun_calls_off_the_one_that_waits():
     """Streamlit's own stop reaches a script run that waits for its turn."""
 

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from selfattn.dashboard.permissions import start_model
 from selfattn.encoders.sources import BUNDLED_NAME
 
@@ -14,6 +16,7 @@ def test_the_encoder_named_on_the_command_line_is_the_first(monkeypatch):
     assert start_model() == "a/folder"
 
 
+@pytest.mark.slow
 def test_the_frame_needs_nothing_heavy():
     """What app.py imports before its first visitor: torch and transformers would hold up the server by seconds."""
     imports = "import selfattn.dashboard.streamlit_internals, sys"

@@ -52,6 +52,7 @@ def test_bank_looks_at_river(encoder):
 
 
 @pytest.mark.parametrize("sentence", SENTENCES, ids=range(len(SENTENCES)))
+@pytest.mark.slow
 def test_kernel_against_the_models_own_weights_in_every_layer_and_head(encoder, sentence):
     encoding, reference = encoder.encode(sentence), encoder.reference_weights(sentence)
     assert reference.shape == (6, 12, len(encoding.tokens), len(encoding.tokens))
@@ -162,6 +163,7 @@ def test_knock_out_takes_several_positions_and_two_ways(encoder):
         encoder.knock_out(MUDDY, 2, how="median")
 
 
+@pytest.mark.slow
 def test_knock_out_in_chunks_is_the_same(encoder, monkeypatch):
     whole, seen = encoder.knock_out(MUDDY, 2), []
     monkeypatch.setattr("selfattn.encoders.encoder.KNOCK_OUT_TOKENS", 100)
@@ -180,6 +182,7 @@ def test_with_attention_off_bank_is_the_same_to_the_last_bit(encoder):
     assert (with_attention[0] - with_attention[1]).abs().max() > 0.1
 
 
+@pytest.mark.slow
 def test_removing_sets_of_heads(encoder):
     vectors = encoder.knock_out(MUDDY, "BANK", heads=[(), (0, 4), ((0, 4), (3, 7)), tuple(encoder.all_heads)])
     assert torch.allclose(vectors[0], encoder.encode(MUDDY).hidden[-1, 2], atol=1e-5)
@@ -202,6 +205,7 @@ def test_a_word_is_found_where_it_stands_once(encoder):
         encoder.knock_out(text, "river")
 
 
+@pytest.mark.slow
 def test_batch_equals_single_runs(encoder):
     for single, batched in zip(map(encoder.encode, SENTENCES), encoder.encode_batch(SENTENCES)):
         assert single.tokens == batched.tokens and single.words == batched.words
@@ -283,6 +287,7 @@ def test_text_that_cannot_be_read_is_refused_with_the_reason(encoder, text):
             call(text)
 
 
+@pytest.mark.slow
 def test_the_longest_text_is_read(encoder):
     assert len(encoder.encode("word " * 510).tokens) == 512
     with pytest.raises(TextError, match="513 tokens"):

@@ -61,6 +61,7 @@ def test_kernel_equals_the_models_own_weights(encoder_of, name):
                 torch.testing.assert_close(trace.context, own, atol=1e-5 * max(1, float(own.abs().max())), rtol=0)
 
 
+@pytest.mark.slow
 def test_kernel_is_no_further_from_float64_than_the_models_own_weights(encoder_of, capsys):
     """Two distances for every family: on the same query and key, and to a whole pass of the model in float64.
 
@@ -112,6 +113,7 @@ def float64_weights(recording):
 
 
 @pytest.mark.parametrize("name", RECOMPUTED + SHOWN)
+@pytest.mark.slow
 def test_padded_batches_equal_single_runs(encoder_of, name):
     encoder = encoder_of(name)
     for text, batched in zip(TEXTS, encoder.encode_batch(TEXTS)):
@@ -206,6 +208,7 @@ def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.slow
 def test_maps_that_are_not_square_are_refused(checkpoint, name):
     with pytest.raises(LoadError, match=r"attention maps of shape \(.*not \(n, n\)") as refused:
         load_encoder(str(checkpoint(name)))
@@ -306,6 +309,7 @@ def test_positions_that_begin_after_the_padding_token_leave_room_for_fewer(encod
     ("dtype", "error", "recomputable"),
     [("float32", 8e-6, True), ("float32", 3e-5, False), ("bfloat16", 0.06, False), ("float16", 0.014, False)],
 )
+@pytest.mark.slow
 def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkeypatch, dtype, error, recomputable):
     right = capture.attend_precisely
 

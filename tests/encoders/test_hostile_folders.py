@@ -430,6 +430,7 @@ def test_settings_of_a_tokenizer_that_lead_elsewhere(folder, settings):
 
 
 @pytest.mark.parametrize("length", ["albert", [512], {"a": 1}, 0, -1, float("nan"), float("-inf")], ids=str)
+@pytest.mark.slow
 def test_a_length_that_is_no_number_of_tokens(folder, length):
     file = folder / "tokenizer_config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "model_max_length": length}))

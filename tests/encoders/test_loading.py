@@ -254,6 +254,7 @@ def test_out_of_memory(folder, monkeypatch, error):
 
 
 @OUT_OF_MEMORY
+@pytest.mark.slow
 def test_out_of_memory_for_a_text(folder, monkeypatch, error):
     def fail(*arguments, **options):
         raise error

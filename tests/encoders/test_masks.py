@@ -36,6 +36,7 @@ def problems(draw):
 
 @given(problems())
 @settings(deadline=None)
+@pytest.mark.slow
 def test_the_kernel_equals_torch_in_float64(problem):
     query, key, value, mask = problem
     trace = attend(query, key, value, mask)

@@ -134,6 +134,7 @@ def off(monkeypatch, when, change):
     ids=["one layer", "padded", "at the limit"],
 )
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.slow
 def test_a_fast_pass_that_differs_anywhere_is_not_trusted(checkpoint, monkeypatch, when, change, dtype):
     off(monkeypatch, when, change)
     encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype)
@@ -151,11 +152,13 @@ def test_a_fast_pass_that_differs_anywhere_is_not_trusted(checkpoint, monkeypatc
     ],
     ids=["last layer", "padded", "alone"],
 )
+@pytest.mark.slow
 def test_the_bundled_encoders_fast_pass_is_held_at_each_load(monkeypatch, when):
     off(monkeypatch, when, lambda context: context * 1.01)
     assert "differ from the model's own by" in load_encoder(device="cpu").reason
 
 
+@pytest.mark.slow
 def test_what_a_load_of_the_bundled_encoder_spares(encoder, monkeypatch):
     """A second eager pass, a copy of the modules, reading a tokenizer.json known by its digest; the check says the same."""
     passes, spared = [], []
@@ -202,6 +205,7 @@ def test_a_kernel_that_makes_no_numbers_in_a_low_precision_is_not_trusted(checkp
 
 
 @pytest.mark.parametrize("layer", [1, 3])
+@pytest.mark.slow
 def test_a_low_precision_that_makes_no_numbers_is_not_trusted(checkpoint, monkeypatch, layer):
     """Where only bfloat16 is broken: in float32 the encoder is right."""
     off(

@@ -66,6 +66,7 @@ def some_patches(encoder, seed=0):
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
+@pytest.mark.slow
 def test_a_patch_overwrites_what_enters_w_o(encoder_of, name):
     encoder = encoder_of(name)
     patches = some_patches(encoder)
@@ -77,6 +78,7 @@ def test_a_patch_overwrites_what_enters_w_o(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
+@pytest.mark.slow
 def test_the_gradient_is_the_slope_of_small_patches(encoder_of, name):
     encoder, place = encoder_of(name), (TEXT, (2, 3))
     generator = torch.Generator().manual_seed(0)

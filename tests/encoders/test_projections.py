@@ -39,6 +39,7 @@ def test_query_key_and_value_equal_those_that_the_attention_received(encoder_of,
 
 
 @pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.slow
 def test_the_heads_outputs_add_up_to_the_output_matrix(encoder_of, name):
     encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
@@ -148,6 +149,7 @@ def test_layers_and_heads_that_are_not_there(encoder_of):
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.slow
 def test_lower_precision(encoder_of, dtype):
     encoder = load_encoder(encoder_of("ModernBERT").name, dtype=dtype)
     encoding = encoder.encode(TEXT)

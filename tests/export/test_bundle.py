@@ -30,6 +30,7 @@ def view(encoder):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_zip_holds_every_part_with_the_numbers_drawn_and_their_own_head(view, encoder):
     with zipfile.ZipFile(io.BytesIO(bundle.zipped(view, scale=1, width=500))) as archive:
         assert archive.testzip() is None

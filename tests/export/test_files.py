@@ -48,6 +48,7 @@ def facts(kind, spec, origin):
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "parquet", "npz", "csv"])
+@pytest.mark.slow
 def test_each_kind_of_file_says_which_encoder_and_which_head(kind, encoder, spec, provenance):
     found = facts(kind, spec, provenance)
     assert (found["model"], found["revision"]) == (encoder.name, encoder.revision)
@@ -61,6 +62,7 @@ def test_each_kind_of_file_says_which_encoder_and_which_head(kind, encoder, spec
 
 
 @pytest.mark.parametrize("kind", ["svg", "parquet", "npz", "csv"])
+@pytest.mark.slow
 def test_a_figure_of_no_single_head_says_none(kind, spec, provenance):
     view = files.View("name", provenance, {}, {}, headless=frozenset({"curve"}))
     strip, curve = (facts(kind, spec, view.origin(name)) for name in ("strip", "curve"))
@@ -84,6 +86,7 @@ def drawn_texts(picture):
     return [line for text in root.findall(".//{*}text") for line in ([t.text for t in text] or [text.text])]
 
 
+@pytest.mark.slow
 def test_what_stands_above_a_figure_is_no_wider_than_the_figure(provenance):
     narrow, wide = (heatmap(np.eye(2), ["a", "b"], LIGHT, size=size) for size in (260, 900))
     chart = files.svg_size(files.draw_svg(narrow))[0]
@@ -94,6 +97,7 @@ def test_what_stands_above_a_figure_is_no_wider_than_the_figure(provenance):
 
 
 @pytest.mark.parametrize("n", [3, 70], ids=["cells", "image"])
+@pytest.mark.slow
 def test_the_plain_form_is_the_chart_alone_on_white_with_its_origin_in_the_metadata(n, provenance):
     weights = np.random.default_rng(0).dirichlet(np.ones(n), size=n)
     words = [f"w{i}" for i in range(n)]
@@ -116,6 +120,7 @@ def test_the_line_beneath_a_title_says_the_encoder_the_head_and_the_error(encode
     assert "from scratch, without a pretrained encoder" in Provenance(title="A lesson").line()
 
 
+@pytest.mark.slow
 def test_png_has_the_size_asked_for_and_its_provenance_as_metadata(spec, provenance):
     with Image.open(io.BytesIO(files.png(spec, provenance, scale=3, width=400))) as picture:
         picture.load()  # every chunk's checksum is checked
@@ -153,6 +158,7 @@ def test_drawable_replaces_what_xml_forbids_also_in_expressions():
     assert cleaned["note"] == "\\u0000"  # plain text that only looks like an escape
 
 
+@pytest.mark.slow
 def test_labels_that_would_be_cut_inside_an_emoji_are_drawn_whole():
     tokens = ["😀" * length for length in range(1, 30)]
     picture = files.draw_svg(heatmap(np.eye(len(tokens)), tokens, LIGHT))
@@ -165,6 +171,7 @@ def test_a_title_that_vega_would_take_for_a_name(title):
     assert files.draw_svg(chart).count(title) >= 2
 
 
+@pytest.mark.slow
 def test_a_long_sentence_is_wrapped_beneath_the_title_and_what_is_left_out_is_counted(encoder):
     text = "The bank of the river was muddy. " * 60
     origin = Provenance.of(encoder, "T", {"A": encoder.encode(text)})

@@ -66,6 +66,7 @@ def test_pictures_have_a_text_alternative_and_tables_say_what_they_leave_out(vie
     assert whole.count("0.123456") == 100 and whole.count("0.5") == 50
 
 
+@pytest.mark.slow
 def test_the_report_says_where_it_comes_from(view, encoder):
     page = report.html(view)
     rows = {"encoder": encoder.name, "layer": 3, "head": 7, "ran on": "cpu, float32"}

@@ -23,6 +23,7 @@ def test_with_independent_values_there_is_only_one_row():
     assert found.moved == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_on_a_real_head_much_weight_moves_and_nothing_changes(encoder):
     encoding = encoder.encode(" ".join(NEUTRAL_SENTENCES[:5]))
     _, rows = counterexamples.freest_row(encoding, 2)

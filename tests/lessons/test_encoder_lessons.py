@@ -74,6 +74,7 @@ def test_at_least_forty_sentences_are_scored_on_real_heads(encoder):
     assert found.p_value == pytest.approx(binomtest(right, found.n, alternative="greater").pvalue)
 
 
+@pytest.mark.slow
 def test_negators_draw_weight_beyond_their_place(encoder):
     pairs = [
         negation.negator_weights(encoder.encode(pair.negated), encoder.encode(pair.plain), pair)

@@ -16,11 +16,13 @@ def gradients(network, **settings):
 
 
 @pytest.mark.parametrize("gain", [0.5, 1.0, 1.3])
+@pytest.mark.slow
 def test_the_plain_networks_gradient_is_the_gain_to_the_distance(gain):
     assert gradients("plain", gain=gain) == pytest.approx([gain**step for step in range(6)])
 
 
 @pytest.mark.parametrize("gain", [0.8, 1.0])
+@pytest.mark.slow
 def test_the_share_shrinks_even_where_the_gradient_stays(gain):
     """Each word so far has length 1 and is turned and scaled at every later step: gain ** steps of their sum."""
     plain = recurrence.signal(WORDS, 2, 7, gain=gain).query("network == 'plain'")
@@ -28,6 +30,7 @@ def test_the_share_shrinks_even_where_the_gradient_stays(gain):
     assert plain["share"].tolist() == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_a_gate_holds_what_the_plain_network_loses():
     assert gradients("gated", gain=0.9, gate=0.05)[-1] > gradients("plain", gain=0.9)[-1]
 
@@ -39,6 +42,7 @@ def test_a_gate_of_one_is_the_plain_network():
     assert torch.allclose(states[0], vectors[0]) and torch.allclose(turn @ turn.T, torch.eye(4, dtype=torch.float64))
 
 
+@pytest.mark.slow
 def test_attention_answers_alike_near_and_far():
     near_and_far = gradients("attention", asking=8)
     assert near_and_far[-1] > 0.8 * near_and_far[1]

@@ -203,6 +203,7 @@ def test_an_empty_table_is_a_finished_scan_of_nothing(tmp_path):
     assert found.frame().empty
 
 
+@pytest.mark.slow
 def test_progress_starts_where_the_earlier_run_stopped(tmp_path):
     table, output = write(tmp_path / "table.csv", 6), tmp_path / "scan"
     job = Job(str(table), str(output), device="cpu", part_rows=2)
@@ -282,6 +283,7 @@ def test_an_encoder_of_which_a_file_changed_is_refused_by_the_files_name(tmp_pat
     assert f"the encoder's {file} has changed" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_worker_with_another_encoder_is_refused(tmp_path):
     table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
     assert scan(table, output) == 0
@@ -372,6 +374,7 @@ def test_a_part_that_is_not_what_was_written_is_refused_by_name(tmp_path, capsys
     assert str(caught.value) in message
 
 
+@pytest.mark.slow
 def test_a_part_of_another_scan_is_refused(tmp_path):
     table = write(tmp_path / "table.csv", 8)
     for name, more in (("one", []), ("two", ["--vectors"])):
@@ -383,6 +386,7 @@ def test_a_part_of_another_scan_is_refused(tmp_path):
         read_scan(tmp_path / "one")
 
 
+@pytest.mark.slow
 def test_gathered_rejects_that_were_changed_are_refused_and_made_again(tmp_path):
     table, output = write(tmp_path / "table.csv", 12, bad=(5,)), tmp_path / "scan"
     assert scan(table, output) == 0
@@ -398,6 +402,7 @@ def test_gathered_rejects_that_were_changed_are_refused_and_made_again(tmp_path)
     assert read_scan(output).finished
 
 
+@pytest.mark.slow
 def test_a_description_that_was_changed_is_refused(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 3), tmp_path / "scan"
     assert scan(table, output) == 0

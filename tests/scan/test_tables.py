@@ -208,6 +208,7 @@ def test_nothing_there_and_nothing_in_it(tmp_path):
 
 @settings(deadline=None)
 @given(st.binary(max_size=300), st.integers(1, 4))
+@pytest.mark.slow
 def test_any_bytes_under_a_header_read_the_same_whole_and_in_pieces(tmp_path_factory, data, part_rows):
     path = tmp_path_factory.mktemp("fuzz") / "table.csv"
     path.write_bytes(b"sentence,word\n" + data)

@@ -94,6 +94,7 @@ def test_many_long_texts_are_read_a_few_at_a_time(tmp_path):
         uploads.read_upload(bomb)
 
 
+@pytest.mark.slow
 def test_no_more_of_a_text_is_handed_over_than_shows_that_it_is_too_long(tmp_path):
     file = parquet(tmp_path / "t.parquet", ["a" * 1_000_000])
     done = subprocess.run([sys.executable, "-I", str(uploads.CHILD), str(file), "10"], capture_output=True, check=True)
@@ -111,6 +112,7 @@ def test_the_system_bounds_memory_and_time_of_a_strangers_file():
     assert seconds == [20, 20]
 
 
+@pytest.mark.slow
 def test_one_strangers_file_is_read_at_a_time_and_a_refused_one_makes_room(tmp_path, monkeypatch):
     file = parquet(tmp_path / "t.parquet", [row[0] for row in ROWS])
     rows = uploads._parquet_rows(file)

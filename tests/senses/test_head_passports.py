@@ -6,6 +6,7 @@ import pytest
 from selfattn.senses import head_passports, passports
 
 
+@pytest.mark.slow
 def test_passports_are_the_plain_loops_over_the_models_own_weights(encoder, labelled, monkeypatch):
     monkeypatch.setattr(head_passports, "TOP", 3)
     frame = labelled[labelled["sense"] != "row"].set_axis(range(5, 5 + sum(labelled["sense"] != "row")))

@@ -162,6 +162,7 @@ def test_the_control_with_shuffled_labels_is_the_mean_over_shuffles_and_words(en
     assert row["shuffled"] == pytest.approx(float(np.mean(means)), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_baseline_with_random_weights_is_the_random_twins_own_accuracy(encoder, small):
     frame, report = small
     twin = separation(random_twin(encoder), frame, shuffles=1, floor=False)
@@ -229,6 +230,7 @@ def test_p_value_and_threshold_by_hand():
     assert threshold(shuffled) == 1.0  # four shuffles can't show p < .05 at all
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_mean_and_narrows_with_more_words():
     generator = np.random.default_rng(1)
     few, many = generator.random((5, 2)), generator.random((500, 2))
@@ -256,6 +258,7 @@ def test_the_random_twin_is_the_same_architecture_with_other_weights(encoder):
     assert torch.isfinite(twin.encode("The bank of the river.").hidden).all()
 
 
+@pytest.mark.slow
 def test_the_random_twin_leaves_the_random_state_alone(encoder):
     torch.manual_seed(123)
     before = torch.get_rng_state()
@@ -263,6 +266,7 @@ def test_the_random_twin_leaves_the_random_state_alone(encoder):
     assert torch.equal(before, torch.get_rng_state())
 
 
+@pytest.mark.slow
 def test_an_exception_in_progress_ends_the_computation(encoder, labelled):
     seen = []
 

@@ -153,6 +153,7 @@ def test_the_plain_loops_agree_by_gradient(riverbank):
             assert float(gap[draw]) == pytest.approx(expected.gap, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_plain_loops_agree_exactly(riverbank):
     tiny, table = riverbank
     plain, together = exact(tiny, table), exact(tiny, table, together=True)
@@ -232,6 +233,7 @@ def test_no_row_is_axis_and_donor_at_once_nor_meets_itself():
     assert (np.sign(axis.numpy()) == np.where(senses[:, None] == senses, 1, -1) * (1 - np.eye(10))).all()
 
 
+@pytest.mark.slow
 def test_a_row_drawn_twice_is_the_row_counted_twice(split):
     """A resample's copies are one row of double weight: the same as the sums over a table with the row twice in it."""
     _, slopes = split
@@ -322,6 +324,7 @@ def test_the_exact_report_and_the_gradient_rank_the_heads_alike(encoder, frame):
     pd.testing.assert_frame_equal(report.sources, plain.sources)
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_differentiated_everything_is_exact_and_the_reason_said(riverbank, monkeypatch):
     def refuse(*given):
         raise NotRecomputable("a test.")

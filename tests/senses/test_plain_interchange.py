@@ -44,6 +44,7 @@ def derivatives(bert, rows):
     return bert.derivatives(rows)
 
 
+@pytest.mark.slow
 def test_the_word_has_two_pieces_and_its_vectors_are_the_encoders(tiny, rows, derivatives, frame):
     for row, sentence, u, z in zip(rows, frame["sentence"], derivatives.u, derivatives.z):
         assert len(row.positions) == 2
@@ -156,6 +157,7 @@ def test_each_row_once_is_the_resample_that_changes_nothing(derivatives, rows):
         by_gradient(derivatives, senses, [0, 0, 0, 1, 4, 5, 6, 7])
 
 
+@pytest.mark.slow
 def test_two_labels_exchanged_are_another_labelling(derivatives, rows):
     senses = [row.sense for row in rows]
     renamed = by_gradient(derivatives, ["B" if sense == "water" else "A" for sense in senses])

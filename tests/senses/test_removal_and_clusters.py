@@ -98,6 +98,7 @@ def test_a_report_says_what_chance_gives(report):
     assert 0 < mean <= most <= len(report.heads)
 
 
+@pytest.mark.slow
 def test_heads_can_be_set_to_their_mean_instead(encoder):
     frame = FRAME.iloc[:4]
     report = removal(encoder, frame, how="mean")
@@ -110,6 +111,7 @@ def test_heads_can_be_set_to_their_mean_instead(encoder):
     assert report.heads["same"].to_numpy() == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_removal_counts_sentences_and_can_be_ended(encoder):
     seen = []
 
@@ -152,6 +154,7 @@ def test_vectors_that_are_all_alike_are_one_cluster():
     assert silhouettes.tolist() == [0] * 5
 
 
+@pytest.mark.slow
 def test_clusters_of_unlabelled_sentences(encoder):
     report = clusters(encoder, FRAME[["sentence", "word"]])
     assert set(report.words["word"]) == {"bank", "bat"}

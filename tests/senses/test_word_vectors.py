@@ -56,6 +56,7 @@ def test_a_sentence_of_the_word_alone_has_an_empty_bag(encoder):
     assert word_vectors(encoder, ["bank"], [(1, 2)]).bag.abs().max() == 0
 
 
+@pytest.mark.slow
 def test_an_encoder_that_is_shown_only_has_layers_but_no_heads(tmp_path, encoder, labelled):
     torch.manual_seed(0)
     config = MPNetConfig(
