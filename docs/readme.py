@@ -7,9 +7,16 @@
 """
 
 import ast
+import math
 import subprocess
 import sys
+from dataclasses import fields
+from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -45,17 +52,30 @@ def summary(path: Path) -> str:
 
 def limits() -> str:
     """The operator's limits as a Markdown table."""
-    from selfattn.settings import table
+    from selfattn.settings import Settings, variable
 
-    return table()
+    rows = [
+        f"| `{variable(each.name)}` | {each.metadata['default']} | {each.metadata['meaning']} |"
+        for each in fields(Settings)
+    ]
+    return "\n".join(["| Variable | Default | What it bounds |", "|---|---|---|", *rows])
 
 
 def support() -> str:
     """The families, measured with the installed versions, as a Markdown table."""
-    done = subprocess.run(
-        [sys.executable, "-m", "selfattn.analysis.proof"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
+    from selfattn.analysis.proof import support_table
+
+    measured = f"Measured with transformers {version('transformers')} and torch {version('torch')}."
+    return f"{support_rows(support_table())}\n\n{measured}"
+
+
+def support_rows(table: "pandas.DataFrame") -> str:
+    """The support table in Markdown."""
+    lines = ["| Family | Support | From | Largest error | |", "|---|---|---|---|---|"]
+    for row in table.to_dict("records"):
+        error = "" if math.isnan(row["largest_error"]) else f"{row['largest_error']:.0e}"
+        lines.append(f"| {row['family']} | {row['support']} | {row['from']} | {error} | {row['why']} |")
+    return "\n".join(lines)
 
 
 def filled(text: str, name: str, part: str) -> str:

@@ -68,12 +68,3 @@ def _parsed(setting, text: str) -> int | bool | Path | tuple[str, ...]:
             return tuple(part.strip() for part in text.split(",") if part.strip())
         case _:
             return Path(text).resolve()
-
-
-def table() -> str:
-    """The settings as a Markdown table: variable, default, meaning."""
-    rows = [
-        f"| `{variable(each.name)}` | {each.metadata['default']} | {each.metadata['meaning']} |"
-        for each in fields(Settings)
-    ]
-    return "\n".join(["| Variable | Default | What it bounds |", "|---|---|---|", *rows])

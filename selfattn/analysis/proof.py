@@ -1,7 +1,7 @@
 """The proof: every head of an encoder recomputed by the kernel and compared with the model's own numbers.
 
 `prove` runs it on one encoder and one text; `support_table` on a tiny random encoder of every family, with the versions
-that are installed. `python -m selfattn.analysis.proof` prints that table in Markdown.
+that are installed.
 """
 
 import tempfile
@@ -117,19 +117,3 @@ def _support(family: Family, folder: Path) -> dict[str, object]:
         "largest_error": float(proof[["same_inputs", "separate_pass"]].max().max()),
         "why": encoder.note,
     }
-
-
-def markdown(table: pd.DataFrame) -> str:
-    """The support table as Markdown, for the README."""
-    lines = ["| Family | Support | From | Largest error | |", "|---|---|---|---|---|"]
-    for row in table.to_dict("records"):
-        error = "" if pd.isna(row["largest_error"]) else f"{row['largest_error']:.0e}"
-        lines.append(f"| {row['family']} | {row['support']} | {row['from']} | {error} | {row['why']} |")
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    from importlib.metadata import version
-
-    print(markdown(support_table()))
-    print(f"\nMeasured with transformers {version('transformers')} and torch {version('torch')}.")
