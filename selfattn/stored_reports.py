@@ -9,7 +9,6 @@ import datetime
 import hashlib
 import json
 import sys
-import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
@@ -110,18 +109,14 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path = FOLDER) -> 
     about = json.loads(place.read_text("utf-8"))
     if {key: about[key] for key in ("weights", "read", "version")} != _identity(name, encoder, read):
         return None
-    kinds = typing.get_type_hints(KINDS[name].type)
-    values = {}
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in about["values"].items()}
     for field in fields(KINDS[name].type):
         table = place.with_name(f"{field.name.strip('_')}.csv")
-        if kinds[field.name] is pd.DataFrame:
-            values[field.name] = pd.read_csv(table, index_col=0, converters={"layer": _layer})
-        elif kinds[field.name] is np.ndarray:
+        if field.name in about["arrays"]:
             shape, dtype = about["arrays"][field.name]
             values[field.name] = np.loadtxt(table, delimiter=",", ndmin=2).reshape(shape).astype(dtype)
-        else:
-            value = about["values"][field.name]
-            values[field.name] = tuple(value) if isinstance(value, list) else value
+        elif field.name not in values:
+            values[field.name] = pd.read_csv(table, index_col=0, converters={"layer": _layer})
     return Stored(KINDS[name].type(**values), about["date"])
 
 

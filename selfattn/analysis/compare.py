@@ -146,11 +146,7 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
     if anchor is None:
         return _aligned(first, second, 0, 0)
     i, j = anchor
-    return [
-        *_aligned(first[:i], second[:j], 0, 0),
-        (i, j),
-        *_aligned(first[i + 1 :], second[j + 1 :], i + 1, j + 1),
-    ]
+    return [*_aligned(first[:i], second[:j], 0, 0), (i, j), *_aligned(first[i + 1 :], second[j + 1 :], i + 1, j + 1)]
 
 
 def _aligned(first: Sequence[object], second: Sequence[object], start_a: int, start_b: int) -> list[Match]:

@@ -44,10 +44,7 @@ def scale_and_mask(traces: Mapping[str, AttentionTrace]) -> dict[str, tuple[str,
     Read off the traces, because families differ: T5 doesn't scale and adds a number by distance, ModernBERT hides tokens.
     """
     trace = next(iter(traces.values()))
-    scaled = (
-        r"$/\sqrt{d}$",
-        "Divided by the square root of the head's width, so that the numbers stay moderate.",
-    )
+    scaled = (r"$/\sqrt{d}$", "Divided by the square root of the head's width, so that the numbers stay moderate.")
     if trace.scale == 1:
         scaled = r"$\cdot\,1$", "This encoder doesn't divide its scores: they stay as they are."
     elif not math.isclose(trace.scale, trace.query.shape[-1] ** -0.5):

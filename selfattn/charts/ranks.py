@@ -42,10 +42,7 @@ def rank_chart(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme, *,
     down = {"scale": span(-0.6, n - 0.4, reverse=True), "axis": label_axis(words, every=-(-n // LABELS) or 1, **small)}
     across = {"scale": span(0.5, n + 0.5)}
     axis = {"title": "rank (1: contributes most)", "tickMinStep": 1, "tickCount": min(n, 10), "orient": "top"}
-    ends = [
-        {"op": "min", "field": "rank", "as": "first"},
-        {"op": "max", "field": "rank", "as": "last"},
-    ]
+    ends = [{"op": "min", "field": "rank", "as": "first"}, {"op": "max", "field": "rank", "as": "last"}]
     joined = {"y": field("i", **down), "x": field("first", **across), "x2": {"field": "last"}}
     shapes = dict(zip(methods, METHOD_SHAPES))
     mark = {

@@ -10,9 +10,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoModelForTextEncoding, AutoTokenizer
-from transformers.models.auto.modeling_auto import (
-    MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES,
-)
+from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 from transformers.utils import logging as transformers_logging
 
 from selfattn.encoders.capture import IMPLEMENTATION

@@ -31,9 +31,7 @@ class Provenance:
     patches: dict[str, list[str]] = field(default_factory=dict)  # heads' outputs replaced, where any were: "L5 H7 at 4"
     layer: int | None = None  # None for what shows all layers
     head: int | None = None  # None for what shows all heads
-    error: float | None = (
-        None  # largest difference between the kernel's weights and the model's own, where one was measured
-    )
+    error: float | None = None  # largest difference of the kernel's weights to the model's own, where one was measured
     recomputed: bool = True  # False: the model's own weights are shown as it reports them
     versions: dict[str, str] = field(default_factory=lambda: dict(versions()))
 

@@ -105,9 +105,8 @@ def halved_senses(encoder: Encoder, frame: pd.DataFrame, progress: Progress = la
     """
     words = frame["word"].unique()[:SENSE_WORDS]
     first, second = (frame[frame["word"].isin(words[start::2])] for start in (0, 1))
-    chosen = separation(
-        encoder, first, shuffles=1, floor=False, progress=progress
-    )  # it only chooses: no p is asked for
+    # The first only chooses: no p is asked for.
+    chosen = separation(encoder, first, shuffles=1, floor=False, progress=progress)
     judged = separation(encoder, second, shuffles=SHUFFLES, floor=False, progress=progress)
     return HalvedSenses(chosen.heads, judged.heads, judged.items["word"].nunique(), SHUFFLES)
 

@@ -32,9 +32,8 @@ class RemovalReport:
     # layer, head, and for different (pairs of different senses), same (of one sense) and gap (different - same):
     # the mean, _low and _high (95 % bootstrap over words)
     reliability: dict[str, float]  # of the heads' ranking by different, same and gap; nan under four words
-    chance: dict[
-        str, tuple[float, float]
-    ]  # of each kind, how many heads' intervals leave out 0 by chance: mean, 95th percentile
+    chance: dict[str, tuple[float, float]]
+    # of each kind, how many heads' intervals leave out 0 by chance: mean, 95th percentile
     pairs: pd.DataFrame  # word, first, second, same_sense, cosine (with all heads)
     rejected: pd.DataFrame
 
