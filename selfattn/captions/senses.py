@@ -9,7 +9,6 @@ from selfattn.senses.patching import ALL
 from selfattn.senses.removed_heads import RELIABLE
 from selfattn.senses.unlabelled import CLEAR
 
-RELIES = 0.8  # a Spearman-Brown from which a word's ranking of heads can be relied on
 LEADS = 0.95  # in what part of the resamples a head must lead to be called the leader
 EVEN = 0.02  # of an accuracy: nearer to guessing than this is guessing
 FEW_WORDS = 10  # an interval over fewer words says little
@@ -35,12 +34,12 @@ def swaps(report: InterchangeReport) -> str:
 def reliable_words(report: InterchangeReport) -> str:
     """In how many words, and which, the ranking of the heads can be relied on."""
     words = report.reliability[report.reliability["word"] != ALL]
-    names = words["word"][words["spearman_brown"] >= RELIES]
+    names = words["word"][words["spearman_brown"] >= RELIABLE]
     if words["halves"].isna().all():
         return "How far each word's ranking of the heads can be relied on isn't known here: it takes six sentences of each sense."
     return (
         f"Word by word, the ranking of the heads can be relied on in {len(names)} of {_words(len(words))} (Spearman-Brown "
-        f"{numbers.decimal(RELIES)} and more)" + (f": {', '.join(names)}." if len(names) else ".")
+        f"{numbers.decimal(RELIABLE)} and more)" + (f": {', '.join(names)}." if len(names) else ".")
     )
 
 
@@ -94,9 +93,9 @@ def ranking(report: InterchangeReport, word: str) -> str:
     )
     if whole == whole:
         text += f"; for all of them that makes {numbers.decimal(whole)} (Spearman-Brown)"
-    if whole >= RELIES:
+    if whole >= RELIABLE:
         return f"{text}, so the ranking can be relied on."
-    return f"{text}. Under {numbers.decimal(RELIES)} the ranking isn't to be relied on."
+    return f"{text}. Under {numbers.decimal(RELIABLE)} the ranking isn't to be relied on."
 
 
 def sources(table: pd.DataFrame, word: str, head: Head) -> str:

@@ -79,7 +79,7 @@ def _measured(source: Source, tokenizer, device: str, report: Report) -> Encoder
     report(f"Checking the kernel against {source.name}'s own attention")
     measured = measure(draft, _probe(draft), pinned=source.kind == "bundled")
     padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
-    return replace(draft, **vars(measured), recomputable=not measured.reason, note=_joined(draft.note, padding))
+    return replace(measured, note=_joined(measured.note, padding))
 
 
 def _lowered(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:

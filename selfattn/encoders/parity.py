@@ -32,18 +32,6 @@ SUM = 2e-2  # how far a row's sum may be from 1
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What the text said about an encoder; the names are Encoder's."""
-
-    n_layers: int
-    n_heads: int
-    d_model: int
-    d_head: int
-    reason: str  # why it isn't recomputed, or ""
-    equal_lengths: bool  # padding changes its numbers
-
-
-@dataclass(frozen=True)
 class EagerPass:
     """One sentence of a plain eager pass, on the model's device."""
 
@@ -52,8 +40,8 @@ class EagerPass:
     states: list[Tensor]  # n_layers + 1 of (n, d_model), the last being the last hidden state
 
 
-def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Measured:
-    """Run a short text through the encoder in each way. Raises LoadError for what can't be shown at all.
+def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
+    """The encoder with what a short text says about it, run in each way. Raises LoadError for what can't be shown at all.
 
     pinned: the bundled encoder, known by its digest. The tests hold it at its limit, and that padding doesn't change its
     numbers, so that a load needn't: one eager pass, of the padded text, serves for the text alone, too.
@@ -70,11 +58,13 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Measured:
         recordings, reason = (recordings, reason) if reason else _held_against(encoder, passes)
     n_heads, d_model = alone.weights[0].shape[0], alone.states[-1].shape[-1]
     sizes = (getattr(module, "attention_head_size", None) for module in encoder.model.modules())
-    return Measured(
+    return replace(
+        encoder,
         n_layers=len(alone.weights),
         n_heads=n_heads,
         d_model=d_model,
         d_head=next(filter(None, sizes), d_model // n_heads) if reason else recordings[0].query.shape[-1],
+        recomputable=not reason,
         reason=reason,
         equal_lengths=not all(
             _share(one, other) <= PADDED

@@ -20,7 +20,7 @@ from selfattn.encoders.errors import NotRecomputable
 from selfattn.senses.resampling import chance_count, interval, rank_correlations, word_halves
 from selfattn.senses.usable_rows import require_rows
 
-RELIABLE = 0.8
+RELIABLE = 0.8  # a Spearman-Brown from which a ranking of heads can be relied on
 SPLITS = 200
 
 

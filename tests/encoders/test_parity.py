@@ -172,7 +172,7 @@ def test_what_a_load_of_the_bundled_encoder_spares(encoder, monkeypatch):
     short = encoder.tokenize("The bank of the river.")
     whole = parity.measure(encoder, short)
     assert (whole.reason, whole.equal_lengths) == ("", False)
-    assert parity.measure(encoder, short, pinned=True) == whole
+    assert vars(parity.measure(encoder, short, pinned=True)) == vars(whole)
     check_folder(resolve().folder)  # refuses nothing
 
 
