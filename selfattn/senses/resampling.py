@@ -65,7 +65,7 @@ def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
-    """(1 + b) / (1 + m): in b of m shuffles the *best* head reached this head's accuracy.
+    """(1 + b) / (1 + m): in b of m shuffles the *best* head reached what this head has (an accuracy, a difference).
 
     observed (heads,), shuffled (heads, m) -> (heads,). Taking the maximum over heads keeps the error over all heads.
     """
