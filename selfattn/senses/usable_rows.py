@@ -42,10 +42,9 @@ def check_rows(
         usable["sense"] = usable["sense"].map(lambda sense: str(sense).strip())
     reasons |= _too_few_senses(usable, per_sense) if labelled else _too_few_sentences(usable)
     if most is not None:
-        reasons |= _too_many(usable.drop(index=[index for index in reasons if index in usable.index]), most)
-    rejected = frame.loc[[index for index in frame.index if index in reasons]].copy()
-    rejected["reason"] = [reasons[index] for index in rejected.index]
-    return usable.drop(index=[index for index in reasons if index in usable.index]), rejected
+        reasons |= _too_many(usable[~usable.index.isin(list(reasons))], most)
+    rejected = frame[frame.index.isin(list(reasons))]
+    return usable[~usable.index.isin(list(reasons))], rejected.assign(reason=[reasons[i] for i in rejected.index])
 
 
 def require_rows(
