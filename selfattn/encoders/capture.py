@@ -132,10 +132,9 @@ class Recorder:
 
     def receive(self, module, query, key, value, mask, context, options) -> Tensor:
         """Take one layer's inputs and its context (batch, n, n_heads, d_head); return the context to go on with."""
-        layer = self.n_calls
+        if self.n_calls in self._patches:
+            context = _patched(context, self._patches[self.n_calls])
         self.n_calls += 1
-        if layer in self._patches:
-            context = _patched(context, self._patches[layer])
         if self._differentiable:
             context.requires_grad_()
             query, key, value = query.detach(), key.detach(), value.detach()
@@ -154,15 +153,15 @@ class Recorder:
 
 def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
     """The context with a layer's patches (sentence of the batch, patch), written together: one by one takes longer."""
+    rows, positions, heads, values = [], [], [], []
+    for row, patch in patches:
+        at = range(context.shape[1]) if patch.positions is None else patch.positions
+        rows += [row] * len(at)
+        positions += at
+        heads += [patch.head] * len(at)
+        values.append(patch.value.expand(len(at), -1))
     context = context.clone()
-    if everywhere := [(row, patch.head, patch.value) for row, patch in patches if patch.positions is None]:
-        rows, heads, values = map(list, zip(*everywhere))
-        context[rows, :, heads] = torch.stack(values).to(context)[:, None]
-    if somewhere := [(row, patch) for row, patch in patches if patch.positions is not None]:
-        places = [(row, position, patch.head) for row, patch in somewhere for position in patch.positions]
-        values = [patch.value.expand(len(patch.positions), -1) for _, patch in somewhere]
-        rows, positions, heads = map(list, zip(*places))
-        context[rows, positions, heads] = torch.cat(values).to(context)
+    context[rows, positions, heads] = torch.cat(values).to(context)
     return context
 
 

@@ -223,8 +223,8 @@ class Encoder:
             patches = [self.removed(each) for each in sets]
         else:
             plain = self.encode(text)
-            means = [plain.own_context(layer).mean(dim=1) for layer in range(self.n_layers)]
-            patches = [[Patch(layer, head, None, means[layer][head]) for layer, head in each] for each in sets]
+            means = plain.context(range(len(plain.tokens)))
+            patches = [[Patch(*head, None, means[head]) for head in each] for each in sets]
         vectors = self.patched_vectors(text, position, patches, progress)
         return vectors.unflatten(0, (self.n_layers, self.n_heads)) if heads is None else vectors
 
@@ -358,12 +358,9 @@ class Encoder:
             tokens = tokens.padded(n, token, token_id)
             encodings.append(
                 Encoding(
-                    text=tokens.text,
-                    pair=tokens.pair,
-                    tokens=tokens.tokens,
-                    ids=tokens.ids,
-                    special=tokens.special,
-                    segments=tokens.segments,
+                    **{
+                        name: getattr(tokens, name) for name in ("text", "pair", "tokens", "ids", "special", "segments")
+                    },
                     words=tokens.words(),
                     states=tuple(_row(state, row, n) for state in states),
                     static=_row(static, row, n),

@@ -74,13 +74,15 @@ def baselines(paths: WordPaths, senses: Sequence[str], others: WordPaths | None 
     pairs: "same sense", "different senses" (by the labels given) and, where others are given, "two other words": what
     any two words reach.
     """
-    groups = {"same sense": _pairs(senses, True), "different senses": _pairs(senses, False)}
-    rows = []
-    for name, pairs in groups.items():
-        rows += [(stage, name, _mean(matrix, pairs), len(pairs)) for stage, matrix in _stages(paths) if pairs]
+    compared = {"same sense": (paths, _pairs(senses, True)), "different senses": (paths, _pairs(senses, False))}
     if others is not None:
-        pairs = list(combinations(range(others.static.shape[0]), 2))
-        rows += [(stage, "two other words", _mean(matrix, pairs), len(pairs)) for stage, matrix in _stages(others)]
+        compared["two other words"] = others, list(combinations(range(others.static.shape[0]), 2))
+    rows = [
+        (stage, name, float(matrix[tuple(zip(*pairs))].mean()), len(pairs))
+        for name, (word, pairs) in compared.items()
+        if pairs
+        for stage, matrix in _stages(word)
+    ]
     return pd.DataFrame(rows, columns=["stage", "pairs", "cosine", "n"])
 
 
@@ -90,7 +92,3 @@ def _stages(paths: WordPaths) -> list[tuple[int, Tensor]]:
 
 def _pairs(senses: Sequence[str], same: bool) -> list[tuple[int, int]]:
     return [(i, j) for i, j in combinations(range(len(senses)), 2) if (senses[i] == senses[j]) == same]
-
-
-def _mean(matrix: Tensor, pairs: list[tuple[int, int]]) -> float:
-    return float(torch.stack([matrix[pair] for pair in pairs]).mean())
