@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from selfattn.settings import Settings, table, variable
+from docs.readme import limits
+from selfattn.settings import Settings, variable
 
 GIVEN = {
     "max_rows": (" 7 ", 7),
@@ -53,5 +54,5 @@ def test_a_number_that_is_none_stops_the_start(monkeypatch, wrong):
 
 
 def test_the_table_holds_every_setting():
-    assert "| `SELFATTN_MAX_CHARACTERS` | 40,000 | characters of one text |" in table()
-    assert all(f"`{variable(each.name)}`" in table() for each in fields(Settings))
+    assert "| `SELFATTN_MAX_CHARACTERS` | 40,000 | characters of one text |" in limits()
+    assert all(f"`{variable(each.name)}`" in limits() for each in fields(Settings))
