@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
+from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import Head, Patch, Recorder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable, TextError, failing_as
@@ -109,22 +110,20 @@ class Encoder:
         return self._run([tokens], pad_to or n, keep_padding=True, patches=[patches])[0]
 
     def encode_batch(self, texts: Sequence[str], patches: Sequence[Collection[Patch]] | None = None) -> list[Encoding]:
-        """Run several texts in one padded pass, each cut back to its own length afterwards.
+        """Run several texts, those of like length in one padded pass, each cut back to its own length afterwards.
 
-        Where padding changes the encoder's numbers, in a pass for each length. patches: one collection for each text, as
-        in `encode`.
+        A pass has a bounded number of padded tokens, however many the texts and however long one of them; where padding
+        changes the encoder's numbers, texts of exactly one length. patches: one collection for each text, as in `encode`.
+        Raises TypeError for one string in place of a list.
         """
-        patches = [()] * len(texts) if patches is None else patches
-        if len(patches) != len(texts):
-            raise ValueError(f"Expected one collection of patches for each of {len(texts)} texts, got {len(patches)}.")
+        if isinstance(texts, str):
+            raise TypeError(
+                f"Expected a list of texts, got one text ({texts[:40]!r}). Use encode, or a list of this one."
+            )
         batch = [self.tokenize(text) for text in texts]
-        encodings: dict[int, Encoding] = {}
-        for places in self.together(batch):
-            own = [batch[place] for place in places]
-            length = max(len(tokens.ids) for tokens in own)
-            ran = self._run(own, length, keep_padding=False, patches=[patches[place] for place in places])
-            encodings |= zip(places, ran)
-        return [encodings[place] for place in range(len(batch))]
+        lengths = [len(tokens.ids) for tokens in batch]
+        passes = length_batches(range(len(batch)), lengths.__getitem__, tokens_a_pass(self.device), self.equal_lengths)
+        return self._run_passes(batch, passes, patches)
 
     def together(self, batch: Sequence[Tokens]) -> list[list[int]]:
         """Which of the texts may share a pass: all of them, or where padding changes the numbers those of one length."""
@@ -267,7 +266,9 @@ class Encoder:
 
         The texts share one pass, so that equal rows meet equal arithmetic (see `together`).
         """
-        return [encoding.hidden for encoding in self.encode_batch(texts, [self.removed(self.all_heads)] * len(texts))]
+        batch = [self.tokenize(text) for text in texts]
+        encodings = self._run_passes(batch, self.together(batch), [self.removed(self.all_heads)] * len(batch))
+        return [encoding.hidden for encoding in encodings]
 
     @property
     def all_heads(self) -> list[Head]:
@@ -332,6 +333,21 @@ class Encoder:
                 if (name, p) in taken:
                     raise ValueError(f"Expected one patch a head and position, got two for {name} at position {p}.")
                 taken.add((name, p))
+
+    def _run_passes(
+        self, batch: list[Tokens], passes: Iterable[list[int]], patches: Sequence[Collection[Patch]] | None
+    ) -> list[Encoding]:
+        """The texts' encodings in their own order; passes: the places in `batch` that run together."""
+        patches = [()] * len(batch) if patches is None else patches
+        if len(patches) != len(batch):
+            raise ValueError(f"Expected one collection of patches for each of {len(batch)} texts, got {len(patches)}.")
+        encodings: dict[int, Encoding] = {}
+        for places in passes:
+            own = [batch[place] for place in places]
+            length = max(len(tokens.ids) for tokens in own)
+            ran = self._run(own, length, keep_padding=False, patches=[patches[place] for place in places])
+            encodings |= zip(places, ran)
+        return [encodings[place] for place in range(len(batch))]
 
     def _run(
         self, batch: list[Tokens], length: int, keep_padding: bool, patches: Sequence[Collection[Patch]]

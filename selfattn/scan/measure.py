@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.measures import entropy
+from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import LayerRecording, Recorder
 from selfattn.encoders.encoder import Encoder, Located
 from selfattn.encoders.errors import TextError
@@ -23,7 +24,6 @@ from selfattn.scan.freed_memory import give_back_sometimes
 from selfattn.scan.tables import Row
 
 WINDOW = 1024  # rows held at a time, and sorted by length: as tokens and results each takes 50 kB
-BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens a pass
 
 Recall = Callable[[bytes, Callable[[], pa.Table]], pa.Table]
 
@@ -56,7 +56,7 @@ def measure(
     done. However many the rows, one window is all that is held. recall(key, measure) may have a batch's table from an
     earlier run: the same rows come in the same batches, and the key stands for them.
     """
-    limit = batch_tokens or BATCH_TOKENS.get(encoder.device.split(":")[0], BATCH_TOKENS["cpu"])
+    limit = batch_tokens or tokens_a_pass(encoder.device)
     left = iter(rows)
     while window := list(itertools.islice(left, WINDOW)):
         yield _window(encoder, window, vectors, limit, progress, recall)
@@ -99,23 +99,6 @@ def schema(encoder: Encoder, vectors: bool) -> pa.Schema:
         fields.append(pa.field("vectors", pa.list_(pa.float32(), (encoder.n_layers + 1) * encoder.d_model)))
     shape = {"n_layers": str(encoder.n_layers), "n_heads": str(encoder.n_heads), "d_model": str(encoder.d_model)}
     return pa.schema(fields, metadata=shape)
-
-
-def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = False) -> Iterable[list]:
-    """Items of like length together, as many as make about `limit` padded tokens; the longest first.
-
-    What comes later then fits where the longest have been, and memory stays in one piece. equal: of exactly one length,
-    for an encoder whose numbers padding changes.
-    """
-    batch: list = []
-    for item in sorted(items, key=length, reverse=True):
-        full = batch and (len(batch) + 1) * length(batch[0]) > limit
-        if full or (batch and equal and length(item) != length(batch[0])):
-            yield batch
-            batch = []
-        batch.append(item)
-    if batch:
-        yield batch
 
 
 def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Usable], list[Reject]]:

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from selfattn import Head, NotRecomputable, TextError, load_encoder
+from selfattn import Encoder, Head, NotRecomputable, TextError, load_encoder
 from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_REVISION
 
 MUDDY = "The bank of the river was muddy after the rain."
@@ -213,6 +213,24 @@ def test_batch_equals_single_runs(encoder):
         for layer in range(6):
             assert (single.weights(layer) - batched.weights(layer)).abs().max() < 1e-5
     assert encoder.encode_batch([]) == []
+
+
+def test_a_batch_runs_in_passes_of_like_length_and_bounded_size(encoder, monkeypatch):
+    """Forty short texts and a long one: padded to one length they would be twelve thousand tokens in one pass."""
+    texts = ["The bank."] * 20 + ["bank " * 300] + ["The bank of the river."] * 20
+    passes = []
+    run = Encoder.inputs
+    monkeypatch.setattr(Encoder, "inputs", lambda *arguments: passes.append(run(*arguments)) or passes[-1])
+    encodings = encoder.encode_batch(texts)
+    assert [encoding.text for encoding in encodings] == texts
+    sizes = [each["input_ids"].numel() for each in passes]
+    assert max(sizes) <= 1024
+    assert sum(sizes) < 1.5 * sum(len(encoding.tokens) for encoding in encodings) + 1024
+
+
+def test_one_text_in_place_of_a_list_is_refused(encoder):
+    with pytest.raises(TypeError, match=r"Expected a list of texts, got one text \('The bank\.'\)\. Use encode"):
+        encoder.encode_batch("The bank.")
 
 
 def test_a_row_of_a_batch_keeps_no_more_than_its_own_numbers(encoder):

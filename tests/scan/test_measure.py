@@ -9,9 +9,10 @@ import torch
 
 from selfattn import Word, load_encoder, words
 from selfattn.analysis.measures import entropy, special_share
+from selfattn.encoders.batches import length_batches
 from selfattn.encoders.encoder import Located, Tokens
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.scan.measure import length_batches, measure
+from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
 
 SENTENCES = [

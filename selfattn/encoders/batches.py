@@ -1,0 +1,27 @@
+"""Which texts share a pass: those of like length, up to a number of padded tokens, so that memory has a bound."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens a pass
+
+
+def tokens_a_pass(device: str) -> int:
+    """How many padded tokens a pass on this device ("cpu", "cuda:0" ...) takes."""
+    return BATCH_TOKENS.get(device.split(":")[0], BATCH_TOKENS["cpu"])
+
+
+def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = False) -> Iterable[list]:
+    """Items of like length together, as many as make about `limit` padded tokens; the longest first.
+
+    What comes later then fits where the longest have been, and memory stays in one piece. equal: of exactly one length,
+    for an encoder whose numbers padding changes.
+    """
+    batch: list = []
+    for item in sorted(items, key=length, reverse=True):
+        full = batch and (len(batch) + 1) * length(batch[0]) > limit
+        if full or (batch and equal and length(item) != length(batch[0])):
+            yield batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield batch
