@@ -17,11 +17,14 @@ HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
 def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
     """Arrows from the origin to (x, y), as thick as the column `thickness` says; rows of kind `strong` in ink.
 
-    frame: x, y, kind, label and the column that `thickness` names.
+    frame: x, y, kind, label and the column that `thickness` names. Arrows of one direction are drawn side by side.
     """
+    x, y = _apart(frame)
     data = frame.assign(
-        x0=0.0,
-        y0=0.0,
+        x0=x,
+        y0=y,
+        x1=frame["x"] + x,
+        y1=frame["y"] + y,
         width=_widths(frame[thickness]),
         turn=_turns(frame["x"], frame["y"]),
         strong=frame["kind"] == strong,
@@ -29,10 +32,10 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
     ).sort_values("strong")  # drawn last, the strong arrow stays in sight on top of one that it equals
     domain = {"domain": _square(frame), "nice": False}
     origin = {name: field(f"{name}0", title=None, scale=domain, axis={"tickCount": 5}) for name in "xy"}
-    tip = {"x": field("x"), "y": field("y")}
+    tip = {"x": field("x1"), "y": field("y1")}
     color = either("datum.strong", theme.ink, theme.weights[3])
     shaft = {
-        **origin, "x2": {"field": "x"}, "y2": {"field": "y"}, "color": color,
+        **origin, "x2": {"field": "x1"}, "y2": {"field": "y1"}, "color": color,
         "strokeWidth": field("width", scale=None, legend=None),
     }  # fmt: skip
     tooltip = [nominal("label"), field("x"), field("y"), field(thickness, format=WEIGHT)]
@@ -71,6 +74,14 @@ def moves(frame: pd.DataFrame, theme: Theme, within: Tensor | None = None, size:
 def _plane(data: pd.DataFrame, layers: list[Spec], theme: Theme, size: tuple[int, int]) -> Spec:
     spec = {"datasets": {"arrows": records(data)}, "data": {"name": "arrows"}, "layer": layers}
     return finish({**spec, "width": size[0], "height": size[1]}, theme)
+
+
+def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """How far each arrow is moved sideways, so that none of those that point one way covers another."""
+    turns = pd.Series(_turns(frame["x"], frame["y"]), frame.index).round()
+    aside = turns.groupby(turns).cumcount() * 0.03 * (max(_square(frame)) - min(_square(frame)))
+    angle = turns.map(math.radians)
+    return aside * angle.map(math.cos), -aside * angle.map(math.sin)
 
 
 def _turns(across: Iterable[float], up: Iterable[float]) -> list[float]:

@@ -151,12 +151,15 @@ def bar_list(
     number: str = WEIGHT,
     domain: tuple[float, float] | None = None,
     width: int = 240,
+    marked: int | None = None,
 ) -> Spec:
     """One horizontal bar a row, in the frame's order, with its number at the end; the largest in deep blue.
 
     frame: the columns that `label` and `value` name. number: a d3 format. domain: of the values (None: theirs, and zero).
+    marked: the row in deep blue, where it isn't that of the largest value.
     """
-    data = frame[[label, value]].assign(place=range(len(frame)), largest=frame[value] == frame[value].max())
+    deep = frame[value] == frame[value].max() if marked is None else [place == marked for place in range(len(frame))]
+    data = frame[[label, value]].assign(place=range(len(frame)), largest=deep)
     axis = {**label_axis(frame[label].astype(str).tolist(), labelLimit=160, labelPadding=6)}
     place = {"y": field("place", "ordinal", axis=axis)}
     ends = {"domain": list(domain or _roomy(frame[value])), "nice": False}

@@ -87,9 +87,10 @@ def lines(
     """One line for each value of the column `series`, points on it. log: "x", "y" or "xy" for logarithmic axes. domain: of y."""
     titles = titles or (x, y)
     across = {"type": "log", "base": 2} if "x" in log else {"nice": False, "zero": False}
+    whole = {"tickMinStep": 1} if frame[x].dtype.kind == "i" else {}
     up = {**({"type": "log"} if "y" in log else {"zero": True}), **({"domain": list(domain)} if domain else {})}
     encoding = {
-        "x": field(x, title=titles[0], scale=across, axis={"tickCount": 6}),
+        "x": field(x, title=titles[0], scale=across, axis={"tickCount": 6, **whole}),
         "y": field(y, title=titles[1], scale=up, axis=_ticks(frame[y], "y" in log)),
         "tooltip": [*([nominal(series)] if series else []), field(x), field(y, format=".4g")],
     }

@@ -28,7 +28,7 @@ LONG_SENTENCE = (
 )
 LONGEST = 60  # words: every one is left out in turn
 D_STATE = 16
-GAIN, GATE, ASKING = 0.9, 0.05, 8.0
+GAIN, GATE, ASKING = 0.9, 0.05, 18.0
 
 Network = Callable[[Tensor], Tensor]
 

@@ -15,6 +15,8 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.lessons import typed_numbers
 from selfattn.words import between_groups
 
+NEAR, KEPT = 0.1, 0.25  # a head comes near within this distance, with this much of its weight on the drawn words
+
 
 @dataclass(frozen=True)
 class TextbookWeights:
@@ -54,6 +56,11 @@ def shares(weights: Tensor) -> Tensor:
     """Each row of weights (..., n) made to sum to 1; a row of zeros stays."""
     total = weights.sum(-1, keepdim=True)
     return weights / total.masked_fill(total == 0, 1.0)
+
+
+def near(heads: pd.DataFrame) -> int:
+    """How many heads of `compare` come near, by more than a hundredth of their weight that happens to fall alike."""
+    return int(((heads["distance"] < NEAR) & (heads["kept"] >= KEPT)).sum())
 
 
 def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What a loop over words costs beside one matrix product, and 100 words beside 10: timed here and now.
+"""What a loop over words costs beside one matrix product, and 100 or 1,000 words beside 10: timed here and now.
 
 Source: nothing is quoted; the figures are this machine's, the median of several runs.
 """
@@ -16,7 +16,9 @@ from selfattn.lessons import typed_numbers
 REPEATS = 15
 
 
-def race(lengths: tuple[int, ...] = (10, 100), d_model: int = 64, repeats: int = REPEATS) -> pd.DataFrame:
+def race(
+    lengths: tuple[int, ...] = (10, 100, 1000), d_model: int = 64, repeats: int = REPEATS, device: str = "cpu"
+) -> pd.DataFrame:
     """One row a way and length: way, words, milliseconds (median).
 
     "one matrix product": attend to all words at once. "attention, word by word": the same numbers, one query at a
@@ -27,14 +29,14 @@ def race(lengths: tuple[int, ...] = (10, 100), d_model: int = 64, repeats: int =
     for n in lengths:
         typed_numbers.number("Words", n, 1, 2000)
         draw = torch.Generator().manual_seed(0)
-        words = torch.randn(n, d_model, generator=draw)
-        matrix = torch.linalg.qr(torch.randn(d_model, d_model, generator=draw)).Q
+        words = torch.randn(n, d_model, generator=draw).to(device)
+        matrix = torch.linalg.qr(torch.randn(d_model, d_model, generator=draw)).Q.to(device)
         ways = {
             "one matrix product": lambda words=words: attend(words, words, words),
             "attention, word by word": lambda words=words: [attend(word[None], words, words) for word in words],
             "recurrent, word by word": lambda words=words, matrix=matrix: _pass_along(words, matrix),
         }
-        rows += [(way, n, _median_ms(run, repeats)) for way, run in ways.items()]
+        rows += [(way, n, _median_ms(run, repeats, device)) for way, run in ways.items()]
     return pd.DataFrame(rows, columns=["way", "words", "milliseconds"])
 
 
@@ -45,11 +47,14 @@ def _pass_along(words: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
     return state
 
 
-def _median_ms(run: Callable[[], object], repeats: int) -> float:
+def _median_ms(run: Callable[[], object], repeats: int, device: str) -> float:
+    wait = torch.cuda.synchronize if device.startswith("cuda") else lambda: None  # a GPU answers before it is done
     run()
     times = []
     for _ in range(repeats):
+        wait()
         start = time.perf_counter()
         run()
+        wait()
         times.append((time.perf_counter() - start) * 1000)
     return statistics.median(times)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor, nn
 
@@ -161,6 +162,24 @@ def score(model: TinyModel, data: Samples, mask: Tensor | None = None) -> Score:
     yes, truth = guess > 0, data.labels > 0.5
     # The mean over no positives is NaN.
     return Score(loss, float((yes == truth).float().mean()), float(yes[truth].float().mean()), int(truth.sum()))
+
+
+def layers(width: int = 8) -> pd.DataFrame:
+    """The model's layers: layer, shapes, numbers to learn. Keras prints three times their sum and 2 more (2,333 at width 8):
+    Adam's two moments of each, its step and its learning rate."""
+    model = TinyModel(width)
+    parts = {
+        "embeddings: tokens, positions": (model.tokens, model.positions),
+        "attention: W_Q, W_K, W_V, W_O": (model.query, model.key, model.value, model.output),
+        "layer norm": (model.norm,),
+        "output unit": (model.decide,),
+    }
+    rows = []
+    for name, modules in parts.items():
+        weights = [tuple(weight.shape) for module in modules for weight in module.parameters()]
+        shapes = ", ".join(f"{weights.count(shape)} × {shape}" for shape in dict.fromkeys(weights))
+        rows.append((name, shapes, sum(weight.numel() for module in modules for weight in module.parameters())))
+    return pd.DataFrame(rows, columns=["layer", "shapes", "numbers"])
 
 
 def without_edge(row: int = CLS, column: int = TARGET_POSITION) -> Tensor:

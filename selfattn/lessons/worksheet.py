@@ -60,7 +60,7 @@ def _worked(answers: bool) -> str:
 
 def _questions(answers: bool) -> str:
     asked = (
-        ("The key of “because” points exactly the way of the query, that of “street” doesn't. Why does “street” win?",
+        ("The key of “because” points exactly the way of the query, that of “street” doesn't. Why does “street” get more?",
          "Its key is longer: the dot product grows with length as well as with alignment."),
         ("Double every key. Which weights change, and which way?",
          "All scores double, so the largest weight grows and the others shrink; the order stays."),

@@ -24,8 +24,11 @@ def test_arrows_go_from_the_origin_as_thick_as_their_score_the_strong_one_last_i
     assert [shaft["stroke"] for shaft in shafts] == [LIGHT.weights[3]] * 3 + [LIGHT.ink]
     origin = (shafts[0]["x"], shafts[0]["y"])
     unit = 320 / (6 + 0.18 * 6 * 2)  # pixels a unit, the same on both axes
-    for shaft, (x, y) in zip(shafts, [(0, 2), (-2, -2), (3, 4), (3, 4)]):
-        assert (shaft["x"], shaft["y"]) == origin
+    # The third, "wings", has the direction of "its" and stands a step to its right.
+    step = 0.03 * 320
+    assert (shafts[2]["x"] - origin[0], shafts[2]["y"] - origin[1]) == pytest.approx((step * 0.8, step * 0.6), abs=0.1)
+    for shaft, (x, y) in zip([*shafts[:2], shafts[3]], [(0, 2), (-2, -2), (3, 4)]):
+        assert (shaft["x"], shaft["y"]) == pytest.approx(origin)
         assert ((shaft["x2"] - origin[0]) / unit, (origin[1] - shaft["y2"]) / unit) == pytest.approx((x, y))
     heads = [item for item in drawn(spec, "symbol") if item.get("shape") == "triangle"]
     assert [head["angle"] for head in heads] == pytest.approx([0, 225 - 360, 36.8699, 36.8699], abs=1e-3)

@@ -136,3 +136,9 @@ def test_training_can_be_stopped_and_leaves_torchs_seed_alone():
 def test_same_seed_same_model():
     one, other = (list(tiny_model.train(Settings(n_samples=640, epochs=1)))[-1].score.loss for _ in range(2))
     assert one == other
+
+
+def test_s30_the_layers_of_the_lesson():
+    found = tiny_model.layers()
+    assert found["numbers"].tolist() == [464, 288, 16, 9] and found["numbers"].sum() == 777
+    assert found["shapes"].tolist()[1] == "4 × (8, 8), 4 × (8,)"

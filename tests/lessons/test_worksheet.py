@@ -2,7 +2,7 @@
 
 import re
 
-from selfattn.lessons import worksheet
+from selfattn.lessons import worked_example, worksheet
 
 ANSWERS = ("0.46", "0.32", "0.22", "87%", "10%", "3%", "[1.79, 1.44]")
 
@@ -16,6 +16,12 @@ def test_the_worksheet_leaves_them_blank():
     page = worksheet.page(answers=False)
     assert not any(f">{answer}<" in page for answer in ANSWERS)
     assert set(re.findall(r'class="answer">([^<]*)<', page)) == {""}
+
+
+def test_what_the_sheet_asks_is_so():
+    scores = worked_example.compute().scores[0].tolist()
+    assert scores[1] > scores[2]  # "street" gets more than "because", though "animal" wins
+    assert "does “street” get more?" in worksheet.page(answers=False)
 
 
 def test_both_are_whole_and_need_nothing_from_outside():

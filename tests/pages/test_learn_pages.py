@@ -38,12 +38,13 @@ def positions(encoding, word):
 
 def test_recurrence_counts_and_follows_the_published_sentence():
     at = page("learn/recurrence")
+    assert '"cat", to word 19, "ran": 17 steps' in words(at)
+    assert "plain recurrence 0.17, gated recurrence 0.51, attention 0.60. Most: attention." in words(at)
+    click(at, "bank … it")
     assert '"bank", to word 7, "it": 5 steps through a recurrence, with 4 states in between.' in words(at)
     assert "plain recurrence 0.59" in words(at)
     at.slider(key="recurrence.gain").set_value(1.0).run()
-    assert "plain recurrence 1.00" in words(at)
-    click(at, "cat … ran")
-    assert '"cat", to word 19, "ran": 17 steps' in words(at)
+    assert "plain recurrence 1.00" in words(at) and "Most: plain recurrence." in words(at)
     assert not at.exception
 
 
@@ -60,7 +61,11 @@ def test_recurrence_takes_the_visitors_sentence_and_refuses_one_word():
 def test_recurrence_is_timed_live():
     at = page("learn/recurrence")
     click(at, "Time it")
-    assert "times as long as the one matrix product" in words(at)
+    assert "On cpu, 100 words take" in words(at)
+    table = at.dataframe[-1].value
+    assert "1,000 words, ms" in table
+    ratio = table.loc["one matrix product", "100 words, ms"] / table.loc["one matrix product", "10 words, ms"]
+    assert table.loc["one matrix product", "100 against 10"] == pytest.approx(ratio, rel=0.1)
 
 
 def test_recurrence_draws_what_it_measures():
@@ -84,12 +89,18 @@ def test_recurrence_draws_what_it_measures():
 def test_the_tiny_model_trains_in_the_page_and_answers():
     at = page("learn/train_a_tiny_one", **{"tiny.epochs": 4, "tiny.magic": 7})
     assert "**777 numbers**" in words(at)
+    (untrained,) = charts(at)
+    start = next(tiny_model.train(tiny_model.Settings(epochs=4, magic=7)))
+    assert same(matrix(untrained), start.weights)
+    assert at.dataframe[0].value["numbers"].tolist() == [464, 288, 16, 9]
     click(at, "Train")
     assert not at.exception
     used, states = at.session_state["tiny.run"]
     last, data = states[-1], tiny_model.samples(used)
     assert (used.magic, last.epoch) == (7, 4)
-    loss, rates, attention, own = charts(at)
+    loss, rates, attention, sentence_0, _, own = charts(at)
+    assert same(matrix(sentence_0), tiny_model.mean_weights(last.model, data.tokens[:1]))
+    assert mark(loss, "line").channels["x"]["axis"]["tickMinStep"] == 1  # whole epochs
     guess = (last.model.probability(data.tokens) > 0.5).float()
     positive = data.labels == 1
     assert lines(rates)["accuracy"][4] == pytest.approx(float((guess == data.labels).float().mean()))

@@ -36,7 +36,7 @@ def change(at, slug, **typed):
     """Set the widgets whose keys end with these names, one run for all."""
     widgets = {
         widget.key: widget
-        for kind in ("text_input", "slider", "number_input", "radio", "toggle")
+        for kind in ("text_input", "slider", "select_slider", "number_input", "radio", "toggle")
         for widget in getattr(at, kind)
     }
     for name, value in typed.items():
@@ -143,16 +143,20 @@ def test_a_sentence_that_no_encoder_reads_gets_a_message():
 
 
 def test_soft_lookup():
-    at = stop("soft-lookup", query="1, -0.5", t=-0.5)
+    at = stop("soft-lookup", query="1, -0.5", t=0.3)
     keys = np.array(soft_lookup.KEYS)
     scores = keys @ [1, -0.5]
-    weights = softmax(scores / 10**-0.5)
+    weights = softmax(scores / 0.3)
     score, weight, sheets = charts(at)
     assert bars(score) == pytest.approx(dict(zip(soft_lookup.DRAWERS, scores)))
     assert bars(weight) == pytest.approx(dict(zip(soft_lookup.DRAWERS, weights)))
     assert bars(sheets) == dict(zip(soft_lookup.DRAWERS, soft_lookup.SHEETS))
     assert f"**Hard answer 80.0, soft answer {weights @ soft_lookup.SHEETS:.1f}.**" in words(at)
     assert '"loans" fits best.' in words(at)
+    at = stop("soft-lookup")
+    assert "At T = 1 the best drawer gets" in words(at)
+    for chart in charts(at):  # one drawer marked in all three: the one that fits best, not the fullest
+        assert mark(chart, "bar").records["largest"].tolist() == [False, False, True, False]
 
 
 def test_projections():
@@ -413,7 +417,9 @@ def test_textbook_weights(encoder):
     printed = torch.tensor(textbook.weights[0])
     distance = (share - printed / printed.sum()).abs().sum(-1) / 2
     order = distance.flatten().argsort()
-    drawn, nearest, middle = charts(at)
+    drawn, average, nearest, middle = charts(at)
+    mean = between.mean((0, 1))
+    assert same(matrix(average), (mean / mean.sum())[None], 1e-5)
     assert same(matrix(drawn), textbook.weights)
     for chart, place in ((nearest, order[0]), (middle, order[36])):
         assert same(matrix(chart), share.flatten(0, 1)[place][None], 1e-5)
@@ -421,4 +427,5 @@ def test_textbook_weights(encoder):
     kept = float(between.sum(-1).flatten()[order[0]])
     assert f"these words get {kept:.2f} of its weight" in words(at)
     assert f"Nearest head: L{order[0] // 12} H{order[0] % 12}" in titles(at)
-    assert f"{int((distance < 0.1).sum())} of 72 heads come within .10" in words(at)
+    near = int(((distance < 0.1) & (between.sum(-1) >= 0.25)).sum())
+    assert near == 0 and "0 of 72 heads come within .10 of the drawn numbers with a quarter" in words(at)

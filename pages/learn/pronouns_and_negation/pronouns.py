@@ -20,6 +20,7 @@ from selfattn.lessons.encoded_words import weight_on
 from selfattn.numbers import cosine, effect, share, weight
 from selfattn.stored_reports import read_pronouns
 
+LEAN = 0.05  # two weights nearer to each other than that are no lean
 OPTIONS = ("yes, clearly more often than not", "no better than luck can explain", "it picks the other noun")
 
 
@@ -79,6 +80,11 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
         f"On fresh sentences it is right in {share(chosen.accuracy)}; a coin is right in 50 %, give or take "
         f"{50 / chosen.n**0.5 * 1.96:.0f}.",
         width="stretch",
+    )
+    teaching.prose(
+        "**This is one encoder's result.** In BERT-base, Clark et al. (2019, *What Does BERT Look At?*, section 4.3) found a "
+        "head, their 5-4, that attends from a mention to its antecedent in 65 % of cases, where the nearest mention is "
+        "right in 27 %. An encoder tuned to compare sentences, like the bundled one, may have no such head."
     )
 
 
@@ -147,11 +153,14 @@ def _unresolved(encoder: Encoder, head: Head) -> None:
     weights = [float(weight_on(row.rows[head], noun)) for noun in (row.antecedent, row.distractor)]
     nouns = [UNRESOLVED.antecedent, UNRESOLVED.distractor]
     st.text(UNRESOLVED.sentence, width="stretch")
-    favoured = nouns[weights.index(max(weights))]
-    more = int((row.preference > 0).sum())
+    apart = abs(weights[0] - weights[1])
+    lean = f'leans to "{nouns[weights.index(max(weights))]}"' if apart >= LEAN else "leans to neither"
+    counted = [int((side * row.preference >= LEAN).sum()) for side in (1, -1)]
+    bars = pd.DataFrame({"token": [*nouns, "all else"], "weight": [*weights, 1 - sum(weights)]})
     teaching.figure(
         f"What “{UNRESOLVED.pronoun}” gives them in {head}",
-        bar_list(pd.DataFrame({"token": nouns, "weight": weights}), "weight", current_theme(), number=".3f"),
-        f'This head leans to "{favoured}"; of all {row.preference.numel()} heads, {more} lean to "{nouns[0]}".',
+        bar_list(bars, "weight", current_theme(), number=".3f", domain=(0, 1.2)),
+        f'This head {lean}. Of all {row.preference.numel()} heads {counted[0]} lean to "{nouns[0]}", {counted[1]} to '
+        f'"{nouns[1]}" (a lean is a difference of {LEAN:.2f} or more).',
         420,
     )

@@ -10,7 +10,7 @@ from selfattn.dashboard.figures import current_theme, heading
 from selfattn.lessons import recurrence
 from selfattn.words import split_words
 
-EXAMPLES = {"bank … it": (recurrence.SENTENCE, "bank", "it"), "cat … ran": (recurrence.LONG_SENTENCE, "cat", "ran")}
+EXAMPLES = {"cat … ran": (recurrence.LONG_SENTENCE, "cat", "ran"), "bank … it": (recurrence.SENTENCE, "bank", "it")}
 SENTENCE, GAIN, GATE, ASKING = "recurrence.sentence", "recurrence.gain", "recurrence.gate", "recurrence.asking"
 START, STOP = "recurrence.start", "recurrence.stop"
 NAMES = {"plain": "plain recurrence", "gated": "gated recurrence", "attention": "attention"}
@@ -21,7 +21,8 @@ def choose() -> tuple[tuple[str, ...], int, int]:
     with st.container(horizontal=True):
         for name, example in EXAMPLES.items():
             st.button(name, on_click=_use, args=example)
-    st.session_state.setdefault(SENTENCE, recurrence.SENTENCE)
+    if SENTENCE not in st.session_state:
+        _use(*EXAMPLES["cat … ran"])
     words = recurrence.words_of(st.text_input("Sentence", key=SENTENCE, max_chars=500))
     places = range(1, len(words) + 1)
     for key, place in ((START, min(2, len(words) - 1)), (STOP, min(7, len(words)))):
@@ -79,7 +80,11 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             )
             # What is left at the second word, network by network.
             ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())
-            teaching.figure(title, chart, f"At word {stop}: {ends}.", 470)
+            teaching.figure(title, chart, f"At word {stop}: {ends}. Most: {last[column].idxmax()}.", 470)
+    teaching.prose(
+        "**When recurrence wins:** over a short gap, with a gain near 1, or with a gate that is nearly shut. All three are "
+        "settings; attention needs none of them to be right, only a query that asks for the word."
+    )
 
 
 heading("Recurrence")

@@ -1,8 +1,10 @@
 """A model of 777 numbers learns, in seconds and in sight, where to attend."""
 
+import time
+
 import streamlit as st
 
-from pages.learn.train_a_tiny_one.results import show_result, show_states
+from pages.learn.train_a_tiny_one.results import show_result, show_states, show_untrained
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import heading
 from selfattn.lessons import tiny_model
@@ -30,10 +32,13 @@ def train(settings: Settings) -> None:
     st.button("Stop", icon=":material/stop:")
     bar, picture = st.progress(0.0, text="Before training"), st.empty()
     states: list[EpochState] = []
+    began = time.monotonic()
     st.session_state[RUN] = (settings, states)
     for state in tiny_model.train(settings):
         states.append(state)
-        bar.progress(state.epoch / settings.epochs, text=f"Epoch {state.epoch} of {settings.epochs}")
+        left = (time.monotonic() - began) / max(state.epoch, 1) * (settings.epochs - state.epoch)
+        text = f"Epoch {state.epoch} of {settings.epochs}" + (f", about {left:.0f} s left" if state.epoch else "")
+        bar.progress(state.epoch / settings.epochs, text=text)
         with picture.container():
             show_states(states, "live")
     st.rerun()
@@ -52,7 +57,9 @@ teaching.prose(
 )
 if st.button("Train", type="primary", icon=":material/play_arrow:"):
     train(settings)
-if RUN in st.session_state and st.session_state[RUN][1]:
+if RUN not in st.session_state:
+    show_untrained(settings)
+elif st.session_state[RUN][1]:
     used, states = st.session_state[RUN]
     if used != settings:
         st.info("What follows belongs to the settings of the last training. Train again to use the new ones.")

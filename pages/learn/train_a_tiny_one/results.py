@@ -18,6 +18,19 @@ from selfattn.numbers import share
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
 
 
+def show_untrained(settings: Settings) -> None:
+    """What there is before the button: the layers with their shapes, and where [CLS] attends by chance."""
+    start = next(tiny_model.train(settings))
+    with teaching.row():
+        with teaching.panel("The model's layers", 560):
+            st.dataframe(tiny_model.layers(settings.width), hide_index=True)
+        chart = heatmap(start.weights, TOKENS, current_theme(), maximum=1.0, cell=36)
+        caption = (
+            f"[CLS] gives position 4 {start.target_weight:.2f} (even would be {1 / 7:.2f}): nothing is learned yet."
+        )
+        teaching.figure("Attention on the positives, untrained", chart, caption, 400)
+
+
 def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | None = None) -> None:
     """Loss, recall and accuracy so far, and the map of one epoch (the last, unless told)."""
     chosen, theme, last = chosen or states[-1], current_theme(), states[-1].score
@@ -74,13 +87,19 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     for place in dict.fromkeys((0, int(data.labels.argmax()))):
         numbers = " ".join(str(number) for number in data.tokens[place].tolist())
         st.text(f"Sentence {place} of the data, [{numbers}]: {float(last.model.probability(data.tokens[[place]])):.4f}")
+    sentence_0 = tiny_model.mean_weights(last.model, data.tokens[[0]])
     typed = st.text_input("Six numbers from 1 to 50", "7, 7, 7, 42, 7, 7", key="tiny.try", width=320, max_chars=60)
     with teaching.messages():
         tokens = tiny_model.sentence(typed_numbers.parse("Sentence", typed))
     yes = float(last.model.probability(tokens))
-    weights = tiny_model.mean_weights(last.model, tokens)[0].tolist()
+    own = tiny_model.mean_weights(last.model, tokens)
+    weights = own[0].tolist()
     labels = [f"{place}: {int(token)}" for place, token in enumerate(tokens[0])]
     frame = pd.DataFrame({"token": labels, "weight": weights})
     most = weights.index(max(weights))
     caption = f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}) and attends most to position {most}."
-    teaching.figure("What [CLS] attends to", bar_list(frame, "weight", current_theme(), domain=(0, 1.2)), caption, 420)
+    with teaching.row():
+        for title, matrix in (("Sentence 0's own map", sentence_0), ("The map of your sentence", own)):
+            chart = heatmap(matrix, TOKENS, current_theme(), maximum=1.0, cell=36)
+            teaching.figure(title, chart, f"[CLS] gives position 4 {float(matrix[0, 4]):.2f}.", 370)
+        teaching.figure("What [CLS] attends to", bar_list(frame, "weight", current_theme(), domain=(0, 1.2)), caption)

@@ -29,7 +29,9 @@ def show() -> None:
     highest = steps.loc[steps.score.idxmax()]
     with teaching.row():
         chart = arrows(keys, theme, "score", "query")
-        caption = f'"{highest.token}" scores highest with {plain(highest.score)}.'
+        caption = (
+            f'"{highest.token}" scores highest with {plain(highest.score)}. Arrows of one direction stand side by side.'
+        )
         teaching.figure("Step 1: query-key space, thick = high score", chart, caption, 380)
         chart = bar_list(steps, "weight", theme, number=SHARE, width=190)
         caption = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())

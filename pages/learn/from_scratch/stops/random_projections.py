@@ -17,8 +17,8 @@ def show() -> None:
     teaching.prose(
         "Each word starts as an **embedding**: a row of numbers. Three matrices, the *projections*, turn it into a "
         "query, a key and a value. So one word can look for one thing, be found by another, and contribute a third.\n\n"
-        "In a trained model the projections are learned. Here they are drawn at random from a seed, as in Raschka's "
-        "book: the very same numbers come out."
+        "In a trained model the projections are learned. Here they are drawn at random from a seed, as in S. Raschka, "
+        "*Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the very same numbers come out."
     )
     teaching.formula(r"Q = X W_Q \qquad K = X W_K \qquad V = X W_V")
     with teaching.messages():

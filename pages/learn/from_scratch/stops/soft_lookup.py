@@ -11,6 +11,7 @@ from selfattn.lessons.soft_lookup import DRAWERS, KEYS, QUERY, SHEETS
 
 TITLE = "A lookup that blends"
 STEP = "idea"
+TEMPERATURES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def show() -> None:
@@ -26,9 +27,9 @@ def show() -> None:
     )
     with teaching.messages():
         typed = teaching.vectors("soft-lookup", {"query": QUERY, **dict(zip(DRAWERS, KEYS))})
-        exponent = st.slider("Temperature T, as a power of ten", -2.0, 2.0, 0.0, 0.1, key="soft-lookup.t", width=420)
+        temperature = st.select_slider("Temperature T", TEMPERATURES, 1.0, key="soft-lookup.t", width=420)
         keys = [typed[name] for name in DRAWERS]
-        lookup = soft_lookup.look_up(typed["query"], keys, temperature=10**exponent)
+        lookup = soft_lookup.look_up(typed["query"], keys, temperature=temperature)
     _figures(lookup)
 
 
@@ -36,13 +37,13 @@ def _figures(lookup: soft_lookup.SoftLookup) -> None:
     theme, hard, soft = current_theme(), float(lookup.hard), float(lookup.soft)
     scores, weights = lookup.trace.scores[0].tolist(), lookup.trace.weights[0].tolist()
     frame = pd.DataFrame({"token": DRAWERS, "score": scores, "weight": weights, "sheets": SHEETS})
-    with teaching.row():
-        chart = bar_list(frame, "score", theme)
+    with teaching.row():  # the drawer that fits best is marked in all three
+        chart = bar_list(frame, "score", theme, marked=lookup.best)
         teaching.figure("Score: how well each key fits", chart, f'"{DRAWERS[lookup.best]}" fits best.')
-        chart = bar_list(frame, "weight", theme, domain=(0, 1.2))
-        caption = f"At T = {lookup.temperature:.3g} the best drawer gets {max(weights):.2f} of 1.00."
+        chart = bar_list(frame, "weight", theme, domain=(0, 1.2), marked=lookup.best)
+        caption = f"At T = {lookup.temperature:g} the best drawer gets {weights[lookup.best]:.2f} of 1.00."
         teaching.figure("Weight: how much of each drawer", chart, caption)
-        chart = bar_list(frame, "sheets", theme, number=".0f")
+        chart = bar_list(frame, "sheets", theme, number=".0f", marked=lookup.best)
         caption = f"Hard: {hard:.0f} sheets, all from one drawer. Soft: {soft:.1f}."
         teaching.figure("Value: sheets in each drawer", chart, caption)
     teaching.prose(

@@ -31,9 +31,9 @@ def show() -> None:
     if not teaching.predict("drawn-numbers", question, OPTIONS, _answer(encoder)):
         return
     teaching.prose(
-        "Here each set stands beside what the encoder's heads really give those words, with the head that comes "
-        "nearest. Both are cut to the words that were drawn and made to sum to 1; how much of the head's weight that "
-        "leaves out is said too."
+        "Each set stands beside what the encoder's heads really give those words: their average, the head that comes "
+        "nearest, and a middling one. All are cut to the words that were drawn and made to sum to 1; how much of the "
+        "weight that leaves out is said too."
     )
     titles = [textbook.title for textbook in TEXTBOOK]
     title = st.radio("Made-up numbers for", titles, key="drawn-numbers.which", horizontal=True)
@@ -52,7 +52,14 @@ def _beside_encoder(encoder: Encoder, textbook: textbook_weights.TextbookWeights
     st.text(f"{textbook.sentence}\n{textbook.note}")
     own = textbook_weights.between_words(encoding, textbook)
     heads = textbook_weights.compare(own, textbook.weights)
-    pictures = [("As drawn", torch.tensor(textbook.weights), f"The first row sums to {sum(textbook.weights[0]):.2f}.")]
+    mean = own.mean((0, 1))
+    caption = (
+        f"The average over all {len(heads)} heads: these words get {float(mean.sum(-1).mean()):.2f} of the weight."
+    )
+    pictures = [
+        ("As drawn", torch.tensor(textbook.weights), f"The first row sums to {sum(textbook.weights[0]):.2f}."),
+        ("Average over all heads", textbook_weights.shares(mean), caption),
+    ]
     for place, title in ((0, "Nearest head"), (len(heads) // 2, "Middle head")):
         line = heads.iloc[place]
         head = Head(int(line["layer"]), int(line["head"]))
@@ -66,6 +73,8 @@ def _beside_encoder(encoder: Encoder, textbook: textbook_weights.TextbookWeights
         for title, matrix, caption in pictures:
             chart = heatmap(matrix, rows, current_theme(), columns=columns, maximum=1.0, cell=52)
             teaching.figure(title, chart, caption, 400)
-    near = int((heads["distance"] < 0.1).sum())
-    st.text(f"{near} of {len(heads)} heads come within .10 of the drawn numbers.")
+    near = textbook_weights.near(heads)
+    st.text(
+        f"{near} of {len(heads)} heads come within .10 of the drawn numbers with a quarter of their weight on these words."
+    )
     st.dataframe(heads.head(8), hide_index=True, width="content", key="drawn-numbers.table")

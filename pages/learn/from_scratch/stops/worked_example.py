@@ -31,7 +31,7 @@ def show() -> None:
     best = steps.loc[steps.weight.idxmax()]
     with teaching.row():
         for column, title, number, caption in (
-            ("score", "Score: q · k", "~g", " · ".join(f"{s:g}" for s in steps.score)),
+            ("score", "Score: q · k", "~g", ", ".join(f"{s:g}" for s in steps.score) + "."),
             ("scaled", f"Scaled: divided by √d = {1 / trace.scale:.2f}", ".2f", "Smaller, in the same order."),
             ("weight", "Weight: softmax", SHARE, f'"{best.token}" gets {share(best.weight)}.'),
         ):
