@@ -95,7 +95,7 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
     own = frame[frame["name"] == str(chosen)].iloc[0]
     parts = [f"without {row['name']} {before * math.exp(row['effect']):.3f}" for row in (own, largest)]
     reading = f'"{table["text"][row]}": {before:.3f} with every head; {parts[0]}; the largest change, {parts[1]}.'
-    show_chart(chart, reading, key="masked", heads=True, width="content", name="change of the masked word")
+    show_chart(chart, reading, key="masked", heads=True, name="change of the masked word")
 
 
 encoder, text = this_page().encoder, this_page().sentence

@@ -30,7 +30,7 @@ def show_comparison(comparison: EncoderComparison, titles: tuple[str, str]) -> N
         with places.container(width=MAP + 90):
             reading = captions.largest_cell(matrix.numpy(), comparison.words)
             table = lambda matrix=matrix: weights_frame(matrix, comparison.words)  # noqa: E731
-            show_chart(chart, reading, width="content", table=table)
+            show_chart(chart, reading, table=table)
     chart = heatmap(
         comparison.difference.numpy(), comparison.words, theme, kind="signed", title="second minus first", size=MAP,
         legend="second minus first",
@@ -38,7 +38,7 @@ def show_comparison(comparison: EncoderComparison, titles: tuple[str, str]) -> N
     reading = captions.largest_cell(comparison.difference.numpy(), comparison.words, "difference")
     with places.container(width=MAP + 90):
         table = lambda: weights_frame(comparison.difference, comparison.words)  # noqa: E731
-        show_chart(chart, reading, width="content", table=table)
+        show_chart(chart, reading, table=table)
     if comparison.left_out:
         st.text("Left out, because one of the two can't read it: " + ", ".join(comparison.left_out), width="stretch")
     st.caption("Words only: special tokens are hidden, and each row is scaled up to sum to 1 again.")
@@ -49,7 +49,7 @@ def show_counterparts(distances: Tensor, head: Head) -> None:
     frame = heads_frame(distance=distances)
     chart = head_map(frame, "distance", current_theme(), str(head), kind="weights", title="distance of the weights")
     reading = captions.counterparts(frame, str(head))
-    show_chart(chart, reading, key="counterparts", heads=True, width="content", name="each head and its counterpart")
+    show_chart(chart, reading, key="counterparts", heads=True, name="each head and its counterpart")
 
 
 page = this_page()

@@ -98,7 +98,6 @@ def show_chart(
     heads: bool = False,
     pick: Callable[[dict[str, Any]], None] | None = None,
     one_head: bool = True,
-    width: str | int = "stretch",
     visible: bool = True,
     name: str = "",
     sentence: str = "",
@@ -118,7 +117,7 @@ def show_chart(
         # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
         key = f"{key}-{st.session_state.get('choices', 0)}"
         on_select = lambda: _choose_clicked(key, pick or _choose_head)  # noqa: E731
-    st.vega_lite_chart(_with_tables(spec), theme=None, key=key, on_select=on_select, width=width, alt=caption)
+    st.vega_lite_chart(_with_tables(spec), theme=None, key=key, on_select=on_select, width="content", alt=caption)
     if visible:
         # A caption may hold words from the visitor's text, so it is never interpreted as Markdown.
         st.text(caption, width="stretch")

@@ -47,7 +47,7 @@ def panel(title: str, width: int = 340) -> Iterator[None]:
 def figure(title: str, chart: Spec, caption: str, width: int = 340, key: str | None = None) -> None:
     """A chart of its own size with its title above and its caption beneath."""
     with panel(title, width):
-        show_chart(chart, caption, key=key, width="content", name=title)
+        show_chart(chart, caption, key=key, name=title)
 
 
 def heads_chart(values: Tensor, **looks: Any) -> Spec:

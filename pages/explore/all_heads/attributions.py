@@ -65,7 +65,6 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
         rank_chart(frame, colors, theme),
         reading,
         one_head=False,
-        width="content",
         name=f"what each other word in {name} contributes",
         sentence=name,
     )
@@ -107,7 +106,6 @@ def _one_head(choice: Choice, attributions: dict[str, Attributions]) -> None:
             show_chart(
                 bars(rows, theme, what="weight"),
                 reading,
-                width="content",
                 name=f"{name} in {key}",
                 table=lambda rows=rows: rows_frame(rows, "weight"),
             )

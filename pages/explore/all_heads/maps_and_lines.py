@@ -89,7 +89,7 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
         named=ordered,
     )
     reading = f"{captions.measure_by_head(frame, measure, unit, str(choice.head))} {noise}".rstrip()
-    show_chart(chart, reading, key="grid", heads=True, width="content", name="all heads", table=lambda: frame)
+    show_chart(chart, reading, key="grid", heads=True, name="all heads", table=lambda: frame)
     st.caption(f"{meaning} {'' if unit == 'signed' else 'Mean over the rows of the ordinary tokens.'}")
 
 
@@ -129,7 +129,7 @@ def show_card(choice: Choice, side: Occurrence) -> None:
     most = _most(weights, encoding)
     reading = captions.surest_word(most, name) + binning(shown)
     one_head = which == "this head"
-    show_chart(chart, reading, one_head=one_head, width="content", name=f"map: {name}", table=table_of(shown))
+    show_chart(chart, reading, one_head=one_head, name=f"map: {name}", table=table_of(shown))
     if not options.special:
         st.text(captions.hidden_weight({name: shown.hidden}), width="stretch")
     st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
@@ -137,11 +137,7 @@ def show_card(choice: Choice, side: Occurrence) -> None:
         st.dataframe(most, hide_index=True, height=min(280, 36 * len(most) + 38))
 
 
-NAMED = {
-    "this head": "{head}",
-    "average": "The average of L{layer}'s heads",
-    "rollout": "Rollout up to L{layer}",
-}
+NAMED = {"this head": "{head}", "average": "The average of L{layer}'s heads", "rollout": "Rollout up to L{layer}"}
 FORMULAS = {
     "average": r"$\bar A^{(l)} = \frac{1}{H} \sum_h A^{(l,h)}$: the mean of the layer's heads.",
     "rollout": r"$R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)}$: half attention, half the token "
@@ -205,9 +201,7 @@ def show_lines(choice: Choice) -> None:
             chart = links(words, side.word.text, theme, word_place=place, color=color)
             st.markdown(f"**{name}**")
             reading = captions.most_weight(frame, side.word.text, by="source") + THIN
-            show_chart(
-                chart, reading, one_head=False, width="content", name=f"attention as lines in {name}", sentence=name
-            )
+            show_chart(chart, reading, one_head=False, name=f"attention as lines in {name}", sentence=name)
             if left:
                 st.text(left, width="stretch")
 

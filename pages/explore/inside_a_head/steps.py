@@ -157,11 +157,7 @@ def _numbers(name: str, sides: Sequence[Side]) -> None:
 
 def _show_bars(name: str, rows: list[Row], theme: Theme, reading: str, what: str = "value") -> None:
     show_chart(
-        bars(rows, theme, what=what, width=PICTURE, height=84),
-        reading,
-        width="content",
-        name=name,
-        table=lambda: rows_frame(rows, what),
+        bars(rows, theme, what=what, width=PICTURE, height=84), reading, name=name, table=lambda: rows_frame(rows, what)
     )
 
 
@@ -171,9 +167,7 @@ def _vector_strip(name: str, sides: Sequence[Side], theme: Theme) -> None:
     reading = captions.vector_lengths(rows, "input vector")
     if name == "output":
         reading = captions.head_output(rows, {side.name: side.row("input") for side in sides})
-    show_chart(
-        vector_strip(drawn, theme, width=PICTURE), reading, width="content", name=name, table=lambda: rows_frame(drawn)
-    )
+    show_chart(vector_strip(drawn, theme, width=PICTURE), reading, name=name, table=lambda: rows_frame(drawn))
 
 
 def _vector_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:

@@ -56,13 +56,7 @@ def _before_and_after(side: Side, changed: AttentionTrace, top: float) -> None:
     reading = captions.changed_row(before, after, (float(entropy(before)), float(entropy(after))), cosine, side.name)
     title = f"{side.name}: the weights of the word as they are, and changed"
     st.markdown(f"**{title}**")
-    show_chart(
-        bars(rows, theme, what="weight", top=top),
-        reading,
-        width="content",
-        name=title,
-        table=lambda: rows_frame(rows, "weight"),
-    )
+    show_chart(bars(rows, theme, what="weight", top=top), reading, name=title, table=lambda: rows_frame(rows, "weight"))
 
 
 def _alone_passes(choice: Choice) -> dict[str, Alone]:

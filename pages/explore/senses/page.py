@@ -75,9 +75,7 @@ with st.container(horizontal=True, gap="medium"):
             "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
         )
         curve = layers_curve(layers_frame(report), theme)
-        show_chart(
-            curve, captions.layers(report), one_head=False, width="content", name="where the senses are separate"
-        )
+        show_chart(curve, captions.layers(report), one_head=False, name="where the senses are separate")
     with st.container(width=COLUMN, gap="small"):
         st.markdown(
             "#### In which heads, and what attention adds",
@@ -102,7 +100,7 @@ if encoder.recomputable:
             st.markdown("**The words, ranked**")
             words = words_frame(report)
             chart = words_chart(words, theme)
-            show_chart(chart, captions.words(words), one_head=False, width="content", name="the words, ranked")
+            show_chart(chart, captions.words(words), one_head=False, name="the words, ranked")
         with st.container(width=COLUMN, gap="small"):
             st.markdown("**What removing heads does, over many pairs**")
             view.show_removal(encoder, frame, key, head)

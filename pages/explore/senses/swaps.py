@@ -104,7 +104,7 @@ def show_together(stored: LeadingHeads | None) -> None:
     curve = together_frame(stored.shares)
     titles = ("heads swapped together", "share of the gap")
     chart = lines(curve, "k", "share", current_theme(), "heads", titles=titles, size=(430, 240))
-    show_chart(chart, captions.together(stored.shares), one_head=False, width="content", name="leading heads together")
+    show_chart(chart, captions.together(stored.shares), one_head=False, name="leading heads together")
 
 
 def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> InterchangeReport:
@@ -147,4 +147,4 @@ def show_sources(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str
         st.text("Where its parts come from can't be told for this sentence.")
         return
     bars = bar_list(table, "share", current_theme(), label="text", number=".1%")
-    show_chart(bars, captions.sources(table, word, head), width="content", name="which tokens hand it over")
+    show_chart(bars, captions.sources(table, word, head), name="which tokens hand it over")

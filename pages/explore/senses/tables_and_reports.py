@@ -196,14 +196,7 @@ def show_clusters(report: ClusterReport) -> None:
 def show_map(frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str, key: str = "") -> None:
     """Layers x heads; a click chooses a head for every view."""
     chart = head_map(frame, column, current_theme(), str(head), kind=kind, title=title)
-    show_chart(
-        chart,
-        reading,
-        key=f"senses-{title}-{key}",
-        heads=True,
-        width="content",
-        name=f"{title}, {key}" if key else title,
-    )
+    show_chart(chart, reading, key=f"senses-{title}-{key}", heads=True, name=f"{title}, {key}" if key else title)
 
 
 def show_sentences(report: SeparationReport, head: Head, word: str) -> Hashable | None:
@@ -216,12 +209,7 @@ def show_sentences(report: SeparationReport, head: Head, word: str) -> Hashable 
     found = every[every["word"] == word].sort_values("score", kind="stable")  # the wrong ones first
     shown = found[["sense", "nearest", "sentence"]].rename(columns={"nearest": "nearest sense"})
     event = st.dataframe(
-        shown,
-        hide_index=True,
-        height=240,
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"rows {head} {word}",
+        shown, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=f"rows {head} {word}"
     )
     if not event.selection.rows:
         st.caption(
@@ -259,13 +247,7 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Hea
         "Removing each head, sentence",
         lambda progress: removal(encoder, frame, progress=progress),
     )
-    kind = segmented(
-        "Effect",
-        list(EFFECTS),
-        default="difference",
-        key="effects",
-        label_visibility="collapsed",
-    )
+    kind = segmented("Effect", list(EFFECTS), default="difference", key="effects", label_visibility="collapsed")
     column = EFFECTS[kind]
     shown, noise = noise_floor(report.heads, column, encoder.dtype, OF_MEANS)
     table = named_heads(shown)

@@ -29,7 +29,7 @@ def show_curve(choice: Choice) -> None:
         help="The cosine of the word's two vectors: 1 is the same direction. First the bare token, then what layer 0 reads, "
         "then after each layer.",
     )
-    show_chart(chart, reading, one_head=False, width="content", name="where the two vectors part")
+    show_chart(chart, reading, one_head=False, name="where the two vectors part")
 
 
 def _curve(pair: Pair, theme: Theme) -> tuple[str, Spec, str]:
@@ -70,4 +70,4 @@ def show_steps(choice: Choice) -> None:
     chart = kernel_steps(drawn, context, current_theme())
     reading += kept_tokens(MOST, most)
     with st.container(key="steps"):  # scrolls sideways in a narrow window
-        show_chart(chart, reading, width="content", name=f"the steps of {head}", table=lambda: pd.DataFrame(whole))
+        show_chart(chart, reading, name=f"the steps of {head}", table=lambda: pd.DataFrame(whole))

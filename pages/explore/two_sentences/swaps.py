@@ -46,7 +46,7 @@ def show_leading_head(choice: Choice, frame: pd.DataFrame) -> None:
     title.markdown(f"**2  What head {head.head} of layer {head.layer} attends to**", help=HELP)
     chart, pick = word_strip(frame, current_theme(), pick=True), partial(_choose_word, pair, frame)
     show_chart(
-        chart, words.most_weight(frame, pair.word, str(head)), key="strip", pick=pick, width="content", visible=False,
+        chart, words.most_weight(frame, pair.word, str(head)), key="strip", pick=pick, visible=False,
         name=f'what "{pair.word}" attends to', table=lambda: frame,
     )  # fmt: skip
     effect = st.empty()
@@ -106,7 +106,7 @@ def _show_swap(choice: Choice, own: Swap) -> None:
     control = float("nan") if swap.control is None else swap.control
     chart = way(pair.word, swap.share, current_theme(), control)
     name = f'the way of "{pair.word}" from A to B'
-    show_chart(chart, reading, one_head=what == ONE, width="content", visible=what != AS_IT_IS, name=name)
+    show_chart(chart, reading, one_head=what == ONE, visible=what != AS_IT_IS, name=name)
 
 
 def _show_map(choice: Choice, every: PairInterchange) -> None:
@@ -117,7 +117,7 @@ def _show_map(choice: Choice, every: PairInterchange) -> None:
     frame, column, title, reading = cached(choice.encoder, key, lambda _: made(choice, every, measure))
     chart = head_map(frame, column, current_theme(), name, title=title)
     show_chart(
-        chart, reading, key="map", heads=True, width="content", name=f"all heads: {measure}",
+        chart, reading, key="map", heads=True, name=f"all heads: {measure}",
         visible=measure != "swap",  # of the swap the words above say it already
     )  # fmt: skip
 

@@ -89,7 +89,7 @@ def show_maps(choice: Choice) -> Provenance:
         with columns[name]:
             reading = _map_reading(view, source) + binning(view)
             title = f"what each word attends to in {name}" + ("" if source == "from scratch" else f", {source}")
-            show_chart(charts[name], reading, width="content", name=title, sentence=name, table=table_of(view))
+            show_chart(charts[name], reading, name=title, sentence=name, table=table_of(view))
             _offer_png(name, charts[name], origin.of_figure(title, sentences=(name,)))
     if not options.special:
         st.text(captions.hidden_weight({name: view.hidden for name, view in views.items()}), width="stretch")
@@ -107,11 +107,11 @@ def _show_against(choice: Choice, hidden: bool) -> None:
             captions.only_one_has(rows, choice.pair.word),
             f'what "{choice.pair.word}" attends to, A against B',
         )
-        show_chart(butterfly(rows, theme, name=name), own_row, width="content", name=title)
+        show_chart(butterfly(rows, theme, name=name), own_row, name=title)
     with places.container(width=COLUMN):
         chart = difference_map(found, theme, name=name)
         title = "what each word attends to, A minus B"
-        show_chart(chart, reading, width="content", visible=False, name=title, table=lambda: found.frame())
+        show_chart(chart, reading, visible=False, name=title, table=lambda: found.frame())
         st.text(reading, width="stretch")
         if hidden:
             gone = {

@@ -76,4 +76,4 @@ def show_baselines(encoder: Encoder, paths: WordPaths, senses: list[str]) -> Non
     titles = ("−1 bare, 0 as layer 0 reads it, then after each layer", "mean cosine")
     chart = lines(frame, "stage", "cosine", current_theme(), "pairs", titles=titles, size=(440, 260))
     caption = "At the end: " + ", ".join(f"{name} {cosine(value)}" for name, value in last.items()) + "."
-    show_chart(chart, caption, width="content", name="mean cosine by layer")
+    show_chart(chart, caption, name="mean cosine by layer")

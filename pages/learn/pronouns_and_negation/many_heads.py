@@ -30,9 +30,7 @@ def show(encoder: Encoder) -> None:
     chart = heatmap(weights.T, across, current_theme(), columns=layers, **looks)
     counted = many_heads.count_kinds(heads)
     kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
-    show_chart(
-        chart, f"What gets most weight, in how many heads: {kinds}.", width="content", name="what gets most weight"
-    )
+    show_chart(chart, f"What gets most weight, in how many heads: {kinds}.", name="what gets most weight")
     teaching.prose(
         f"In **{counted['a special token']} of {len(heads)}** heads the favourite is a special token. Whether such a head "
         "rests or works, its weights don't tell: its values may be small or large. Several heads share one habit; that a "

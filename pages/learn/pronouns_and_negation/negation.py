@@ -48,7 +48,7 @@ def show(encoder: Encoder) -> None:
         f"{int((weights.gain > 0.1).sum())} of {weights.gain.numel()} heads gain more than .10."
     )
     chart = teaching.heads_chart(weights.gain, kind="signed")
-    show_chart(chart, caption, width="content", name="weight on the negator beyond that of its place")
+    show_chart(chart, caption, name="weight on the negator beyond that of its place")
     teaching.prose(
         "Attending to *not* is not yet understanding it: what the head does with the value it fetches is another matter. "
         "And the head was chosen on these very pairs, so its figure is a little flattered."

@@ -96,7 +96,7 @@ def _map(weights: pronouns.PronounWeights) -> None:
         f"{int((right > 0.5).sum())} heads are right more often than not."
     )
     chart = teaching.heads_chart(right - 0.5, kind="signed", maximum=0.5)
-    show_chart(chart, caption, width="content", name="pronouns: share right minus .50")
+    show_chart(chart, caption, name="pronouns: share right minus .50")
 
 
 def _twins(encoder: Encoder, weights: pronouns.PronounWeights) -> None:
@@ -142,7 +142,7 @@ def _removal(encoder: Encoder, twins: list[Place], best: Head) -> None:
         f"of {len(order)}. {noise}"
     ).rstrip()
     chart = teaching.heads_chart(effects, kind="effect", numbers="+.2f")
-    show_chart(chart, caption, width="content", name="the twins: effect of removing each head")
+    show_chart(chart, caption, name="the twins: effect of removing each head")
     teaching.prose("What a head attends to and what it does are two different questions. Attention is not explanation.")
 
 

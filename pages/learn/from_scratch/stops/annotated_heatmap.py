@@ -26,7 +26,7 @@ def show() -> None:
         causal = st.toggle("Causal mask", value=True, key="annotated-heatmap.causal")
         trace = annotated_heatmap.compute(dict(zip(PLACES.values(), typed.values())), causal=causal)
     chart = heatmap(trace.weights, TOKENS, current_theme(), cell=34)
-    show_chart(chart, _caption(trace), width="content", name="annotated heatmap")
+    show_chart(chart, _caption(trace), name="annotated heatmap")
     teaching.prose(
         "See the first rows: a row whose scores are all equal spreads evenly over what it may attend to. "
         "An even row tells you that the word had no preference, not that all these words matter."

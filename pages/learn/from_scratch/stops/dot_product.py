@@ -58,6 +58,5 @@ def _by_angle() -> None:
     show_chart(
         at_value(curve, "angle", "score", degrees, current_theme(), ("angle", "a · b")),
         f"a has length 2, b has {length:g}; at {degrees}° the score is {scores[degrees]:.2f}.",
-        width="content",
         name="the score by the angle",
     )

@@ -79,4 +79,4 @@ def _on_encoder() -> None:
         f"Median {float(spread.median()):.2f}, largest {float(spread.max()):.2f} in {widest}. "
         f"Without the division all would be {encoder.d_head**0.5:.1f} times as large (d_head = {encoder.d_head})."
     )
-    show_chart(teaching.heads_chart(spread), caption, width="content", name="spread of each head's scaled scores")
+    show_chart(teaching.heads_chart(spread), caption, name="spread of each head's scaled scores")
