@@ -32,9 +32,11 @@ from selfattn.senses import InterchangeReport
 from selfattn.words import Word, find, shared_words
 
 
-def attention(encoder: Encoder, text: str, layer: int, head: int, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """One head's whole map on a text: row i says what token i attends to."""
-    encoding = encoder.encode(text)
+def attention(
+    encoder: Encoder, text: str, layer: int, head: int, theme: Theme = LIGHT, *, pair: str | None = None
+) -> alt.TopLevelMixin:
+    """One head's whole map on a text (with `pair`, of two segments): row i says what token i attends to."""
+    encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()
     return alt.Chart.from_dict(heatmap(weights, encoding.tokens, theme, title=str(Head(layer, head))))
 
@@ -104,14 +106,14 @@ def swaps(
 
 
 def handed_over(
-    encoder: Encoder, text: str, word: str, layer: int, head: int, theme: Theme = LIGHT
+    encoder: Encoder, text: str, word: str, layer: int, head: int, theme: Theme = LIGHT, *, pair: str | None = None
 ) -> alt.TopLevelMixin:
     """The norm of weight x value, through W_O, of each word of a text for one word of it (Kobayashi et al. 2020).
 
     Numbers: `frames.handed_over_frame`. What it doesn't say: what later layers make of it. Before W_O where the encoder's
     projections aren't known.
     """
-    encoding = encoder.encode(text)
+    encoding = encoder.encode(text, pair)
     try:
         output_weight = project(encoder, encoding, layer, head).projections.output_weight
     except ProjectionsUnknown:

@@ -9,6 +9,7 @@ gradient); Michel et al. 2019, "Are Sixteen Heads Really Better than One?", sect
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,8 +21,15 @@ from selfattn.encoders.encoder import KNOCK_OUT_TOKENS, Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.kernel import AttentionTrace
 
-Place = tuple[str, Sequence[int]]  # a text, and the positions of the word's tokens in it
 SAME = 1e-6  # unit vectors nearer than this are one: there is no way to move along
+
+
+class Place(NamedTuple):
+    """A word where it stands. A plain tuple (text, positions) or (text, positions, pair) is taken for one."""
+
+    text: str
+    positions: Sequence[int]  # of the word's tokens, counted through both segments
+    pair: str | None = None  # the text's second segment
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,9 +49,9 @@ class PairInterchange:
 
 def interchange_pair(
     encoder: Encoder,
-    first: Place,
-    second: Place,
-    control: Place | None = None,
+    first: Place | tuple,
+    second: Place | tuple,
+    control: Place | tuple | None = None,
     *,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
     how: str = "exact",
@@ -60,20 +68,22 @@ def interchange_pair(
     """
     if how not in ("exact", "gradient"):
         raise ValueError(f'how must be "exact" or "gradient", got {how!r}.')
-    places = [first, second] if control is None else [first, second, control]
-    encodings = [encoder.encode(text) for text, _ in places]
-    donors = [encoding.context(at) for encoding, (_, at) in zip(encodings, places)]
-    units = [normalize(e.vector(encoder.n_layers, at).double(), dim=0) for e, (_, at) in zip(encodings, places)]
+    places = [Place(*place) for place in (first, second, control) if place is not None]
+    encodings = [encoder.encode(place.text, place.pair) for place in places]
+    donors = [encoding.context(place.positions) for encoding, place in zip(encodings, places)]
+    vectors = [encoding.vector(encoder.n_layers, place.positions) for encoding, place in zip(encodings, places)]
+    units = [normalize(vector.double(), dim=0) for vector in vectors]
     way = units[1] - units[0]
     sets = encoder.sets_of(heads)
     shares, cosine = torch.full((3, len(sets)), torch.nan), torch.full((len(sets),), torch.nan)
     # Into A from B, into B from A, into A from the control; the last along the same axis as the first.
     runs = [(0, 1, way), (1, 0, -way), (0, 2, way)][: len(places)]
     for run, (at, donor, axis) in enumerate(runs):
-        step, (text, positions) = half_of(progress, run, len(runs)), places[at]
+        step, place = half_of(progress, run, len(runs)), places[at]
         if how == "exact":
-            patches = [[Patch(*head, tuple(positions), donors[donor][head]) for head in each] for each in sets]
-            after = normalize(encoder.patched_vectors(text, list(positions), patches, step).double(), dim=1)
+            own = tuple(place.positions)
+            patches = [[Patch(*head, own, donors[donor][head]) for head in each] for each in sets]
+            after = normalize(encoder.patched_vectors(place.text, own, patches, step, place.pair).double(), dim=1)
             moved = (after - units[at]) @ axis
             cosine = (after @ units[1]).float() if run == 0 else cosine
         else:
@@ -91,11 +101,12 @@ def interchange_pair(
     )
 
 
-def swapped_vector(encoder: Encoder, first: Place, second: Place, heads: Sequence[Head]) -> Tensor:
+def swapped_vector(encoder: Encoder, first: Place | tuple, second: Place | tuple, heads: Sequence[Head]) -> Tensor:
     """The word's last hidden state in the first text with these heads' outputs at it from the second: (d_model,)."""
-    donor = encoder.encode(second[0]).context(second[1])
-    patches = [Patch(*head, tuple(first[1]), donor[head]) for head in heads]
-    return encoder.patched_vectors(first[0], list(first[1]), [patches])[0]
+    first, second = Place(*first), Place(*second)
+    donor = encoder.encode(second.text, second.pair).context(second.positions)
+    patches = [Patch(*head, tuple(first.positions), donor[head]) for head in heads]
+    return encoder.patched_vectors(first.text, first.positions, [patches], pair=first.pair)[0]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,19 +122,21 @@ class ContextGradients:
         return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
 
 
-def context_gradients(encoder: Encoder, places: Sequence[Place], directions: Tensor) -> list[ContextGradients]:
+def context_gradients(encoder: Encoder, places: Sequence[Place | tuple], directions: Tensor) -> list[ContextGradients]:
     """Differentiate the word's last unit vector, along directions (m, d_model), by what every head hands the word.
 
     For several places in one pass: some of like length take two thirds of the time of each alone. The whole effect, that
     through later layers included. Raises NotRecomputable where the encoder is shown only or can't be differentiated.
     """
     encoder.check_recomputable()
-    tokens, recorder = [encoder.tokenize(text) for text, _ in places], Recorder(differentiable=True)
+    places = [Place(*place) for place in places]
+    tokens, recorder = [encoder.tokenize(place.text, place.pair) for place in places], Recorder(differentiable=True)
     inputs = encoder.inputs(tokens)
     size = max(1, KNOCK_OUT_TOKENS // inputs["input_ids"].numel())
     with torch.enable_grad():
         hidden = encoder.model(**inputs, recorder=recorder).last_hidden_state
-        words = torch.stack([hidden[row, list(at)].mean(dim=0).float() for row, (_, at) in enumerate(places)])
+        at = [list(place.positions) for place in places]
+        words = torch.stack([hidden[row, own].mean(dim=0).float() for row, own in enumerate(at)])
         # A place's contexts move its own word only, so the slopes of the words' sum are those of each.
         targets = directions.to(words) @ normalize(words, dim=1).sum(dim=0)
         contexts = [layer.context for layer in recorder.layers]
@@ -136,22 +149,22 @@ def context_gradients(encoder: Encoder, places: Sequence[Place], directions: Ten
                 raise NotRecomputable(
                     f"{encoder.name} can't be differentiated by its heads' outputs: {reason}"
                 ) from None
-            for row, (_, at) in enumerate(places):
-                own = [slope[:, row, list(at)].transpose(1, 2) for slope in slopes]
+            for row, positions in enumerate(at):
+                own = [slope[:, row, positions].transpose(1, 2) for slope in slopes]
                 parts[row].append(torch.stack(own, dim=1).float().cpu())
     layers = [replace(layer, context=layer.context.detach()) for layer in recorder.layers]
     found = []
-    for row, (own, (_, at)) in enumerate(zip(tokens, places)):
+    for row, (own, positions) in enumerate(zip(tokens, at)):
         recordings = tuple(layer.sentence(row, len(own.ids)) for layer in layers)
-        context = torch.stack([layer.context[0, list(at)].transpose(0, 1).float().cpu() for layer in recordings])
+        context = torch.stack([layer.context[0, positions].transpose(0, 1).float().cpu() for layer in recordings])
         found.append(ContextGradients(gradient=torch.cat(parts[row]), context=context, recordings=recordings))
     return found
 
 
 def knock_out_effect(
     encoder: Encoder,
-    first: Place,
-    second: Place,
+    first: Place | tuple,
+    second: Place | tuple,
     how: str = "zero",
     progress: Progress = lambda done, total: None,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
@@ -162,11 +175,14 @@ def knock_out_effect(
     (len(heads),), as in `Encoder.knock_out`. progress(done, total) counts copies of both sentences. Raises NotRecomputable,
     TextError.
     """
+    places = [Place(*place) for place in (first, second)]
     after = [
-        encoder.knock_out(text, list(positions), heads=heads, how=how, progress=half_of(progress, half))
-        for half, (text, positions) in enumerate((first, second))
+        encoder.knock_out(
+            place.text, place.positions, heads=heads, how=how, progress=half_of(progress, half), pair=place.pair
+        )
+        for half, place in enumerate(places)
     ]
-    before = [encoder.encode(text).vector(encoder.n_layers, positions) for text, positions in (first, second)]
+    before = [encoder.encode(place.text, place.pair).vector(encoder.n_layers, place.positions) for place in places]
     return change_of_cosine(after, before)
 
 
@@ -188,11 +204,11 @@ class Alone:
     hidden: Tensor  # (n, d_model) the last hidden state
 
 
-def alone(encoder: Encoder, text: str, layer: int, head: int) -> Alone:
-    """Run the text with every other head's output set to zero, in every layer.
+def alone(encoder: Encoder, text: str, layer: int, head: int, pair: str | None = None) -> Alone:
+    """Run the text with every other head's output set to zero, in every layer. pair: as in `Encoder.encode`.
 
     Raises NotRecomputable, TextError, IndexError.
     """
     others = [other for other in encoder.all_heads if other != (layer, head)]
-    encoding = encoder.encode(text, patches=encoder.removed(others))
+    encoding = encoder.encode(text, pair, patches=encoder.removed(others))
     return Alone(trace=encoding.trace(layer, head), hidden=encoding.hidden[-1])

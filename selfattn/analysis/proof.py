@@ -23,8 +23,10 @@ from selfattn.encoders.projections import ProjectionsUnknown, project
 from selfattn.encoders.sources import Source
 
 
-def prove(encoder: Encoder, text: str, progress: Progress = lambda done, total: None) -> pd.DataFrame:
-    """The kernel against the model's own numbers on one text: a row for each head.
+def prove(
+    encoder: Encoder, text: str, progress: Progress = lambda done, total: None, pair: str | None = None
+) -> pd.DataFrame:
+    """The kernel against the model's own numbers on one text (with `pair`, of two segments): a row for each head.
 
     layer, head; `same_inputs`: the largest difference between the kernel's weights and those of the model's own eager
     function on the recorded query and key; `separate_pass`: to the weights of a whole separate eager pass (NaN for a
@@ -35,8 +37,9 @@ def prove(encoder: Encoder, text: str, progress: Progress = lambda done, total: 
     """
     encoder.check_recomputable()
     with _full_precision():
-        encoding = encoder.encode(text)
-        separate = encoder.reference_weights(text) if encoder.separate_pass_fits(len(encoding.tokens)) else None
+        encoding = encoder.encode(text, pair)
+        fits = encoder.separate_pass_fits(len(encoding.tokens))
+        separate = encoder.reference_weights(text, pair) if fits else None
         parts = []
         for layer in range(encoder.n_layers):
             parts.append(_prove_layer(encoder, encoding, layer, None if separate is None else separate[layer]))

@@ -109,18 +109,20 @@ class Encoder:
             raise TextError(f"pad_to must lie between the text's {n} tokens and {self.max_tokens}, got {pad_to}.")
         return self._run([tokens], pad_to or n, keep_padding=True, patches=[patches])[0]
 
-    def encode_batch(self, texts: Sequence[str], patches: Sequence[Collection[Patch]] | None = None) -> list[Encoding]:
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        patches: Sequence[Collection[Patch]] | None = None,
+        pairs: Sequence[str | None] | None = None,
+    ) -> list[Encoding]:
         """Run several texts, those of like length in one padded pass, each cut back to its own length afterwards.
 
         A pass has a bounded number of padded tokens, however many the texts and however long one of them; where padding
         changes the encoder's numbers, texts of exactly one length. patches: one collection for each text, as in `encode`.
+        pairs: one second segment for each text, None for a text that has none.
         Raises TypeError for one string in place of a list.
         """
-        if isinstance(texts, str):
-            raise TypeError(
-                f"Expected a list of texts, got one text ({texts[:40]!r}). Use encode, or a list of this one."
-            )
-        batch = [self.tokenize(text) for text in texts]
+        batch = self._tokenized(texts, pairs)
         lengths = [len(tokens.ids) for tokens in batch]
         passes = length_batches(range(len(batch)), lengths.__getitem__, tokens_a_pass(self.device), self.equal_lengths)
         return self._run_passes(batch, passes, patches)
@@ -131,6 +133,18 @@ class Encoder:
         for place, tokens in enumerate(batch):
             passes.setdefault(len(tokens.ids) if self.equal_lengths else 0, []).append(place)
         return list(passes.values())
+
+    def _tokenized(self, texts: Sequence[str], pairs: Sequence[str | None] | None) -> list[Tokens]:
+        if isinstance(texts, str):
+            raise TypeError(
+                f"Expected a list of texts, got one text ({texts[:40]!r}). Use encode, or a list of this one."
+            )
+        pairs = [None] * len(texts) if pairs is None else pairs
+        if isinstance(pairs, str) or len(pairs) != len(texts):
+            raise ValueError(
+                f"Expected one second segment (or None) for each of {len(texts)} texts, got {pairs!r:.80}."
+            )
+        return [self.tokenize(text, pair) for text, pair in zip(texts, pairs)]
 
     def tokenize(self, text: str, pair: str | None = None) -> Tokens:
         """The text's tokens; raises TextError where the encoder can't read it."""
@@ -189,9 +203,9 @@ class Encoder:
             raise TextError(f"{word!r} is not a word of the sentence. Write it as it stands there (letter case aside).")
         return Located(tokens, words, places)
 
-    def reference_weights(self, text: str) -> Tensor:
-        """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n)."""
-        return self.eager.weights(self.inputs([self.tokenize(text)]))
+    def reference_weights(self, text: str, pair: str | None = None) -> Tensor:
+        """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair: as in `encode`."""
+        return self.eager.weights(self.inputs([self.tokenize(text, pair)]))
 
     def separate_pass_fits(self, n: int) -> bool:
         """Whether the maps of a separate pass over n tokens, all in memory at once, stay within the operator's bound."""
@@ -205,13 +219,15 @@ class Encoder:
         heads: Sequence[Head | tuple[Head, ...]] | None = None,
         how: str = "zero",
         progress: Progress = lambda done, total: None,
+        pair: str | None = None,
     ) -> Tensor:
         """What the vector at `position` becomes without each head in turn: (n_layers, n_heads, d_model).
 
         The last hidden state with this one head's output removed at every position: set to zero, or with how="mean" to
         the head's mean over the sentence as it runs with all heads. position: an int, several for a split word (their
         mean), or a word that stands once. heads: those to remove, each alone; heads in a tuple are removed together:
-        (len(heads), d_model). progress(done, total) is called after each pass.
+        (len(heads), d_model). progress(done, total) is called after each pass. pair: as in `encode`; positions count through
+        both segments.
         Raises NotRecomputable where the encoder is shown only. (Michel et al. 2019, "Are Sixteen Heads Really Better
         than One?", section 2)
         """
@@ -221,10 +237,10 @@ class Encoder:
         if how == "zero":
             patches = [self.removed(each) for each in sets]
         else:
-            plain = self.encode(text)
+            plain = self.encode(text, pair)
             means = plain.context(range(len(plain.tokens)))
             patches = [[Patch(*head, None, means[head]) for head in each] for each in sets]
-        vectors = self.patched_vectors(text, position, patches, progress)
+        vectors = self.patched_vectors(text, position, patches, progress, pair)
         return vectors.unflatten(0, (self.n_layers, self.n_heads)) if heads is None else vectors
 
     def patched_vectors(
@@ -233,12 +249,13 @@ class Encoder:
         position: int | Sequence[int] | str,
         patches: Sequence[Collection[Patch]],
         progress: Progress = lambda done, total: None,
+        pair: str | None = None,
     ) -> Tensor:
         """The last hidden state at `position` in copies of the text, each with its own patches: (len(patches), d_model).
 
-        position and progress as in `knock_out`. The copies run in batches of about 4,096 tokens.
+        position, progress and pair as in `knock_out`. The copies run in batches of about 4,096 tokens.
         """
-        tokens = self.tokenize(text)
+        tokens = self.tokenize(text, pair)
         positions = self._positions(tokens, position)
         for each in patches:
             self._check_patches(each, len(tokens.ids))
@@ -261,12 +278,12 @@ class Encoder:
         """The patches that remove these heads: their outputs are zero at every position."""
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
-    def without_attention(self, texts: Sequence[str]) -> list[Tensor]:
+    def without_attention(self, texts: Sequence[str], pairs: Sequence[str | None] | None = None) -> list[Tensor]:
         """The master switch: the hidden states (n_layers + 1, n, d_model) of each text with every head's output zero.
 
-        The texts share one pass, so that equal rows meet equal arithmetic (see `together`).
+        The texts share one pass, so that equal rows meet equal arithmetic (see `together`). pairs: as in `encode_batch`.
         """
-        batch = [self.tokenize(text) for text in texts]
+        batch = self._tokenized(texts, pairs)
         encodings = self._run_passes(batch, self.together(batch), [self.removed(self.all_heads)] * len(batch))
         return [encoding.hidden for encoding in encodings]
 

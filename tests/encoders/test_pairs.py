@@ -1,0 +1,108 @@
+"""Two segments in one text, wherever a text goes in: against the plain model on what its own tokeniser makes of the pair."""
+
+import pytest
+import torch
+
+from selfattn import Head, Patch
+from selfattn.analysis.interventions import alone, interchange_pair, knock_out_effect, swapped_vector
+from selfattn.analysis.proof import prove
+
+PREMISE, HYPOTHESIS = "The bank of the river was muddy.", "It had rained."
+LONG = ("A man is eating food, slowly and with great pleasure.", "Somebody eats.")
+
+
+def plain(encoder, text, pair, eager=False, cut=None):
+    """The plain model's output for one pair, by the tokeniser's own call; cut: (layer, head) zeroed before W_O, by a hook."""
+    inputs = encoder.tokenizer(text, pair, return_tensors="pt")
+    hook = None
+    if cut is not None:
+        layer, head = cut
+        slot = slice(head * encoder.d_head, (head + 1) * encoder.d_head)
+
+        def zero(module, given):
+            states = given[0].clone()
+            states[..., slot] = 0
+            return (states, *given[1:])
+
+        hook = encoder.model.encoder.layer[layer].attention.output.dense.register_forward_pre_hook(zero)
+    try:
+        with torch.no_grad():
+            return encoder.eager.run(inputs) if eager else encoder.model(**inputs)
+    finally:
+        if hook is not None:
+            hook.remove()
+
+
+@pytest.mark.parametrize("name", ["BERT", "RoBERTa"])
+def test_a_pair_is_read_as_its_tokeniser_reads_it(encoder_of, name):
+    encoder = encoder_of(name)
+    expected = plain(encoder, PREMISE, HYPOTHESIS, eager=True)
+    weights = torch.stack([layer[0] for layer in expected.attentions])
+    assert torch.allclose(encoder.reference_weights(PREMISE, HYPOTHESIS), weights, atol=1e-6)
+    encoding = encoder.encode(PREMISE, HYPOTHESIS)
+    assert torch.allclose(encoding.weights(1), weights[1], atol=1e-5)
+    assert torch.allclose(encoding.hidden[-1], expected.last_hidden_state[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["BERT", "RoBERTa"])
+def test_pairs_and_single_texts_in_one_batch(encoder_of, name):
+    encoder, texts, pairs = encoder_of(name), [PREMISE, LONG[0], PREMISE], [HYPOTHESIS, LONG[1], None]
+    for text, pair, found in zip(texts, pairs, encoder.encode_batch(texts, pairs=pairs)):
+        assert (found.text, found.pair) == (text, pair)
+        assert torch.allclose(found.hidden[-1], plain(encoder, text, pair).last_hidden_state[0], atol=1e-5)
+    off = encoder.without_attention([PREMISE, PREMISE], [HYPOTHESIS, None])
+    assert off[0].shape[1] == len(encoder.tokenize(PREMISE, HYPOTHESIS).ids) > off[1].shape[1]
+
+
+def test_a_pair_for_each_text(encoder):
+    for pairs in ([HYPOTHESIS], "ab"):
+        with pytest.raises(ValueError, match=r"one second segment \(or None\) for each of 2 texts"):
+            encoder.encode_batch([PREMISE, PREMISE], pairs=pairs)
+
+
+def test_heads_removed_from_a_pair(encoder):
+    """At [CLS], which a cross-encoder scores, and at a word of the second segment."""
+    heads = [(0, 10), (4, 3)]
+    at_cls = encoder.knock_out(PREMISE, 0, heads=heads, pair=HYPOTHESIS)
+    at_word = encoder.knock_out(PREMISE, "rained", heads=heads, pair=HYPOTHESIS)
+    means = encoder.knock_out(PREMISE, 0, heads=heads, how="mean", pair=HYPOTHESIS)
+    place = encoder.encode(PREMISE, HYPOTHESIS).tokens.index("rained")
+    assert place > len(encoder.tokenize(PREMISE).ids)
+    for i, head in enumerate(heads):
+        expected = plain(encoder, PREMISE, HYPOTHESIS, cut=head).last_hidden_state[0]
+        assert torch.allclose(at_cls[i], expected[0], atol=1e-5) and torch.allclose(
+            at_word[i], expected[place], atol=1e-5
+        )
+    for i, (layer, head) in enumerate(heads):
+        mean = encoder.encode(PREMISE, HYPOTHESIS).own_context(layer)[head].mean(dim=0)
+        patched = encoder.encode(PREMISE, HYPOTHESIS, patches=[Patch(layer, head, None, mean)])
+        assert torch.allclose(means[i], patched.hidden[-1][0], atol=1e-5)
+
+
+def test_a_words_swap_between_pairs(encoder):
+    """Its two vectors differ by what the second segment brings in: with every head swapped the word has arrived."""
+    at = encoder.tokenize(PREMISE).words()[1].positions
+    first, second = (PREMISE, at, HYPOTHESIS), (PREMISE, at, "It closed early.")
+    donor = encoder.encode(*second[::2]).context(at)
+    heads = [Head(5, 7), Head(1, 2)]
+    patched = encoder.encode(PREMISE, HYPOTHESIS, patches=[Patch(*head, at, donor[head]) for head in heads])
+    assert torch.allclose(swapped_vector(encoder, first, second, heads), patched.vector(6, at), atol=1e-5)
+    exact = interchange_pair(encoder, first, second, heads=[tuple(encoder.all_heads), tuple(heads), heads[0]])
+    assert exact.share[0].item() == pytest.approx(1, abs=1e-3)  # the token and its place are the same: it has arrived
+    other = encoder.encode(*second[::2]).vector(6, at)
+    near = torch.cosine_similarity(patched.vector(6, at), other, dim=0)
+    assert exact.cosine[1].item() == pytest.approx(near.item(), abs=1e-5)
+    gradient = interchange_pair(encoder, first, second, heads=[heads[0]], how="gradient")
+    assert gradient.share.item() == pytest.approx(exact.share[2].item(), abs=0.02)
+    effect = knock_out_effect(encoder, first, second, heads=[(4, 3)])
+    ends = [plain(encoder, PREMISE, pair, cut=(4, 3)).last_hidden_state[0, at[0]] for _, _, pair in (first, second)]
+    before = [plain(encoder, PREMISE, pair).last_hidden_state[0, at[0]] for _, _, pair in (first, second)]
+    expected = torch.cosine_similarity(*ends, dim=0) - torch.cosine_similarity(*before, dim=0)
+    assert effect.item() == pytest.approx(expected.item(), abs=1e-5)
+
+
+def test_one_head_alone_and_the_proof_on_a_pair(encoder):
+    n = len(encoder.tokenize(PREMISE, HYPOTHESIS).ids)
+    assert alone(encoder, PREMISE, 2, 5, HYPOTHESIS).hidden.shape == (n, 384)
+    worst = prove(encoder, PREMISE, pair=HYPOTHESIS)[["same_inputs", "separate_pass", "context"]].max()
+    assert (worst <= 1e-5).all()
