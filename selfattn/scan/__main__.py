@@ -1,4 +1,4 @@
-"""The corpus job's command line: `python -m selfattn.scan INPUT --output DIR`."""
+"""The corpus job's command line: `selfattn scan INPUT --output DIR`, or `python -m selfattn.scan`."""
 
 import argparse
 import sys
@@ -24,9 +24,9 @@ that can't be used, each with its line and the reason.
 
 EPILOG = """\
 examples:
-  python -m selfattn.scan sentences.csv --output scan
-  python -m selfattn.scan corpus/ --output scan --model bert-base-uncased --device cuda --dtype bfloat16
-  python -m selfattn.scan corpus/ --output /shared/scan --engine ray --address auto
+  selfattn scan sentences.csv --output scan
+  selfattn scan corpus/ --output scan --model bert-base-uncased --device cuda --dtype bfloat16
+  selfattn scan corpus/ --output /shared/scan --engine ray --address auto
 
 Stopped at any moment, even killed, the same command goes on where it was. Read the result with
 selfattn.scan.read_scan("scan"), with any Parquet reader, or on the dashboard's page Senses.
@@ -36,17 +36,17 @@ that holds something else; 3 done, but more than --max-rejects of the rows were 
 """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit status."""
-    options = vars(_parser().parse_args(arguments))
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn.scan") -> int:
+    """Run the command line; the exit status. prog: how it was called."""
+    options = vars(_parser(prog).parse_args(arguments))
     strict, max_rejects = options.pop("strict"), options.pop("max_rejects")
     engine, address, workers = (options.pop(name) for name in ("engine", "address", "workers"))
     if engine != "ray" and (address or workers):
-        return _fail("--address and --workers need --engine ray.")
+        return _fail(prog, "--address and --workers need --engine ray.")
     try:
         outcome = run(Job(**options), _engine(engine, address, workers), _bar)
     except (InputError, ScanError, LoadError, OSError) as error:
-        return _fail(str(error))
+        return _fail(prog, str(error))
     except KeyboardInterrupt:
         print("\nStopped. The same command goes on where it was.", file=sys.stderr)
         return 130
@@ -59,9 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(strict and outcome.n_rejected > 0)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m selfattn.scan",
+        prog=prog,
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -119,8 +119,8 @@ def _bar(done: int, total: int):
     return tqdm(initial=done, total=total, unit="row", unit_scale=False, mininterval=0.5, smoothing=0.1).update
 
 
-def _fail(message: str) -> int:
-    print(f"python -m selfattn.scan: {message}", file=sys.stderr)
+def _fail(prog: str, message: str) -> int:
+    print(f"{prog}: {message}", file=sys.stderr)
     return 2
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,16 +15,22 @@ from tests.soak.session import Session
 TROUBLE = ("Traceback", "ERROR", "Exception")
 
 
+def streamlit(port: int) -> list[str]:
+    """The command that starts the dashboard of the folder it runs in."""
+    return [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless=true"]
+
+
 @contextmanager
-def warm_server(log: Path, folder: Path | None = None) -> Iterator[tuple[str, int]]:
+def warm_server(
+    log: Path, folder: Path | None = None, command: Callable[[int], list[str]] = streamlit
+) -> Iterator[tuple[str, int]]:
     """A running dashboard with its first page done: its address and its process id. `log` gets all it says."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless=true"]
     with open(log, "wb") as out:
         process = subprocess.Popen(
-            command, cwd=folder or Path(__file__).parents[2], env=dict(os.environ), stdout=out, stderr=out
+            command(port), cwd=folder or Path(__file__).parents[2], env=dict(os.environ), stdout=out, stderr=out
         )
     address = f"http://localhost:{port}"
     try:

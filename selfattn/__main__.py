@@ -1,0 +1,46 @@
+"""The command `selfattn`, or `python -m selfattn`: the dashboard, the corpus job, the example pairs as a site."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+DESCRIPTION = """\
+selfattn [FOLDER_OR_ID] [--port N]    the dashboard, opened on an encoder of yours or on the bundled one
+selfattn scan INPUT --output DIR      what words attend to, over a table of any size (selfattn scan --help)
+selfattn site DIR                     the example pairs as static pages for any web space (selfattn site --help)
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["scan"]:
+        from selfattn.scan.__main__ import main as scan
+
+        return scan(given[1:], prog="selfattn scan")
+    parser = argparse.ArgumentParser(
+        prog="selfattn",
+        usage=argparse.SUPPRESS,
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", metavar="FOLDER_OR_ID", nargs="?", help="a folder of yours or a Hub id")
+    parser.add_argument("--port", type=int, help="the dashboard's port (default: 8501, or the next that is free)")
+    options = parser.parse_args(given)
+    port = [] if options.port is None else ["--server.port", str(options.port)]
+    model = [] if options.model is None else ["--", "--model", options.model]
+    command = [sys.executable, "-m", "streamlit", "run", str(app()), *port, *model]
+    # The server takes this process's place, so that whoever ends the command ends the server.
+    os.execve(sys.executable, command, {"MALLOC_ARENA_MAX": "2", **os.environ})
+
+
+def app() -> Path:
+    """app.py: in the package beside this one where it was installed, in the folder above in a checkout."""
+    above = Path(__file__).parents[1]
+    return next(path for path in (above / "selfattn_app" / "app.py", above / "app.py") if path.exists())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

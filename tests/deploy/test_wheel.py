@@ -1,0 +1,135 @@
+"""What `pip install .` brings: the command, the pages, the settings. Built and installed from the project's own files."""
+
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import selfattn
+from tests.soak.server import trouble_in, warm_server
+from tests.soak.session import Session
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+OFFLINE = ["--no-deps", "--no-index"]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel, built from a copy: setuptools leaves a build folder behind."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for name in ("selfattn", "pages", ".streamlit"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("app.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    subprocess.run([*PIP, "wheel", *OFFLINE, "--no-build-isolation", "-w", str(out), str(source)], check=True)
+    return next(out.glob("*.whl"))
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_every_file_of_the_program_and_no_other(wheel):
+    tracked = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "selfattn", "pages", ".streamlit", "app.py"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    expected = {name if name.startswith("selfattn/") else f"selfattn_app/{name}" for name in tracked}
+    held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert held == {name for name in expected if (ROOT / name.removeprefix("selfattn_app/")).exists()}
+    assert wheel.name.startswith(f"selfattn-{selfattn.__version__}-")
+
+
+def starts(environment: Path, folder: Path, monkeypatch) -> None:
+    """The environment's own `selfattn`, started in an empty folder, shows pages and listens on this machine only."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    folder.mkdir()
+    log = folder / "log"
+    with (
+        warm_server(log, folder, lambda port: [str(environment / "bin" / "selfattn"), "--port", str(port)]) as (at, _),
+        Session(at) as session,
+    ):
+        run = session.open("from-scratch")
+        assert not run.exceptions and not run.not_found
+    assert not trouble_in(log)
+    assert "Network URL" not in log.read_text("utf-8")  # the wheel's .streamlit was read
+
+
+@pytest.mark.slow
+def test_the_installed_command_opens_the_dashboard(wheel, tmp_path, monkeypatch):
+    environment = tmp_path / "environment"
+    venv.create(environment)
+    own = sysconfig.get_path("purelib", "venv", vars={"base": str(environment)})
+    Path(own, "tests.pth").write_text(sysconfig.get_path("purelib"))  # it sees the tests' packages
+    subprocess.run([*PIP, "--python", str(environment / "bin" / "python"), "install", *OFFLINE, str(wheel)], check=True)
+    starts(environment, tmp_path / "elsewhere", monkeypatch)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_the_command_opens_the_dashboard_in_a_fresh_environment(wheel, tmp_path, monkeypatch):
+    venv.create(tmp_path / "fresh", with_pip=True)
+    python = str(tmp_path / "fresh" / "bin" / "python")
+    subprocess.run([python, "-m", "pip", "install", "-q", "-c", str(ROOT / "constraints.txt"), str(wheel)], check=True)
+    starts(tmp_path / "fresh", tmp_path / "elsewhere", monkeypatch)
+
+
+def pins(name: str) -> dict[str, str]:
+    """package: version, of a requirements file."""
+    found = re.findall(r"^([\w.-]+)(?:\[\w+\])?==([^\s;]+)", (ROOT / name).read_text("utf-8"), re.M)
+    return {canonicalize_name(package): version for package, version in found}
+
+
+def asked() -> list[Requirement]:
+    """All that the metadata asks for, extras included."""
+    return [
+        Requirement(text)
+        for texts in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
+        for text in texts
+    ]
+
+
+def test_the_metadata_allows_what_was_tried():
+    constraints = pins("constraints.txt")
+    for requirement in asked():
+        assert constraints[canonicalize_name(requirement.name)] in requirement.specifier, requirement
+    earliest = {requirement.name: requirement.specifier for requirement in asked()}
+    assert "5.17.0" in earliest["transformers"] and "2.11.0" in earliest["torch"]
+
+
+def test_everything_required_is_in_the_metadata():
+    """requirements.txt is for `streamlit run app.py`, the metadata for `pip install .`: the same packages."""
+    of_package = {"sentence-transformers"}  # the encoder's package asks for it itself
+    named = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
+    assert named == set(pins("requirements.txt")) - of_package | {"tqdm"}  # that comes with transformers
+
+
+def test_every_package_is_constrained_with_those_that_it_asks_for():
+    constraints = pins("constraints.txt")
+    files = [
+        "requirements.txt",
+        "requirements-dev.txt",
+        "requirements-ray.txt",
+        "requirements-bench.txt",
+        "requirements-encoder.txt",
+    ]
+    pinned = {package: version for name in files for package, version in pins(name).items()}
+    assert pinned.items() <= constraints.items()
+    waiting, seen = list(pins("requirements.txt")), set()
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            wanted = map(Requirement, requires(name) or [])
+            waiting += [canonicalize_name(r.name) for r in wanted if not r.marker or r.marker.evaluate({"extra": ""})]
+    assert len(seen) > 40
+    assert seen <= constraints.keys(), seen - constraints.keys()
