@@ -20,6 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from selfattn.scan.__main__ import main as scan
 
         return scan(given[1:], prog="selfattn scan")
+    if given[:1] == ["site"]:
+        return _site(given[1:])
     parser = argparse.ArgumentParser(
         prog="selfattn",
         usage=argparse.SUPPRESS,
@@ -34,6 +36,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = [sys.executable, "-m", "streamlit", "run", str(app()), *port, *model]
     # The server takes this process's place, so that whoever ends the command ends the server.
     os.execve(sys.executable, command, {"MALLOC_ARENA_MAX": "2", **os.environ})
+
+
+def _site(given: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="selfattn site", description="The example pairs as static pages with an index."
+    )
+    parser.add_argument("folder", metavar="DIR", type=Path, help="a new or empty folder; put it on any web space")
+    parser.add_argument("--model", metavar="FOLDER_OR_ID", help="default: the bundled encoder")
+    options = parser.parse_args(given)
+
+    from selfattn import LoadError, NotRecomputable, examples, load_encoder
+    from selfattn.export.site import SiteError, write_site
+
+    try:
+        write_site(
+            load_encoder(options.model), examples.PAIRS, options.folder, wrote=lambda file: print(options.folder / file)
+        )
+    except (LoadError, NotRecomputable, SiteError, OSError) as error:
+        print(f"selfattn site: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 def app() -> Path:

@@ -31,25 +31,44 @@ td { unicode-bidi: isolate; overflow-wrap: anywhere } .scroll { max-height: 24re
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
-def html(view: View, width: float | None = None) -> str:
-    """The view as a stand-alone page; pictures `width` units wide (None: as drawn). All text is escaped."""
-    title = _text(view.provenance.title)
+def html(view: View, width: float | None = None, index: str = "") -> str:
+    """The view as a stand-alone page; pictures `width` units wide (None: as drawn). All text is escaped.
+
+    index: the file that lists this page among others, to link to.
+    """
     parts = [
-        f"<h1>{title}</h1>",
-        f'<p class="quiet">{_text(view.provenance.line())}</p>',
+        *([f'<p><a href="{_text(index)}">All pages</a></p>'] if index else []),
+        paragraph(view.provenance.line()),
         *(f"<p><b>{_text(name)}</b> <bdi>{_text(text)}</bdi></p>" for name, text in view.provenance.sentences.items()),
         *_figures(view, width),
         *_tables(view),
         "<h2>Where this comes from</h2>",
         _table(_origin(view).items(), ("", "")),
-        '<p class="quiet">Attention is not explanation: these are the weights that the model used, not why it decides.</p>',
+        paragraph("Attention is not explanation: these are the weights that the model used, not why it decides."),
     ]
+    return document(view.provenance.title, parts)
+
+
+def document(title: str, parts: Iterable[str]) -> str:
+    """A page with this title and these parts, which are HTML already."""
+    title = _text(title)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
-        f"<body>{chr(10).join(parts)}</body></html>\n"
+        f"<body><h1>{title}</h1>\n{chr(10).join(parts)}</body></html>\n"
     )
+
+
+def paragraph(text: str) -> str:
+    """A quiet line."""
+    return f'<p class="quiet">{_text(text)}</p>'
+
+
+def entry(file: str, title: str, sentences: Iterable[str], finding: str) -> str:
+    """A page in an index: its title as a link to its file, its sentences, and what it comes to."""
+    lines = "<br>".join(f"<bdi>{_text(text)}</bdi>" for text in sentences)
+    return f'<h2><a href="{_text(file)}">{_text(title)}</a></h2><p>{lines}</p>{paragraph(finding)}'
 
 
 def _figures(view: View, width: float | None) -> Iterable[str]:

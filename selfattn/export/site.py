@@ -1,0 +1,149 @@
+"""The example pairs as static pages with an index: a folder for any web space, each page a report that opens by itself."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from selfattn.analysis.interventions import interchange_pair
+from selfattn.analysis.measures import drift
+from selfattn.analysis.word_map import word_map
+from selfattn.captions import answer
+from selfattn.captions.answer import Swap
+from selfattn.captions.attention import largest_cell
+from selfattn.captions.steps import kernel_error
+from selfattn.charts.curves import drift_curve
+from selfattn.charts.head_map import head_map
+from selfattn.charts.theme import LIGHT
+from selfattn.charts.two_sentences import maps_of_two
+from selfattn.charts.vega import Spec, beside
+from selfattn.charts.word_strip import word_strip
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.examples import Pair, labelled_sentences
+from selfattn.export import report
+from selfattn.export.files import View
+from selfattn.export.provenance import Provenance
+from selfattn.frames import drift_frame, heads_frame, strip_frame
+from selfattn.words import Word, find
+
+INDEX = "index.html"
+
+
+class SiteError(ValueError):
+    """The site can't be written. The message says why and what to do."""
+
+
+def write_site(encoder: Encoder, pairs: Sequence[Pair], folder: Path, wrote: Callable[[str], None]) -> None:
+    """A page a pair, named by its word, and the index, in a new or empty folder; wrote(file) is called after each.
+
+    Raises SiteError for a folder that holds something, NotRecomputable where the encoder's heads can't be swapped.
+    """
+    encoder.check_recomputable()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SiteError(f"{folder} holds something already. Choose a new or empty folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for pair in pairs:
+        view, finding = pair_view(encoder, pair)
+        _write(folder / f"{view.name}.html", report.html(view, index=INDEX))
+        rows.append(report.entry(f"{view.name}.html", pair.word, [pair.first, pair.second], finding))
+        wrote(f"{view.name}.html")
+    _write(
+        folder / INDEX, report.document(f"Where {len(rows)} words get their meaning", [*_introduction(encoder), *rows])
+    )
+    wrote(INDEX)
+
+
+def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
+    """One pair as the main view shows it, with the head that moves the word furthest; and what that comes to, in a line."""
+    a, b, control = (_occurrence(encoder, text, pair.word) for text in (pair.first, pair.second, pair.control))
+    every = interchange_pair(encoder, *((one.encoding.text, one.word.positions) for one in (a, b, control)))
+    heads = heads_frame(
+        share=every.share, a_from_b=every.a_from_b, b_from_a=every.b_from_a, control_share=every.control
+    )
+    first = heads.loc[heads["share"].idxmax()]
+    head, best = Head(int(first["layer"]), int(first["head"])), Swap(first["share"], first["control_share"])
+    sense, sides = pair.senses[0], {"A": a, "B": b}
+    rows = {
+        name: one.encoding.weights(*head, slice(one.word.start, one.word.stop)).mean(0) for name, one in sides.items()
+    }
+    strip = pd.concat(strip_frame(one.encoding, rows[name], one.word, name) for name, one in sides.items())
+    curves = {"A against B": _drift(a, b), "control pair: one sense (A against the control)": _drift(a, control)}
+    main, beside_it = (curve.tolist() for curve in curves.values())
+    maps = {name: word_map(one.encoding, one.encoding.weights(*head)) for name, one in sides.items()}
+    error = max(
+        float((one.encoding.weights(*head) - one.encoding.own_weights(*head)).abs().max()) for one in sides.values()
+    )
+
+    def parting() -> Spec:
+        colors = dict(zip(curves, (LIGHT.ink, LIGHT.sentence_a)))
+        return drift_curve(drift_frame(**curves), LIGHT, colors, dashed=list(curves)[1:])
+
+    def whole_head() -> Spec:
+        positions = {name: one.word.positions for name, one in sides.items()}
+        return beside(*maps_of_two(maps, positions, LIGHT, name=f"{head}, from scratch").values())
+
+    words, map_, whole = f'what "{pair.word}" attends to', "all heads: swap", f"the whole head {head}"
+    receivers = answer.receivers(strip)
+    labelled = int((labelled_sentences()["word"] == pair.word).sum())
+    cells = [f"In {name}: {largest_cell(words_.matrix.numpy(), words_.labels)}" for name, words_ in maps.items()]
+    view = View(
+        name=pair.word,
+        provenance=Provenance.of(
+            encoder, f'Where does "{pair.word}" get its meaning?',
+            {name: one.encoding for name, one in (sides | {"control": control}).items()},
+            layer=head.layer, head=head.head, error=error,
+        ),
+        figures={
+            "where the two vectors part": parting,
+            words: lambda: word_strip(strip, LIGHT, width=620),
+            map_: lambda: head_map(heads, "share", LIGHT, str(head), title="share of the way"),
+            whole: whole_head,
+        },
+        tables={"heads": lambda: heads, "words": lambda: strip},
+        captions={
+            "where the two vectors part": answer.paths(
+                main, pair.word, beside_it, sense, a.word.positions == b.word.positions
+            ),
+            words: answer.head_effect(head, best, pair.word, receivers, head, best, sense),
+            map_: f"{answer.map_of_heads(heads, 'share', pair.word)} {answer.limit(pair.word, head, labelled)}",
+            whole: f"{' '.join(cells)} {kernel_error(error, None)}",
+        },
+        headless={"where the two vectors part", map_, "heads"},
+        shows={words: sides, whole: sides, "words": sides},
+    )  # fmt: skip
+    return view, answer.head_title(best)
+
+
+class _Occurrence(NamedTuple):
+    encoding: Encoding
+    word: Word
+
+
+def _occurrence(encoder: Encoder, text: str, word: str) -> _Occurrence:
+    encoding = encoder.encode(text)
+    return _Occurrence(encoding, encoding.words[find(encoding.words, word)[0]])
+
+
+def _drift(first: _Occurrence, second: _Occurrence):
+    return drift(first.encoding, first.word.positions, second.encoding, second.word.positions)
+
+
+def _introduction(encoder: Encoder) -> list[str]:
+    return [
+        report.paragraph(
+            "One word in two sentences: where its two vectors part inside a pretrained encoder, what it attends to in the "
+            "attention head that makes most of the difference, and how far swapping that head's output moves it."
+        ),
+        report.paragraph(
+            f"Encoder: {encoder.name}. Every head is recomputed from scratch, its error on each page. Each pair is a hint: "
+            "over other sentences of the same word other heads lead. Layers and heads count from 0."
+        ),
+    ]
+
+
+def _write(file: Path, page: str) -> None:
+    file.write_text(page, encoding="utf-8")
