@@ -46,17 +46,23 @@ class Receiver(NamedTuple):
     text: str
     weight: float
     itself: bool
+    after_special: bool = False  # whether a special token gets more
 
 
 def receivers(strip: pd.DataFrame) -> list[Receiver]:
     """Each sentence's, from frames.strip_frame."""
     found: dict[str, tuple[tuple, Receiver]] = {}
+    special: dict[str, float] = {}  # the most that a special token gets
     for row in strip.to_dict("records"):
+        sentence, weight = row["sentence"], row["weight"]
+        if row["special"]:
+            special[sentence] = max(weight, special.get(sentence, 0.0))
+            continue
         # Any other word stands before the word itself, and of two words the one with more weight.
-        rank = not row["chosen"], row["weight"]
-        if not row["special"] and (row["sentence"] not in found or rank > found[row["sentence"]][0]):
-            found[row["sentence"]] = rank, Receiver(row["sentence"], row["text"], row["weight"], row["chosen"])
-    return [receiver for _, receiver in found.values()]
+        rank = not row["chosen"], weight
+        if sentence not in found or rank > found[sentence][0]:
+            found[sentence] = rank, Receiver(sentence, row["text"], weight, row["chosen"])
+    return [one._replace(after_special=special.get(one.sentence, 0.0) > one.weight) for _, one in found.values()]
 
 
 @dataclass(frozen=True)
@@ -103,16 +109,18 @@ def paths(
     text += f" {of_sense} end at {numbers.cosine(control[-1])}"
     part = (1 - control[-1]) / (1 - last)
     if part >= 1:
-        return f"{text}, no nearer: so this difference need not be about the sense."
-    return f"{text}: about {_fraction(part)} of the change comes with any new sentence."
+        further = "as far apart" if numbers.cosine(control[-1]) == numbers.cosine(last) else "further apart still"
+        return f"{text}, {further}: so this difference need not be about the sense."
+    return f"{text}: about {_fraction(part)} of the change comes with a new sentence, the sense unchanged."
 
 
-def head_title(swap: Swap) -> str:
-    """The heading over the leading head."""
+def head_title(swap: Swap, control_as_far: bool = False) -> str:
+    """The heading over the leading head. control_as_far: whether two sentences of one sense part as far as A and B."""
     if not swap.stands_out:
         return "No single head stands out in this pair."
     name = _name_of(swap.share)
-    return f"One head makes {name or numbers.share(swap.share)} of the difference."
+    claim = f"One head makes {name or numbers.share(swap.share)} of the difference"
+    return f"{claim}, but one sense alone differs as much." if control_as_far else f"{claim}."
 
 
 def head_effect(
@@ -120,8 +128,7 @@ def head_effect(
 ) -> str:
     """What the shown head attends to at the word, how far its swap moves the word, and whether that is a finding.
 
-    receivers: A's and B's. leading, best: the head whose share is the
-    largest in this pair, and its swap.
+    receivers: A's and B's. leading, best: the head whose share is the largest in this pair, and its swap.
     """
     name = f"Head {head.head} of layer {head.layer}"
     gives = " and ".join(
@@ -129,20 +136,21 @@ def head_effect(
         f"{'itself' if row.itself else _quoted(row.text)} in {row.sentence}"
         for i, row in enumerate(receivers)
     )
+    if any(row.after_special for row in receivers):
+        gives += " (special tokens aside)"
     if math.isnan(swap.share):
         return f'At "{word}", {name[0].lower()}{name[1:]} gives {gives}. The two vectors are the same: no swap can move one.'
-    parts = []
-    if head == leading and best.stands_out:
+    most = f"Head {leading.head} of layer {leading.layer}"
+    parts = [f"{name} is shown."] if head != leading else []
+    if not best.stands_out:
+        why = "no more than a tenth" if best.share < STANDS_OUT else "but the control does more than half of that"
+        parts.append(f"{most} does most ({numbers.share(best.share)}), {why}.")
+    elif head == leading:
         parts.append(f"{name} matters most here.")
-    elif head != leading and best.stands_out:
-        parts.append(
-            f"{name} is shown. Head {leading.head} of layer {leading.layer} matters most here ({numbers.share(best.share)})."
-        )
     else:
-        parts.append("No single head stands out in this pair.")
-    subject = "it" if best.stands_out else name[0].lower() + name[1:]
-    parts.append(f'At "{word}" {subject} gives {gives}.')
-    parts.append(f'Put its output from the other sentence in its place, and "{word}" {_moves(swap.share)}.')
+        parts.append(f"{most} matters most here ({numbers.share(best.share)}).")
+    parts.append(f'At "{word}" {"it" if head == leading else "the shown one"} gives {gives}.')
+    parts.append(f'With its output from the other sentence swapped in, "{word}" {_moves(swap.share, word)}.')
     parts.append(_control_of(swap, sense))
     return " ".join(parts)
 
@@ -239,23 +247,24 @@ def _name_of(share: float) -> str:
     return FRACTIONS[nearest] if abs(nearest - share) <= NEAR else ""
 
 
-def _moves(share: float) -> str:
+def _moves(share: float, word: str) -> str:
     """How far a share is of the way to the other sentence's word."""
+    to = f'of the way to the other "{word}"'
     percent = numbers.share(abs(share))
     if abs(share) < 0.005:
         return "stays where it is"
     if share < 0:
-        return f"moves away from there, by {percent} of the way"
+        return f'moves away from the other "{word}", by {percent} of the way'
     if share >= 1 - NEAR:
-        return f"moves all the way there ({percent})"
+        return f'moves all the way to the other "{word}" ({percent})'
     name = _name_of(share)
-    return f"moves {name} of the way there ({percent})" if name else f"moves {percent} of the way there"
+    return f"moves {name} {to} ({percent})" if name else f"moves {percent} {to}"
 
 
 def _control_of(swap: Swap, sense: str) -> str:
     if swap.control is None or math.isnan(swap.control):
         return NO_CONTROL
-    return f"From another sentence of A's sense{f' ({sense})' if sense else ''}: {numbers.share(swap.control)}."
+    return f"Another sentence of A's own sense{f' ({sense})' if sense else ''} moves it {numbers.share(swap.control)}."
 
 
 def _the_rest(same_token: bool, same_position: bool) -> str:

@@ -30,7 +30,7 @@ def drift_curve(
     depth = {"domain": [-0.15, len(stages) - 0.85], "nice": False}
     encoding = {
         "x": field("depth", scale=depth, axis=label_axis(stages, labelAngle=-40)),
-        "y": field("similarity", title="cosine of the two vectors", scale={"zero": False, "nice": True}),
+        "y": field("similarity", title="cosine (1: same direction)", scale={"zero": False, "nice": True}),
         "color": nominal("curve", scale=hues(colors), legend=legend),
         "tooltip": [nominal("curve"), nominal("stage"), field("similarity", format=FINE)],
     }

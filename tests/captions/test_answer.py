@@ -14,8 +14,8 @@ LEADING, OTHER = Head(5, 7), Head(0, 4)
 NAN = math.nan
 
 
-def receivers(a="river", b="loan", itself=False):
-    return [Receiver("A", a, 0.2877, itself), Receiver("B", b, 0.561, False)]
+def receivers(a="river", b="loan", itself=False, after_special=False):
+    return [Receiver("A", a, 0.2877, itself), Receiver("B", b, 0.561, False, after_special)]
 
 
 def effect(share, control=0.05, head=LEADING, best=None, **more):
@@ -29,7 +29,8 @@ def effect(share, control=0.05, head=LEADING, best=None, **more):
 def test_the_two_vectors_begin_as_one_and_half_of_the_change_comes_with_any_sentence():
     assert answer.paths(SAME_START, "bank", [1.0, 1.0, 0.95, 0.905], "river side") == (
         'Before attention, the two "bank" vectors are the same (cosine 1.00). After two layers their cosine is 0.81. '
-        "Two sentences of one sense (river side) end at 0.91: about half of the change comes with any new sentence."
+        "Two sentences of one sense (river side) end at 0.91: about half of the change comes with a new sentence, the "
+        "sense unchanged."
     )
     assert answer.paths_title(SAME_START) == "One vector goes in; two come out."
 
@@ -54,20 +55,23 @@ def test_embeddings_that_mix_in_the_neighbours_are_the_reason_at_one_position():
 def test_a_control_of_no_known_sense_is_named_by_its_place():
     text = answer.paths(SAME_START, "bank", [1.0, 1.0, 0.95, 0.924])
     assert text.endswith(
-        "Two sentences of one sense (A and the control) end at 0.92: about 40 % of the change comes with any new sentence."
+        "Two sentences of one sense (A and the control) end at 0.92: about 40 % of the change comes with a new sentence, the "
+        "sense unchanged."
     )
 
 
-@pytest.mark.parametrize("control", [0.81, 0.7])
-def test_a_control_that_parts_as_far_says_that_it_need_not_be_the_sense(control):
+@pytest.mark.parametrize(
+    ("control", "how"), [(0.81, "as far apart"), (0.807, "as far apart"), (0.7, "further apart still")]
+)
+def test_a_control_that_parts_as_far_says_that_it_need_not_be_the_sense(control, how):
     text = answer.paths(SAME_START, "bank", [1.0, 1.0, 0.9, control])
-    assert text.endswith(f"end at {control:.2f}, no nearer: so this difference need not be about the sense.")
+    assert text.endswith(f"end at {control:.2f}, {how}: so this difference need not be about the sense.")
 
 
 @pytest.mark.parametrize(("last", "hardly"), [(0.98, True), (0.96, False)])
 def test_vectors_that_hardly_part(last, hardly):
     text = answer.paths([1.0, 1.0, last], "bank", [1.0, 1.0, 0.99])
-    assert ("They hardly part" in text) == hardly and ("any new sentence" in text) != hardly
+    assert ("They hardly part" in text) == hardly and ("a new sentence" in text) != hardly
 
 
 def test_more_than_twelve_layers_are_written_in_digits():
@@ -81,23 +85,41 @@ def test_more_than_twelve_layers_are_written_in_digits():
 def test_the_head_that_matters_most():
     assert effect(0.246) == (
         'Head 7 of layer 5 matters most here. At "bank" it gives 0.29 of its attention to "river" in A and 0.56 to "loan" '
-        'in B. Put its output from the other sentence in its place, and "bank" moves a quarter of the way there (25 %). '
-        "From another sentence of A's sense: 5 %."
+        'in B. With its output from the other sentence swapped in, "bank" moves a quarter of the way to the other "bank" '
+        "(25 %). Another sentence of A's own sense moves it 5 %."
     )
     assert answer.head_title(Swap(0.246, 0.05)) == "One head makes a quarter of the difference."
     assert answer.head_title(Swap(0.42, 0.05)) == "One head makes 42 % of the difference."
 
 
+def test_the_heading_doubts_a_difference_that_one_sense_makes_too():
+    title = answer.head_title(Swap(0.5, 0.05), control_as_far=True)
+    assert title == "One head makes half of the difference, but one sense alone differs as much."
+
+
+def test_special_tokens_that_get_more_are_not_passed_over():
+    text = effect(0.246, after_special=True)
+    assert 'to "river" in A and 0.56 to "loan" in B (special tokens aside). With its output' in text
+
+
 def test_a_head_that_was_chosen_instead_names_the_one_that_matters_most():
     text = effect(0.04, head=OTHER, best=Swap(0.246, 0.05))
-    assert text.startswith('Head 4 of layer 0 is shown. Head 7 of layer 5 matters most here (25 %). At "bank" it gives')
-    assert "moves 4 % of the way there." in text and "matters most here. " not in text
+    assert text.startswith(
+        'Head 4 of layer 0 is shown. Head 7 of layer 5 matters most here (25 %). At "bank" the shown one gives'
+    )
+    assert 'moves 4 % of the way to the other "bank".' in text and "matters most here. " not in text
 
 
-@pytest.mark.parametrize(("share", "control"), [(0.099, 0.0), (0.2, 0.11)])
-def test_no_single_head_stands_out_when_the_share_is_small_or_under_twice_its_control(share, control):
+@pytest.mark.parametrize(
+    ("share", "control", "why"),
+    [
+        (0.099, 0.0, "(10 %), no more than a tenth."),
+        (0.2, 0.11, "(20 %), but the control does more than half of that."),
+    ],
+)
+def test_no_single_head_stands_out_when_the_share_is_small_or_under_twice_its_control(share, control, why):
     text = effect(share, control)
-    assert text.startswith('No single head stands out in this pair. At "bank" head 7 of layer 5 gives 0.29')
+    assert text.startswith(f'Head 7 of layer 5 does most {why} At "bank" it gives 0.29')
     assert "matters most" not in text
     assert answer.head_title(Swap(share, control)) == "No single head stands out in this pair."
 
@@ -109,18 +131,21 @@ def test_a_head_stands_out_at_a_tenth_and_at_twice_its_control(share, control):
 
 def test_a_shown_head_where_none_stands_out_is_the_subject():
     text = effect(0.02, head=OTHER, best=Swap(0.05, 0.04))
-    assert text.startswith('No single head stands out in this pair. At "bank" head 4 of layer 0 gives')
+    assert text.startswith(
+        "Head 4 of layer 0 is shown. Head 7 of layer 5 does most (5 %), no more than a tenth. "
+        'At "bank" the shown one gives'
+    )
 
 
 @pytest.mark.parametrize(
     ("share", "moves"),
     [
-        (-0.042, "moves away from there, by 4 % of the way."),
+        (-0.042, 'moves away from the other "bank", by 4 % of the way.'),
         (0.004, "stays where it is."),
-        (0.051, "moves 5 % of the way there."),
-        (0.31, "moves a third of the way there (31 %)."),
-        (0.98, "moves all the way there (98 %)."),
-        (1.2, "moves all the way there (120 %)."),
+        (0.051, 'moves 5 % of the way to the other "bank".'),
+        (0.31, 'moves a third of the way to the other "bank" (31 %).'),
+        (0.98, 'moves all the way to the other "bank" (98 %).'),
+        (1.2, 'moves all the way to the other "bank" (120 %).'),
     ],
 )
 def test_how_far_the_word_moves(share, moves):
@@ -135,7 +160,7 @@ def test_without_a_control_the_words_say_what_cannot_be_said():
 def test_the_sense_of_the_control_is_named_where_it_is_known():
     swap = Swap(0.246, 0.05)
     text = answer.head_effect(LEADING, swap, "bank", receivers(), LEADING, swap, "river side")
-    assert text.endswith("From another sentence of A's sense (river side): 5 %.")
+    assert text.endswith("Another sentence of A's own sense (river side) moves it 5 %.")
 
 
 def test_a_word_that_attends_to_itself():
@@ -178,7 +203,7 @@ def test_the_map_names_its_largest_share(measure, text):
 def test_all_heads_bring_in_the_whole_difference():
     assert answer.all_swapped(Swap(1.0, 0.37), 1.0, "bank", True, True, "river side") == (
         'With every head\'s output at "bank" taken from B, A\'s "bank" is B\'s "bank" (cosine 1.00). Attention brought in '
-        "the whole difference. From another sentence of A's sense (river side): 37 %."
+        "the whole difference. Another sentence of A's own sense (river side) moves it 37 %."
     )
 
 
@@ -260,4 +285,8 @@ def test_receivers_are_the_words_that_get_most_besides_special_tokens_and_the_wo
     rows = [("A", "[CLS]", 0.5, False, True), ("A", "bank", 0.3, True, False), ("A", "of", 0.05, False, False),
             ("A", "river", 0.15, False, False), ("B", "[CLS]", 0.9, False, True), ("B", "Bank", 0.1, True, False)]  # fmt: skip
     strip = pd.DataFrame(rows, columns=["sentence", "text", "weight", "chosen", "special"])
-    assert answer.receivers(strip) == [Receiver("A", "river", 0.15, False), Receiver("B", "Bank", 0.1, True)]
+    assert answer.receivers(strip) == [
+        Receiver("A", "river", 0.15, False, True),
+        Receiver("B", "Bank", 0.1, True, True),
+    ]
+    assert not answer.receivers(strip.assign(special=False, chosen=strip["text"] == "[CLS]"))[0].after_special

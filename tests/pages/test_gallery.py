@@ -64,6 +64,6 @@ def test_six_links_stand_on_the_main_view_and_each_opens_its_view(main_view):
         if "example" in view:
             pair = next(pair for pair in PAIRS if pair.word == view["example"])
             assert at.text_input(key="a").value == pair.first
-            assert any("No single head stands out" in text.value for text in at.text) == (
+            assert any("No single head stands out" in text.value for text in at.markdown) == (
                 view["example"] in ("spring", "wave")
             )

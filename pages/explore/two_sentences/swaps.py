@@ -59,7 +59,8 @@ def show_leading_head(choice: Choice, frame: pd.DataFrame) -> None:
         st.rerun()
     leading = leading_head(encoder, pair) or head
     own, best = swap_of(choice, head, every), swap_of(choice, leading, every)
-    title.markdown(f"**2  {answer.head_title(best)}**", help=HELP)
+    as_far = pair.control is not None and _cosine(pair, pair.control) <= _cosine(pair, pair.second)
+    title.markdown(f"**2  {answer.head_title(best, as_far)}**", help=HELP)
     reading = answer.head_effect(head, own, pair.word, answer.receivers(frame), leading, best, pair.sense)
     effect.text(reading, width="stretch")
     _show_swap(choice, own)
