@@ -71,9 +71,10 @@ def show() -> None:
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
     from selfattn.dashboard.encoder_picker import predicts_words
-    from selfattn.dashboard.figures import begin_page, end_page, this_page
+    from selfattn.dashboard.figures import begin_page, end_page, show_error, this_page
     from selfattn.dashboard.pickers import pick_for
     from selfattn.dashboard.queue import page_turn
+    from selfattn.encoders.errors import OutOfMemory
 
     begin_page()
     with page_turn():
@@ -83,6 +84,8 @@ def show() -> None:
                 st.session_state.masked = predicts_words(encoder)
                 st.rerun()  # the menu is drawn already
             page.run()
+        except OutOfMemory as error:  # wherever on the page it was asked for
+            show_error(error)
         finally:
             restore_address(page.url_path, this_page().address)
             show_download(end_page())

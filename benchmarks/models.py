@@ -21,7 +21,7 @@ def bundled() -> Encoder:
 
 def base_size(implementation: str = IMPLEMENTATION) -> nn.Module:
     """BERT-base's shape, 12 layers of 12 heads, d_model 768, with random weights."""
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     return AutoModel.from_config(BertConfig(), attn_implementation=implementation).eval()
 
 

@@ -19,6 +19,7 @@ from selfattn.analysis.measures import similarity
 from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder
 from selfattn.encoders.encoder import KNOCK_OUT_TOKENS, Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.memory import is_out_of_memory
 from selfattn.kernel import AttentionTrace
 
 SAME = 1e-6  # unit vectors nearer than this are one: there is no way to move along
@@ -133,7 +134,7 @@ def context_gradients(encoder: Encoder, places: Sequence[Place | tuple], directi
     tokens, recorder = [encoder.tokenize(place.text, place.pair) for place in places], Recorder(differentiable=True)
     inputs = encoder.inputs(tokens)
     size = max(1, KNOCK_OUT_TOKENS // inputs["input_ids"].numel())
-    with torch.enable_grad():
+    with torch.enable_grad(), encoder.within_memory(*inputs["input_ids"].shape):
         hidden = encoder.model(**inputs, recorder=recorder).last_hidden_state
         at = [list(place.positions) for place in places]
         words = torch.stack([hidden[row, own].mean(dim=0).float() for row, own in enumerate(at)])
@@ -145,6 +146,8 @@ def context_gradients(encoder: Encoder, places: Sequence[Place | tuple], directi
             try:
                 slopes = torch.autograd.grad(targets, contexts, chosen, retain_graph=True, is_grads_batched=True)
             except RuntimeError as error:
+                if is_out_of_memory(error):
+                    raise
                 reason = str(error).splitlines()[0][:200]
                 raise NotRecomputable(
                     f"{encoder.name} can't be differentiated by its heads' outputs: {reason}"

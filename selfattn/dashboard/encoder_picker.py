@@ -15,6 +15,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import LoadError, TextError
 from selfattn.encoders.loading import available_devices, load_encoder
 from selfattn.encoders.masked_lm import MaskedHead, NoMaskedHead, load_masked_head
+from selfattn.encoders.memory import give_memory_back
 from selfattn.encoders.sources import BUNDLED_NAME, CURATED
 from selfattn.senses import random_twin
 from selfattn.settings import Settings
@@ -47,7 +48,7 @@ def show_encoder(encoder: Encoder) -> None:
     this_page().encoder = encoder
     with st.sidebar:
         revision = f", revision {encoder.revision[:7]}" if encoder.revision else ""
-        where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (MPS)"}.get(encoder.device, encoder.device)
+        where = "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
         bundled = " (bundled)" if encoder.name == BUNDLED_NAME else ""
         st.text(
             f"{encoder.name}{bundled}{revision}\n{encoder.n_layers} layers × {encoder.n_heads} heads\non {where}, {encoder.dtype}"
@@ -99,6 +100,7 @@ def _settle() -> None:
     """Collect what is gone, then keep later collections from walking what stays: modules and models, for 178 ms each."""
     gc.unfreeze()
     gc.collect()
+    give_memory_back()
     gc.freeze()
 
 

@@ -1,7 +1,7 @@
 """A pretrained encoder and what can be asked of it: run text through it, check it, replace or remove heads' outputs."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import Head, Patch, Recorder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import NotRecomputable, TextError, failing_as
+from selfattn.encoders.errors import NotRecomputable, OutOfMemory, TextError, failing_as
+from selfattn.encoders.memory import in_halves, out_of_memory_as
 from selfattn.encoders.reference import EagerTwin, stack_layers
 from selfattn.settings import Settings
 from selfattn.words import Word, character_spans, find, token_words
@@ -261,13 +262,17 @@ class Encoder:
             self._check_patches(each, len(tokens.ids))
         size = max(1, KNOCK_OUT_TOKENS // len(tokens.ids))
         chunks = [patches[start : start + size] for start in range(0, len(patches), size)]
-        vectors = [torch.zeros(0, self.d_model)]
-        for done, chunk in enumerate(chunks, start=1):
-            with torch.no_grad():
+
+        def run(chunk: Sequence[Collection[Patch]]) -> list[Tensor]:
+            with torch.no_grad(), self.within_memory(len(chunk), len(tokens.ids)):
                 output = self.model(**self.inputs([tokens] * len(chunk)), recorder=Recorder(chunk, keep=False))
-            vectors.append(output.last_hidden_state[:, positions].mean(dim=1).float().cpu())
+            return list(output.last_hidden_state[:, positions].mean(dim=1).float().cpu())
+
+        vectors: list[Tensor] = []
+        for done, chunk in enumerate(chunks, start=1):
+            vectors += in_halves(run, chunk)
             progress(done, len(chunks))
-        return torch.cat(vectors)
+        return torch.stack(vectors) if vectors else torch.zeros(0, self.d_model)
 
     def sets_of(self, heads: Sequence[Head | tuple[Head, ...]] | None) -> list[tuple[Head, ...]]:
         """What each run changes: None every head alone; else each head alone, and those in a tuple together."""
@@ -358,12 +363,15 @@ class Encoder:
         patches = [()] * len(batch) if patches is None else patches
         if len(patches) != len(batch):
             raise ValueError(f"Expected one collection of patches for each of {len(batch)} texts, got {len(patches)}.")
-        encodings: dict[int, Encoding] = {}
-        for places in passes:
+
+        def run(places: Sequence[int]) -> list[Encoding]:
             own = [batch[place] for place in places]
             length = max(len(tokens.ids) for tokens in own)
-            ran = self._run(own, length, keep_padding=False, patches=[patches[place] for place in places])
-            encodings |= zip(places, ran)
+            return self._run(own, length, keep_padding=False, patches=[patches[place] for place in places])
+
+        encodings: dict[int, Encoding] = {}
+        for places in passes:
+            encodings |= zip(places, in_halves(run, places))
         return [encodings[place] for place in range(len(batch))]
 
     def _run(
@@ -373,11 +381,7 @@ class Encoder:
             self._check_patches(own, length if keep_padding else len(tokens.ids))
         inputs = self.inputs(batch, length)
         recorder = Recorder(patches)
-        too_much = TextError(
-            f"{len(batch)} text(s) of {length:,} tokens need more memory than {self.device} has left. Shorten the text, or "
-            "choose another device, a lower precision or a smaller encoder."
-        )
-        with torch.no_grad(), out_of_memory_as(too_much):
+        with torch.no_grad(), self.within_memory(len(batch), length):
             if self.recomputable:
                 output = self.model(**inputs, recorder=recorder, output_hidden_states=True)
             else:
@@ -406,26 +410,19 @@ class Encoder:
             )
         return encodings
 
+    def within_memory(self, copies: int, n: int) -> AbstractContextManager[None]:
+        """Raise OutOfMemory where a pass inside, over so many texts of n tokens, takes more memory than there is."""
+        return out_of_memory_as(
+            OutOfMemory(
+                f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
+                "choose another device, a lower precision or a smaller encoder."
+            )
+        )
+
     def check_recomputable(self) -> None:
         """Raise NotRecomputable where the encoder is shown only."""
         if not self.recomputable:
             raise NotRecomputable(f"{self.name}'s attention is shown, not recomputed: {self.reason}")
-
-
-@contextmanager
-def out_of_memory_as(error: Exception) -> Iterator[None]:
-    """Raise `error` where what runs inside asks for more memory than there is."""
-    try:
-        yield
-    except Exception as caught:
-        if not is_out_of_memory(caught):
-            raise
-        raise error from None
-
-
-def is_out_of_memory(error: Exception) -> bool:
-    """Whether an error means that memory ran out: on the CPU torch raises a plain RuntimeError, known by its words."""
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:

@@ -16,6 +16,10 @@ class TextError(ValueError):
     """A text that the encoder can't read. The message names what was expected, what came, and the remedy."""
 
 
+class OutOfMemory(TextError):
+    """The device hasn't the memory that a text takes. The message names the device and the remedies."""
+
+
 class NotRecomputable(RuntimeError):
     """The encoder's attention is shown as the model reports it; the kernel can't recompute it. The message says why."""
 

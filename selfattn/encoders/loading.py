@@ -15,8 +15,9 @@ from transformers.utils import logging as transformers_logging
 
 from selfattn.encoders.capture import IMPLEMENTATION
 from selfattn.encoders.checkpoint import count_numbers, file_digests, weights_digest
-from selfattn.encoders.encoder import Encoder, Tokens, is_out_of_memory, out_of_memory_as
+from selfattn.encoders.encoder import Encoder, Tokens
 from selfattn.encoders.errors import LoadError, TextError, brief, failing_as
+from selfattn.encoders.memory import is_out_of_memory, out_of_memory_as
 from selfattn.encoders.parity import differs_in_precision, measure
 from selfattn.encoders.reference import EagerTwin
 from selfattn.encoders.sources import Source, resolve
@@ -102,8 +103,12 @@ def choose_device(device: str) -> str:
     available = available_devices()
     if device == "auto":
         return available[0]
-    if device.split(":")[0] not in available:
-        raise LoadError("device", f"This machine has no {device!r}; it has {', '.join(available)}.")
+    kind, colon, number = device.partition(":")
+    gpus = torch.cuda.device_count()
+    count = gpus if kind == "cuda" else 1
+    if kind not in available or (colon and not (number.isdecimal() and int(number) < count)):
+        there = [f"cuda (cuda:0 to cuda:{gpus - 1})" if each == "cuda" else each for each in available]
+        raise LoadError("device", f"This machine has no {device!r}; it has {', '.join(there)}. Choose one of these.")
     return device
 
 

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from selfattn.encoders.capture import LayerRecording, Recorder
-from selfattn.encoders.encoder import Encoder, Tokens, is_out_of_memory
+from selfattn.encoders.encoder import Encoder, Tokens
 from selfattn.encoders.errors import LoadError, brief
+from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.reference import own_weights
 
 PADDING = 5  # tokens more that the text beside the short one has

@@ -140,7 +140,7 @@ def train(settings: Settings, model_seed: int | None = None) -> Iterator[EpochSt
     model_seed = settings.seed if model_seed is None else model_seed
     # torch's own seed is process-wide; the fork gives it back as it was.
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(model_seed)
+        torch.default_generator.manual_seed(model_seed)  # torch.manual_seed would seed the GPU too
         model = TinyModel(settings.width)
     shuffle = torch.Generator().manual_seed(model_seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, eps=1e-7)

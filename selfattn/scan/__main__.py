@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tqdm import tqdm
 
-from selfattn.encoders.errors import LoadError
+from selfattn.encoders.errors import LoadError, OutOfMemory
 from selfattn.encoders.loading import DTYPES
 from selfattn.scan.job import PART_ROWS, Job, run
 from selfattn.scan.output import ScanError
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
         return _fail(prog, "--address and --workers need --engine ray.")
     try:
         outcome = run(Job(**options), _engine(engine, address, workers), _bar)
-    except (InputError, ScanError, LoadError, OSError) as error:
+    except (InputError, ScanError, LoadError, OutOfMemory, OSError) as error:
         return _fail(prog, str(error))
     except KeyboardInterrupt:
         print("\nStopped. The same command goes on where it was.", file=sys.stderr)

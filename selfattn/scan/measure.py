@@ -19,6 +19,7 @@ from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import LayerRecording, Recorder
 from selfattn.encoders.encoder import Encoder, Located
 from selfattn.encoders.errors import TextError
+from selfattn.encoders.memory import in_halves
 from selfattn.kernel import add_mask, attend
 from selfattn.scan.freed_memory import give_back_sometimes
 from selfattn.scan.tables import Row
@@ -70,7 +71,7 @@ def _window(
     progress(len(rejects))
     wanted, batches = schema(encoder, vectors), []
     for batch in length_batches(usable, lambda one: len(one.located.tokens.ids), limit, encoder.equal_lengths):
-        batches.append(recall(_key(batch), partial(_table, encoder, batch, vectors, wanted)))
+        batches.append(recall(_key(batch), partial(_tables, encoder, batch, vectors, wanted)))
         progress(len(batch))
     table = pa.concat_tables(batches) if batches else wanted.empty_table()
     return table.sort_by([("row", "ascending"), ("start", "ascending")]), rejects
@@ -113,6 +114,11 @@ def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Usable], list[
     return usable, rejects
 
 
+def _tables(encoder: Encoder, batch: list[_Usable], vectors: bool, wanted: pa.Schema) -> pa.Table:
+    """The batch's table, in one pass; in two where the memory doesn't suffice for one."""
+    return pa.concat_tables(in_halves(lambda part: [_table(encoder, part, vectors, wanted)], batch))
+
+
 def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, wanted: pa.Schema) -> pa.Table:
     """One pass of the encoder, and the rows it yields."""
     inputs = encoder.inputs([one.located.tokens for one in batch])
@@ -148,7 +154,7 @@ def _run(
     encoder: Encoder, inputs: dict[str, Tensor], sentence: Tensor, position: Tensor, vectors: bool
 ) -> tuple[Tensor, Tensor | None]:
     """Weights (n_pieces, n_layers, n_heads, n) and, if wanted, states (n_pieces, n_layers + 1, d_model), float32."""
-    with torch.no_grad():
+    with torch.no_grad(), encoder.within_memory(*inputs["input_ids"].shape):
         if encoder.recomputable:
             recorder = Recorder()
             output = encoder.model(**inputs, recorder=recorder, output_hidden_states=vectors)

@@ -15,7 +15,7 @@ def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
     Raises nothing of its own; the caller's random state is left as it was.
     """
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed the GPU too
         model = type(encoder.model)(copy.deepcopy(encoder.model.config))
     model = model.to(encoder.device, encoder.model.dtype).eval().requires_grad_(False)
     return replace(encoder, name=f"{encoder.name}, random weights", model=model, digest="", eager=EagerTwin(model))

@@ -7,8 +7,9 @@ import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
-from selfattn import load_encoder
+from selfattn import Encoder, load_encoder
 from selfattn.analysis.compare import counterpart_distances
+from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.numbers import error, weight
 from selfattn.senses import random_twin
@@ -201,3 +202,38 @@ def test_a_sentence_that_already_has_a_mask(folders):
     at.selectbox(key="gap").set_value(4).run()
     assert not at.exception
     assert "Mask one word" in said(at)
+
+
+def test_where_an_encoder_runs_is_told():
+    def script():
+        from dataclasses import replace
+
+        from selfattn import load_encoder
+        from selfattn.dashboard.encoder_picker import show_encoder
+        from selfattn.dashboard.figures import begin_page
+
+        begin_page()
+        for device in ("cpu", "cuda", "cuda:1", "mps"):
+            show_encoder(replace(load_encoder(device="cpu"), device=device))
+
+    at = AppTest.from_function(script, default_timeout=60).run()
+    assert not at.exception
+    lines = [text.value.splitlines()[2] for text in at.sidebar.text]
+    assert lines == [f"on the {where}, float32" for where in ("CPU", "GPU (CUDA)", "GPU (CUDA:1)", "GPU (MPS)")]
+
+
+def test_memory_that_runs_out_is_said_on_the_page(monkeypatch):
+    """Whatever part of the page asked for it: what stands above it stays."""
+
+    def fail(encoder, *arguments, **options):
+        raise OutOfMemory("96 text(s) of 9 tokens need more memory than cuda has left.")
+
+    monkeypatch.setattr(Encoder, "patched_vectors", fail)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)
+    at.query_params["a"], at.query_params["b"] = "A swan on a lake.", "A swan flew over."
+    at.run()
+    assert not at.exception
+    assert [message.value.replace("\\", "") for message in at.error] == [
+        "96 text(s) of 9 tokens need more memory than cuda has left."
+    ]
+    assert at.text_input(key="a").value == "A swan on a lake."

@@ -1,0 +1,184 @@
+"""Memory that runs out: known on every device, said, tried once more with half the batch, and given back."""
+
+import gc
+import weakref
+
+import pytest
+import torch
+
+from selfattn import LoadError
+from selfattn.analysis.interventions import context_gradients
+from selfattn.dashboard import encoder_picker
+from selfattn.encoders import memory
+from selfattn.encoders.errors import OutOfMemory
+from selfattn.encoders.loading import choose_device
+from selfattn.lessons import tiny_model
+from selfattn.scan.measure import measure
+from selfattn.scan.tables import Row
+from selfattn.senses import random_twin
+
+TEXT = "The bank of the river was muddy."
+ERRORS = [
+    torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+    RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+    RuntimeError("CUDA error: out of memory"),
+    RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
+    RuntimeError("MPS backend out of memory (MPS allocated: 5.00 GB, max allowed: 9.07 GB)"),
+    RuntimeError("Invalid buffer size: 24.00 GiB"),
+    RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory"),
+    MemoryError(),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=range(len(ERRORS)))
+def test_every_devices_words_are_known(error):
+    assert memory.is_out_of_memory(error)
+
+
+def test_other_errors_are_not_taken_for_it():
+    for error in (
+        RuntimeError("CUDA error: device-side assert triggered"),
+        ValueError("out of range"),
+        KeyError("out"),
+    ):
+        assert not memory.is_out_of_memory(error)
+
+
+@pytest.fixture
+def room_for(encoder, monkeypatch):
+    """room_for(n): from now on the encoder's passes fail where they hold more than n texts; returns the sizes tried."""
+
+    def limit(most):
+        forward, sizes = encoder.model.forward, []
+
+        def bounded(*arguments, **options):
+            sizes.append(len(options["input_ids"]))
+            if sizes[-1] > most:
+                raise ERRORS[1]
+            return forward(*arguments, **options)
+
+        monkeypatch.setattr(encoder.model, "forward", bounded)
+        return sizes
+
+    return limit
+
+
+def test_removal_is_tried_once_more_in_halves(encoder, room_for):
+    heads = encoder.all_heads[:5]
+    expected = encoder.knock_out(TEXT, 2, heads=heads)
+    sizes = room_for(3)
+    torch.testing.assert_close(encoder.knock_out(TEXT, 2, heads=heads), expected, atol=1e-5, rtol=0)
+    assert sizes == [5, 3, 2]
+
+
+def test_half_that_does_not_fit_either_is_said(encoder, room_for):
+    sizes = room_for(1)
+    with pytest.raises(OutOfMemory, match=r"3 text\(s\) of 10 tokens need more memory than cpu has left\. Shorten"):
+        encoder.knock_out(TEXT, 2, heads=encoder.all_heads[:5])
+    assert sizes == [5, 3]  # once: no endless halving
+    sizes = room_for(0)
+    with pytest.raises(OutOfMemory, match=r"1 text\(s\)"):
+        encoder.encode(TEXT)
+    assert len(sizes) == 1
+
+
+def test_a_batch_is_tried_once_more_in_halves(encoder, room_for):
+    texts = [TEXT, "Rain.", "The river rose."]
+    expected = encoder.encode_batch(texts)
+    sizes = room_for(2)
+    for found, whole in zip(encoder.encode_batch(texts), expected):
+        assert found.text == whole.text
+        torch.testing.assert_close(found.hidden, whole.hidden, atol=1e-5, rtol=0)
+    assert sizes == [3, 2, 1]
+
+
+def test_the_corpus_job_goes_on_with_half_a_batch(encoder, room_for):
+    rows = [Row(i, "table.csv", i + 2, TEXT, "bank", None) for i in range(5)]
+    ((expected, _),) = measure(encoder, rows)
+    sizes = room_for(3)
+    ((table, _),) = measure(encoder, rows)
+    assert sizes == [5, 3, 2] and table.column("row").to_pylist() == list(range(5))
+    assert table.column("top_word") == expected.column("top_word")
+
+
+def test_gradients_that_do_not_fit_are_no_encoder_that_cannot_be_differentiated(encoder, monkeypatch):
+    def fail(*arguments, **options):
+        raise ERRORS[0]
+
+    monkeypatch.setattr(torch.autograd, "grad", fail)
+    with pytest.raises(OutOfMemory, match="than cpu has left"):
+        context_gradients(encoder, [(TEXT, (2,))], torch.ones(1, 384))
+
+
+def test_the_failed_pass_is_gone_before_the_second_try(monkeypatch):
+    """Its tensors hang on the exception's traceback: memory is given back when nothing holds them any more."""
+    alive, seen = [], []
+
+    class Held:
+        """Stands for a tensor of the failed pass."""
+
+    def run(items):
+        held = Held()
+        alive.append(weakref.ref(held))
+        if len(items) > 1:
+            raise OutOfMemory("too much")
+        return items
+
+    monkeypatch.setattr(memory, "give_memory_back", lambda: seen.append([ref() for ref in alive]))
+    assert memory.in_halves(run, [1, 2]) == [1, 2]
+    assert seen == [[None]]
+
+
+def test_memory_is_given_back_when_an_encoder_has_gone(monkeypatch):
+    class Gone:
+        """An encoder that only a circle still holds."""
+
+    gone = Gone()
+    gone.itself, told = gone, []
+    watch = weakref.ref(gone)
+    del gone
+    gc.disable()
+    try:
+        monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+        monkeypatch.setattr(torch.cuda, "empty_cache", lambda: told.append(watch()))
+        encoder_picker._settle()
+    finally:
+        gc.enable()
+    assert told == [None]
+
+
+def test_without_a_gpu_nothing_starts_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: pytest.fail("CUDA was asked for"))
+    memory.give_memory_back()
+
+
+@pytest.fixture
+def two_gpus(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+
+
+def test_the_best_device_is_chosen(two_gpus, monkeypatch):
+    assert [choose_device(name) for name in ("auto", "cuda", "cuda:1", "cpu")] == ["cuda", "cuda", "cuda:1", "cpu"]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert choose_device("auto") in ("cpu", "mps")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert choose_device("auto") == "mps"
+
+
+@pytest.mark.parametrize("device", ["cuda:7", "cuda:2", "cuda:", "cuda:-1", "cuda:x", "cpu:1", "mps", "tpu", ""])
+def test_a_device_that_is_not_there(two_gpus, device):
+    with pytest.raises(LoadError, match=r"it has cuda \(cuda:0 to cuda:1\), cpu") as caught:
+        choose_device(device)
+    assert caught.value.kind == "device" and repr(device) in str(caught.value)
+
+
+def test_seeds_do_not_touch_the_gpu(encoder, monkeypatch):
+    """torch.manual_seed seeds every device: another visitor's or notebook's random numbers there would start anew."""
+    for device in (torch.cuda, torch.mps):
+        name = "manual_seed_all" if device is torch.cuda else "manual_seed"
+        monkeypatch.setattr(device, name, lambda seed: pytest.fail("a device was seeded"))
+    before = torch.get_rng_state()
+    random_twin(encoder)
+    next(tiny_model.train(tiny_model.Settings()))
+    assert torch.equal(torch.get_rng_state(), before)
