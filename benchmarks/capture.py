@@ -7,7 +7,7 @@ from torch import nn
 
 from benchmarks.models import LENGTHS, base_size, bundled, ids
 from benchmarks.table import Row, compare
-from selfattn.encoders.capture import Recorder
+from selfattn.encoders.capture import Recorder, run
 
 TITLE = "A forward pass"
 COLUMNS = ("with recorder", "bare")
@@ -27,7 +27,7 @@ def _row(what: str, model: nn.Module, n: int) -> Row:
 
     def recorded():
         with torch.no_grad():
-            return model(**inputs, recorder=Recorder())
+            return run(model, inputs, Recorder())
 
     def bare():
         with torch.no_grad():

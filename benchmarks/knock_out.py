@@ -6,7 +6,7 @@ import torch
 
 from benchmarks.models import base_size, bundled, text
 from benchmarks.table import Row, compare
-from selfattn.encoders.capture import Patch, Recorder
+from selfattn.encoders.capture import Patch, Recorder, run
 
 TITLE = "Removing each head in turn"
 COLUMNS = ("batched", "one pass a head")
@@ -50,5 +50,5 @@ def _one_by_one(model, inputs, n_layers: int) -> torch.Tensor:
             with torch.no_grad():
                 zeros = torch.zeros(model.config.hidden_size // 12)
                 recorder = Recorder([[Patch(layer, head, None, zeros)]], keep=False)
-                vectors.append(model(**inputs, recorder=recorder).last_hidden_state[0, 2])
+                vectors.append(run(model, inputs, recorder).last_hidden_state[0, 2])
     return torch.stack(vectors)

@@ -10,7 +10,7 @@ import torch
 
 from benchmarks.models import base_size, ids
 from benchmarks.table import Row, paired, size
-from selfattn.encoders.capture import IMPLEMENTATION, Recorder
+from selfattn.encoders.capture import IMPLEMENTATION, Recorder, run
 
 TITLE = "Peak memory above the loaded model, base size"
 COLUMNS = ("recorded", "the other")
@@ -34,11 +34,12 @@ def _measured(kind: str) -> float:
 def peak(kind: str) -> int:
     """Bytes by which this process's peak rises in one pass of this kind."""
     model = base_size("eager" if kind == "eager" else IMPLEMENTATION)
-    options = {"eager": {"output_attentions": True}, "recorded": {"recorder": Recorder()}, "bare": {}}[kind]
+    options = {"output_attentions": True} if kind == "eager" else {}
     with torch.no_grad():
         model(**ids(8))  # what the first pass of all allocates for good
         before = _forget_peak()
-        kept = model(**ids(512), **options)
+        recorder = Recorder() if kind == "recorded" else None
+        kept = run(model, ids(512), recorder, **options)
     assert kept is not None
     return _memory("VmHWM") - before
 

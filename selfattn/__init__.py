@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from selfattn.encoders.encoding import Encoding
     from selfattn.encoders.errors import LoadError, NotRecomputable, TextError
     from selfattn.encoders.loading import load_encoder
-    from selfattn.kernel import AttentionTrace, attend
+    from selfattn.kernel import AttentionTrace, Term, attend
     from selfattn.words import Word
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "LoadError",
     "NotRecomputable",
     "Patch",
+    "Term",
     "TextError",
     "Word",
     "attend",
@@ -41,6 +42,7 @@ _HOMES = {
     "LoadError": "encoders.errors",
     "NotRecomputable": "encoders.errors",
     "Patch": "encoders.capture",
+    "Term": "kernel",
     "TextError": "encoders.errors",
     "Word": "words",
     "attend": "kernel",

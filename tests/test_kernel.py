@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from selfattn.kernel import attend, attend_precisely
+from selfattn.kernel import Term, attend, attend_precisely, content_to_position, position_to_content
 
 
 def tensor(rows):
@@ -96,6 +96,42 @@ def test_each_step_follows_from_the_one_before():
     assert torch.equal(trace.weights, trace.powers / trace.total)
     assert torch.allclose(trace.weights, trace.masked.softmax(-1), atol=1e-15)
     assert torch.equal(trace.context, trace.weights @ value)
+
+
+def test_terms_are_added_to_the_scaled_scores_before_the_mask():
+    query, key, value = random(2, 3, 4), random(2, 3, 4, seed=1), random(2, 3, 4, seed=2)
+    mask = torch.tensor([[True, False, True]])
+    bias, other = random(3, 3, seed=3), random(2, 3, 3, seed=4)
+    trace = attend(query, key, value, mask, terms=[Term("bias", bias), Term("other", other)])
+    added = (bias + other).masked_fill(~mask, -math.inf)
+    expected = scaled_dot_product_attention(query, key, value, attn_mask=added)
+    assert (trace.context - expected).abs().max() < 1e-12
+    assert [term.name for term in trace.terms] == ["bias", "other"]
+    assert torch.equal(trace.scaled, trace.scores * trace.scale)  # the terms stand beside it
+    assert trace.float().terms[1].values.dtype == torch.float32
+    assert attend(query, key, value).terms == ()
+
+
+def test_terms_that_do_not_fit_are_refused():
+    query = random(3, 4)
+    for values in (random(3, 2), random(5, 3, 3), torch.ones(3, 3, dtype=torch.bool)):
+        with pytest.raises(ValueError, match="The term 'bias' must be of floats that broadcast to"):
+            attend(query, query, query, terms=[Term("bias", values)])
+
+
+def test_distances_meet_queries_and_keys_as_written_out_by_hand():
+    """DeBERTa's equation 4, entry by entry; queries 2 ... 4 of five tokens."""
+    query, key, positions = random(2, 5, 4), random(2, 5, 4, seed=1), random(2, 9, 4, seed=2)
+    distance = torch.arange(5)[2:, None] - torch.arange(5) + 4
+    found = content_to_position(query[:, 2:], positions, distance, 0.5)
+    other = position_to_content(key, positions, distance, 0.5)
+    assert found.shape == other.shape == (2, 3, 5)
+    for head in range(2):
+        for i in range(2, 5):
+            for j in range(5):
+                vector = positions[head, i - j + 4] / 2
+                assert abs(float(found[head, i - 2, j] - query[head, i] @ vector)) < 1e-12
+                assert abs(float(other[head, i - 2, j] - key[head, j] @ vector)) < 1e-12
 
 
 def test_rows_sum_to_one_and_permuting_tokens_permutes_the_result():

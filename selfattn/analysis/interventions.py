@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.analysis.measures import similarity
-from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder
+from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder, run
 from selfattn.encoders.encoder import KNOCK_OUT_TOKENS, Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.memory import is_out_of_memory
@@ -79,20 +79,20 @@ def interchange_pair(
     shares, cosine = torch.full((3, len(sets)), torch.nan), torch.full((len(sets),), torch.nan)
     # Into A from B, into B from A, into A from the control; the last along the same axis as the first.
     runs = [(0, 1, way), (1, 0, -way), (0, 2, way)][: len(places)]
-    for run, (at, donor, axis) in enumerate(runs):
-        step, place = half_of(progress, run, len(runs)), places[at]
+    for number, (at, donor, axis) in enumerate(runs):
+        step, place = half_of(progress, number, len(runs)), places[at]
         if how == "exact":
             own = tuple(place.positions)
             patches = [[Patch(*head, own, donors[donor][head]) for head in each] for each in sets]
             after = normalize(encoder.patched_vectors(place.text, own, patches, step, place.pair).double(), dim=1)
             moved = (after - units[at]) @ axis
-            cosine = (after @ units[1]).float() if run == 0 else cosine
+            cosine = (after @ units[1]).float() if number == 0 else cosine
         else:
             (slopes,) = context_gradients(encoder, [places[at]], axis[None])
             each_head = slopes.toward(donors[donor])[0]
             moved = torch.stack([sum((each_head[head] for head in each), torch.zeros(())) for each in sets])
             step(1, 1)
-        shares[run] = moved / way.square().sum()
+        shares[number] = moved / way.square().sum()
     if not float(way.norm()) >= SAME:
         shares, cosine = torch.full_like(shares, torch.nan), torch.full_like(cosine, torch.nan)
     shape = (len(sets),) if heads is not None else (encoder.n_layers, encoder.n_heads)
@@ -135,7 +135,7 @@ def context_gradients(encoder: Encoder, places: Sequence[Place | tuple], directi
     inputs = encoder.inputs(tokens)
     size = max(1, KNOCK_OUT_TOKENS // inputs["input_ids"].numel())
     with torch.enable_grad(), encoder.within_memory(*inputs["input_ids"].shape):
-        hidden = encoder.model(**inputs, recorder=recorder).last_hidden_state
+        hidden = run(encoder.model, inputs, recorder).last_hidden_state
         at = [list(place.positions) for place in places]
         words = torch.stack([hidden[row, own].mean(dim=0).float() for row, own in enumerate(at)])
         # A place's contexts move its own word only, so the slopes of the words' sum are those of each.

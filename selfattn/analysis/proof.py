@@ -97,7 +97,7 @@ def support_table(progress: Progress = lambda done, total: None) -> pd.DataFrame
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for done, family in enumerate(FAMILIES.values(), start=1):
-            rows.append(_support(family, Path(folder) / family.model_type))
+            rows.append(_support(family, Path(folder) / family.name))
             progress(done, len(FAMILIES))
     return pd.DataFrame(rows)
 

@@ -8,6 +8,7 @@ Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3.2.1 and 3.2
 """
 
 import ast
+import builtins
 import inspect
 import math
 import textwrap
@@ -19,11 +20,11 @@ import torch
 from torch import Tensor
 
 from selfattn.encoders import projections
-from selfattn.encoders.capture import LayerRecording
+from selfattn.encoders.capture import DistanceVectors, LayerRecording, PositionBias
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.projections import Projected, ProjectionsUnknown, project
-from selfattn.kernel import AttentionTrace, add_mask, attend
+from selfattn.kernel import AttentionTrace, Term, add_mask, attend, content_to_position, position_to_content
 
 RECEIVED = "what the model's attention received"
 DOUBLE = "the model's own query and key in double precision"
@@ -92,7 +93,9 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
         first, trace, projected, note = _recorded_steps(recorded), recorded, None, str(unknown)
     else:
         first, note = _projected_steps(projected, recorded), projected.projections.family_note
-        trace = attend(projected.query, projected.key, projected.value, recorded.mask, recorded.scale)
+        query, key, scale = projected.query, projected.key, recorded.scale
+        terms = [term.term(query, key, scale, head, slice(None)) for term in recording.terms]
+        trace = attend(query, key, projected.value, recorded.mask, scale, terms)
     own_context = encoding.own_context(layer)[head]
     steps = [
         *first,
@@ -129,7 +132,7 @@ def snippet(name: str, function: Callable, target: str = "") -> str:
         key=lambda node: (node.lineno, node.col_offset),
     )
     made = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    read = dict.fromkeys(node.id for node in names if node.id not in made)
+    read = dict.fromkeys(node.id for node in names if node.id not in made and not hasattr(builtins, node.id))
     modules = [name for name in read if inspect.ismodule(function.__globals__.get(name))]
     given = [name for name in read if name not in modules] if target else inspect.signature(function).parameters
     head = [
@@ -233,47 +236,75 @@ def _score_steps(trace: AttentionTrace, recording: LayerRecording, head: int) ->
     pairs = f"{n} × {n}: from each token (row) to each token (column)"
     table, row = f"{n} × {n}, one number for each pair of tokens", f"{n} × 1, one number for each row"
     usual = math.isclose(trace.scale, trace.query.shape[-1] ** -0.5)
-    scaled = r"S / \sqrt{d_{head}}" if usual else rf"S \cdot {trace.scale:g}"
-    parts = (
-        ("scores", r"S = Q K^{\top}", pairs),
-        ("scaled", scaled, pairs),
-        ("masked", f"{scaled} + M", pairs),
-        ("maximum", r"m_i = \max_j \mathrm{masked}_{ij}", row),
-        ("shifted", r"\mathrm{masked}_{ij} - m_i", table),
-        ("powers", r"e^{\,\mathrm{masked}_{ij} - m_i}", table),
-        ("total", r"\sum_j e^{\,\mathrm{masked}_{ij} - m_i}", row),
-    )
-    own = _in_double(trace, recording, head)
-    return [
-        _step(
-            name,
-            formula,
-            getattr(trace, name),
-            shape,
-            own[name],
-            DOUBLE,
-            *((add_mask,) if name == "masked" else (attend, name)),
-        )
-        for name, formula, shape in parts
-    ]
+    scaled = r"S / \sqrt{d_{head}}" if usual else rf"S \cdot {trace.scale:.4g}"
+    own, steps = _in_double(trace, recording, head), []
+
+    def add(name: str, formula: str, shape: str, *code: object) -> None:
+        steps.append(_step(name, formula, getattr(trace, name), shape, own[name], DOUBLE, *(code or (attend, name))))
+
+    add("scores", r"S = Q K^{\top}", pairs)
+    add("scaled", scaled, pairs)
+    for term, recorded in zip(trace.terms, recording.terms):
+        steps.append(_term_step(term, recorded, own.get(term.name), trace.scale, pairs))
+    terms = r" + \sum T" if trace.terms else ""
+    add("masked", f"{scaled}{terms} + M", pairs, add_mask)
+    add("maximum", r"m_i = \max_j \mathrm{masked}_{ij}", row)
+    add("shifted", r"\mathrm{masked}_{ij} - m_i", table)
+    add("powers", r"e^{\,\mathrm{masked}_{ij} - m_i}", table)
+    add("total", r"\sum_j e^{\,\mathrm{masked}_{ij} - m_i}", row)
+    return steps
+
+
+# What DeBERTa adds, in LaTeX, before the scale. r: a learned vector for the distance from the key's place to the query's.
+TERMS = {
+    "content to position": (r"q_i \cdot r^{K}_{i-j}", content_to_position),
+    "position to content": (r"k_j \cdot r^{Q}_{i-j}", position_to_content),
+}
+
+
+def _term_step(
+    term: Term, recorded: PositionBias | DistanceVectors, own: Tensor | None, scale: float, shape: str
+) -> Step:
+    if isinstance(recorded, PositionBias):
+        read = "read from the model as it is: a learned number for each distance"
+        return _step(term.name, r"T_{ij} = b_{i-j}", term.values, shape, None, read, PositionBias.term, "bias")
+    product, function = TERMS[term.name]
+    formula = rf"T_{{ij}} = {product} \cdot {scale:.4g}"
+    own_from = "the model's own vectors in double precision"
+    return _step(term.name, formula, term.values, shape, own, own_from, function)
 
 
 def _in_double(trace: AttentionTrace, recording: LayerRecording, head: int) -> dict[str, Tensor]:
     """The steps from scores to total by other code than the kernel's, from what the model's attention received."""
     query, key = (tensor[0, head].double().cpu() for tensor in (recording.query, recording.key))
     scores = torch.einsum("qd,kd->qk", query, key)
-    masked = scaled = scores * trace.scale
+    scaled = scores * trace.scale
+    terms = {term.name: _term_in_double(term, query, key, head) for term in recording.terms}
+    terms = {name: values if name == PositionBias.name else values * trace.scale for name, values in terms.items()}
+    masked = summed = scaled if not terms else torch.stack([scaled, *terms.values()]).sum(0)
     if trace.mask is not None:
         hides = trace.mask.dtype == torch.bool
-        masked = torch.where(trace.mask, scaled, -math.inf) if hides else scaled + trace.mask.double()
+        masked = torch.where(trace.mask, summed, -math.inf) if hides else summed + trace.mask.double()
     maximum = masked.max(dim=-1, keepdim=True).values
     shifted = torch.where(maximum.isinf(), masked, masked - maximum)
     powers = torch.pow(math.e, shifted)
     total = powers.sum(-1, keepdim=True)
     return {
-        "scores": scores, "scaled": scaled, "masked": masked, "maximum": maximum, "shifted": shifted,
-        "powers": powers, "total": total,
+        "scores": scores, "scaled": scaled, **terms, "masked": masked, "maximum": maximum,
+        "shifted": shifted, "powers": powers, "total": total,
     }  # fmt: skip
+
+
+def _term_in_double(term: PositionBias | DistanceVectors, query: Tensor, key: Tensor, head: int) -> Tensor:
+    """A term (n, n) row by row; a distance's vectors meet the query or the keys before the scale."""
+    if isinstance(term, PositionBias):
+        return term.values[0, head].double().cpu()
+    vectors, n = term.vectors[head].double().cpu(), len(query)
+    # The row of vectors that token i meets, one for each key: of the distances i, i - 1, ... i - n + 1.
+    rows = [vectors[i : i + n].flip(0) for i in range(n)]
+    if term.name == "content to position":
+        return torch.stack([row @ query[i] for i, row in enumerate(rows)])
+    return torch.stack([(row * key).sum(-1) for row in rows])
 
 
 def _weighted_steps(trace: AttentionTrace, own_weights: Tensor, own_context: Tensor) -> list[Step]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from selfattn.kernel import AttentionTrace, add_mask, attend_precisely
+from selfattn.kernel import AttentionTrace, Term, add_mask, attend_precisely
 
 
 def change(
@@ -22,9 +22,10 @@ def change(
 ) -> AttentionTrace:
     """The head (n, d_head) computed with these changes, all at once.
 
-    scaling=False leaves the scores as they are. causal=True hides the tokens after each token. temperature divides what
-    softmax gets, position bias included: above 1 the weights even out, below 1 they sharpen. uniform=True gives every
-    token that may be attended to the same weight. Raises ValueError for a temperature of 0 or less.
+    scaling=False leaves the scores as they are; what a family adds to them (`trace.terms`) stays. causal=True hides the
+    tokens after each token. temperature divides what softmax gets, terms included: above 1 the weights even out, below 1
+    they sharpen. uniform=True gives every token that may be attended to the same weight. Raises ValueError for a
+    temperature of 0 or less.
     """
     if not temperature > 0:
         raise ValueError(f"temperature must be above 0, got {temperature}. Near 0 the largest score takes all.")
@@ -39,7 +40,8 @@ def change(
     if mask is not None and mask.dtype != torch.bool:
         mask = mask / temperature
     scale = (trace.scale if scaling else 1.0) / temperature
-    return attend_precisely(trace.query, trace.key, trace.value, mask, scale).float()
+    terms = [Term(term.name, term.values / temperature) for term in trace.terms]
+    return attend_precisely(trace.query, trace.key, trace.value, mask, scale, terms).float()
 
 
 def causal_mask(n: int) -> Tensor:
@@ -72,12 +74,15 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
     """
     trace = trace.float()
     mask = combine(trace.mask, allowed)
-    added = attend_precisely(trace.query, trace.key, trace.value, mask, trace.scale).weights.float()
+    added = attend_precisely(trace.query, trace.key, trace.value, mask, trace.scale, trace.terms).weights.float()
     zeroed = trace.weights * allowed
     total = zeroed.sum(-1, keepdim=True)
     ways = (
         ("add −∞ to the scores", added),
-        ("multiply the scores by 0", add_mask(trace.scaled * allowed, trace.mask).softmax(-1).nan_to_num(0.0)),
+        (
+            "multiply the scores by 0",
+            add_mask(add_mask(trace.scaled, None, trace.terms) * allowed, trace.mask).softmax(-1).nan_to_num(0.0),
+        ),
         ("multiply the weights by 0", zeroed),
         ("… and divide by the row's sum", zeroed / total.masked_fill(total == 0, 1.0)),
     )

@@ -41,7 +41,7 @@ def step_error(steps: Mapping[str, Step]) -> str:
 def scale_and_mask(traces: Mapping[str, AttentionTrace]) -> dict[str, tuple[str, str]]:
     """What this encoder does between scores and softmax, step: (formula, meaning). traces: a sentence's name: its word's rows.
 
-    Read off the traces, because families differ: T5 doesn't scale and adds a number by distance, ModernBERT hides tokens.
+    Read off the traces, because families differ: T5 doesn't scale and adds a bias by distance, ModernBERT hides tokens.
     """
     trace = next(iter(traces.values()))
     scaled = (r"$/\sqrt{d}$", "Divided by the square root of the head's width, so that the numbers stay moderate.")
@@ -50,19 +50,16 @@ def scale_and_mask(traces: Mapping[str, AttentionTrace]) -> dict[str, tuple[str,
     elif not math.isclose(trace.scale, trace.query.shape[-1] ** -0.5):
         scaled = rf"$\cdot\,{trace.scale:.3g}$", f"Multiplied by {trace.scale:.3g}: this encoder's own scale."
     hidden = {name: int(trace.masked.isinf().any(dim=-2).sum()) for name, trace in traces.items()}
-    adds = any(
-        trace.mask is not None and trace.mask.is_floating_point() and trace.mask[trace.mask.isfinite()].any()
-        for trace in traces.values()
-    )
     parts = ["Tokens that may not be attended to get minus infinity."]
     if any(hidden.values()):
         counts = (f"{count} of {traces[name].masked.shape[-1]} in {name}" for name, count in hidden.items())
         parts.append(f"Here this layer hides {', '.join(counts)} from the word.")
     else:
         parts.append("In these two sentences nothing is hidden.")
-    if adds:
-        parts.append("This encoder also adds a number of its own for each pair of places.")
-    return {"scaled": scaled, "masked": (r"$+\,\mathrm{mask}$", " ".join(parts))}
+    if names := [term.name for term in trace.terms]:
+        parts.insert(0, f"This encoder adds something of its own for each pair of places: {' and '.join(names)}.")
+    added = "".join(rf"+\,\mathrm{{{name.replace(' ', '~')}}}" for name in names)
+    return {"scaled": scaled, "masked": (rf"${added}+\,\mathrm{{mask}}$", " ".join(parts))}
 
 
 def vector_lengths(rows: Mapping[str, Tensor], what: str) -> str:

@@ -1,14 +1,16 @@
 """What a layer's attention really received: one attention function that runs the normal fast one and keeps its inputs.
 
 transformers calls a registered function in place of its own in every layer. Ours calls `sdpa` unchanged and, where the
-caller passed `recorder=`, keeps that layer's query, key, value, mask and scale (after biases and rotary positions).
-One recorder serves one forward pass: no globals, so concurrent calls can't disturb one another. The layer is the
+model is run with a recorder, hands it that layer's query, key, value, mask and scale (after biases and rotary positions).
+Families that never ask for a function have hooks instead (`hooks.py`). One recorder serves one forward pass and reaches
+both by a ContextVar, which each thread has for itself: concurrent calls can't disturb one another. The layer is the
 recorder's call count, because several families give their attention modules no index.
 
 Every intervention is made here too, as a `Patch`: a head removed, or its output taken from another sentence.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -18,7 +20,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from selfattn.kernel import AttentionTrace, attend_precisely
+from selfattn.kernel import AttentionTrace, Term, attend_precisely, content_to_position, position_to_content, precision
 
 IMPLEMENTATION = "selfattn"
 
@@ -47,6 +49,56 @@ class Patch:
     value: Tensor = field(repr=False)  # (d_head,), the same at each position, or (len(positions), d_head)
 
 
+@dataclass(frozen=True, eq=False)
+class PositionBias:
+    """A learned number for each pair of places, by their distance, that a head adds to its scaled scores (T5, MPNet)."""
+
+    values: Tensor  # (1 or batch, n_heads, n, n), the model's own, by reference
+    name: str = "position bias"
+
+    def sentence(self, index: int, n: int) -> "PositionBias":
+        """That of one sentence of the batch, cut back to its first n tokens."""
+        return replace(self, values=_of_sentence(self.values, index, n))
+
+    def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
+        """What is added for some heads and queries of one sentence, in the query's dtype."""
+        bias = self.values[0, heads][..., rows, :]
+        return Term(self.name, bias.to(query))
+
+    def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
+        """What is added for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
+        return Term(self.name, rows_of(self.values, sentence, position).to(query))
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceVectors:
+    """A learned vector for each distance between two tokens: a head adds its products with the query or the key (DeBERTa)."""
+
+    name: str  # "content to position": with the query; "position to content": with the key
+    vectors: Tensor  # (n_heads, 2 n - 1, d_head), for the distances 1 - n ... n - 1 of a query's place from a key's
+
+    def sentence(self, index: int, n: int) -> "DistanceVectors":
+        """The vectors of the distances within n tokens."""
+        middle = self.vectors.shape[1] // 2
+        return replace(self, vectors=self.vectors[:, middle - n + 1 : middle + n])
+
+    def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
+        """What is added for some heads and queries of one sentence, in the query's dtype."""
+        places = torch.arange(key.shape[-2], device=key.device)
+        return self._met(query, key, scale, places[rows, None] - places, heads)
+
+    def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
+        """What is added for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
+        places = torch.arange(key.shape[-2], device=key.device)
+        return self._met(query, key, scale, position[:, None, None, None] - places, slice(None))
+
+    def _met(self, query: Tensor, key: Tensor, scale: float, distance: Tensor, heads: int | slice) -> Term:
+        vectors, index = self.vectors[heads].to(query), distance + key.shape[-2] - 1
+        if self.name == "content to position":
+            return Term(self.name, content_to_position(query, vectors, index, scale))
+        return Term(self.name, position_to_content(key, vectors, index, scale))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
     """What one layer's attention received and returned, on the model's device and in its dtype."""
@@ -56,45 +108,38 @@ class LayerRecording:
     key: Tensor  # (batch, n_heads, n, d_head)
     value: Tensor  # (batch, n_heads, n, d_head)
     mask: Tensor | None  # bool or float, broadcast to (batch, n_heads, n, n); the model's own, by reference
-    position_bias: Tensor | None  # (1, n_heads, n, n): added to the scaled scores (T5), by reference
+    terms: tuple[PositionBias | DistanceVectors, ...]  # what is added to the scaled scores; empty in most families
     scale: float
-    context: Tensor  # (batch, n, n_heads, d_head): what the sdpa call returned, patched where it was patched
+    context: Tensor  # (batch, n, n_heads, d_head): what enters W_O, patched where it was patched
+    arguments: Mapping[str, Tensor] = field(default_factory=dict)  # of a hooked module's call; empty for the interface
 
     def sentence(self, index: int, n: int) -> "LayerRecording":
         """The recording of one sentence of the batch, cut back to its first n tokens; batch becomes 1."""
-        one = slice(index, index + 1)
-
-        def own(tensor: Tensor | None) -> Tensor | None:
-            if tensor is None:
-                return None
-            row = tensor if tensor.shape[0] == 1 else tensor[one]
-            row = row[..., : min(n, row.shape[-2]), :n]
-            hides_nothing = row.dtype == torch.bool and bool(row.all())
-            return None if hides_nothing else row
-
+        one, batch = slice(index, index + 1), self.query.shape[0]
         query, key, value = (tensor[one, :, :n] for tensor in (self.query, self.key, self.value))
         context = self.context[one, :n]
-        if self.query.shape[0] > 1:  # a view would keep the whole batch alive
+        if batch > 1:  # a view would keep the whole batch alive
             query, key, value, context = (tensor.clone() for tensor in (query, key, value, context))
-        mask, bias = own(self.mask), own(self.position_bias)
-        return replace(self, query=query, key=key, value=value, mask=mask, position_bias=bias, context=context)
+        mask = None if self.mask is None else _of_sentence(self.mask, index, n)
+        if mask is not None and mask.dtype == torch.bool and mask.all():  # it hides nothing
+            mask = None
+        return replace(
+            self, query=query, key=key, value=value, mask=mask, terms=tuple(term.sentence(index, n) for term in self.terms),
+            context=context, arguments={k: _argument(k, v, index, n) for k, v in self.arguments.items()},
+        )  # fmt: skip
 
-    def additive_mask(self, rows: slice = slice(None)) -> Tensor | None:
-        """Position bias and mask as the one mask that the kernel takes, for all or some of the queries.
+    def kernel_mask(self, rows: slice = slice(None)) -> Tensor | None:
+        """The mask as the kernel takes it, for all or some of the queries: (n_heads or 1, n_rows or 1, n), on the CPU.
 
-        (n_heads or 1, n_rows or 1, n), bool or CPU float32.
+        bool, or float32 where it adds other numbers than 0 and the lowest.
         """
-        mask = _rows(self.mask, rows)
-        if mask is not None and mask.dtype != torch.bool:
-            # Families that add the dtype's lowest number mean "may not attend".
-            mask = mask > torch.finfo(mask.dtype).min if _only_hides(mask) else mask.float()
-        bias = _rows(self.position_bias, rows)
-        if bias is None:
+        if self.mask is None:
+            return None
+        mask = (self.mask[0, :, rows] if self.mask.shape[-2] > 1 else self.mask[0]).cpu()
+        if mask.dtype == torch.bool:
             return mask
-        bias = bias.float()
-        if mask is None:
-            return bias
-        return bias.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else bias + mask
+        # Families that add the dtype's lowest number mean "may not attend".
+        return mask > torch.finfo(mask.dtype).min if _only_hides(mask) else mask.float()
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
         """The kernel's steps from what was recorded, for one head or several, for all or some of the queries; float32."""
@@ -107,10 +152,13 @@ class LayerRecording:
     def attend(self, heads: int | slice, rows: slice) -> AttentionTrace:
         """The kernel's computation as precise as it is made: float64 but for a very long text."""
         query, key, value = (t[0, heads].cpu() for t in (self.query, self.key, self.value))
-        mask = self.additive_mask(rows)
+        asked = query[..., rows, :]
+        exact = precision(asked, key)
+        terms = [term.term(asked.to(exact), key.to(exact), self.scale, heads, rows) for term in self.terms]
+        mask = self.kernel_mask(rows)
         if mask is not None:
             mask = mask.expand(self.query.shape[1], -1, -1)[heads]
-        return attend_precisely(query[..., rows, :], key, value, mask, self.scale)
+        return attend_precisely(asked, key, value, mask, self.scale, terms)
 
 
 class Recorder:
@@ -123,32 +171,49 @@ class Recorder:
     def __init__(self, patches: Sequence[Collection[Patch]] = (), keep: bool = True, differentiable: bool = False):
         self.layers: list[LayerRecording] = []
         self.n_calls = 0
-        self._keep = keep
+        self.pending: dict[str, object] = {}  # what the hooks of a layer have handed over so far
+        self.keep = keep
         self._differentiable = differentiable
         self._patches: dict[int, list[tuple[int, Patch]]] = {}  # layer -> (sentence of the batch, patch)
         for row, own in enumerate(patches):
             for patch in own:
                 self._patches.setdefault(patch.layer, []).append((row, patch))
 
-    def receive(self, module, query, key, value, mask, context, options) -> Tensor:
-        """Take one layer's inputs and its context (batch, n, n_heads, d_head); return the context to go on with."""
-        if self.n_calls in self._patches:
-            context = _patched(context, self._patches[self.n_calls])
+    def receive(self, context: Tensor, inputs: Mapping[str, object]) -> Tensor:
+        """Take one layer's context (batch, n, n_heads, d_head) and what it was made of; return the context to go on with.
+
+        inputs: LayerRecording's other fields.
+        """
+        layer = self.n_calls
         self.n_calls += 1
+        if layer in self._patches:
+            context = _patched(context, self._patches[layer])
         if self._differentiable:
             context.requires_grad_()
-            query, key, value = query.detach(), key.detach(), value.detach()
-        if self._keep:
-            scale = options.get("scaling")
-            scale = query.shape[-1] ** -0.5 if scale is None else float(scale)
-            bias = options.get("position_bias")
-            self.layers.append(
-                LayerRecording(
-                    module=module, query=query, key=key, value=value, mask=mask, position_bias=bias, scale=scale,
-                    context=context
-                )
-            )  # fmt: skip
+        if self.keep:
+            recording = LayerRecording(context=context, **inputs)
+            if self._differentiable:
+                query, key, value = (tensor.detach() for tensor in (recording.query, recording.key, recording.value))
+                recording = replace(recording, query=query, key=key, value=value)
+            self.layers.append(recording)
         return context
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+def run(model: nn.Module, inputs: Mapping[str, Tensor], recorder: Recorder | None = None, **options):
+    """The one way in which a model is run with a recorder: it reaches every layer's attention for this call alone."""
+    token = _recorder.set(recorder)
+    try:
+        return model(**inputs, **options)
+    finally:
+        _recorder.reset(token)
+
+
+def current_recorder() -> Recorder | None:
+    """The recorder of the pass that this thread is in; None outside of `run`."""
+    return _recorder.get()
 
 
 def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
@@ -165,24 +230,52 @@ def _patched(context: Tensor, patches: Sequence[tuple[int, Patch]]) -> Tensor:
     return context
 
 
-def recorded_attention(module, query, key, value, attention_mask, recorder: Recorder | None = None, **options):
+def recorded_attention(module, query, key, value, attention_mask, **options):
     """The attention function given to transformers: `sdpa`; the recorder receives what went in and came out."""
     # Always said: where neither the call nor the module says it, transformers' sdpa would run causally (Splinter).
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
     context, _ = sdpa_attention_forward(module, query, key, value, attention_mask, is_causal=causal, **options)
+    recorder = current_recorder()
     if recorder is None:
         return context, None
     groups = query.shape[1] // key.shape[1]  # grouped-query attention shares keys and values between heads
-    key, value = repeat_kv(key, groups), repeat_kv(value, groups)
-    return recorder.receive(module, query, key, value, attention_mask, context, options), None
+    scale, bias = options.get("scaling"), options.get("position_bias")
+    inputs = {
+        "module": module,
+        "query": query,
+        "key": repeat_kv(key, groups),
+        "value": repeat_kv(value, groups),
+        "mask": attention_mask,
+        "terms": () if bias is None else (PositionBias(bias),),
+        "scale": query.shape[-1] ** -0.5 if scale is None else float(scale),
+    }
+    return recorder.receive(context, inputs), None
 
 
-def _rows(mask: Tensor | None, rows: slice) -> Tensor | None:
-    """One sentence's mask, cut to some queries before anything is computed on it: (n_heads or 1, n_rows or 1, n)."""
-    if mask is None:
-        return None
-    return (mask[0, :, rows] if mask.shape[-2] > 1 else mask[0]).cpu()
+def rows_of(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
+    """The rows (n_pieces, n_heads or 1, 1, n) of a mask or bias that may have one row, or one sentence, for all."""
+    sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
+    position = position if mask.shape[2] > 1 else torch.zeros_like(position)
+    return mask[sentence, :, position][:, :, None]
+
+
+def _of_sentence(pairs: Tensor, index: int, n: int) -> Tensor:
+    """One sentence's part of a tensor of pairs (1 or batch, ..., 1 or n, n)."""
+    row = pairs if pairs.shape[0] == 1 else pairs[index : index + 1]
+    return row[..., : min(n, row.shape[-2]), :n]
+
+
+def _argument(name: str, tensor: Tensor, index: int, n: int) -> Tensor:
+    """One sentence's part of what a hooked module was called with."""
+    if name in ("attention_mask", "mask", "position_bias", "relative_pos"):
+        return _of_sentence(tensor, index, n)
+    if name == "rel_embeddings":  # (n_distances, d_model)
+        return tensor
+    if name == "sinusoidal_pos":  # (1, 1, n, d_head)
+        return tensor[..., :n, :]
+    own = tensor[index : index + 1, :n]  # the layer's input (batch, n, d_model)
+    return own if tensor.shape[0] == 1 else own.clone()
 
 
 def _only_hides(mask: Tensor) -> bool:

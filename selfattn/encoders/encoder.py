@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from selfattn.encoders.batches import length_batches, tokens_a_pass
-from selfattn.encoders.capture import Head, Patch, Recorder
+from selfattn.encoders.capture import Head, Patch, Recorder, run
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable, OutOfMemory, TextError, failing_as
 from selfattn.encoders.memory import in_halves, out_of_memory_as
@@ -263,14 +263,14 @@ class Encoder:
         size = max(1, KNOCK_OUT_TOKENS // len(tokens.ids))
         chunks = [patches[start : start + size] for start in range(0, len(patches), size)]
 
-        def run(chunk: Sequence[Collection[Patch]]) -> list[Tensor]:
+        def patched(chunk: Sequence[Collection[Patch]]) -> list[Tensor]:
             with torch.no_grad(), self.within_memory(len(chunk), len(tokens.ids)):
-                output = self.model(**self.inputs([tokens] * len(chunk)), recorder=Recorder(chunk, keep=False))
+                output = run(self.model, self.inputs([tokens] * len(chunk)), Recorder(chunk, keep=False))
             return list(output.last_hidden_state[:, positions].mean(dim=1).float().cpu())
 
         vectors: list[Tensor] = []
         for done, chunk in enumerate(chunks, start=1):
-            vectors += in_halves(run, chunk)
+            vectors += in_halves(patched, chunk)
             progress(done, len(chunks))
         return torch.stack(vectors) if vectors else torch.zeros(0, self.d_model)
 
@@ -291,6 +291,11 @@ class Encoder:
         batch = self._tokenized(texts, pairs)
         encodings = self._run_passes(batch, self.together(batch), [self.removed(self.all_heads)] * len(batch))
         return [encoding.hidden for encoding in encodings]
+
+    @property
+    def hooked(self) -> bool:
+        """Whether its modules never ask for an attention function, so that hooks read them (`hooks.py`)."""
+        return self.model.config._attn_implementation == "eager"
 
     @property
     def all_heads(self) -> list[Head]:
@@ -383,7 +388,7 @@ class Encoder:
         recorder = Recorder(patches)
         with torch.no_grad(), self.within_memory(len(batch), length):
             if self.recomputable:
-                output = self.model(**inputs, recorder=recorder, output_hidden_states=True)
+                output = run(self.model, inputs, recorder, output_hidden_states=True)
             else:
                 output = self.eager.run(inputs)
             static = self.model.get_input_embeddings()(inputs["input_ids"])

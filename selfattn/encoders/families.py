@@ -43,6 +43,7 @@ COMMON = {
 # T5 doesn't divide by sqrt(d_head), and MobileBERT has no norms that hold its numbers down: smaller weights for them.
 T5_SIZES = {"d_kv": 8, "d_ff": 48, "num_decoder_layers": 1, "decoder_start_token_id": 0}
 RELATIVE = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_biased_input": False}
+DEBERTA_V3 = RELATIVE | {"share_att_key": True, "position_buckets": 8, "norm_rel_ebd": "layer_norm"}
 WINDOWS = {"local_attention": 8, "global_attn_every_n_layers": 3, "attention_bias": True}
 FUNNEL_SIZES = {"block_sizes": [1] * N_LAYERS, "d_head": 8, "d_inner": 48, "num_hidden_layers": None}
 FUNNEL_SIZES |= {"architectures": ["FunnelModel"]}
@@ -65,7 +66,14 @@ FAMILIES = {
         Family("mT5 (encoder half)", "mt5", "unigram", T5_SIZES, spread=0.18),
         Family("DeBERTa", "deberta", "bytes", RELATIVE),
         Family("DeBERTa-v2", "deberta-v2", "unigram", RELATIVE),
+        Family("DeBERTa-v3", "deberta-v2", "unigram", DEBERTA_V3),
         Family("MPNet", "mpnet", "wordpiece", {"pad_token_id": 1}),
+        Family("RoFormer", "roformer", "wordpiece", {"embedding_size": 16}),
+        Family("RemBERT", "rembert", "unigram", {"input_embedding_size": 16}),
+        Family("MegatronBERT", "megatron-bert", "wordpiece"),
+        Family("XLM", "xlm", "wordpiece", {"emb_dim": 32, "n_heads": 4, "n_layers": N_LAYERS}),
+        Family("LUKE", "luke", "bytes", {"entity_vocab_size": 10, "entity_emb_size": 16, "pad_token_id": 1}),
+        Family("LiLT", "lilt", "bytes", {"hidden_size": 96, "channel_shrink_ratio": 4, "pad_token_id": 1}),
         Family("XLNet", "xlnet", "unigram", {"d_inner": 48, "d_head": 8, "max_position_embeddings": None}),
         Family("Longformer", "longformer", "bytes", {"attention_window": [8] * N_LAYERS, "pad_token_id": 1}),
         Family("Funnel", "funnel", "wordpiece", FUNNEL_SIZES),

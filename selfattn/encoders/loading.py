@@ -17,6 +17,7 @@ from selfattn.encoders.capture import IMPLEMENTATION
 from selfattn.encoders.checkpoint import count_numbers, file_digests, weights_digest
 from selfattn.encoders.encoder import Encoder, Tokens
 from selfattn.encoders.errors import LoadError, TextError, brief, failing_as
+from selfattn.encoders.hooks import install
 from selfattn.encoders.memory import is_out_of_memory, out_of_memory_as
 from selfattn.encoders.parity import differs_in_precision, measure
 from selfattn.encoders.reference import EagerTwin
@@ -88,6 +89,8 @@ def _lowered(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder
     model, _ = _load_model(source, dtype)
     model = model.to(device).eval().requires_grad_(False)
     lowered = replace(exact, model=model, eager=EagerTwin(model), device=device, dtype=dtype)
+    if lowered.hooked:
+        install(model, exact.n_heads)
     reason = exact.reason or differs_in_precision(lowered, _probe(lowered), PARITY[dtype])
     return replace(lowered, reason=reason, recomputable=not reason)
 

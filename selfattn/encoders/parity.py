@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from selfattn.encoders.capture import LayerRecording, Recorder
+from selfattn.encoders.capture import LayerRecording, Recorder, run
 from selfattn.encoders.encoder import Encoder, Tokens
 from selfattn.encoders.errors import LoadError, brief
+from selfattn.encoders.hooks import install
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.reference import own_weights
 
@@ -52,6 +53,8 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
     limit = filled(short, max(n, min(encoder.max_tokens, MOST_TOKENS)))
     alone, *beside = _eager(encoder, [short, longer] if pinned else [short])
     _check_maps(encoder, alone)
+    if encoder.hooked:
+        install(encoder.model, alone.weights[0].shape[0])
     padded = [alone, *beside] if pinned else _eager(encoder, [short, longer])
     at_limit = [] if pinned else [_eager(encoder, [limit], maps=False)]
     reason, recordings = "", []
@@ -170,20 +173,19 @@ def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[Layer
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        if "recorder" not in str(error):
-            return [], f"{encoder.family}'s attention can't be run by the fast function ({brief(error)})."
-        recordings, states = [[]], []
+        return [], f"{encoder.family}'s attention can't be read ({brief(error)})."
     if len(recordings[0]) != n_layers:
         terms = ", with relative-position terms in the scores" if _has_relative_terms(encoder) else ""
         return [], (
-            f"{encoder.family} computes its attention by itself{terms}: {len(recordings[0])} of {n_layers} layers went "
-            "through the interface where query, key and value can be read."
+            f"{encoder.family} computes its attention by itself{terms}: in {len(recordings[0])} of {n_layers} layers query, "
+            "key and value can be read."
         )
     for sentence, own in enumerate(passes):
         for layer, recording in enumerate(recordings[sentence]):
             reason = _layer_differs(recording, own.weights[layer] if own.weights else None)
             if reason:
-                return [], f"in {encoder.family}, layer {layer}, {reason}."
+                more = ": its modules do more than softmax(Q Kᵀ scale + terms + mask) V" if encoder.hooked else ""
+                return [], f"in {encoder.family}, layer {layer}, {reason}{more}."
         for layer, (fast, eager) in enumerate(zip(states[sentence], own.states, strict=True)):
             error = _share(eager, fast)
             if not error <= STATES:
@@ -197,7 +199,7 @@ def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRec
     recorder = Recorder()
     with torch.no_grad():
         inputs = encoder.inputs([each.tokens for each in passes])
-        output = encoder.model(**inputs, recorder=recorder, output_hidden_states=True)
+        output = run(encoder.model, inputs, recorder, output_hidden_states=True)
     lengths = [len(each.tokens.ids) for each in passes]
     recordings = [[layer.sentence(row, n) for layer in recorder.layers] for row, n in enumerate(lengths)]
     states = (*output.hidden_states[:-1], output.last_hidden_state)
@@ -212,6 +214,8 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
     shows in the hidden states.
     """
     n = recording.query.shape[2]
+    if recording.context.shape[-1] != recording.value.shape[-1]:
+        return "more than the heads' contexts enters the output matrix"
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
     own = own_weights(recording, rows=rows) if eager is None else eager.cpu()
     query, key = (tensor[0].norm(dim=-1).amax(-1) for tensor in (recording.query, recording.key))

@@ -16,17 +16,10 @@ from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.hooks import is_linear, output_layer, separate
 
-# What the families call the three matrices inside the attention module, and the fourth inside it or beside it.
-SEPARATE = (
-    ("query", "key", "value"),  # BERT, RoBERTa, XLM-R, CamemBERT, ELECTRA, ALBERT, MobileBERT
-    ("q_lin", "k_lin", "v_lin"),  # DistilBERT
-    ("q_proj", "k_proj", "v_proj"),  # NomicBERT, GTE, EuroBERT
-    ("q", "k", "v"),  # T5
-)
 FUSED = "Wqkv"  # ModernBERT: one matrix, the thirds stacked
-OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
-NORM_BEFORE = ("attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
+NORM_BEFORE = ("ln", "attn_norm", "input_layernorm", "layer_norm", "LayerNorm", "self_attn_layer_norm")
 
 # Largest difference from the recorded query, key or value, as a share of their largest number, that rounding explains.
 ROUNDING = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
@@ -90,7 +83,9 @@ def project(
     shared = sum(other.module is module for other in encoding.recordings)
     projections = _slices(encoder, recording, linears, head, rotary is not None, shared, dtype)
     layer_input = encoding.states[layer].to(dtype)
-    read, value_read, read_note = _read(around, layer_input, dtype)
+    received = next(iter(recording.arguments.values()), None)  # a hooked module's own input
+    plain = received is not None and torch.equal(received[0].float().cpu(), encoding.states[layer])
+    read, value_read, read_note = (layer_input, layer_input, "") if plain else _read(around, layer_input, dtype)
     query_flat = affine(read, projections.query_weight, projections.query_bias)
     key_flat = affine(read, projections.key_weight, projections.key_bias)
     value = affine(value_read, projections.value_weight, projections.value_bias)
@@ -118,11 +113,8 @@ def _linears(
     encoder: Encoder, module: nn.Module, around: Sequence[nn.Module]
 ) -> tuple[Sequence[tuple[Tensor, Tensor | None]], nn.Linear]:
     """Weight and bias of W_Q, W_K and W_V for all heads, each (heads * d_head, d_in), and the W_O layer."""
-    output = next((getattr(module, name) for name in OUTPUT if _is_linear(module, name)), None)
-    if output is None and _is_linear(getattr(around[0], "output", None), "dense"):
-        output = around[0].output.dense
-    names = next((names for names in SEPARATE if all(_is_linear(module, name) for name in names)), None)
-    if output is None or (names is None and not _is_linear(module, FUSED)):
+    names, output = separate(module), output_layer(module, around[0])
+    if output is None or (names is None and not is_linear(module, FUSED)):
         raise ProjectionsUnknown(
             f"{encoder.family} builds its attention ({type(module).__name__}) in a way whose query, key, value and output "
             "matrices selfattn doesn't know; the steps start from the recorded query, key and value instead."
@@ -132,10 +124,6 @@ def _linears(
     fused = module.Wqkv
     biases = (None, None, None) if fused.bias is None else fused.bias.chunk(3)
     return list(zip(fused.weight.chunk(3), biases)), output
-
-
-def _is_linear(owner: object, name: str) -> bool:
-    return isinstance(getattr(owner, name, None), nn.Linear)
 
 
 def _slices(encoder, recording: LayerRecording, linears, head: int, rotary: bool, shared: int, dtype) -> Projections:
@@ -156,8 +144,8 @@ def _slices(encoder, recording: LayerRecording, linears, head: int, rotary: bool
         notes.append("The projections have no bias.")
     if recording.scale == 1:
         notes.append("The scores are not divided by sqrt(d_head).")
-    if recording.position_bias is not None:
-        notes.append("Each head adds a learned bias for the distance between two tokens to the scores.")
+    for term in recording.terms:
+        notes.append(f"Each head adds a term to the scaled scores, by the distance between two tokens: {term.name}.")
     if rotary:
         notes.append("Query and key are turned by their position (rotary) before they meet.")
     return Projections(**parts, family_note=" ".join(notes))

@@ -7,19 +7,22 @@ import copy
 import sys
 import threading
 from collections.abc import Sequence
+from inspect import signature
 
 import torch
 from torch import Tensor, nn
 
-from selfattn.encoders.capture import LayerRecording
+from selfattn.encoders.capture import LayerRecording, run
 
 
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
     """The weights by the model's own `eager` function, on the recorded inputs; CPU float32.
 
     (n_heads, n, n), or (n, n) of one head: for a long text all heads at once may not fit into the memory. rows: of these
-    queries alone.
+    queries alone. A family without such a function (`hooks.py`): its module, called again as it was called.
     """
+    if recording.arguments:
+        return _by_the_module(recording)[slice(None) if head is None else head, rows]
     eager = sys.modules[type(recording.module).__module__].eager_attention_forward
     mask = _queries(recording.mask, rows)
     if mask is not None and mask.dtype == torch.bool:
@@ -29,13 +32,26 @@ def own_weights(recording: LayerRecording, head: int | None = None, rows: slice 
     some = slice(None) if head is None or groups > 1 else slice(head, head + 1)
     query = recording.query[:, some, rows]
     key, value = (tensor[:, some][:, ::groups] for tensor in (recording.key, recording.value))
-    bias = _queries(recording.position_bias, rows)
-    extra = {} if bias is None else {"position_bias": bias[:, some]}
+    (bias,) = recording.terms or (None,)  # T5's
+    extra = {} if bias is None else {"position_bias": _queries(bias.values, rows)[:, some]}
     with torch.no_grad():
         _, weights = eager(recording.module, query, key, value, mask, scaling=recording.scale, dropout=0.0, **extra)
     if head is None:
         return weights[0].float().cpu()
     return weights[0, head if groups > 1 else 0].float().cpu()
+
+
+def _by_the_module(recording: LayerRecording) -> Tensor:
+    """(n_heads, n, n) from the attention module itself, on the layer's input, mask and positions; CPU float32."""
+    wanted = signature(recording.module.forward).parameters
+    given = {name: None for name, parameter in wanted.items() if parameter.default is parameter.empty}
+    given |= recording.arguments
+    if "output_attentions" in wanted:
+        given["output_attentions"] = True
+    given.pop("kwargs", None)
+    with torch.no_grad():
+        outputs = recording.module(**given)
+    return next(each for each in outputs if isinstance(each, Tensor) and each.dim() == 4)[0].float().cpu()
 
 
 def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
@@ -69,14 +85,14 @@ class EagerTwin:
                 twin = copy.deepcopy(self._model, shared)
                 twin.set_attn_implementation("eager")
                 self._twin = twin
-        return self._twin(**inputs, output_attentions=weights, output_hidden_states=True)
+        return run(self._twin, inputs, output_attentions=weights, output_hidden_states=True)
 
     def run_at_load(self, inputs: dict[str, Tensor], weights: bool = True):
         """As `run`, by the model itself, switched to `eager` and back: before anybody else has it."""
         own = self._model.config._attn_implementation
         self._model.set_attn_implementation("eager")
         try:
-            return self._model(**inputs, output_attentions=weights, output_hidden_states=True)
+            return run(self._model, inputs, output_attentions=weights, output_hidden_states=True)
         finally:
             self._model.set_attn_implementation(own)
 

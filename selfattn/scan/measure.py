@@ -16,11 +16,11 @@ from torch import Tensor
 
 from selfattn.analysis.measures import entropy
 from selfattn.encoders.batches import length_batches, tokens_a_pass
-from selfattn.encoders.capture import LayerRecording, Recorder
+from selfattn.encoders.capture import LayerRecording, Recorder, rows_of, run
 from selfattn.encoders.encoder import Encoder, Located
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.memory import in_halves
-from selfattn.kernel import add_mask, attend
+from selfattn.kernel import attend
 from selfattn.scan.freed_memory import give_back_sometimes
 from selfattn.scan.tables import Row
 
@@ -157,7 +157,7 @@ def _run(
     with torch.no_grad(), encoder.within_memory(*inputs["input_ids"].shape):
         if encoder.recomputable:
             recorder = Recorder()
-            output = encoder.model(**inputs, recorder=recorder, output_hidden_states=vectors)
+            output = run(encoder.model, inputs, recorder, output_hidden_states=vectors)
             weights = [word_rows(recording, sentence, position) for recording in recorder.layers]
         else:  # such a model computes all of its weights anyway
             output = encoder.eager.run(inputs)
@@ -175,21 +175,12 @@ def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> 
     """
     query = recording.query[sentence, :, position][:, :, None].float()  # (n_pieces, n_heads, 1, d_head)
     key = recording.key[sentence].float()  # (n_pieces, n_heads, n, d_head)
-    mask = _rows_of(recording.mask, sentence, position)
-    bias = _rows_of(recording.position_bias, torch.zeros_like(sentence), position)
-    mask = mask if bias is None else add_mask(bias, mask)
+    mask = None if recording.mask is None else rows_of(recording.mask, sentence, position)
+    if mask is not None and mask.dtype != torch.bool:
+        mask = mask.float()
+    terms = [term.of_pieces(query, key, recording.scale, sentence, position) for term in recording.terms]
     # The context isn't wanted, so the keys stand in for the values.
-    return attend(query, key, key, mask, recording.scale).weights[:, :, 0]
-
-
-def _rows_of(mask: Tensor | None, sentence: Tensor, position: Tensor) -> Tensor | None:
-    """The rows (n_pieces, n_heads or 1, 1, n) of a mask that may have one row, or one sentence, for all."""
-    if mask is None:
-        return None
-    sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
-    position = position if mask.shape[2] > 1 else torch.zeros_like(position)
-    rows = mask[sentence, :, position][:, :, None]
-    return rows if rows.dtype == torch.bool else rows.float()
+    return attend(query, key, key, mask, recording.scale, terms).weights[:, :, 0]
 
 
 def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import torch
 
 from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.hooks import install
 from selfattn.encoders.reference import EagerTwin
 
 
@@ -18,4 +19,6 @@ def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed the GPU too
         model = type(encoder.model)(copy.deepcopy(encoder.model.config))
     model = model.to(encoder.device, encoder.model.dtype).eval().requires_grad_(False)
+    if encoder.hooked:
+        install(model, encoder.n_heads)
     return replace(encoder, name=f"{encoder.name}, random weights", model=model, digest="", eager=EagerTwin(model))

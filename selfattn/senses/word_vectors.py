@@ -48,7 +48,7 @@ def head_vectors(recording: LayerRecording, positions: Sequence[int]) -> tuple[T
     rows = list(positions)
     value = recording.value[0].float().cpu()
     context = recording.context[0, rows].float().cpu().mean(dim=0)
-    mask = recording.additive_mask()
+    mask = recording.kernel_mask()
     if mask is None:
         uniform = value.mean(dim=1)
     else:

@@ -28,7 +28,7 @@ def encoders(tmp_path_factory):
     def load(name, seed):
         return load_encoder(str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("compare"), seed=seed)))
 
-    return {"before": load("BERT", 0), "after": load("BERT", 1), "other": load("RoBERTa", 0), "shown": load("MPNet", 0)}
+    return {"before": load("BERT", 0), "after": load("BERT", 1), "other": load("RoBERTa", 0), "shown": load("XLNet", 0)}
 
 
 def made(tokens, words, weights):

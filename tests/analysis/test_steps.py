@@ -79,7 +79,7 @@ def test_the_terms_of_a_dot_product_add_up_to_the_score(encoder, encoding):
         assert float(terms.sum()) == pytest.approx(float(trace.scores[query_pos, key_pos]), abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["", "ModernBERT", "T5 (encoder half)"])
+@pytest.mark.parametrize("name", ["", "ModernBERT", "T5 (encoder half)", "DeBERTa-v3"])
 def test_each_snippet_runs_by_itself_and_makes_the_steps_very_numbers(name, encoder, encoding, tmp_path):
     if name:
         encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
@@ -94,7 +94,9 @@ def test_each_snippet_runs_by_itself_and_makes_the_steps_very_numbers(name, enco
         "encoding": encoding, "layer": layer, "dtype": torch.float32, "module": norm, "read": projected.read,
         "layer_input": projected.layer_input, **dict(zip(("cosine", "sine"), angles)),
         **{field: getattr(steps.trace, field) for field in vars(steps.trace)},
+        "heads": head, "rows": slice(None), "distance": distances(len(encoding.tokens)),
     }  # fmt: skip
+    recorded = {term.name: term for term in encoding.recordings[layer].terms}
     for step in steps.steps:
         space = {}
         exec(step.code, space)
@@ -107,6 +109,9 @@ def test_each_snippet_runs_by_itself_and_makes_the_steps_very_numbers(name, enco
         }
         if step.name == "value":
             given["read"] = projected.value_read
+        if step.name in recorded:
+            given["self"] = recorded[step.name]
+            given["positions"] = getattr(recorded[step.name], "vectors", [None] * encoder.n_heads)[head]
         assert torch.equal(function(**{key: given[key] for key in inspect.signature(function).parameters}), step.values)
         assert callable(resolve_name(step.where)), "where it stands in the source"
 
@@ -115,7 +120,7 @@ def test_a_snippet_is_made_of_the_lines_that_ran(encoder, encoding):
     assert snippet("scores", attend, "scores").startswith("def scores(query, key):\n")
     assert snippet("powers", attend, "powers") == "def powers(shifted):\n    return shifted.exp()"
     assert snippet("masked", add_mask).startswith(
-        "import math\nimport torch\n\ndef masked(scaled, mask):\n    if mask is None:"
+        "import math\nimport torch\n\ndef masked(scaled, mask, terms):\n    summed = sum("
     )
     assert snippet("key", LayerRecording.attend, "key").endswith(
         "for t in (self.query, self.key, self.value))\n    return key"
@@ -129,7 +134,9 @@ def test_a_snippet_is_made_of_the_lines_that_ran(encoder, encoding):
         snippet("nonsense", attend, "nonsense")
 
 
-@pytest.mark.parametrize("name", ["ModernBERT", "MobileBERT", "T5 (encoder half)", "NomicBERT"])
+@pytest.mark.parametrize(
+    "name", ["ModernBERT", "MobileBERT", "T5 (encoder half)", "NomicBERT", "DeBERTa-v3", "MPNet", "MegatronBERT"]
+)
 @pytest.mark.slow
 def test_families_with_norms_rotary_positions_and_biases(tmp_path, name):
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
@@ -139,15 +146,47 @@ def test_families_with_norms_rotary_positions_and_biases(tmp_path, name):
         assert ("turned query" in steps) == (name in ("ModernBERT", "NomicBERT"))
         # ModernBERT's first layer has no norm of its own: its embeddings are normalised already.
         assert ("read" in steps) == (
-            name in ("MobileBERT", "T5 (encoder half)") or (name == "ModernBERT" and layer > 0)
+            name in ("MobileBERT", "T5 (encoder half)", "MegatronBERT") or (name == "ModernBERT" and layer > 0)
         )
         for step in steps.steps:
             assert step.own is None or step.error <= 1e-4 * max(step.size, 1e-3), (layer, head, step.name, step.error)
 
 
+def distances(n):
+    """The number of each distance from a key's place to a query's, from 0 for 1 - n."""
+    return torch.arange(n)[:, None] - torch.arange(n) + n - 1
+
+
+TERMS = {
+    "DeBERTa": ["content to position", "position to content"],
+    "DeBERTa-v3": ["content to position", "position to content"],
+    "MPNet": ["position bias"],
+    "T5 (encoder half)": ["position bias"],
+    "RoFormer": [],
+}
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_each_term_is_a_step_of_the_chain(name, tmp_path):
+    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
+    encoding = encoder.encode(TEXT)
+    for layer, head in encoder.all_heads:
+        steps = head_steps(encoder, encoding, layer, head)
+        names = [step.name for step in steps.steps]
+        assert names[names.index("scaled") + 1 : names.index("masked")] == TERMS[name]
+        added = sum((steps[term].values for term in TERMS[name]), steps["scaled"].values)
+        torch.testing.assert_close(steps["masked"].values, added, atol=2e-6 * steps["masked"].size, rtol=0)
+        assert steps["weights"].error <= 1e-5
+        for term in TERMS[name]:
+            assert steps[term].size > 0.1  # a term of zeros would prove nothing
+            if term == "position bias":
+                assert steps[term].own is None
+            else:
+                assert steps[term].error <= 1e-5 * steps[term].size
+
+
 def test_where_the_projections_are_unknown_the_steps_start_at_query_key_and_value(encoder, encoding, monkeypatch):
-    monkeypatch.setattr("selfattn.encoders.projections.OUTPUT", ("nowhere",))
-    monkeypatch.setattr("selfattn.encoders.projections._is_linear", lambda owner, name: False)
+    monkeypatch.setattr("selfattn.encoders.projections.output_layer", lambda module, around: None)
     steps = head_steps(encoder, encoding, 2, 4)
     assert [step.name for step in steps.steps] == ["query", "key", "value", *NAMES[4:-1]]
     assert "start from the recorded query, key and value" in steps.note
@@ -155,6 +194,6 @@ def test_where_the_projections_are_unknown_the_steps_start_at_query_key_and_valu
 
 
 def test_an_encoder_that_is_shown_only_has_no_steps(tmp_path):
-    encoder = load_encoder(str(save_tiny(FAMILIES["DeBERTa-v2"], tmp_path)))
+    encoder = load_encoder(str(save_tiny(FAMILIES["XLNet"], tmp_path)))
     with pytest.raises(NotRecomputable):
         head_steps(encoder, encoder.encode("The bank."), 0, 0)

@@ -51,7 +51,7 @@ def test_no_scaling(trace):
 @pytest.mark.parametrize("temperature", [0.25, 1.0, 4.0])
 def test_temperature(trace, biased, temperature):
     for real in (trace, biased):
-        bias = 0 if real.mask is None else real.mask
+        bias = sum(term.values for term in real.terms)
         logits = ((real.query @ real.key.T).double() * real.scale + bias) / temperature
         torch.testing.assert_close(
             change(real, temperature=temperature).weights, logits.softmax(-1).float(), atol=1e-5, rtol=0
@@ -76,7 +76,7 @@ def test_causal_keeps_the_padding_hidden_and_the_position_bias(padded, biased):
     n = len(biased.query)
     hidden = torch.full((n, n), -math.inf).triu(1)
     torch.testing.assert_close(
-        change(biased, causal=True).context, reference(biased, biased.mask + hidden), atol=1e-5, rtol=1e-5
+        change(biased, causal=True).context, reference(biased, biased.terms[0].values + hidden), atol=1e-5, rtol=1e-5
     )
 
 

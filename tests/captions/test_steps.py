@@ -51,7 +51,8 @@ def test_step_error_of_a_step_without_a_counterpart(chains):
     ("name", "scaled", "masked"),
     [
         ("BERT", "square root of the head's width", "nothing is hidden."),
-        ("T5 (encoder half)", "doesn't divide its scores", "adds a number of its own for each pair of places."),
+        ("T5 (encoder half)", "doesn't divide its scores", "nothing is hidden."),
+        ("DeBERTa-v3", "Multiplied by 0.204", "nothing is hidden."),
         ("ModernBERT", "square root of the head's width", "hides 14 of 20 in A, 14 of 20 in B from the word."),
     ],
 )
@@ -63,6 +64,12 @@ def test_scale_and_mask_are_what_each_family_does(tmp_path, name, scaled, masked
     found = captions.scale_and_mask(traces)
     assert scaled in found["scaled"][1]
     assert found["masked"][1].endswith(masked)
+    adds = {
+        "T5 (encoder half)": "This encoder adds something of its own for each pair of places: position bias.",
+        "DeBERTa-v3": "for each pair of places: content to position and position to content.",
+    }
+    assert adds.get(name, "") in found["masked"][1]
+    assert ("adds something" in found["masked"][1]) == (name in adds)
 
 
 def test_vector_lengths_and_their_cosine(row):

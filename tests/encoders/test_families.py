@@ -27,8 +27,20 @@ RECOMPUTED = [
     "EuroBERT",
     "T5 (encoder half)",
     "mT5 (encoder half)",
+    "DeBERTa",
+    "DeBERTa-v2",
+    "DeBERTa-v3",
+    "MPNet",
+    "RoFormer",
+    "RemBERT",
+    "MegatronBERT",
+    "XLM",
+    "LUKE",
 ]
-SHOWN = ["DeBERTa", "DeBERTa-v2", "MPNet", "XLNet"]
+SHOWN = {
+    "XLNet": "computes its attention by itself, with relative-position terms",
+    "LiLT": "the kernel's weights differ",
+}
 REFUSED = ["Longformer", "Funnel"]
 TEXTS = [
     "Rain.",
@@ -38,7 +50,7 @@ TEXTS = [
 
 
 def test_every_family_is_named_once_here():
-    assert sorted(RECOMPUTED + SHOWN + REFUSED) == sorted(FAMILIES)
+    assert sorted([*RECOMPUTED, *SHOWN, *REFUSED]) == sorted(FAMILIES)
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
@@ -104,15 +116,15 @@ def float64_weights(recording):
     """softmax(Q K^T scale + mask) of what was recorded, by torch in double precision."""
     query, key = recording.query[0].double(), recording.key[0].double()
     scores = query @ key.transpose(-2, -1) * recording.scale
-    if recording.position_bias is not None:
-        scores = scores + recording.position_bias[0].double()
+    for term in recording.terms:
+        scores = scores + term.term(query, key, recording.scale, slice(None), slice(None)).values
     if recording.mask is not None:
         mask = recording.mask[0]
         scores = scores.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else scores + mask.double()
     return torch.softmax(scores, dim=-1)
 
 
-@pytest.mark.parametrize("name", RECOMPUTED + SHOWN)
+@pytest.mark.parametrize("name", [*RECOMPUTED, *SHOWN])
 @pytest.mark.slow
 def test_padded_batches_equal_single_runs(encoder_of, name):
     encoder = encoder_of(name)
@@ -189,7 +201,7 @@ def test_modernbert_beyond_its_window(encoder_of):
 def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
     encoder = encoder_of(name)
     assert not encoder.recomputable
-    assert f"{encoder.family} computes its attention by itself, with relative-position terms" in encoder.reason
+    assert SHOWN[name] in encoder.reason
     encoding = encoder.encode(TEXTS[1])
     reference = encoder.reference_weights(TEXTS[1])
     for layer in range(encoder.n_layers):
@@ -313,9 +325,9 @@ def test_positions_that_begin_after_the_padding_token_leave_room_for_fewer(encod
 def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkeypatch, dtype, error, recomputable):
     right = capture.attend_precisely
 
-    def off(query, *others):
-        trace = right(query, *others)
-        own = query.dtype == getattr(torch, dtype)  # a lower precision is measured in float32 first
+    def off(query, key, value, *others):
+        trace = right(query, key, value, *others)
+        own = value.dtype == getattr(torch, dtype)  # a lower precision is measured in float32 first
         return replace(trace, weights=trace.weights + error * own)
 
     monkeypatch.setattr(capture, "attend_precisely", off)

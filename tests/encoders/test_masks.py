@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
 from selfattn import attend
-from selfattn.encoders.capture import LayerRecording
+from selfattn.encoders.capture import LayerRecording, PositionBias
 
 SIZES = st.integers(1, 7)
 
@@ -89,7 +89,8 @@ def test_mask_and_position_bias_add_up_as_in_torch(mask, biased):
     bias = torch.tensor([[[0.3, -0.2, 1.0]], [[-1.0, 0.0, 2.0]]]).expand(2, 3, 3)[None] if biased else None
     model_mask = None if MASKS[mask] is None else MASKS[mask][None, None]
     recording = LayerRecording(
-        module=torch.nn.Identity(), query=query, key=key, value=value, mask=model_mask, position_bias=bias, scale=0.7,
+        module=torch.nn.Identity(), query=query, key=key, value=value, mask=model_mask,
+        terms=(PositionBias(bias),) if biased else (), scale=0.7,
         context=context.transpose(1, 2),
     )  # fmt: skip
     scaled = torch.einsum("hqd,hkd->hqk", query[0], key[0]) * 0.7 + (bias[0] if biased else 0)

@@ -41,7 +41,7 @@ def test_attention_runs_causally_only_where_the_module_says_so(said, causal):
     if said is not None:
         module.is_causal = said
     query, key, value = torch.randn(3, 1, 2, 5, 4, generator=torch.Generator().manual_seed(0))
-    context, _ = recorded_attention(module, query, key, value, None, recorder=Recorder())
+    context, _ = recorded_attention(module, query, key, value, None)
     mask = torch.ones(5, 5, dtype=torch.bool).tril() if causal else None
     torch.testing.assert_close(context.transpose(1, 2), attend(query, key, value, mask).context, atol=1e-6, rtol=0)
     told, _ = recorded_attention(module, query, key, value, None, is_causal=not causal)
@@ -116,8 +116,8 @@ def off(monkeypatch, when, change):
     """Make the fast pass go on with another context than the one it recorded, where `when` says so."""
     receive = Recorder.receive
 
-    def wrong(recorder, module, query, key, value, mask, context, options):
-        recorded = receive(recorder, module, query, key, value, mask, context, options)
+    def wrong(recorder, context, inputs):
+        recorded = receive(recorder, context, inputs)
         return change(recorded) if when(recorder, recorded) else recorded
 
     monkeypatch.setattr(Recorder, "receive", wrong)
@@ -195,9 +195,9 @@ def test_a_kernel_that_differs_in_one_layer_is_not_trusted(checkpoint, monkeypat
 def test_a_kernel_that_makes_no_numbers_in_a_low_precision_is_not_trusted(checkpoint, monkeypatch):
     right = capture.attend_precisely
 
-    def wrong(query, *others):
-        trace = right(query, *others)
-        return replace(trace, weights=trace.weights * float("nan")) if query.dtype == torch.bfloat16 else trace
+    def wrong(query, key, value, *others):
+        trace = right(query, key, value, *others)
+        return replace(trace, weights=trace.weights * float("nan")) if value.dtype == torch.bfloat16 else trace
 
     monkeypatch.setattr(capture, "attend_precisely", wrong)
     encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")

@@ -162,8 +162,9 @@ def test_patches_that_do_not_fit_are_refused(encoder, patches, message):
             call()
 
 
-def test_shown_only_encoders_take_no_patch(encoder_of):
-    encoder = encoder_of(SHOWN[0])
+@pytest.mark.parametrize("name", SHOWN)
+def test_shown_only_encoders_take_no_patch(encoder_of, name):
+    encoder = encoder_of(name)
     patch = Patch(0, 0, None, torch.zeros(encoder.d_head))
     with pytest.raises(NotRecomputable, match="shown, not recomputed"):
         encoder.encode(TEXT, patches=[patch])

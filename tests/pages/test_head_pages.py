@@ -227,7 +227,7 @@ def test_hostile_words_stay_text(page, words):
 
 
 def test_an_encoder_that_is_shown_only_says_so(tmp_path, monkeypatch):
-    folder = save_tiny(FAMILIES["DeBERTa-v2"], tmp_path)
+    folder = save_tiny(FAMILIES["XLNet"], tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
     at = start(INSIDE)
     assert not at.exception

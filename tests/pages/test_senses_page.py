@@ -207,7 +207,7 @@ def test_the_tokens_that_hand_it_over_are_those_of_the_chosen_sentence_and_head(
 
 
 def test_an_encoder_that_is_shown_only_says_what_is_missing(at, tmp_path, monkeypatch):
-    folder = save_tiny(FAMILIES["DeBERTa-v2"], tmp_path)
+    folder = save_tiny(FAMILIES["XLNet"], tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
     at = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
     assert "the word's vector separates the senses in" in texts(at)

@@ -235,7 +235,7 @@ def test_where_the_map_takes_long_the_words_stand_first_and_the_leading_head_com
 
 def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_another_word(tmp_path, monkeypatch):
     monkeypatch.setattr(pickers, "EXACT", 1)  # of any size
-    folder = save_tiny(FAMILIES["DeBERTa"], tmp_path / "tiny")
+    folder = save_tiny(FAMILIES["XLNet"], tmp_path / "tiny")
     at = AppTest.from_file(str(APP), default_timeout=120)
     at.query_params.update(model="another ...", other=str(folder))
     at.run()

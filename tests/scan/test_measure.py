@@ -67,10 +67,12 @@ def test_every_number_equals_the_encoders_own_answer(encoder):
     check(encoder, SENTENCES)
 
 
-@pytest.mark.parametrize("name", ["ModernBERT", "T5 (encoder half)", "ALBERT", "RoBERTa", "MPNet"])
+@pytest.mark.parametrize(
+    "name", ["ModernBERT", "T5 (encoder half)", "ALBERT", "RoBERTa", "MPNet", "DeBERTa-v3", "XLNet"]
+)
 @pytest.mark.slow
 def test_other_families_too(tmp_path, name):
-    """Windows (ModernBERT), added position terms (T5), byte tokens (RoBERTa), and shown only (MPNet)."""
+    """Windows (ModernBERT), terms by distance (T5, MPNet, DeBERTa), byte tokens (RoBERTa), and shown only (XLNet)."""
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
     long = "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank."
     check(encoder, [("The bank of the river.", "bank"), (long, "bank")], tolerance=1e-4, batch_tokens=1000)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 from scipy.stats import spearmanr
-from transformers import MPNetConfig, MPNetModel
+from transformers import XLNetConfig, XLNetModel
 
 from selfattn import NotRecomputable, load_encoder
 from selfattn.analysis.interventions import knock_out_effect
@@ -130,10 +130,8 @@ def test_removal_refuses_in_words(encoder, tmp_path):
         removal(encoder, FRAME, per_sense=1)
     with pytest.raises(ValueError, match="None of the 1 rows"):
         removal(encoder, FRAME.iloc[:1])
-    config = MPNetConfig(
-        vocab_size=30527, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8
-    )
-    MPNetModel(config).save_pretrained(tmp_path)
+    config = XLNetConfig(vocab_size=30527, d_model=8, n_layer=1, n_head=1, d_inner=8)
+    XLNetModel(config).save_pretrained(tmp_path)
     encoder.tokenizer.save_pretrained(tmp_path)
     with pytest.raises(NotRecomputable, match="can't be removed"):
         removal(load_encoder(str(tmp_path), device="cpu"), FRAME)

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from transformers import MPNetConfig, MPNetModel
+from transformers import XLNetConfig, XLNetModel
 
 from selfattn import load_encoder
 from selfattn.encoders.capture import LayerRecording
@@ -14,7 +14,7 @@ def recording(value, mask=None):
     n_heads, n = value.shape[1:3]
     context = torch.zeros(1, n, n_heads, value.shape[-1])
     return LayerRecording(
-        module=torch.nn.Identity(), query=value, key=value, value=value, mask=mask, position_bias=None, scale=1.0,
+        module=torch.nn.Identity(), query=value, key=value, value=value, mask=mask, terms=(), scale=1.0,
         context=context,
     )  # fmt: skip
 
@@ -59,10 +59,8 @@ def test_a_sentence_of_the_word_alone_has_an_empty_bag(encoder):
 @pytest.mark.slow
 def test_an_encoder_that_is_shown_only_has_layers_but_no_heads(tmp_path, encoder, labelled):
     torch.manual_seed(0)
-    config = MPNetConfig(
-        vocab_size=30527, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=8
-    )
-    MPNetModel(config).save_pretrained(tmp_path)
+    config = XLNetConfig(vocab_size=30527, d_model=8, n_layer=2, n_head=2, d_inner=8)
+    XLNetModel(config).save_pretrained(tmp_path)
     encoder.tokenizer.save_pretrained(tmp_path)
     shown = load_encoder(str(tmp_path), device="cpu")
     assert not shown.recomputable

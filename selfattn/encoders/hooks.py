@@ -1,0 +1,172 @@
+"""Families whose modules never ask for an attention function: permanent hooks hand the recorder what goes in and comes out.
+
+The modules are found by how they are built, not by the model's name. Whether what they hand over makes the model's own
+weights is measured at load, as for every family (`parity.py`). A pass without a recorder runs through the hooks unchanged.
+Source of DeBERTa's terms: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", equation 4.
+"""
+
+import inspect
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
+
+import torch
+from torch import Tensor, nn
+
+from selfattn.encoders.capture import DistanceVectors, PositionBias, current_recorder
+
+# What the families call W_Q, W_K and W_V inside the attention module, and W_O inside it or beside it.
+SEPARATE = (
+    ("query", "key", "value"),  # BERT, RoBERTa, XLM-R, CamemBERT, ELECTRA, ALBERT, MobileBERT, RoFormer
+    ("q_lin", "k_lin", "v_lin"),  # DistilBERT, XLM
+    ("q_proj", "k_proj", "v_proj"),  # NomicBERT, GTE, EuroBERT
+    ("query_proj", "key_proj", "value_proj"),  # DeBERTa-v2
+    ("q", "k", "v"),  # T5, MPNet
+)
+OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
+FUSED = "in_proj"  # DeBERTa: one matrix, head by head its query, key and value
+# What takes the vectors of distances to position keys and position queries: DeBERTa-v2, DeBERTa.
+POSITIONS = {
+    "pos_key_proj": "content to position",
+    "pos_proj": "content to position",
+    "pos_query_proj": "position to content",
+    "pos_q_proj": "position to content",
+}
+
+
+def install(model: nn.Module, n_heads: int) -> None:
+    """Put hooks on every attention module of the model whose projections are found; for good, and once a model."""
+    for module, output in _attention_modules(model):
+        module.register_forward_pre_hook(_open, with_kwargs=True)
+        names = separate(module) or (FUSED,)
+        for name in (*names, *(name for name in POSITIONS if is_linear(module, name))):
+            getattr(module, name).register_forward_hook(partial(_keep, name))
+        output.register_forward_pre_hook(partial(_close, n_heads))
+
+
+def separate(module: nn.Module) -> tuple[str, str, str] | None:
+    """What the module calls its W_Q, W_K and W_V; None where it hasn't three such layers."""
+    return next((names for names in SEPARATE if all(is_linear(module, name) for name in names)), None)
+
+
+def output_layer(module: nn.Module, around: nn.Module) -> nn.Linear | None:
+    """The W_O of an attention module, inside it or in the module `around` it."""
+    inside = next((getattr(module, name) for name in OUTPUT if is_linear(module, name)), None)
+    if inside is None and is_linear(getattr(around, "output", None), "dense"):
+        return around.output.dense
+    return inside
+
+
+def is_linear(owner: object, name: str) -> bool:
+    """Whether the module `owner` has a linear layer of this name."""
+    return isinstance(getattr(owner, name, None), nn.Linear)
+
+
+def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]]:
+    """Each attention module and its W_O."""
+    for name, module in model.named_modules():
+        if name and (separate(module) or is_linear(module, FUSED)):
+            output = output_layer(module, model.get_submodule(name.rpartition(".")[0]))
+            if output is not None:
+                yield module, output
+
+
+def _open(module: nn.Module, args: Sequence, kwargs: Mapping) -> None:
+    """A layer's attention begins: keep what it is called with."""
+    if (recorder := current_recorder()) is not None:
+        given = {**dict(zip(_parameters(type(module)), args)), **kwargs}
+        tensors = {name: value for name, value in given.items() if isinstance(value, Tensor)}
+        recorder.pending = {"module": module, "arguments": tensors}
+
+
+@cache
+def _parameters(kind: type[nn.Module]) -> tuple[str, ...]:
+    return tuple(inspect.signature(kind.forward).parameters)[1:]  # without self
+
+
+def _keep(name: str, layer: nn.Linear, args: Sequence, output: Tensor) -> None:
+    """A projection has run. With shared matrices (DeBERTa-v3) it runs again, for the positions."""
+    if (recorder := current_recorder()) is not None:
+        # DeBERTa divides the positions' queries in place.
+        recorder.pending.setdefault(name, []).append(output.clone() if name in POSITIONS else output)
+
+
+def _close(n_heads: int, layer: nn.Linear, args: Sequence) -> tuple | None:
+    """The heads' contexts enter W_O: the recorder takes them, and says with which to go on."""
+    if (recorder := current_recorder()) is None:
+        return None
+    pending, recorder.pending = recorder.pending, {}
+    inputs = _inputs(pending, n_heads) if recorder.keep else {}
+    context = recorder.receive(args[0].unflatten(-1, (n_heads, -1)), inputs)
+    return (context.flatten(-2), *args[1:])
+
+
+def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
+    """The fields of a LayerRecording from what the hooks of one layer have handed over."""
+    module, arguments = pending["module"], pending["arguments"]
+    query, key, value = _query_key_value(pending, n_heads)
+    kinds = getattr(module, "pos_att_type", ())  # DeBERTa: "c2p", "p2c"
+    return {
+        "module": module,
+        "query": query,
+        "key": key,
+        "value": value,
+        "mask": _mask(arguments.get("attention_mask", arguments.get("mask"))),
+        "terms": tuple(_terms(pending, n_heads, kinds)),
+        "scale": 1 / math.sqrt(query.shape[-1] * (1 + len(kinds))),
+        "arguments": arguments,
+    }
+
+
+def _query_key_value(pending: Mapping, n_heads: int) -> Sequence[Tensor]:
+    """(batch, n_heads, n, d_head) each, as they meet: with biases, and turned by their positions where the family does."""
+    module, rotary = pending["module"], pending["arguments"].get("sinusoidal_pos")
+    if FUSED in pending:
+        query, key, value = _heads(pending[FUSED][0], n_heads).chunk(3, dim=-1)
+        query_bias, value_bias = (_heads(bias[None, None], n_heads) for bias in (module.q_bias, module.v_bias))
+        return query + query_bias, key, value + value_bias
+    query, key, value = (_heads(pending[name][0], n_heads) for name in separate(module))
+    if rotary is None:
+        return query, key, value
+    if module.rotary_value:
+        return module.apply_rotary_position_embeddings(rotary, query, key, value)
+    return *module.apply_rotary_position_embeddings(rotary, query, key), value
+
+
+def _heads(projected: Tensor, n_heads: int) -> Tensor:
+    """(batch, n, n_heads * d) to (batch, n_heads, n, d)."""
+    return projected.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+def _mask(mask: Tensor | None) -> Tensor | None:
+    """A module's own mask as an attention function gets it: bool, or float to be added; (batch, 1, 1 or n, n)."""
+    if mask is None:
+        return None
+    mask = mask[:, None, None] if mask.dim() == 2 else mask
+    return mask if mask.is_floating_point() else mask.bool()
+
+
+def _terms(pending: Mapping, n_heads: int, kinds: Sequence[str]) -> Iterator[PositionBias | DistanceVectors]:
+    """What the layer adds to its scaled scores."""
+    arguments = pending["arguments"]
+    if "position_bias" in arguments:
+        yield PositionBias(arguments["position_bias"])
+    if "relative_pos" not in arguments:
+        return
+    projected = {POSITIONS[name]: outputs[-1] for name, outputs in pending.items() if name in POSITIONS}
+    if not projected:  # shared: the second run of W_K and W_Q
+        query, key, _ = (pending[name][-1] for name in separate(pending["module"]))
+        shared = {"c2p": ("content to position", key), "p2c": ("position to content", query)}
+        projected = dict(shared[kind] for kind in kinds)
+    for name, positions in projected.items():
+        yield DistanceVectors(name, _by_distance(_heads(positions, n_heads)[0], arguments["relative_pos"]))
+
+
+def _by_distance(positions: Tensor, relative: Tensor) -> Tensor:
+    """The position vectors (n_heads, 2 * span, d_head) of the distances 1 - n ... n - 1: (n_heads, 2 n - 1, d_head).
+
+    relative (..., n, n): the bucket of the distance from each key to each query, from -span to span.
+    """
+    relative, span = relative.reshape(relative.shape[-2:]), positions.shape[1] // 2
+    buckets = torch.cat([relative[0, 1:].flip(0), relative[:, 0]])  # key after query, then query after key
+    return positions[:, (buckets.long() + span).clamp(0, 2 * span - 1)]

@@ -1,0 +1,63 @@
+"""Families that are read by hooks: the hooks change nothing, and a recorder reaches its own pass alone."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+from transformers import AutoModel
+
+from selfattn.encoders.capture import Recorder, current_recorder, run
+
+HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT", "MegatronBERT", "XLM", "LUKE"]
+TEXT = "She sat by the river."
+
+
+@pytest.mark.parametrize("name", HOOKED)
+def test_hooks_change_nothing(encoder_of, checkpoint, name):
+    """The encoder's pass is, to the last bit, that of a plain eager model loaded anew, with a recorder and without."""
+    encoder = encoder_of(name)
+    assert encoder.hooked and encoder.recomputable
+    inputs = encoder.inputs([encoder.tokenize(TEXT)])
+    plain = AutoModel.from_pretrained(checkpoint(name), attn_implementation="eager").eval()
+    with torch.no_grad():
+        expected = plain(**inputs).last_hidden_state
+        assert torch.equal(encoder.model(**inputs).last_hidden_state, expected)
+        assert torch.equal(run(encoder.model, inputs, Recorder()).last_hidden_state, expected)
+
+
+def test_a_pass_that_fails_leaves_no_recorder_behind(encoder_of):
+    encoder = encoder_of("MPNet")
+    with pytest.raises(IndexError):
+        run(encoder.model, {"input_ids": torch.tensor([[10**6]])}, Recorder())
+    assert current_recorder() is None
+
+
+@pytest.mark.parametrize("name", ["MPNet", "DeBERTa-v3", "BERT"])
+@pytest.mark.slow
+def test_sixteen_threads_each_get_their_own(encoder_of, name):
+    """Encoding, removal and the reference at once on one encoder: each number is what it is alone, to the last bit."""
+    encoder = encoder_of(name)
+    jobs = []
+    for i in range(16):
+        text = f"{'the river ' * (1 + i % 4)}bank."
+        jobs += [
+            lambda text=text: torch.cat([encoder.encode(text).weights(layer) for layer in range(encoder.n_layers)]),
+            lambda text=text: encoder.encode(text).hidden,
+            lambda text=text, i=i: encoder.knock_out(text, 1, heads=[(i % 3, i % 4), ((0, 1), (2, i % 4))]),
+            lambda text=text: encoder.reference_weights(text),
+        ]
+    alone = [job() for job in jobs]
+    with ThreadPoolExecutor(16) as pool:
+        together = list(pool.map(lambda job: job(), jobs * 3))
+    assert len({tuple(numbers.shape) for numbers in alone}) > 8
+    for one, other in zip(alone * 3, together, strict=True):
+        assert torch.equal(one, other)
+
+
+def test_the_hooks_of_a_pass_without_a_recorder_leave_the_next_one_alone(encoder_of):
+    encoder = encoder_of("DeBERTa-v3")
+    before = encoder.encode(TEXT)
+    encoder.reference_weights("A longer text about the bank of the river.")
+    after = encoder.encode(TEXT)
+    assert len(after.recordings) == encoder.n_layers
+    assert torch.equal(before.weights(1), after.weights(1))
