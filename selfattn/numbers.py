@@ -6,7 +6,7 @@ the same rules as d3 format strings (https://d3js.org/d3-format), for a chart wh
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Context, Decimal
 
 WEIGHT = ".2f"
@@ -93,6 +93,12 @@ def plain(value: float) -> str:
     places = min(max(3 - math.floor(math.log10(abs(value))), 0), PLACES)
     text = decimal(value, places)
     return text.rstrip("0").rstrip(".") if places else text
+
+
+def vector(values: Iterable[float], places: int | None = None) -> str:
+    """A short vector: "[3, −1]" as somebody would type it, or with a fixed count of decimals: "[1.79, 1.44]"."""
+    write = plain if places is None else lambda value: decimal(value, places)
+    return f"[{', '.join(write(float(value)) for value in values)}]"
 
 
 def span(low: float, high: float, write: Callable[[float], str] = decimal) -> str:

@@ -169,14 +169,16 @@ def bar_list(
         "color": either("datum.largest", theme.weights[4], theme.weights[2]),
         "tooltip": [nominal(label), field(value, format=number)],
     }
-    text = {**place, "x": field(value), "text": field(value, format=number)}
+    text = {**place, "x": field("end"), "text": field(value, format=number)}
     spec = {
         "datasets": {"bars": records(data), "zero": [{"zero": 0.0}]},
         "data": {"name": "bars"},
         "layer": [
             marks("bar", bar, height=16, cornerRadiusEnd=2),
             marks("rule", {"x": field("zero")}, "zero", color=theme.muted),
-            marks("text", text, align="left", dx=5, color=theme.ink),
+            marks(
+                "text", text, transform=calculate(end=f"max(0, datum['{value}'])"), align="left", dx=5, color=theme.ink
+            ),
         ],
         "width": width,
         "height": LIST_STEP * len(frame),

@@ -4,19 +4,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from torch import Tensor
 
+from selfattn.charts.bars import bar_list
 from selfattn.charts.heatmap import heatmap
+from selfattn.charts.lesson_steps import kernel_code, with_code
 from selfattn.charts.vega import Spec
+from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.examples import PAIRS
 from selfattn.lessons import typed_numbers
+from selfattn.numbers import decimal
 
-TEXT_WIDTH = 760  # pixels: about 90 characters a line
+REAL = PAIRS[0].first  # the sentence whose "bank" a real head is shown for
+TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
+BESIDE = 360  # beside a picture at 1440, beneath it at 800
 MOST_TOKENS = 64  # a map with more cells than that is drawn on the Explore pages
 
 
@@ -34,6 +42,51 @@ def formula(text: str) -> None:
 def row() -> st.delta_generator.DeltaGenerator:
     """Figures side by side, the next line where the window is narrow."""
     return st.container(horizontal=True, gap="medium")
+
+
+def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
+    """Where a stop puts its picture, and beside it (beneath, in a narrow window) its numbers."""
+    both = row()
+    return both.container(width=PICTURE), both.container(width=BESIDE)
+
+
+def example(stop: str, names: Sequence[str]) -> str:
+    """Which example of a step is shown: the thread of the path first, then a source's own."""
+    return st.radio("Example", names, key=f"{stop}.example", horizontal=True)
+
+
+def steps(
+    charts: Mapping[str, tuple[str, Spec]], caption: str, now: Sequence[str], code: Mapping[str, str] | None = None
+) -> None:
+    """A stop's picture: its steps side by side above the code that makes them; the value under the cursor lights its line."""
+    spec = with_code(charts, code or kernel_code(), now, current_theme())
+    show_chart(spec, caption, name=" and ".join(title for title, _ in charts.values()))
+
+
+def code(*names: str) -> None:
+    """The kernel's lines that make these, under a picture that has no room for them."""
+    lines = kernel_code()
+    st.code("\n".join(lines[name] for name in names), language="python")
+
+
+def take(text: str) -> None:
+    """What to take from a page, at its end."""
+    st.info(f"**Take with you.** {text}", icon=":material/backpack:", width="stretch")
+
+
+def real_head(step: str) -> None:
+    """The same step for "bank" in a real head of the encoder, to lay beside the hand-made numbers."""
+    encoder = current_encoder()
+    if not encoder.recomputable:
+        return
+    encoding = cached_encode(encoder, REAL)
+    head = Head(0, min(10, encoder.n_heads - 1))
+    position = encoding.words[1].start
+    values = getattr(encoding.trace(*head), step)
+    frame = pd.DataFrame({"token": encoding.tokens, step: values[position].tolist()})
+    most = frame.loc[frame[step].idxmax()]
+    caption = f'Head {head.head} of layer {head.layer}, "bank": most for "{most.token}", {decimal(most[step])}.'
+    figure(f"A real head's {step}", bar_list(frame, step, current_theme(), width=480), f"{REAL} {caption}", PICTURE)
 
 
 @contextmanager
@@ -88,7 +141,9 @@ def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 15
     Raises ValueError where a box holds anything but numbers.
     """
     texts = {name: ", ".join(f"{number:g}" for number in numbers) for name, numbers in published.items()}
-    typed = {}
+    state, typed = st.session_state, {}
+    if state.setdefault(f"{stop}.published", texts) != texts:  # another example: its own numbers
+        state.update({f"{stop}.{name}": text for name, text in texts.items()} | {f"{stop}.published": texts})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name, text in texts.items():
             key = f"{stop}.{name}"

@@ -39,6 +39,14 @@ def measure(depths: Sequence[int] = DEPTHS, n_keys: int = N_KEYS, seed: int = 0)
     return pd.DataFrame(rows)
 
 
+def three_ways(scores: Sequence[float], d_k: int) -> dict[str, list[float]]:
+    """A row of weights where the scores are divided by sqrt(d_k), left alone, or (a slip seen in print) multiplied by it."""
+    key = typed_numbers.vector("Scores", scores)[:, None]
+    root, one = math.sqrt(d_k), torch.ones(1, 1, dtype=torch.float64)  # a query of 1: each score is its key
+    scales = {"divided": 1 / root, "left alone": 1.0, "multiplied": root}
+    return {way: attend(one, key, key, scale=scale).weights[0].tolist() for way, scale in scales.items()}
+
+
 def jacobian_norm(weights: Tensor) -> Tensor:
     """The Frobenius norm of diag(w) - w w^T, the softmax's Jacobian, for each row of weights (..., n) -> (...)."""
     squares, cubes = weights.square().sum(-1), weights.pow(3).sum(-1)

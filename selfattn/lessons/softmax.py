@@ -3,10 +3,13 @@
 Source: the published numeric example, whose weights are printed with two decimals; it stops before the values.
 """
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
+import torch
 
+from selfattn.kernel import attend
 from selfattn.lessons import worked_example
 
 TOKENS = ("good", "not", "the")
@@ -14,7 +17,21 @@ QUERY = (0.0, 1.0)
 KEYS = ((0.0, 1.0), (0.5, 0.5), (0.0, 0.0))
 
 
-def steps(query: Sequence[float] = QUERY, keys: Sequence[Sequence[float]] = KEYS) -> pd.DataFrame:
-    """One row a word: position, token, score, scaled, power (e to the scaled score), weight."""
-    trace = worked_example.compute(query, keys, values=keys)
-    return worked_example.steps(trace, TOKENS).assign(power=trace.scaled[0].exp().tolist())
+def steps(
+    query: Sequence[float] = QUERY,
+    keys: Sequence[Sequence[float]] = KEYS,
+    tokens: Sequence[str] = TOKENS,
+    place: int = 0,
+    more: float = 0.0,
+    others: int = 0,
+) -> pd.DataFrame:
+    """One row a word: position, token, score, scaled, power (e to the scaled score), weight.
+
+    more: added to the score at `place`. others: so many more words of score 0, which take their share and have no row.
+    """
+    scores = worked_example.compute(query, keys, values=keys).scores[0]
+    scores[place] += more
+    key = torch.cat([scores, scores.new_zeros(others)])[:, None]  # a query of 1: each score is its key
+    trace = attend(torch.ones_like(key[:1]), key, key, scale=len(query) ** -0.5)
+    first = worked_example.steps(trace, range(len(key))).head(len(tokens)).assign(token=list(tokens))
+    return first.assign(power=first["scaled"].map(math.exp))

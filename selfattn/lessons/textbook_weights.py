@@ -39,6 +39,13 @@ TEXTBOOK = (
                     "The source names no words; the sentence is ours."),
     TextbookWeights("it, to animal, street, tired", "The animal didn't cross the street because it was too tired.",
                     (7,), (1, 5, 10), ((0.9, 0.2, 0.6),), "The source calls these scores."),
+    TextbookWeights("it, to every word", "The animal didn't cross the street because it was too tired.", (7,),
+                    tuple(range(11)), ((0.15, 0.9, 0.15, 0.15, 0.15, 0.2, 0.15, 0.15, 0.15, 0.15, 0.6),),
+                    "The source calls these scores, and draws .15 for all other words."),
+    TextbookWeights("it, because it was tired", "The animal didn't cross the street because it was tired.", (7,), (1, 5, 9),
+                    ((0.9, 0.2, 0.6),), "A variant of the same sentence; the source draws no other numbers."),
+    TextbookWeights("it, too wide", "The animal didn't cross the street because it was too wide.", (7,), (1, 5, 10),
+                    ((0.2, 0.9, 0.6),), "The variant that turns the pronoun: the source's two nouns change places."),
     TextbookWeights("it, to the loan sentence", LOAN, (6,), (0, 1, 2, 3, 4), ((0.05, 0.82, 0.08, 0.02, 0.15),),
                     "The source calls these scores."),
 )  # fmt: skip

@@ -164,6 +164,9 @@ def test_drawn_words_stand_where_they_should(encoder):
         "bank, to deposit, the, check": (["bank"], ["Deposit", "the", "check"]),
         "a map of three words": (["Dog", "bites", "man"], ["Dog", "bites", "man"]),
         "it, to animal, street, tired": (["it"], ["animal", "street", "tired"]),
+        "it, to every word": (["it"], textbook_weights.TEXTBOOK[2].sentence.rstrip(".").split()),
+        "it, because it was tired": (["it"], ["animal", "street", "tired"]),
+        "it, too wide": (["it"], ["animal", "street", "wide"]),
         "it, to the loan sentence": (["it"], ["The", "bank", "approved", "the", "loan"]),
     }
     for textbook in textbook_weights.TEXTBOOK:

@@ -33,8 +33,8 @@ class Mark:
 
 
 def charts(at):
-    """The marks of every chart on the page, in order."""
-    return [_marks(chart.proto) for chart in at.get("vega_lite_chart")]
+    """The marks of every chart on the page, in order; a picture of several steps is one chart a step."""
+    return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart.proto)]
 
 
 def mark(chart, kind):
@@ -81,7 +81,8 @@ def same(drawn, expected, abs_=1e-6):
 def _marks(proto):
     spec = json.loads(proto.spec)
     tables = {each.name: convert_arrow_bytes_to_pandas_df(each.data.data) for each in proto.datasets}
-    return list(_layers(spec, {}, None, tables))
+    steps = spec["vconcat"][0]["hconcat"] if "hconcat" in spec.get("vconcat", [{}])[0] else [spec]
+    return [list(_layers(step, {}, None, tables)) for step in steps]
 
 
 def _layers(part, channels, records, tables):

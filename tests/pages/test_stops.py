@@ -1,6 +1,8 @@
 """Every stop of the guided path: what it draws and says equals an independent computation, for inputs typed just now."""
 
+import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -11,9 +13,12 @@ from pages.learn.from_scratch.class_materials import QUESTIONS, link
 from pages.learn.from_scratch.stops import STOPS
 from selfattn import kernel
 from selfattn.analysis.what_if import four_ways
+from selfattn.dashboard.figures import Page
+from selfattn.encoders.sources import BUNDLED_NAME
 from selfattn.lessons import key_length, random_projections, scaling, soft_lookup, worked_example
 from selfattn.lessons.textbook_weights import TEXTBOOK
 from selfattn.lessons.twelve_tokens import TOKENS
+from selfattn.numbers import decimal
 from selfattn.words import find
 from tests.pages.conftest import APP
 from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
@@ -26,10 +31,14 @@ PAGE = APP.parent / "pages/learn/from_scratch/page.py"
 def stop(slug, reveal=True, **typed):
     """The stop, its question answered unless told otherwise, then with other values in its widgets."""
     at = AppTest.from_file(str(PAGE), default_timeout=120)
+    at.session_state.page_record = Page(asked=(BUNDLED_NAME, "", "cpu", "float32"))  # as the frame's sidebar says
     at.query_params["stop"] = slug
     if reveal:
         at.query_params["reveal"] = "yes"
-    return change(at.run(), slug, **typed) if typed else at.run()
+    at.run()
+    if "example" in typed:
+        change(at, slug, example=typed.pop("example"))
+    return change(at, slug, **typed) if typed else at
 
 
 def change(at, slug, **typed):
@@ -62,21 +71,33 @@ def titles(at):
 
 
 @pytest.mark.parametrize(
-    ("slug", "published"),
+    ("slug", "example", "published"),
     [
-        ("projections", "0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820; context (0.3061, 0.8210)"),
-        ("dot-product", "(2 × 5) + (3 × -1)  =  7"),
-        ("magnitude", "long, misaligned: 7; short, aligned: 5."),
-        ("three-words", "0.46 + 0.32 + 0.22 = 1."),
-        ("worked-example", "=  [1.79, 1.44]"),
-        ("geometry", "animal 10 → 87 %, street 7 → 10 %, because 5 → 3 %"),
-        ("twelve-tokens", '"not" 0.67, "amazing" 0.33. Context [0.99999467, 0.33023767].'),
-        ("annotated-heatmap", '"amazing" attends most to soundtrack, amazing (0.50)'),
-        ("kernel", "weights  [0.87, 0.10, 0.03]"),
+        ("kernel", "Raschka's six words", "[0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820]"),
+        ("kernel", "Raschka's six words", "[0.3061, 0.8210]"),
+        ("dot-product", "a and b", "(2 × 5) + (3 × −1)  =  7"),
+        ("magnitude", "the source's", "long, misaligned: 7; short, aligned: 5."),
+        ("three-words", "good, not, the", "0.46 + 0.32 + 0.22 = 1."),
+        ("worked-example", "it", "=  [1.79, 1.44]"),
+        ("geometry", "it", "animal 10 → 87 %, street 7 → 10 %, because 5 → 3 %"),
+        ("twelve-tokens", None, '"not" 0.67, "amazing" 0.33. Context [0.99999467, 0.33023767].'),
+        ("annotated-heatmap", "twelve tokens", '"amazing" attends most to soundtrack, amazing (0.50)'),
+        ("kernel", "it", "weights  (1, 3)   [0.87, 0.10, 0.03]"),
+        ("soft-lookup", None, '"rivers" fits best. At T = 1 it gets 0.33 of 1.00.'),
+        # The thread, recomputed by hand: scores 3, 2 and −2 over the root of 2.
+        ("projections", None, '"bank" becomes the query [1.00, 1.00]'),
+        ("dot-product", None, "(1 × 0) + (1 × 3)  =  3"),
+        ("magnitude", None, "loan: 2; stream: 1.5."),
+        ("scaling", None, "divided 0.63, left alone 0.72, multiplied 0.80"),
+        ("three-words", None, "0.02 + 0.31 + 0.02 + 0.02 + 0.63 = 1."),
+        ("worked-example", None, "=  [−1.90, 1.90]"),
+        ("residual", None, '[0.05, 1.95, 0.00]. "bank" is now more about water.'),
+        ("real-head", None, '"bank" gives "river" 0.29.'),
+        ("real-head", None, '"bank" gives "loan" 0.56.'),
     ],
 )
-def test_the_published_figures_are_what_a_visitor_sees_first(slug, published):
-    at = stop(slug)
+def test_the_published_figures_are_what_a_visitor_sees_first(slug, example, published):
+    at = stop(slug, **({"example": example} if example else {}))
     assert not at.exception and not at.error
     assert at.subheader[0].value == STOPS[slug].TITLE
     assert published in words(at)
@@ -84,13 +105,30 @@ def test_the_published_figures_are_what_a_visitor_sees_first(slug, published):
         assert resets[0].disabled
 
 
-@pytest.mark.parametrize("slug", ["magnitude", "scaling", "causal-mask", "twelve-tokens", "order", "drawn-numbers"])
+@pytest.mark.parametrize("slug", STOPS)
+def test_every_stop_has_idea_picture_question_code_and_what_to_take(slug):
+    at = stop(slug)
+    assert not at.exception and not at.error
+    said = words(at)
+    assert STOPS[slug].IDEA.count(". ") <= 2 and STOPS[slug].IDEA in said
+    assert STOPS[slug].TAKE in at.info[-1].value
+    lit = [spec for spec in map(lambda chart: chart.proto.spec, at.get("vega_lite_chart")) if '"under"' in spec]
+    assert lit or at.code
+    for spec in map(json.loads, lit):  # each value's line is among the lines beneath
+        row, code = spec["vconcat"]
+        views = [layer for part in row["hconcat"] for layer in part["layer"] if layer.get("name", "").startswith("on_")]
+        assert [view["name"] for view in views] == spec["params"][0]["views"]
+        lines = {line["line"] for line in code["data"]["values"]}
+        assert {view["transform"][-1]["calculate"].strip("'") for view in views} <= lines
+
+
+@pytest.mark.parametrize("slug", STOPS)
 def test_a_question_stands_before_its_answer(slug):
     at = stop(slug, reveal=False)
     assert not charts(at)
     question = at.radio(key=f"{slug}.prediction")
     question.set_value(question.options[0]).run()
-    assert charts(at)
+    assert charts(at) or at.code
     answer = at.markdown[next(n for n, each in enumerate(at.markdown) if "The reason is below." in each.value)].value
     assert any(option in answer for option in STOPS[slug].OPTIONS)
 
@@ -99,7 +137,7 @@ def test_just_show_me_reveals_without_a_guess():
     at = stop("scaling", reveal=False)
     at.button(key="scaling.show").click().run()
     assert "The answer: **one word takes nearly all the weight**" in words(at)
-    assert len(charts(at)) == 4
+    assert len(charts(at)) == 8
 
 
 def test_previous_and_next_walk_the_path_and_write_the_address():
@@ -110,6 +148,8 @@ def test_previous_and_next_walk_the_path_and_write_the_address():
     assert at.subheader[0].value == STOPS["projections"].TITLE
     at.selectbox(key="choice of stop").set_value("drawn-numbers").run()
     assert at.query_params["stop"] == "drawn-numbers"
+    at.button[1].click().run()
+    assert at.query_params["stop"] == "real-head"
     assert at.button[1].disabled
 
 
@@ -126,11 +166,11 @@ def test_class_links_open_a_question_unrevealed():
 
 @pytest.mark.parametrize("typed", ["", "nan, 1", "1e12, 1", "three, one", "3", "$x$, :red[1]"])
 def test_bad_numbers_get_a_message_and_no_traceback(typed):
-    at = stop("worked-example", **{'query of "it"': typed})
+    at = change(stop("worked-example", example="it"), "worked-example", **{"query of “it”": typed})
     assert not at.exception
     assert at.error[0].value == "These numbers can't be used."
     assert "expected" in words(at)
-    assert not charts(at)
+    assert len(charts(at)) == 0
 
 
 def test_a_sentence_that_no_encoder_reads_gets_a_message():
@@ -151,67 +191,64 @@ def test_soft_lookup():
     assert bars(score) == pytest.approx(dict(zip(soft_lookup.DRAWERS, scores)))
     assert bars(weight) == pytest.approx(dict(zip(soft_lookup.DRAWERS, weights)))
     assert bars(sheets) == dict(zip(soft_lookup.DRAWERS, soft_lookup.SHEETS))
-    assert f"**Hard answer 80.0, soft answer {weights @ soft_lookup.SHEETS:.1f}.**" in words(at)
+    assert f"Hard answer 80.0 sheets, all from it; soft answer {weights @ soft_lookup.SHEETS:.1f}." in words(at)
     assert '"loans" fits best.' in words(at)
     at = stop("soft-lookup")
-    assert "At T = 1 the best drawer gets" in words(at)
+    assert "At T = 1 it gets 0.33" in words(at)
     for chart in charts(at):  # one drawer marked in all three: the one that fits best, not the fullest
         assert mark(chart, "bar").records["largest"].tolist() == [False, False, True, False]
 
 
 def test_projections():
-    at = stop("projections", journey="0.1, -0.2, 0.3", seed=7)
+    at = stop("projections", example="Raschka's six words", journey="0.1, -0.2, 0.3", seed=7)
     embeddings = np.array(random_projections.EMBEDDINGS)
     embeddings[1] = (0.1, -0.2, 0.3)
     torch.manual_seed(7)
-    expected = [embeddings, *(embeddings @ torch.rand(3, 2).numpy() for _ in range(3))]
-    drawn = charts(at)
-    assert all(same(matrix(chart), numbers) for chart, numbers in zip(drawn, expected))
-    assert mark(drawn[1], "rect").labels("y") == list(random_projections.TOKENS)
-    scales = [mark(chart, "rect").domain("color") for chart in drawn[1:]]
-    assert scales[0] == scales[1] == scales[2]
-    largest = max(np.abs(numbers).max() for numbers in expected[1:])
-    assert (scales[0][0], scales[0][-1]) == pytest.approx((-largest, largest))
-    query, key, value = expected[1:]
-    weights = softmax(query @ key.T / math.sqrt(2))[1]
-    said = ", ".join(f"{weight:.4f}" for weight in weights)
-    assert f'for "journey": weights {said}; context ({", ".join(f"{n:.4f}" for n in weights @ value)})' in words(at)
-    row = ", ".join(f"{number:.2f}" for number in key[1])
-    assert f'"journey" becomes ({row}).' in words(at)
+    matrices = [torch.rand(3, 2).numpy() for _ in range(3)]
+    for role, name, matrix_ in zip(("query", "key", "value"), ("W_Q", "W_K", "W_V"), matrices):
+        x, drawn, made = charts(change(at, "projections", role=role))
+        assert same(matrix(x), embeddings) and same(matrix(drawn), matrix_) and same(matrix(made), embeddings @ matrix_)
+        assert mark(made, "rect").labels("y") == list(random_projections.TOKENS)
+        first = (embeddings @ matrix_)[1]
+        assert f'"journey" becomes the {role} [{decimal(first[0])}, {decimal(first[1])}]' in words(at), name
+    shapes = at.dataframe[0].value.set_index("step").iloc[:, 0]
+    assert shapes.tolist() == ["6 × 3", "3 × 2", "6 × 2", "6 × 6", "6 × 6", "6 × 2"]
 
 
 def test_dot_product():
-    at = stop("dot-product", a="1, 2", b="2, -3", angle=120, length=3.0)
-    arrows, curve = charts(at)
+    at = stop("dot-product", example="a and b", a="1, 2", b="2, -3", angle=120, length=3.0)
+    arrows, curve, _ = charts(at)
     assert tips(arrows) == {"a": (1, 2), "b": (2, -3)}
     widths = mark(arrows, "rule").records.set_index("label")["width"]
     assert widths["b"] > widths["a"]
-    assert "(1 × 2) + (2 × -3)  =  -4" in words(at)
+    assert "(1 × 2) + (2 × −3)  =  −4" in words(at)
     score = lines(curve)[""]
     assert [score[angle] for angle in (0, 45, 90, 180)] == pytest.approx([6, 6 * math.sqrt(0.5), 0, -6], abs=1e-9)
     here = mark(curve, "point")
     assert (here.values("x"), here.values("y")) == ([120], pytest.approx([-3]))
-    assert "at 120° the score is -3.00" in words(at)
+    assert "at 120° the score is −3.00" in words(at)
 
 
 def test_key_length():
-    at = stop("magnitude", query="2, 1", **{"long, misaligned": "0, 5"})
+    at = stop("magnitude", example="the source's", query="2, 1", **{"long, misaligned": "0, 5"})
     keys = np.array([key_length.KEYS[0], (0, 5), key_length.KEYS[2]])
     scores = keys @ [2, 1]
     expected = (scores, scores / math.sqrt(2), scores / (math.sqrt(5) * np.linalg.norm(keys, axis=1)))
-    for chart, numbers in zip(charts(at), expected, strict=True):
+    for chart, numbers in zip(charts(at)[:3], expected, strict=True):
         assert bars(chart) == pytest.approx(dict(zip(key_length.NAMES, numbers)))
         largest = mark(chart, "bar").records["largest"].tolist()
         assert largest == (numbers == max(numbers)).tolist()
-    assert f"the scaled score of the key [1, 4] is {7 / math.sqrt(2):.2f}, of [2, 8] {14 / math.sqrt(2):.2f}" in words(
-        at
-    )
+    said = f"the scaled score of the key [1, 4] is {7 / math.sqrt(2):.2f}, of one twice as long {14 / math.sqrt(2):.2f}"
+    assert said in words(at)
 
 
 def test_scaling(encoder):
     sentence = "She opened an account at the bank."
     at = stop("scaling", n=8, seed=3, sentence=sentence)
-    variance, entropy, gradient, spread = charts(at)
+    *three, _, variance, entropy, gradient, spread = charts(at)
+    scores = np.array([-2, 2, -2, -2, 3])
+    for chart, scale in zip(three, (2**-0.5, 1, 2**0.5), strict=True):
+        assert list(bars(chart).values()) == pytest.approx(softmax(scores * scale))
     measured = scaling.measure(n_keys=8, seed=3).set_index("d_k")
     for chart, column in ((variance, "variance"), (entropy, "entropy"), (gradient, "gradient")):
         assert lines(chart)["as it is"] == pytest.approx(measured.loc[~measured["scaled"], column].to_dict())
@@ -223,11 +260,19 @@ def test_scaling(encoder):
 
 
 def test_softmax():
-    at = stop("three-words", **{'query of "good"': "2, 0", "not": "-1, 1"})
+    at = stop("three-words", example="good, not, the", query="2, 0", **{"2 not": "-1, 1"})
     score = np.array([0, -2, 0])
     scaled = score / math.sqrt(2)
-    for chart, numbers in zip(charts(at), (score, scaled, np.exp(scaled), softmax(scaled)), strict=True):
+    for chart, numbers in zip(charts(at)[:4], (score, scaled, np.exp(scaled), softmax(scaled)), strict=True):
         assert bars(chart) == pytest.approx(dict(zip(("good", "not", "the"), numbers)), abs=1e-12)
+
+
+def test_a_rows_budget():
+    at = stop("three-words", more=2.0, others=50)
+    score = np.array([-2, 2, -2, -2, 5.0])
+    weights = softmax(np.concatenate([score, np.zeros(50)]) / math.sqrt(2))
+    assert list(bars(charts(at)[3]).values()) == pytest.approx(weights[:5])
+    assert "The 50 more words share the rest." in words(at)
 
 
 def test_causal_mask(encoder):
@@ -281,11 +326,12 @@ def test_padding_weighs_nothing(encoder):
 
 
 def test_worked_example():
-    at = stop("worked-example", **{'query of "it"': "1, 2", 'key of "street"': "0, 3", 'value of "because"': "-1, 4"})
+    typed = {"query of “it”": "1, 2", "key of “street”": "0, 3", "value of “because”": "-1, 4"}
+    at = change(stop("worked-example", example="it"), "worked-example", **typed)
     keys, values = np.array([(3, 1), (0, 3), (1.5, 0.5)]), np.array([(2, 1.5), (0, 1), (-1, 4)])
     scores = keys @ [1, 2]
     weights = softmax(scores / math.sqrt(2))
-    for chart, numbers in zip(charts(at), (scores, scores / math.sqrt(2), weights), strict=True):
+    for chart, numbers in zip(charts(at)[:3], (scores, scores / math.sqrt(2), weights), strict=True):
         assert bars(chart) == pytest.approx(dict(zip(worked_example.TOKENS, numbers)))
     context = weights @ values
     assert f"=  [{context[0]:.2f}, {context[1]:.2f}]" in words(at)
@@ -295,7 +341,8 @@ def test_worked_example():
 
 
 def test_geometry():
-    at = stop("geometry", query="1, 0", **{"key: street": "2, -1", "value: animal": "4, 4"})
+    typed = {"query": "1, 0", "key of “street”": "2, -1", "value of “animal”": "4, 4"}
+    at = change(stop("geometry", example="it"), "geometry", **typed)
     keys, values = np.array([(3, 1), (2, -1), (1.5, 0.5)]), np.array([(4, 4), (0, 1), (2, 1)])
     weights = softmax(keys @ [1, 0] / math.sqrt(2))
     first, weight, second = charts(at)
@@ -332,7 +379,7 @@ def test_twelve_tokens(causal):
 
 
 def test_annotated_heatmap():
-    at = stop("annotated-heatmap", causal=False, **{"Q = K of soundtrack": "0, 2"})
+    at = stop("annotated-heatmap", example="twelve tokens", causal=False, **{"Q = K of soundtrack": "0, 2"})
     states = np.zeros((12, 2))
     states[3] = states[4] = (0, 1)
     states[8], states[10] = (0, 2), (19, 19)
@@ -346,7 +393,7 @@ def test_annotated_heatmap():
 
 
 def test_kernel_source():
-    at = stop("kernel")
+    at = stop("kernel", example="it")
     shown = "\n".join(element.value for element in at.code)
     assert "def attend(" in shown and all(
         line in shown for line in ("scores = query @ key", "context = weights @ value")
@@ -354,7 +401,7 @@ def test_kernel_source():
     trace = kernel.attend(*(torch.tensor(n).double() for n in ([(3, 1)], worked_example.KEYS, worked_example.VALUES)))
     for name in ("scores", "scaled", "weights", "context"):
         row = ", ".join(f"{number:.2f}" for number in getattr(trace, name)[0].tolist())
-        assert f"{name:8s} [{row}]" in words(at)
+        assert re.search(rf"^{name} +\(1, \d\) +{re.escape(f'[{row}]')}$", words(at), re.M), name
 
 
 def test_gradients():
@@ -429,3 +476,33 @@ def test_textbook_weights(encoder):
     assert f"Nearest head: L{order[0] // 12} H{order[0] % 12}" in titles(at)
     near = int(((distance < 0.1) & (between.sum(-1) >= 0.25)).sum())
     assert near == 0 and "0 of 72 heads come within .10 of the drawn numbers with a quarter" in words(at)
+
+
+def test_the_thread_through_projections_and_residual():
+    for sentence, sign in (("river", 1), ("loan", -1)):
+        at = stop("residual", sentence=sentence)
+        (table,) = charts(at)
+        weights = softmax(np.array([-2, 2, -2 if sentence == "river" else -1, -2, 3]) / math.sqrt(2))
+        value = np.array([[0, 0], [0, 0], [0, 0] if sentence == "river" else [1, -1], [0, 0], [-3 * sign, 3 * sign]])
+        added = np.append(weights @ value / 2, 0)
+        total = np.array([1, 1, 0]) + added
+        assert same(matrix(table), [[1, 1, 0], added, total, (total - total.mean()) / total.std()])
+
+
+def test_the_order_of_a_real_encoder_is_said_to_its_end():
+    at = stop("order")
+    assert not at.exception and "Without positions the two vectors differ by" in words(at)
+
+
+def test_the_path_ends_in_the_main_view():
+    link_ = next(each.value for each in stop("real-head").markdown if "swap it" in each.value)
+    assert "(./?model=all-MiniLM-L6-v2&example=bank&head=L5+H7)" in link_
+
+
+def test_the_diagram_leads_to_every_step():
+    at = stop("soft-lookup", reveal=False)
+    boxes = [button for button in at.button if (button.key or "").startswith("flow.")]
+    assert [box.label for box in boxes][:6] == ["embeddings", "Q, K, V", "scores", "softmax", "weighted sum", "context"]
+    at.button(key="flow.softmax").click().run()
+    assert at.query_params["stop"] == "three-words"
+    assert at.subheader[0].value == STOPS["three-words"].TITLE

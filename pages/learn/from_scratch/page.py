@@ -1,4 +1,4 @@
-"""The guided path through self-attention: one stop at a time, in the order project, score, normalise, mix.
+"""The guided path through self-attention, one stop at a time: the diagram, the idea, a question, the picture, what to take.
 
 The stop stands in the address (?stop=worked-example), so any stop can be linked to.
 """
@@ -8,7 +8,7 @@ import streamlit as st
 from pages.learn.from_scratch import class_materials
 from pages.learn.from_scratch.stops import STEPS, STOPS
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import heading
+from selfattn.dashboard.figures import current_theme, heading
 
 SLUGS = list(STOPS)
 
@@ -29,14 +29,26 @@ def label(slug: str) -> str:
     return f"{SLUGS.index(slug) + 1}. {STOPS[slug].TITLE}"
 
 
-here = current()
-place = SLUGS.index(here)
-st.session_state["choice of stop"] = here
-
-with st.container(horizontal=True, vertical_alignment="bottom", width=teaching.TEXT_WIDTH):
-    st.button(
-        "Previous", icon=":material/arrow_back:", on_click=go, args=(SLUGS[max(place - 1, 0)],), disabled=not place
+def show_diagram(here: str) -> None:
+    """The flow from embeddings to a real head, always in sight: where one is, and a click away from every other step."""
+    st.html(
+        f"<style>.st-key-flow{{position:sticky;top:2.6rem;z-index:90;background:{current_theme().background}}}</style>"
     )
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="flow"):
+        for step in STEPS:
+            first = next(slug for slug in SLUGS if step == STOPS[slug].STEP)
+            now = "primary" if step == STOPS[here].STEP else "secondary"
+            st.button(step, key=f"flow.{step}", type=now, on_click=go, args=(first,))
+            if step != STEPS[-1]:
+                st.markdown("→", width="content")
+
+
+here = current()
+place, last = SLUGS.index(here), len(SLUGS) - 1
+st.session_state["choice of stop"] = here
+with st.container(horizontal=True, vertical_alignment="bottom", width=teaching.TEXT_WIDTH):
+    before, after = SLUGS[max(place - 1, 0)], SLUGS[min(place + 1, last)]
+    st.button("Previous", icon=":material/arrow_back:", on_click=go, args=(before,), disabled=not place)
     st.selectbox(
         "Stop",
         SLUGS,
@@ -45,17 +57,16 @@ with st.container(horizontal=True, vertical_alignment="bottom", width=teaching.T
         on_change=lambda: go(st.session_state["choice of stop"]),
         label_visibility="collapsed",
     )
-    last = len(SLUGS) - 1
-    st.button(
-        "Next",
-        icon=":material/arrow_forward:",
-        on_click=go,
-        args=(SLUGS[min(place + 1, last)],),
-        disabled=place == last,
-    )
-steps = " → ".join(f"**:primary[{step}]**" if step == STOPS[here].STEP else step for step in STEPS)
-st.progress((place + 1) / len(SLUGS), text=f"{steps}  ·  stop {place + 1} of {len(SLUGS)}")
-
-heading(STOPS[here].TITLE)
-STOPS[here].show()
+    st.button("Next", icon=":material/arrow_forward:", on_click=go, args=(after,), disabled=place == last)
+show_diagram(here)
+stop = STOPS[here]
+heading(stop.TITLE)
+picture, numbers = teaching.sides()
+answer = stop.answer() if hasattr(stop, "answer") else stop.ANSWER  # an encoder's answer is computed
+with picture:
+    teaching.prose(stop.IDEA)
+    answered = teaching.predict(here, stop.QUESTION, stop.OPTIONS, answer)
+if answered:
+    stop.show(picture, numbers)
+    teaching.take(stop.TAKE)
 class_materials.show()

@@ -1,6 +1,7 @@
-"""The stops of the guided path, in order: project, score, normalise, mix, and what follows from it.
+"""The stops of the guided path, in order, by the name in their address, which may be older than the file's.
 
-A stop bears its lesson's name (selfattn/lessons/); the name in its address may be older, and stays.
+A stop bears its lesson's name (selfattn/lessons/) and says: TITLE, STEP (its box in the diagram), IDEA, QUESTION with its
+OPTIONS and ANSWER, TAKE, and `show(picture, numbers)`, which draws the rest.
 """
 
 from types import ModuleType
@@ -16,6 +17,8 @@ from pages.learn.from_scratch.stops import (
     not_symmetric,
     padding_mask,
     random_projections,
+    real_head,
+    residual,
     scaling,
     soft_lookup,
     softmax,
@@ -25,7 +28,6 @@ from pages.learn.from_scratch.stops import (
     worked_example,
 )
 
-STEPS = ("idea", "project", "score", "normalise", "mix", "sentence", "consequences")
 STOPS: dict[str, ModuleType] = {
     "soft-lookup": soft_lookup,
     "projections": random_projections,
@@ -37,6 +39,7 @@ STOPS: dict[str, ModuleType] = {
     "padding-mask": padding_mask,
     "worked-example": worked_example,
     "geometry": geometry,
+    "residual": residual,
     "twelve-tokens": twelve_tokens,
     "annotated-heatmap": annotated_heatmap,
     "kernel": kernel_source,
@@ -44,4 +47,6 @@ STOPS: dict[str, ModuleType] = {
     "order": word_order,
     "not-symmetric": not_symmetric,
     "drawn-numbers": textbook_weights,
+    "real-head": real_head,
 }
+STEPS = tuple(dict.fromkeys(stop.STEP for stop in STOPS.values()))  # the boxes of the diagram, in order

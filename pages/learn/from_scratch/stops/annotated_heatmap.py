@@ -2,41 +2,53 @@
 
 import streamlit as st
 
+from selfattn.analysis.what_if import causal_mask
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme, show_chart
-from selfattn.kernel import AttentionTrace
-from selfattn.lessons import annotated_heatmap
+from selfattn.dashboard.figures import current_theme
+from selfattn.kernel import AttentionTrace, attend
+from selfattn.lessons import annotated_heatmap, bank
 from selfattn.lessons.twelve_tokens import AMAZING, GOOD, NOT, SOUNDTRACK, TOKENS
 
 TITLE = "A whole sentence: read the map"
 STEP = "sentence"
+IDEA = (
+    "An *attention map* has a row for each word that attends and a column for each word attended to. Read along a row: it sums "
+    "to 1."
+)
+QUESTION = "Under a causal mask the third word may attend to three words, and prefers none. Its row?"
+OPTIONS = ("all zero", ".33 .33 .33, then zeros", "1 on itself")
+ANSWER = OPTIONS[1]
+TAKE = "Read a map row by row. An even row says that the word had no preference, not that all these words matter."
 PLACES = {"not": NOT, "good": GOOD, "soundtrack": SOUNDTRACK, "amazing": AMAZING}
 
 
-def show() -> None:
-    teaching.prose(
-        "An *attention map* has a row for each word that attends and a column for each word attended to. Read along a "
-        "row: it sums to 1. The same sentence, with other hand-made numbers and a causal mask. Numbers above 60 % of the "
-        "largest weight are printed light on dark."
-    )
-    with teaching.messages():
-        both = {f"Q = K of {word}": annotated_heatmap.QUERIES_AND_KEYS[place] for word, place in PLACES.items()}
-        typed = teaching.vectors("annotated-heatmap", both)
+def show(picture, numbers) -> None:
+    with numbers, teaching.messages():
+        thread = teaching.example("annotated-heatmap", ("bank", "twelve tokens")) == "bank"
         causal = st.toggle("Causal mask", value=True, key="annotated-heatmap.causal")
-        trace = annotated_heatmap.compute(dict(zip(PLACES.values(), typed.values())), causal=causal)
-    chart = heatmap(trace.weights, TOKENS, current_theme(), cell=34)
-    show_chart(chart, _caption(trace), name="annotated heatmap")
-    teaching.prose(
-        "See the first rows: a row whose scores are all equal spreads evenly over what it may attend to. "
-        "An even row tells you that the word had no preference, not that all these words matter."
-    )
+        if thread:
+            sentence = st.radio("The other word", list(bank.WORDS), key="annotated-heatmap.sentence", horizontal=True)
+            made = bank.compute(sentence)
+            trace = attend(made.trace.query, made.trace.key, made.trace.value, causal_mask(5) if causal else None)
+            tokens, rows = made.words, range(5)
+        else:
+            both = {f"Q = K of {word}": annotated_heatmap.QUERIES_AND_KEYS[place] for word, place in PLACES.items()}
+            typed = teaching.vectors("annotated-heatmap", both)
+            trace = annotated_heatmap.compute(dict(zip(PLACES.values(), typed.values())), causal=causal)
+            tokens, rows = TOKENS, PLACES.values()
+        st.caption("Numbers above 60 % of the largest weight are printed light on dark.")
+    chart = heatmap(trace.weights, tokens, current_theme(), cell=80 if thread else 48)
+    with picture:
+        teaching.steps(
+            {"weights": ("Every weight of the sentence", chart)}, _caption(trace, tokens, rows), ("masked", "weights")
+        )
 
 
-def _caption(trace: AttentionTrace) -> str:
+def _caption(trace: AttentionTrace, tokens, rows) -> str:
     sentences = []
-    for row in PLACES.values():
+    for row in rows:
         top = float(trace.weights[row].max())
-        most = [token for token, weight in zip(TOKENS, trace.weights[row].tolist()) if weight > 0.9 * top]
-        sentences.append(f'"{TOKENS[row]}" attends most to {", ".join(most[:3])} ({top:.2f})')
+        most = [token for token, weight in zip(tokens, trace.weights[row].tolist()) if weight > 0.9 * top]
+        sentences.append(f'"{tokens[row]}" attends most to {", ".join(most[:3])} ({top:.2f})')
     return "; ".join(sentences) + "."

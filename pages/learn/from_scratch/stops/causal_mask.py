@@ -7,31 +7,35 @@ from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import annotated_heatmap, twelve_tokens
+from selfattn.lessons import annotated_heatmap, bank, twelve_tokens
 
 TITLE = "Normalise: the causal mask"
-STEP = "normalise"
+STEP = "softmax"
+IDEA = (
+    "A model that writes word by word must not attend to words that are still to come. So before softmax each later word's score "
+    "is set to −∞, and softmax turns that into a weight of exactly 0."
+)
+QUESTION = "Why not simply multiply the *scores* of later words by 0, before softmax? What would later words weigh?"
 OPTIONS = ("they weigh nothing", "they still count", "the weights no longer sum to 1")
+ANSWER = OPTIONS[1]
+TAKE = "A mask adds −∞ before softmax. Under a causal one *bank* cannot see *river*, which comes later; an encoder has none."
+BANK = "bank of the river"
 HAND_MADE = {"the first hand-made sentence": twelve_tokens, "the second hand-made sentence": annotated_heatmap}
 REAL = "my own sentence, a real head"
 
 
-def show() -> None:
-    teaching.prose(
-        "A model that writes word by word must not look ahead. So before softmax, each score of a *later* word is set "
-        "to −∞. Softmax turns that into a weight of exactly 0, and row i spreads over its first i + 1 words. "
-        "(The encoders on the Explore pages have no such mask: they may attend both ways.)"
-    )
+def show(*_) -> None:
     teaching.formula(
         r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right) \qquad M_{ij} = -\infty \text{ where } j > i"
     )
-    question = "Why not simply multiply the *scores* of later words by 0, before softmax? What would later words weigh?"
-    if not teaching.predict("causal-mask", question, OPTIONS, OPTIONS[1]):
-        return
-    source = st.radio("Take the queries and keys of", [*HAND_MADE, REAL], key="causal-mask.source", horizontal=True)
+    source = st.radio(
+        "Take the queries and keys of", [BANK, *HAND_MADE, REAL], key="causal-mask.source", horizontal=True
+    )
     if source == REAL:
         _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
         trace, tokens, special = encoding.trace(*head), encoding.tokens, encoding.special
+    elif source == BANK:
+        trace, tokens, special = bank.compute().trace, bank.WORDS["river"], (False,)
     else:
         trace, tokens, special = HAND_MADE[source].compute(causal=False), twelve_tokens.TOKENS, (False,)
     n = len(tokens)
@@ -46,8 +50,10 @@ def show() -> None:
                 f"Rows sum to {sums.min():.2f} to {sums.max():.2f}; "
                 f"at most {way.leaked.max():.2f} of a row falls on what is hidden."
             )
-            chart = heatmap(way.weights, tokens, current_theme(), maximum=1.0, cell=26, numbers=None)
-            teaching.figure(way.name.capitalize(), chart, caption, 480)
+            looks = {"cell": 36} if n < 7 else {"cell": 26, "numbers": None}
+            chart = heatmap(way.weights, tokens, current_theme(), maximum=1.0, **looks)
+            teaching.figure(way.name.capitalize(), chart, caption, 270 if n < 7 else 480)
+    teaching.code("masked", "weights")
     teaching.prose(
         "**The reason:** a score of 0 is not a weight of 0, for e⁰ = 1: the hidden words still count. Multiplying the "
         "*weights* by 0 does silence them, but then a row no longer sums to 1. Dividing by the row's sum repairs that, "

@@ -1,53 +1,63 @@
 """The two spaces of one attention step, side by side."""
 
+import streamlit as st
+
 from selfattn.charts.arrows import arrows
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
-from selfattn.lessons import geometry, worked_example
+from selfattn.lessons import bank, geometry, worked_example
 from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, TOKENS, VALUES
 from selfattn.numbers import SHARE, plain, share
 
 TITLE = "Mix: the geometry"
-STEP = "mix"
+STEP = "weighted sum"
+IDEA = (
+    "Queries and keys live in one space: there they are *compared*. Values live in another: there they are *mixed*, and only "
+    "the weights pass from one to the other."
+)
+QUESTION = "The context is a weighted average of the values. Can it lie beyond all of them?"
+OPTIONS = ("yes, with large scores", "no, never", "yes, with a long query")
+ANSWER = OPTIONS[1]
+TAKE = "Keys decide how much, values decide what. A head moves a word only within what its words offer."
+WORDS = ("bank", "of", "river")  # one word of each kind: "The" and "the" have the key and the value of "of"
+PLACES = [bank.BANK, 2, bank.LAST]
 
 
-def show() -> None:
-    teaching.prose(
-        "The same numbers as arrows. Queries and keys live in one space: there they are *compared*. Values live in "
-        "another: there they are *mixed*. Only the weights pass from one to the other."
-    )
-    published = {"query": QUERY}
-    published |= {f"key: {token}": key for token, key in zip(TOKENS, KEYS)}
-    published |= {f"value: {token}": value for token, value in zip(TOKENS, VALUES)}
-    with teaching.messages():
-        query, *rest = teaching.vectors("geometry", published, width=130).values()
-        trace = worked_example.compute(query, rest[:3], rest[3:])
-        keys, values = geometry.query_key_arrows(trace, ASKING, TOKENS), geometry.value_arrows(trace, TOKENS)
-    steps, theme = worked_example.steps(trace), current_theme()
-    highest = steps.loc[steps.score.idxmax()]
-    with teaching.row():
-        chart = arrows(keys, theme, "score", "query")
-        caption = (
-            f'"{highest.token}" scores highest with {plain(highest.score)}. Arrows of one direction stand side by side.'
+def show(picture, numbers) -> None:
+    with numbers, teaching.messages():
+        it = teaching.example("geometry", ("bank", "it")) == "it"
+        made = bank.compute().trace
+        asking, tokens, query, keys, values = (
+            (ASKING, TOKENS, QUERY, KEYS, VALUES)
+            if it
+            else ("bank asks", WORDS, made.query[bank.BANK], made.key[PLACES], made.value[PLACES])
         )
-        teaching.figure("Step 1: query-key space, thick = high score", chart, caption, 380)
-        chart = bar_list(steps, "weight", theme, number=SHARE, width=190)
-        caption = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())
-        teaching.figure("Steps 2 and 3: from score to weight", chart, caption, 300)
-        chart = arrows(values, theme, "weight", "context")
-        teaching.figure("Step 4: value space, thick = high weight", chart, _nearest(trace), 380)
-    teaching.prose(
-        "The context is a weighted *average*: it can never leave the region that the values span. "
-        "A head moves within what its words offer."
-    )
+        published = {"query": query}
+        published |= {f"key of “{token}”": key for token, key in zip(tokens, keys)}
+        published |= {f"value of “{token}”": value for token, value in zip(tokens, values)}
+        wanted, *rest = teaching.vectors("geometry", published, 114).values()
+        trace = worked_example.compute(wanted, rest[:3], rest[3:])
+        compared, mixed = geometry.query_key_arrows(trace, asking, tokens), geometry.value_arrows(trace, tokens)
+        st.caption("Arrows of one direction stand side by side. A zero vector is a dot.")
+    steps, theme = worked_example.steps(trace, tokens), current_theme()
+    highest = steps.loc[steps.score.idxmax()]
+    charts = {
+        "scores": ("1: query and keys, thick = high score", arrows(compared, theme, "score", "query", 215)),
+        "weights": ("2, 3: weights", bar_list(steps, "weight", theme, number=SHARE, width=70)),
+        "context": ("4: values, thick = high weight", arrows(mixed, theme, "weight", "context", 215)),
+    }
+    shares = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())
+    with picture:
+        caption = f'"{highest.token}" scores highest with {plain(highest.score)}: {shares}. {_nearest(trace, tokens)}'
+        teaching.steps(charts, caption, ("scores", "weights", "context"))
 
 
-def _nearest(trace: AttentionTrace) -> str:
+def _nearest(trace: AttentionTrace, tokens) -> str:
     """Say which value lies nearest, by distance; it needn't be the heaviest."""
-    nearest = TOKENS[int((trace.value - trace.context).norm(dim=1).argmin())]
-    heaviest = TOKENS[int(trace.weights[0].argmax())]
+    nearest = tokens[int((trace.value - trace.context).norm(dim=1).argmin())]
+    heaviest = tokens[int(trace.weights[0].argmax())]
     x, y = trace.context[0].tolist()
     if nearest == heaviest:
         return f'The context ({x:.2f}, {y:.2f}) lies nearest to the value of "{heaviest}".'

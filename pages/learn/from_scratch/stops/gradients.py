@@ -12,14 +12,17 @@ from selfattn.lessons.worked_example import TOKENS
 
 TITLE = "Learned, not ruled"
 STEP = "consequences"
+IDEA = (
+    'No rule says that "bank" or "it" should attend to anything. Each step can be differentiated, so training can ask which way '
+    "to push a number so that *that* weight grows: the answer is the **gradient**."
+)
+QUESTION = "Training wants *it* to attend to *street*. What does it change?"
+OPTIONS = ("a rule for *it*", "every number a little, along the gradient", "only the key of *street*")
+ANSWER = OPTIONS[1]
+TAKE = "Attention is learned: its weights follow from projections, and those from nothing but gradients."
 
 
-def show() -> None:
-    teaching.prose(
-        'No rule says that "it" should attend to "animal". Each step can be differentiated, so training can ask: which '
-        "way must I push this number so that *that* weight grows? The answer is the **gradient**. In a real model it "
-        "flows on into the projections, the biases and the word vectors themselves: all that training may move."
-    )
+def show(*_) -> None:
     teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt d}\Big(k_i - \sum_j w_j k_j\Big)")
     with st.container(horizontal=True):
         token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
@@ -40,3 +43,4 @@ def show() -> None:
         chart = lines(history, "step", "weight", theme, "token", **looks)
         caption = f'After {n_steps} steps "{token}" has {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
         teaching.figure("Following it, step by step", chart, caption, 460)
+    st.code("gradient = torch.autograd.grad(weights[0, target], (query, key))", language="python")

@@ -1,5 +1,7 @@
 """Attention is not symmetric."""
 
+import streamlit as st
+
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
@@ -7,15 +9,24 @@ from selfattn.lessons import not_symmetric
 
 TITLE = "Not symmetric"
 STEP = "consequences"
+IDEA = (
+    "Every pair of words is compared directly, in both directions and at any distance: some call that symmetric. The weights are "
+    "not: what *river* gives *bank* is not what *bank* gives *river*."
+)
+QUESTION = "Even if the scores were the same in both directions: would the weights be?"
+OPTIONS = ("yes", "no: softmax makes each row sum to 1 by itself", "only for neighbours")
+ANSWER = OPTIONS[1]
+TAKE = (
+    "Both directions of every pair are compared in one step; query differs from key, and each row has its own budget."
+)
 
 
-def show() -> None:
-    teaching.prose(
-        "What *river* gives *bank* is not what *bank* gives *river*. First, a query is not a key: the two "
-        "projections differ. Second, softmax makes each row sum to 1 by itself, so even equal scores would become unequal "
-        "weights. Try it on a head of the encoder."
-    )
+def show(*_) -> None:
     _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
+    n = len(encoding.tokens)
+    st.text(
+        f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart, all in one step."
+    )
     tokens, weights, theme = encoding.tokens, encoding.weights(*head), current_theme()
     most = not_symmetric.asymmetry(weights)
     a, b = tokens[most.row], tokens[most.column]
@@ -26,3 +37,4 @@ def show() -> None:
         chart = heatmap(weights - weights.T, tokens, theme, kind="signed", cell=28, numbers=None)
         caption = f"Over all pairs the two directions differ by {most.mean_difference:.2f} on average."
         teaching.figure("Forth minus back", chart, caption, 560)
+    teaching.code("scores", "weights")

@@ -9,14 +9,18 @@ from selfattn.dashboard.cache import cached
 from selfattn.dashboard.figures import current_theme
 
 TITLE = "Normalise: the padding mask"
-STEP = "normalise"
+STEP = "softmax"
+IDEA = (
+    "Sentences of different lengths share a batch by padding the short ones. The mask gives the padding −∞, so that it weighs "
+    "nothing; the rows of the padding itself mean nothing and are thrown away."
+)
+QUESTION = "The sentence gets four tokens of padding. What happens to the weights of *bank*?"
+OPTIONS = ("each shrinks a little", "they stay as they are", "the padding takes a share")
+ANSWER = OPTIONS[1]
+TAKE = "Padding is hidden by the mask: a sentence gets the same numbers alone and in a batch."
 
 
-def show() -> None:
-    teaching.prose(
-        "Sentences of different lengths share a batch by padding the short ones. The mask gives the padding's columns −∞, "
-        "so that they weigh nothing. The rows of the padding itself mean nothing and are thrown away."
-    )
+def show(*_) -> None:
     encoder, encoding, head = teaching.choose_head("padding-mask", "The bank approved the loan.")
     tokens, plain = encoding.tokens, encoding.trace(*head)
     n = len(tokens)
@@ -47,3 +51,4 @@ def show() -> None:
             values = getattr(trace, name)[row].tolist()
             chart = bars([Row("", values, padded.tokens, theme.sentence_a, row)], theme, what=name, height=90)
             teaching.figure(name.capitalize(), chart, reading, 480)
+    teaching.code("masked", "weights")

@@ -1,47 +1,84 @@
-"""The first step: three learned matrices make a query, a key and a value of every embedding."""
+"""The first step: three matrices make a query, a key and a value of every embedding."""
 
+import pandas as pd
 import streamlit as st
+from torch import Tensor
 
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import random_projections
-from selfattn.lessons.random_projections import EMBEDDINGS, SEED, TOKENS
+from selfattn.lessons import bank, random_projections
+from selfattn.numbers import plain, vector
 
 TITLE = "Project: one embedding, three roles"
-STEP = "project"
+STEP = "Q, K, V"
+IDEA = (
+    "Each word starts as an **embedding**: a row of numbers, the same in every sentence. Three learned matrices turn it into "
+    "a query, a key and a value, so that one word can look for one thing, be found by another, and hand over a third."
+)
+QUESTION = "The embedding has 3 numbers, and a query shall have 2. What shape has the matrix between them?"
+OPTIONS = ("2 × 2", "3 × 2: three rows, two columns", "5 × 3, for five words")
+ANSWER = OPTIONS[1]
+TAKE = "Q = X W_Q, K = X W_K, V = X W_V: one embedding, three roles, three matrices. Only the matrices are learned."
+BANK, RASCHKA = "bank", "Raschka's six words"
+ROLES = {"query": "W_Q", "key": "W_K", "value": "W_V"}
 ROW = 1  # the word whose numbers are spelled out
 
 
-def show() -> None:
-    teaching.prose(
-        "Each word starts as an **embedding**: a row of numbers. Three matrices, the *projections*, turn it into a "
-        "query, a key and a value. So one word can look for one thing, be found by another, and contribute a third.\n\n"
-        "In a trained model the projections are learned. Here they are drawn at random from a seed, as in S. Raschka, "
-        "*Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the very same numbers come out."
-    )
-    teaching.formula(r"Q = X W_Q \qquad K = X W_K \qquad V = X W_V")
-    with teaching.messages():
-        typed = teaching.vectors("projections", dict(zip(TOKENS, EMBEDDINGS)))
-        seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed", width=200)
-        projected = random_projections.project(list(typed.values()), int(seed))
-    _figures(projected)
+def show(picture, numbers) -> None:
+    with numbers, teaching.messages():
+        which = teaching.example("projections", (BANK, RASCHKA))
+        if which == BANK:
+            words = bank.WORDS["river"]
+            published = {word.lower(): bank.EMBEDDINGS[word.lower()] for word in words}
+            made = bank.compute("river", teaching.vectors("projections", published, 110))
+            embeddings, trace = made.embeddings, made.trace
+            matrices = dict(zip(ROLES, map(bank.matrix, (bank.W_QUERY, bank.W_KEY, bank.W_VALUE))))
+            columns = ("money", "water", "glue")
+        else:
+            words, columns = random_projections.TOKENS, ("1", "2", "3")
+            typed = teaching.vectors("projections", dict(zip(words, random_projections.EMBEDDINGS)), 150)
+            seed = st.number_input("Seed of the projections", 0, 9999, random_projections.SEED, key="projections.seed")
+            drawn = random_projections.project(list(typed.values()), int(seed))
+            embeddings, trace = drawn.embeddings, drawn.trace
+            matrices = dict(zip(ROLES, (drawn.w_query, drawn.w_key, drawn.w_value)))
+            st.caption(
+                "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
+                "at random there, and the very same numbers come out here."
+            )
+        st.dataframe(_shapes(len(words), embeddings.shape[1], trace.query.shape[1]), hide_index=True)
+    with picture:
+        role = st.radio("Make the", list(ROLES), key="projections.role", horizontal=True)
+        _product(role, words, columns, embeddings, matrices[role], getattr(trace, role))
 
 
-def _figures(projected: random_projections.Projected) -> None:
-    embeddings, trace = projected.embeddings, projected.trace
-    looks = {"theme": current_theme(), "kind": "signed", "names": ("word", "number")}
-    top = float(max(trace.query.abs().max(), trace.key.abs().max(), trace.value.abs().max()))
-    numbers = [str(number) for number in range(1, embeddings.shape[1] + 1)]
-    with teaching.row():
-        chart = heatmap(embeddings, TOKENS, **looks, columns=numbers, cell=34)
-        teaching.figure("Embeddings X", chart, f"{len(TOKENS)} words, {embeddings.shape[1]} numbers each.", 300)
-        for name, matrix in (("Queries Q", trace.query), ("Keys K", trace.key), ("Values V", trace.value)):
-            chart = heatmap(matrix, TOKENS, **looks, columns=("1", "2"), maximum=top, cell=34)
-            row = ", ".join(f"{number:.2f}" for number in matrix[ROW].tolist())
-            teaching.figure(name, chart, f'"{TOKENS[ROW]}" becomes ({row}).', 250)
-    weights, context = (", ".join(f"{n:.4f}" for n in row[ROW].tolist()) for row in (trace.weights, trace.context))
-    teaching.prose(
-        f'What comes of it, for "{TOKENS[ROW]}": weights {weights}; context ({context}). '
-        "The next stops show where these come from."
+def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made: Tensor) -> None:
+    """X, the matrix and what comes of them, and one number of it term by term."""
+    name, numbers = ROLES[role], [str(n + 1) for n in range(made.shape[1])]
+    looks = {"theme": current_theme(), "kind": "signed", "cell": 46}
+    charts = {
+        role: ("X: the embeddings", heatmap(embeddings, words, columns=columns, names=("word", "number"), **looks)),
+        f"{role} matrix": (name, heatmap(matrix, columns, columns=numbers, names=("of X", "to"), **looks)),
+        f"{role} made": (f"X {name}: each {role}", heatmap(made, words, columns=numbers, names=("word", ""), **looks)),
+    }
+    n, d_model, d_k = len(words), *matrix.shape
+    code = {
+        each: f"{each} = embeddings @ w_{each}   # ({n}, {d_model}) @ ({d_model}, {d_k}) -> ({n}, {d_k})"
+        for each in ROLES
+    }
+    terms = " + ".join(f"({plain(x)} × {plain(w)})" for x, w in zip(embeddings[ROW].tolist(), matrix[:, 0].tolist()))
+    caption = (
+        f'"{words[ROW]}" becomes the {role} {vector(made[ROW], 2)}. Its first number, term by term: '
+        f"{terms} = {plain(float(made[ROW, 0]))}."
     )
+    teaching.steps(charts, caption, (role,), code)
+
+
+def _shapes(n: int, d_model: int, d_k: int) -> pd.DataFrame:
+    """n words, d_model numbers a word, d_k numbers a query: the shape of every step."""
+    rows = {
+        "X": (n, d_model), "W_Q, W_K, W_V": (d_model, d_k), "Q, K, V": (n, d_k), "scores Q Kᵀ": (n, n), "weights": (n, n),
+        "context": (n, d_k),
+    }  # fmt: skip
+    shapes = [f"{a} × {b}" for a, b in rows.values()]
+    return pd.DataFrame({"step": list(rows), f"shape (n = {n}, d_model = {d_model}, d_k = {d_k})": shapes})

@@ -1,4 +1,4 @@
-"""Why the scores are divided by the square root of d_k, measured on random vectors."""
+"""Why the scores are divided by the square root of d_k: on the scores of "bank", and measured on random vectors."""
 
 import math
 
@@ -6,41 +6,56 @@ import pandas as pd
 import streamlit as st
 import torch
 
+from selfattn.charts.bars import bar_list
 from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.capture import Head
-from selfattn.lessons import scaling
-from selfattn.numbers import error
+from selfattn.lessons import bank, scaling
+from selfattn.numbers import error, vector
 
 TITLE = "Score: why divide by √d"
-STEP = "score"
+STEP = "scores"
+IDEA = (
+    "The more numbers a query has, the larger its dot products grow: with $d_k$ random numbers their variance is $d_k$. "
+    "Divided by $\\sqrt{d_k}$ they stay of size 1, and softmax leaves every word a share."
+)
+QUESTION = "Take $d_k = 512$ and leave out the division. What happens to a row of weights?"
 OPTIONS = ("nothing much", "one word takes nearly all the weight", "the weights become even")
+ANSWER = OPTIONS[1]
+TAKE = "Large scores make softmax choose one word and stop learning. Dividing by √d_k keeps them small; multiplying doesn't."
 
 
-def show() -> None:
-    teaching.prose(
-        "A query and a key of $d_k$ random numbers (mean 0, variance 1, independent) have a dot product of variance "
-        "$d_k$. The original Transformer had $d_{model} = 512$ and $d_k = 64$ in each head. So scores of size "
-        f"$\\sqrt{{64}} = 8$ are common there, and softmax makes $e^8 = {math.exp(8):,.0f}$ of that."
-    )
-    teaching.formula(
-        r"\mathrm{Var}\Big(\sum_{k=1}^{d_k} q_k k_k\Big) = d_k \quad\Rightarrow\quad \text{divide by }\sqrt{d_k}"
-    )
-    question = "Take $d_k = 512$ and leave out the division. What happens to a row of weights?"
-    if not teaching.predict("scaling", question, OPTIONS, OPTIONS[1]):
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        n_keys = st.slider("Keys in a row", 4, 128, scaling.N_KEYS, key="scaling.n", width=300)
-        seed = st.number_input("Seed", 0, 9999, 0, key="scaling.seed", width=120)
-        teaching.reset("scaling", {"scaling.n": scaling.N_KEYS, "scaling.seed": 0})
-    _figures(_measure(n_keys, int(seed)))
-    teaching.prose(
-        f"**To be exact:** learned projections could shrink by 1/√d and do the same (done here, the weights "
-        f"differ by {error(scaling.absorbed())}). So the division matters most at the *start* of training, when the "
-        "projections are still random and a saturated softmax would pass almost no gradient back."
-    )
-    _on_encoder()
+def show(picture, numbers) -> None:
+    scores = bank.compute().trace.scores[bank.BANK].tolist()
+    with numbers, teaching.messages():
+        names = [f"{place + 1} {word}" for place, word in enumerate(bank.WORDS["river"])]
+        typed = teaching.vectors("scaling", {"scores of bank": scores}, 220)["scores of bank"]
+        d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 2, key="scaling.d_k")
+        ways = scaling.three_ways(typed, d_k)
+        st.text(
+            f"The original Transformer: d_model = 512, d_k = 64.\nScores of size 8 are common there: e⁸ = {math.exp(8):,.0f}."
+        )
+    frame = pd.DataFrame({"token": names if len(names) == len(typed) else list(map(str, typed)), **ways})
+    charts = {f"scaled {way}": (way, bar_list(frame, way, current_theme(), width=130, domain=(0, 1.3))) for way in ways}
+    with picture:
+        largest = ", ".join(f"{way} {max(weights):.2f}" for way, weights in ways.items())
+        teaching.steps(charts, f"The largest weight of {vector(typed)}: {largest}.", ("scale", "scaled"))
+        teaching.prose(
+            "A lesson prints softmax(Q Kᵀ √d) V. It is a slip: multiplied instead of divided, the row turns into a choice of one "
+            "word (raise d_k and watch)."
+        )
+        teaching.real_head("scaled")
+    with st.expander("Details: measured on random vectors, and in a real encoder"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            n_keys = st.slider("Keys in a row", 4, 128, scaling.N_KEYS, key="scaling.n", width=300)
+            seed = st.number_input("Seed", 0, 9999, 0, key="scaling.seed", width=120)
+        _figures(_measure(n_keys, int(seed)))
+        teaching.prose(
+            f"Learned projections could shrink by 1/√d and do the same (weights differ by {error(scaling.absorbed())}). So "
+            "the division matters most at the *start* of training, while the projections are random."
+        )
+        _on_encoder()
 
 
 @st.cache_data(max_entries=32, show_spinner="Measuring ...")
@@ -66,9 +81,6 @@ def _figures(measured: pd.DataFrame) -> None:
 
 def _on_encoder() -> None:
     """How widely the scores of real heads spread, with the division."""
-    teaching.prose(
-        "**And in a real encoder?** The standard deviation of each head's scaled scores, on a sentence of yours."
-    )
     encoder, encoding = teaching.choose_sentence("scaling", "The bank of the river was muddy after the rain.")
     spread = torch.tensor(
         [[float(encoding.trace(layer, head).scaled.std()) for head in range(encoder.n_heads)]
@@ -76,7 +88,8 @@ def _on_encoder() -> None:
     )  # fmt: skip
     widest = Head(*divmod(int(spread.argmax()), encoder.n_heads))
     caption = (
-        f"Median {float(spread.median()):.2f}, largest {float(spread.max()):.2f} in {widest}. "
+        f"The spread (standard deviation) of each head's scaled scores: median {float(spread.median()):.2f}, "
+        f"largest {float(spread.max()):.2f} in {widest}. "
         f"Without the division all would be {encoder.d_head**0.5:.1f} times as large (d_head = {encoder.d_head})."
     )
     show_chart(teaching.heads_chart(spread), caption, name="spread of each head's scaled scores")

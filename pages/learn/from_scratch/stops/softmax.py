@@ -1,31 +1,58 @@
-"""Softmax on three words."""
+"""Softmax on a row of scores, and the budget that its weights share."""
+
+import streamlit as st
 
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import softmax
+from selfattn.lessons import bank, softmax
+from selfattn.numbers import decimal, plain
 
-TITLE = "Normalise: softmax on three words"
-STEP = "normalise"
+TITLE = "Normalise: softmax"
+STEP = "softmax"
+IDEA = (
+    "**Softmax** makes shares of scores: raise e to each, so that all are positive, then divide by their sum. Only what comes "
+    "out is called *weights*: a row of them is a budget of 1, like a highlighter with just so much ink."
+)
+QUESTION = "*The* has the score −2, *river* has 3. What does *The* get?"
+OPTIONS = ("nothing", "a small weight, above 0", "a negative weight")
+ANSWER = OPTIONS[1]
+TAKE = "Weights are above 0 and sum to 1: what one word gains, the others lose. A score of 0 is not a weight of 0."
+SOURCE = "good, not, the"
 
 
-def show() -> None:
-    teaching.prose(
-        "Scores can be any numbers. **Softmax** makes shares of them: raise e to each (scaled) score, so that all are "
-        "positive, then divide by their sum. A score that is larger by 1 gets e ≈ 2.7 times the weight. "
-        "Only what comes out here is called *weights*; each row of them sums to 1."
-    )
-    teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \qquad s_i = \frac{q\cdot k_i}{\sqrt{d}}")
-    published = {'query of "good"': softmax.QUERY, **dict(zip(softmax.TOKENS, softmax.KEYS))}
-    with teaching.messages():
-        query, *keys = teaching.vectors("three-words", published).values()
-        steps = softmax.steps(query, keys)
-    with teaching.row():
-        for column, title, caption in (
-            ("score", "Score q · k", f"From {steps.score.min():g} to {steps.score.max():g}."),
-            ("scaled", "Divided by √d", f"The largest is now {steps.scaled.max():.2f}."),
-            ("power", "e to that", f"They sum to {steps.power.sum():.2f}."),
-            ("weight", "Divided by their sum", " + ".join(f"{w:.2f}" for w in steps.weight) + " = 1."),
-        ):
-            teaching.figure(title, bar_list(steps, column, current_theme(), width=170), caption, 250)
-    teaching.prose("Even the word with score 0 gets a share: e⁰ = 1. Softmax never gives exactly nothing.")
+def show(picture, numbers) -> None:
+    river = bank.compute().trace
+    examples = {
+        "bank": (river.query[bank.BANK].tolist(), bank.WORDS["river"], river.key.tolist()),
+        SOURCE: (softmax.QUERY, softmax.TOKENS, softmax.KEYS),
+    }
+    with numbers, teaching.messages():
+        query, tokens, keys = examples[teaching.example("three-words", tuple(examples))]
+        names = [f"{place + 1} {token}" for place, token in enumerate(tokens)]
+        wanted, *typed = teaching.vectors("three-words", {"query": query, **dict(zip(names, keys))}, 110).values()
+        st.markdown("**The budget**")
+        place = tokens.index("river") if "river" in tokens else 0
+        more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
+        others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
+        steps = softmax.steps(wanted, typed, tokens, place, more, others)
+        teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \qquad s_i = \frac{q\cdot k_i}{\sqrt{d}}")
+    titles = {"scores": "Score", "scaled": "÷ √d", "powers": "e to that", "weights": "÷ their sum"}
+    columns = {"scores": "score", "scaled": "scaled", "powers": "power", "weights": "weight"}
+    charts = {
+        name: (title, bar_list(steps, columns[name], current_theme(), width=84)) for name, title in titles.items()
+    }
+    with picture:
+        rest = f" The {others} more words share the rest." if others else " = 1." if not more else "."
+        teaching.steps(
+            charts,
+            f"Scores from {plain(steps.score.min())} to {plain(steps.score.max())}; "
+            + " + ".join(decimal(weight) for weight in steps.weight)
+            + rest,
+            ("scaled", "powers", "total", "weights"),
+        )
+        teaching.prose(
+            "A score that is larger by 1 gets e ≈ 2.7 times the weight. Strong attention to several words goes as far as the "
+            "budget; among many words even a good score is diluted. (The kernel first subtracts the largest score: same weights.)"
+        )
+        teaching.real_head("weights")

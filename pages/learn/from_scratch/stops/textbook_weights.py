@@ -15,21 +15,17 @@ from selfattn.lessons.textbook_weights import TEXTBOOK
 
 TITLE = "Numbers people draw"
 STEP = "consequences"
+IDEA = (
+    "Lessons like to print attention weights: *bank* gives *deposit* .85, *it* gives *animal* .9. They are made up, "
+    "and real heads give others."
+)
+QUESTION = "*Deposit the check at the bank.* Averaged over all heads of the encoder: which does *bank* attend to most?"
 OPTIONS = ("deposit", "the", "check")
+TAKE = "Printed weights illustrate. Real ones are spread over many heads and over special tokens; 1 % of the weight is no match."
 
 
-def show() -> None:
-    teaching.prose(
-        "Lessons like to print attention weights: *bank* gives *deposit* .85, and so on. They are made up to make a "
-        "point."
-    )
+def show(*_) -> None:
     encoder = current_encoder()
-    question = (
-        "*Deposit the check at the bank.* Averaged over all heads of the encoder: which of these three does *bank* attend "
-        "to most?"
-    )
-    if not teaching.predict("drawn-numbers", question, OPTIONS, _answer(encoder)):
-        return
     teaching.prose(
         "Each set stands beside what the encoder's heads really give those words: their average, the head that comes "
         "nearest, and a middling one. All are cut to the words that were drawn and made to sum to 1; how much of the "
@@ -40,9 +36,9 @@ def show() -> None:
     _beside_encoder(encoder, TEXTBOOK[titles.index(title)])
 
 
-def _answer(encoder: Encoder) -> str:
+def answer() -> str:
     """Of the three words, the one that "bank" attends to most, averaged over all heads."""
-    own = textbook_weights.between_words(cached_encode(encoder, TEXTBOOK[0].sentence), TEXTBOOK[0])
+    own = textbook_weights.between_words(cached_encode(current_encoder(), TEXTBOOK[0].sentence), TEXTBOOK[0])
     return OPTIONS[int(own.mean((0, 1, 2)).argmax())]
 
 

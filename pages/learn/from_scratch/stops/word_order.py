@@ -11,18 +11,18 @@ from selfattn.numbers import error
 
 TITLE = "Order must be added"
 STEP = "consequences"
-MOST = 8
+IDEA = (
+    "A weighted sum doesn't know the order of its terms. So without something that tells where each word stands, *dog bites man* "
+    "and *man bites dog* are the same to attention."
+)
+QUESTION = "What does *dog* get in the second sentence, compared with the first?"
 OPTIONS = ("a different vector", "the very same vector", "nothing, it fails")
+ANSWER = OPTIONS[1]
+TAKE = "Order must be added to the embeddings: attention itself doesn't see it."
+MOST = 8
 
 
-def show() -> None:
-    teaching.prose(
-        "*Dog bites man* and *man bites dog* hold the same words. Feed both to self-attention, without telling it "
-        "where each word stands."
-    )
-    question = "What does *dog* get in the second sentence, compared with the first?"
-    if not teaching.predict("order", question, OPTIONS, OPTIONS[1]):
-        return
+def show(*_) -> None:
     published = {"order.words": " ".join(word_order.SENTENCE)}
     with teaching.row():
         st.session_state.setdefault("order.words", published["order.words"])
@@ -50,6 +50,7 @@ def show() -> None:
         if shuffled.difference < 1e-9
         else "**With positions the two sentences differ.** The word's vector now says where it stands, too."
     )
+    teaching.code("scores", "context")
     _on_encoder()
 
 
@@ -58,8 +59,8 @@ def _on_encoder() -> None:
     teaching.prose("**On the real encoder.** The same two sentences; then once more with position 0 for every token.")
     try:
         check = word_order.compare_orders(current_encoder(), "dog bites man", "man bites dog", "dog")
-    except ValueError as error:
-        st.text(str(error))
+    except ValueError as refusal:
+        st.text(str(refusal))
         return
     with st.container(horizontal=True):
         st.metric("Cosine of the two “dog”, positions as usual", f"{check.with_positions:.3f}", width="content")

@@ -1,49 +1,56 @@
-"""The worked example, all four steps."""
+"""All four steps for one word: of the thread, and of the worked example."""
 
 import streamlit as st
 
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import worked_example
-from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, TOKENS, VALUES
-from selfattn.numbers import SHARE, share
+from selfattn.lessons import bank, worked_example
+from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
+from selfattn.numbers import SHARE, decimal, plain, share, vector
 
-TITLE = "Mix: the worked example"
-STEP = "mix"
+TITLE = "Mix: all four steps for one word"
+STEP = "weighted sum"
+IDEA = (
+    "**Project**, **score**, **normalise**, and now **mix**: every value times its weight, added up. The sum is the *context*: "
+    "what the word takes home from its sentence."
+)
+QUESTION = (
+    "*river* hands over [−3, 3] and gets 63 % of *bank*; nearly all the rest goes to a value of [0, 0]. The context?"
+)
+OPTIONS = ("about [−3, 3]", "about [−2, 2]", "[0, 0]")
+ANSWER = OPTIONS[1]
+TAKE = "Context = weights × values, added up. In another sentence other words answer, and the word takes home something else."
+IT = "it"
 
 
-def show() -> None:
-    teaching.prose(
-        'All four steps on three words. In "The animal didn\'t cross the street because it was too tired", the word '
-        '"it" asks three others. **Project**: here are its query, their keys and their values. **Score**: query · key. '
-        "**Normalise**: divide by √d, softmax. **Mix**: add up the values, each times its weight. "
-        'The sum is the *context*: what "it" takes home.'
-    )
-    teaching.formula(r"\text{context} = \sum_i w_i v_i")
-    published = {f'query of "{ASKING}"': QUERY}
-    published |= {f'key of "{token}"': key for token, key in zip(TOKENS, KEYS)}
-    published |= {f'value of "{token}"': value for token, value in zip(TOKENS, VALUES)}
-    with teaching.messages():
-        query, *rest = teaching.vectors("worked-example", published).values()
-        trace = worked_example.compute(query, rest[: len(TOKENS)], rest[len(TOKENS) :])
-    steps = worked_example.steps(trace)
+def show(picture, numbers) -> None:
+    with numbers, teaching.messages():
+        which = teaching.example("worked-example", ("bank of the river", "bank, loan", IT))
+        made = bank.compute("loan" if "loan" in which else "river").trace
+        asking, tokens = ("bank", bank.WORDS["loan" if "loan" in which else "river"]) if which != IT else (IT, TOKENS)
+        query, keys, values = (QUERY, KEYS, VALUES) if which == IT else (made.query[bank.BANK], made.key, made.value)
+        numbered = [f"“{token}”" if tokens.count(token) == 1 else f"“{token}” {n}" for n, token in enumerate(tokens, 1)]
+        published = {f"query of “{asking}”": query}
+        published |= {f"key of {token}": key for token, key in zip(numbered, keys)}
+        published |= {f"value of {token}": value for token, value in zip(numbered, values)}
+        wanted, *rest = teaching.vectors("worked-example", published, 114).values()
+        trace = worked_example.compute(wanted, rest[: len(tokens)], rest[len(tokens) :])
+    steps = worked_example.steps(trace, tokens)
     best = steps.loc[steps.weight.idxmax()]
-    with teaching.row():
-        for column, title, number, caption in (
-            ("score", "Score: q · k", "~g", ", ".join(f"{s:g}" for s in steps.score) + "."),
-            ("scaled", f"Scaled: divided by √d = {1 / trace.scale:.2f}", ".2f", "Smaller, in the same order."),
-            ("weight", "Weight: softmax", SHARE, f'"{best.token}" gets {share(best.weight)}.'),
-        ):
-            chart = bar_list(steps, column, current_theme(), number=number, width=200)
-            teaching.figure(title, chart, caption, 300)
-    terms = "  +  ".join(
-        f"{weight:.2f} × [{', '.join(f'{number:g}' for number in value.tolist())}]"
-        for weight, value in zip(steps.weight, trace.value)
-    )
-    teaching.prose("**Mix**")
-    st.text(f"{terms}  =  [{', '.join(f'{number:.2f}' for number in trace.context[0].tolist())}]")
-    teaching.prose(
-        "The source prints queries, keys and all results, but not the values; those here are ours and land on its "
-        "context. Change a number and watch every step follow."
-    )
+    theme, scores = current_theme(), ", ".join(plain(score) for score in steps.score)
+    charts = {
+        "scores": ("Score: q · k", bar_list(steps, "score", theme, number="~g", width=140)),
+        "scaled": (f"÷ √d = {1 / trace.scale:.2f}", bar_list(steps, "scaled", theme, width=140)),
+        "weights": ("Weight: softmax", bar_list(steps, "weight", theme, number=SHARE, width=140)),
+    }
+    terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(steps.weight, trace.value))
+    with picture:
+        caption = f'Scores {scores}. "{best.token}" gets {share(best.weight)}.'
+        teaching.steps(charts, caption, ("scores", "scaled", "weights", "context"))
+        st.text(f"{terms}  =  {vector(trace.context[0], 2)}", width="stretch")
+        if which == IT:
+            teaching.prose(
+                "The source prints queries, keys and results, but not the values; those are ours and land on its context."
+            )
+        teaching.real_head("weights")

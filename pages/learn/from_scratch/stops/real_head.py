@@ -1,0 +1,49 @@
+"""The end of the path: "bank" in a real head, in both sentences, and the way into the main view."""
+
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from selfattn.charts.bars import bar_list
+from selfattn.dashboard import teaching
+from selfattn.dashboard.cache import cached_encode
+from selfattn.dashboard.encoder_picker import current_encoder
+from selfattn.dashboard.figures import current_theme
+from selfattn.encoders.capture import Head
+from selfattn.examples import PAIRS
+from selfattn.lessons.encoded_words import first_word
+from selfattn.numbers import weight
+
+TITLE = "Now a real head"
+STEP = "a real head"
+IDEA = (
+    "A real encoder does the same six steps, with 384 numbers a word and 72 heads, and nobody wrote its matrices: they were "
+    "learned. Its heads work like eight spotlights on one stage, each with its own query, but not each with one clear job."
+)
+QUESTION = "In *The bank of the river.*, a head gives *river* much of the weight of *bank*. Does it make the meaning?"
+OPTIONS = (
+    "yes, weight is meaning",
+    "no: put its output from another sentence in its place, and see how far bank moves",
+)
+ANSWER = OPTIONS[1]
+TAKE = "A real head's arithmetic is what you have just done. What a head attends to is seen; what it does is tested, by a swap."
+
+
+def show(*_) -> None:
+    encoder, pair = current_encoder(), PAIRS[0]
+    chosen = st.radio("Head", ("L5 H7", "L0 H10"), key="real-head.head", horizontal=True)
+    head = Head(*(int(part[1:]) for part in chosen.split()))
+    head = Head(min(head.layer, encoder.n_layers - 1), min(head.head, encoder.n_heads - 1))
+    with teaching.row():
+        for name, sentence in (("A", pair.first), ("B", pair.second)):
+            encoding = cached_encode(encoder, sentence)
+            row = encoding.weights(*head)[first_word(encoding, pair.word).start].tolist()
+            frame = pd.DataFrame({"token": encoding.tokens, "weight": row})
+            answer = first_word(encoding, "river" if name == "A" else "loan")
+            caption = f'{sentence} "{pair.word}" gives "{answer.text}" {weight(row[answer.start])}.'
+            chart = bar_list(frame, "weight", current_theme(), domain=(0, 1.2), width=380)
+            teaching.figure(f"{name}: what “bank” attends to in {head}", chart, caption, 560)
+    teaching.code("scores", "scaled", "weights", "context")
+    link = urlencode({"model": "all-MiniLM-L6-v2", "example": pair.word, "head": str(head)})
+    st.markdown(f"### [Now a real head: swap it →](./?{link})")

@@ -1,0 +1,67 @@
+"""What happens to the context: it is added to the word's own vector, and the sum is brought to one size."""
+
+import streamlit as st
+import torch
+
+from selfattn.analysis.steps import head_steps
+from selfattn.captions.steps import head_output
+from selfattn.charts.heatmap import heatmap
+from selfattn.dashboard import teaching
+from selfattn.dashboard.cache import cached_encode
+from selfattn.dashboard.encoder_picker import current_encoder
+from selfattn.dashboard.figures import current_theme
+from selfattn.encoders.capture import Head
+from selfattn.lessons import bank
+from selfattn.numbers import vector
+
+TITLE = "Add: the word keeps itself"
+STEP = "context"
+IDEA = (
+    "The blend doesn't replace the word: it is *added* to the word's own vector (the **residual**). **Layer norm** then takes "
+    "the mean away and divides by the spread, so that no vector grows from layer to layer."
+)
+QUESTION = "*bank* starts as money 1, water 1. After the head, beside *river*, which is larger?"
+OPTIONS = ("money", "water", "still equal")
+ANSWER = OPTIONS[1]
+TAKE = (
+    "New vector = layer norm(own vector + what the heads add). One word, one static vector; two sentences, two vectors."
+)
+NUMBERS = ("money", "water", "glue")
+
+
+def show(picture, numbers) -> None:
+    with numbers, teaching.messages():
+        sentence = st.radio("The other word", list(bank.WORDS), key="residual.sentence", horizontal=True)
+        published = {word.lower(): bank.EMBEDDINGS[word.lower()] for word in bank.WORDS[sentence]}
+        made = bank.compute(sentence, teaching.vectors("residual", published, 110))
+        _real()
+    own = made.embeddings[bank.BANK]
+    rows = ("own vector", "added by the head", "sum", "after layer norm")
+    table = torch.stack([own, made.added, made.total, made.normed])
+    code = {
+        "added": "added = context @ w_output   # (2,) @ (2, 3) -> (3,)",
+        "total": "total = embedding + added    # the residual",
+        "normed": "normed = (total - total.mean()) / total.std(unbiased=False)",
+    }
+    chart = heatmap(table, rows, current_theme(), columns=NUMBERS, kind="signed", names=("", "about"), cell=(110, 44))
+    with picture:
+        st.text(f'"{" ".join(made.words)}"')
+        context, nothing = made.trace.context[bank.BANK], float(made.added.abs().max()) == 0
+        caption = (
+            f"The context {vector(context, 2)} becomes {vector(made.added, 2)} and is added to {vector(own)}: "
+            f'{vector(made.total, 2)}. "bank" is now more about '
+            f"{'neither' if nothing else NUMBERS[int(made.total[:2].argmax())]}."
+        )
+        teaching.steps({"total": ("What becomes of “bank”", chart)}, caption, ("added", "total", "normed"), code)
+
+
+def _real() -> None:
+    """What a real head adds to "bank", beside the length of the vector that it is added to."""
+    encoder = current_encoder()
+    if not encoder.recomputable:
+        return
+    encoding, head = cached_encode(encoder, teaching.REAL), Head(0, min(10, encoder.n_heads - 1))
+    steps, place = head_steps(encoder, encoding, *head), encoding.words[1].start
+    if "output" in steps:
+        rows = ({"the sentence": steps[name].values[place]} for name in ("output", "input"))
+        st.text(f"A real head, {head}. {teaching.REAL} {head_output(*rows)}", width="stretch")

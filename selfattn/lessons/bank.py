@@ -1,0 +1,60 @@
+"""The thread of the guided path: "bank" beside a river or a loan, from its one static vector to the vector that the head leaves.
+
+Source: ours, made so that every number can be read: an embedding says how much a word is about money, about water, and
+whether it only glues others together. The search is the one that the lessons tell in words ("am I money or land?").
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from selfattn.kernel import AttentionTrace, attend
+from selfattn.lessons import typed_numbers
+
+WORDS = {"river": ("The", "bank", "of", "the", "river"), "loan": ("The", "bank", "approved", "the", "loan")}
+BANK, LAST = 1, 4  # positions of the word that asks, and of the one that answers
+EMBEDDINGS = {
+    "the": (0.0, 0.0, 1.0), "bank": (1.0, 1.0, 0.0), "of": (0.0, 0.0, 1.0), "river": (0.0, 3.0, 0.0),
+    "approved": (1.0, 0.0, 1.0), "loan": (3.0, 0.0, 0.0),
+}  # fmt: skip
+W_QUERY = ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0))  # looks for what the word is about
+W_KEY = ((1.0, 0.0), (0.0, 1.0), (-1.0, -1.0))  # glue is filed under nothing
+W_VALUE = ((1.0, -1.0), (-1.0, 1.0), (0.0, 0.0))  # hands over the difference: an undecided word hands over nothing
+W_OUTPUT = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Bank:
+    """One sentence through one head, and what that leaves of "bank"."""
+
+    words: tuple[str, ...]
+    embeddings: Tensor  # (5, 3)
+    trace: AttentionTrace  # query, key, value (5, 2)
+    added: Tensor  # (3,) what the head adds to "bank": its context times W_O
+    total: Tensor  # (3,) the word's own vector, and that
+    normed: Tensor  # (3,) after layer norm: mean 0, variance 1
+
+
+def compute(sentence: str = "river", typed: Mapping[str, Sequence[float]] = EMBEDDINGS) -> Bank:
+    """The sentence whose last word is "river" or "loan". typed: embeddings in place of ours."""
+    words = WORDS[sentence]
+    known = EMBEDDINGS | dict(typed)
+    embeddings = typed_numbers.matrix("Embeddings", [known[word.lower()] for word in words], 3)
+    query, key, value = (embeddings @ matrix(weights) for weights in (W_QUERY, W_KEY, W_VALUE))
+    trace = attend(query, key, value)
+    added = trace.context[BANK] @ matrix(W_OUTPUT)
+    total = embeddings[BANK] + added
+    return Bank(words, embeddings, trace, added, total, layer_norm(total))
+
+
+def matrix(rows: Sequence[Sequence[float]]) -> Tensor:
+    """Rows of numbers in float64."""
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def layer_norm(vector: Tensor) -> Tensor:
+    """(d,) -> (d,): the mean taken away, divided by the spread; a vector of equal numbers becomes 0."""
+    spread = vector.std(unbiased=False)
+    return (vector - vector.mean()) / (spread if spread > 0 else 1.0)
