@@ -18,6 +18,7 @@ from torch.nn.functional import normalize
 from selfattn.analysis.measures import similarity
 from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder, run
 from selfattn.encoders.encoder import KNOCK_OUT_TOKENS, Encoder, Progress
+from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.kernel import AttentionTrace
@@ -57,12 +58,14 @@ def interchange_pair(
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
     how: str = "exact",
     progress: Progress = lambda done, total: None,
+    move: bool = False,
 ) -> PairInterchange:
     """Swap heads' outputs at a word between two sentences, and measure how far its last vector moves to the other's.
 
     The unit vector's way from A to B, u_B - u_A, is the axis; a split word's pieces all get the donor's mean. heads: as in
     `Encoder.knock_out` (a tuple is swapped together: effects don't add up). how: "exact" runs each swap, "gradient" is its
-    first order, in three passes. control: a sentence of A's sense, put into A only.
+    first order, in three passes. control: a sentence of A's sense, put into A only. move: the pieces don't all get the
+    donor's mean but each its own output, moved by the donor's mean minus theirs: what sets them apart stays.
     One pair is a hint: over other pairs of the same word other heads lead (`selfattn.senses.interchange`). Only the word's
     own position is swapped, so what other positions gathered for it counts to the head that fetched it.
     Raises NotRecomputable where the encoder is shown only, TextError, ValueError.
@@ -82,14 +85,16 @@ def interchange_pair(
     for number, (at, donor, axis) in enumerate(runs):
         step, place = half_of(progress, number, len(runs)), places[at]
         if how == "exact":
-            own = tuple(place.positions)
-            patches = [[Patch(*head, own, donors[donor][head]) for head in each] for each in sets]
+            own, values = tuple(place.positions), donors[donor]
+            if move:
+                values = _by_position(encodings[at], own) + (values - donors[at])[..., None, :]
+            patches = [[Patch(*head, own, values[head]) for head in each] for each in sets]
             after = normalize(encoder.patched_vectors(place.text, own, patches, step, place.pair).double(), dim=1)
             moved = (after - units[at]) @ axis
             cosine = (after @ units[1]).float() if number == 0 else cosine
         else:
             (slopes,) = context_gradients(encoder, [places[at]], axis[None])
-            each_head = slopes.toward(donors[donor])[0]
+            each_head = slopes.toward(donors[donor], move)[0]
             moved = torch.stack([sum((each_head[head] for head in each), torch.zeros(())) for each in sets])
             step(1, 1)
         shares[number] = moved / way.square().sum()
@@ -100,6 +105,11 @@ def interchange_pair(
     return PairInterchange(
         share=(a_from_b + b_from_a) / 2, a_from_b=a_from_b, b_from_a=b_from_a, control=control_share, cosine=cosine
     )
+
+
+def _by_position(encoding: Encoding, positions: Sequence[int]) -> Tensor:
+    """What each head hands each of the word's pieces: (n_layers, n_heads, p, d_head)."""
+    return torch.stack([encoding.own_context(layer)[:, list(positions)] for layer in range(encoding.n_layers)])
 
 
 def swapped_vector(encoder: Encoder, first: Place | tuple, second: Place | tuple, heads: Sequence[Head]) -> Tensor:
@@ -118,9 +128,13 @@ class ContextGradients:
     context: Tensor  # (n_layers, n_heads, p, d_head)
     recordings: tuple[LayerRecording, ...]
 
-    def toward(self, donor: Tensor) -> Tensor:
-        """The first-order change when the contexts become the donor's, (n_layers, n_heads, d_head): (m, n_layers, n_heads)."""
-        return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
+    def toward(self, donor: Tensor, move: bool = False) -> Tensor:
+        """The first-order change when the contexts become the donor's, (n_layers, n_heads, d_head): (m, n_layers, n_heads).
+
+        move: when their mean does, and each moves with it.
+        """
+        start = self.context.mean(dim=-2, keepdim=True) if move else self.context
+        return (self.gradient * (donor[..., None, :] - start)).sum(dim=(-2, -1))
 
 
 def context_gradients(encoder: Encoder, places: Sequence[Place | tuple], directions: Tensor) -> list[ContextGradients]:

@@ -22,6 +22,7 @@ from selfattn.dashboard.queue import run_slot
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
+from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling
 from selfattn.settings import Settings
 
 T = TypeVar("T")
@@ -205,16 +206,36 @@ def cached_effect(encoder: Encoder, first: Place, second: Place, how: str = "zer
 
 
 def cached_interchange(
-    encoder: Encoder, first: Place, second: Place, control: Place | None, heads: tuple | None = None, how: str = "exact"
+    encoder: Encoder,
+    first: Place,
+    second: Place,
+    control: Place | None,
+    heads: tuple | None = None,
+    how: str = "exact",
+    move: bool = False,
 ) -> PairInterchange:
     """How far swapping heads moves the word (`interchange_pair`): every head alone, or the sets in `heads`."""
     return cached(
         encoder,
-        ("interchange", first, second, control, heads, how),
-        lambda progress: interchange_pair(encoder, first, second, control, heads=heads, how=how, progress=progress),
+        ("interchange", first, second, control, heads, how, move),
+        lambda progress: interchange_pair(
+            encoder, first, second, control, heads=heads, how=how, progress=progress, move=move
+        ),
         "Swapping each head in turn ..." if heads is None else "",
         runs=True,
     )
+
+
+def cached_pooling(encoder: Encoder) -> Pooling | str:
+    """How the encoder makes one vector of a sentence, or why it doesn't."""
+
+    def make(progress: Progress) -> Pooling | str:
+        try:
+            return load_pooling(encoder)
+        except NoPooling as error:
+            return str(error)
+
+    return cached(encoder, "pooling", make)
 
 
 def cached_error(encoder: Encoder, text: str, layer: int, head: int | None = None) -> float:

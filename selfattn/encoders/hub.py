@@ -23,8 +23,9 @@ from huggingface_hub.utils import tqdm, validate_repo_id
 from selfattn.encoders.errors import LoadError
 from selfattn.settings import Settings
 
-# Enough to load an encoder and its tokeniser; no pickles, no code. Folders within hold other forms of the same model.
+# Enough to load an encoder and its tokeniser; no pickles, no code. Folders within hold other forms of the same model, but one.
 FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
+POOLING = re.compile(r"\w+_Pooling/config\.json", re.ASCII)  # how a sentence embedder pools tokens (pooling.py)
 UNREACHABLE = (HTTPError, HfHubHTTPError, OfflineModeIsEnabled, OSError)
 
 # main, v1.0, refs/pr/1, a commit. In the cache a revision is a file's name: none may lead out of it.
@@ -86,7 +87,8 @@ def _check_id(name: str, revision: str | None) -> None:
 def _download(name: str, revision: str | None, info: ModelInfo, report: Callable[[str], None]) -> Path:
     """Fetch the files of one commit that aren't in the cache yet: their folder."""
     sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
-    wanted = sorted(f for f in sizes if "/" not in f and any(fnmatch(f, pattern) for pattern in FILES))
+    wanted = [f for f in sizes if "/" not in f and any(fnmatch(f, pattern) for pattern in FILES)]
+    wanted = [*filter(POOLING.fullmatch, sizes), *sorted(wanted)]
     if not any(file.endswith(".safetensors") for file in wanted):
         raise LoadError(
             "safetensors",

@@ -45,6 +45,9 @@ def stand_in(tmp_path_factory):
     root = tmp_path_factory.mktemp("hub")
     good = save_tiny(FAMILIES["BERT"], root / "good")
     (good / "pytorch_model.bin").write_bytes(pickle.dumps("never fetched"))
+    (good / "1_Pooling").mkdir()
+    for file in ("1_Pooling/config.json", "1_Pooling/model.safetensors", "modules.json"):
+        (good / file).write_text("{}")
     pickled = save_tiny(FAMILIES["BERT"], root / "pickled")
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
     server = StandInHub({"some/good": good, "some/pickled": pickled, "some/gated": good}, gated={"some/gated"})
@@ -90,7 +93,8 @@ class _Answers(BaseHTTPRequestHandler):
     def _info(self, name: str, revision: str):
         folder = self._folder(name, revision)
         if folder is not None:
-            files = [{"rfilename": f.name, "size": f.stat().st_size} for f in sorted(folder.iterdir())]
+            paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+            files = [{"rfilename": str(f.relative_to(folder)), "size": f.stat().st_size} for f in paths]
             self._send(200, json.dumps({"id": name, "sha": COMMIT, "siblings": files}).encode())
 
     def _file(self, name: str, revision: str, file: str):

@@ -54,6 +54,9 @@ def test_download_then_the_cache_without_a_network(stand_in, tmp_path):
     assert any(stage.endswith(": 100 %") for stage in fetched["stages"])
     assert not any("Downloading" in stage for stage in again["stages"])
     assert not any(path.endswith(".bin") for path in stand_in.asked)
+    files = {path.partition(f"/resolve/{stand_in.commit}/")[2] for path in stand_in.asked}
+    assert {file for file in files if "/" in file} == {"1_Pooling/config.json"}  # how a sentence embedder pools tokens
+    assert "modules.json" in files
     ways = [("some/good", revision, "") for revision in (None, "main", stand_in.commit)]
     *cached, absent = ask(tmp_path, NOWHERE, *ways, ("some/other", None, ""))
     for found in cached:

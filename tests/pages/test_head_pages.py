@@ -11,14 +11,16 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from vl_convert import vegalite_to_svg
 
-from pages.explore.all_heads.maps_and_lines import MEASURES
+from pages.explore.all_heads.maps_and_lines import MEASURES, SIMILARITY
 from selfattn import Head, load_encoder, numbers
 from selfattn.analysis.patterns import fits, nearest_first
+from selfattn.analysis.sentence_similarity import interchange_sentences, sentence_removal, sentence_similarity
 from selfattn.analysis.steps import head_steps
 from selfattn.captions import attention as captions
 from selfattn.captions.vectors import NOISE
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
-from selfattn.examples import labelled_sentences
+from selfattn.encoders.pooling import load_pooling
+from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
 
 from .conftest import APP
@@ -305,11 +307,43 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monke
     assert not any("labelled" in text for text in texts(at))
 
 
-@pytest.mark.parametrize("measure", [name for name in MEASURES if name != "entropy"])
+@pytest.mark.parametrize("measure", [name for name in MEASURES if name != "entropy" and name not in SIMILARITY])
 def test_each_measure_colours_the_grid(measure):
     at = start(ALL, measure=measure)
     assert not at.exception
     assert any(text.startswith(f"{measure[0].upper()}{measure[1:]}: most in") for text in texts(at))
+
+
+@pytest.mark.parametrize("measure", SIMILARITY)
+def test_the_heads_that_carry_the_similarity_of_two_sentences(encoder, measure):
+    at = start(ALL, measure=measure, head="L2 H3")
+    assert not at.exception and not at.error
+    pooling, pair = load_pooling(encoder), PAIRS[0]
+    texts_of = (pair.first, pair.second, pair.control)
+    if measure == "similarity, swap":
+        swaps = interchange_sentences(encoder, pooling, *texts_of)
+        own, control = swaps.share, swaps.control
+    else:
+        own, control = (sentence_removal(encoder, pooling, pair.first, other) for other in texts_of[1:])
+    drawn = placed_heads(at).set_index("name")
+    for head in ("L0 H10", "L5 H7", "L2 H3"):
+        layer, number = int(head[1]), int(head.split("H")[1])
+        assert drawn[measure][head] == pytest.approx(float(own[layer, number]), abs=1e-4)
+        assert drawn[f"{measure}, control"][head] == pytest.approx(float(control[layer, number]), abs=1e-4)
+    cosine = numbers.cosine(sentence_similarity(encoder, pooling, pair.first, pair.second))
+    (reading,) = [text for text in texts(at) if text.startswith(f"The two sentence vectors have cosine {cosine}.")]
+    assert "L2 H3" in reading and "control sentence" in reading and "One pair is a hint" in reading
+
+
+def test_where_there_is_no_sentence_vector_the_page_says_why(tmp_path, monkeypatch):
+    at = start(ALL, measure="similarity, swap", a="bank " * 300)
+    assert any("reads 256: the rest would be cut off" in info.value.replace("\\", "") for info in at.info)
+    folder = save_tiny(FAMILIES["BERT"], tmp_path)
+    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
+    at = start(ALL, measure="similarity, removal")
+    assert not at.exception and not at.error
+    assert any("has no modules.json: it doesn't say how" in info.value.replace("\\", "") for info in at.info)
+    assert any(text.startswith("Entropy: most in") for text in texts(at))
 
 
 def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(monkeypatch):

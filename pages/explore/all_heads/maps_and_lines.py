@@ -7,17 +7,26 @@ from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
-from selfattn.analysis.measures import head_measures
+from selfattn.analysis.measures import head_measures, similarity
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
+from selfattn.captions import sentences as captions_of_sentences
 from selfattn.captions.vectors import noise_floor
 from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
-from selfattn.dashboard.cache import cached, cached_effect, cached_encode
+from selfattn.dashboard.cache import cached, cached_effect, cached_encode, cached_interchange, cached_pooling
 from selfattn.dashboard.choice import Choice, Occurrence
-from selfattn.dashboard.figures import current_theme, show_chart, show_error
-from selfattn.dashboard.pickers import binning, pick_map_options, segmented, table_of, whole, zoomed
+from selfattn.dashboard.figures import current_theme, literal, show_chart, show_error
+from selfattn.dashboard.pickers import (
+    binning,
+    pick_map_options,
+    segmented,
+    swaps_are_exact,
+    table_of,
+    whole,
+    zoomed,
+)
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
@@ -40,7 +49,17 @@ MEASURES = {
     ),
     "effect (mean)": ("signed", "The same with the head's output set to its mean over the sentence instead of zero."),
     "control": ("signed", "The effect (zero) for the control: A against a sentence of the same sense."),
+    "similarity, swap": (
+        "signed",
+        "How far A's sentence vector moves to B's, and B's to A's, when the head's mean output over the sentence becomes the "
+        "other's. A sentence vector is the mean of last hidden states that the encoder's own files name.",
+    ),
+    "similarity, removal": (
+        "signed",
+        "Removing the head in both sentences (output set to zero): by how much the cosine of the sentence vectors rises.",
+    ),
 }
+SIMILARITY = {"similarity, swap": captions_of_sentences.swap, "similarity, removal": captions_of_sentences.removal}
 EFFECTS = {"effect": ("second", "zero"), "effect (mean)": ("second", "mean"), "control": ("control", "zero")}
 
 
@@ -63,18 +82,26 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
     """Every head's map in one picture; a click chooses a head."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         removable = side.encoding.pair is None  # two segments are one text: there is no second to compare with
-        known = [name for name in MEASURES if name not in EFFECTS or (removable and _can_remove(choice, name))]
+        effects = [*EFFECTS, *SIMILARITY]
+        known = [name for name in MEASURES if name not in effects or (removable and _can_remove(choice, name))]
         if st.session_state.get("measure", known[0]) not in known:
             st.session_state.measure = known[0]
         measure = st.selectbox("Coloured strip", known, key="measure", bind="query-params", width=220)
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
+    columns, similar = dict(cached_measures(choice.encoder, side.encoding)), None
+    if measure in SIMILARITY:
+        similar = _similarity(choice, measure)
+        if isinstance(similar, str):
+            st.info(literal(similar))
+            measure = known[0]
+        else:
+            columns |= similar[1]
     unit, meaning = MEASURES[measure]
-    columns = dict(cached_measures(choice.encoder, side.encoding))
     if measure in EFFECTS:
         against, how = EFFECTS[measure]
         first, second = choice.pair.first.place, getattr(choice.pair, against).place
         columns[measure] = cached_effect(choice.encoder, first, second, how)
-    frame, noise = noise_floor(heads_frame(**columns), measure, choice.encoder.dtype, dict.fromkeys(EFFECTS, 1.0))
+    frame, noise = noise_floor(heads_frame(**columns), measure, choice.encoder.dtype, dict.fromkeys(effects, 1.0))
     if ordered:
         frame = frame.sort_values(measure, ascending=False, kind="stable", ignore_index=True)
     maps = _thumbnails(choice.encoder, side.encoding)
@@ -88,9 +115,38 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
         columns=choice.encoder.n_heads,
         named=ordered,
     )
-    reading = f"{captions.measure_by_head(frame, measure, unit, str(choice.head))} {noise}".rstrip()
+    if measure in SIMILARITY:
+        reading = SIMILARITY[measure](frame, measure, str(choice.head), similar[0])
+    else:
+        reading = captions.measure_by_head(frame, measure, unit, str(choice.head))
+    reading = f"{reading} {noise}".rstrip()
     show_chart(chart, reading, key="grid", heads=True, name="all heads", table=lambda: frame)
     st.caption(f"{meaning} {'' if unit == 'signed' else 'Mean over the rows of the ordinary tokens.'}")
+
+
+def _similarity(choice: Choice, measure: str) -> tuple[float, dict[str, Tensor]] | str:
+    """The cosine of the two sentences' vectors, and the measure by head, with its control's where there is one.
+
+    Or why this encoder, or one of these texts, has none.
+    """
+    encoder, pair, pooling = choice.encoder, choice.pair, cached_pooling(choice.encoder)
+    if isinstance(pooling, str):
+        return f"No sentence vector: {pooling}"
+    sides = [side.encoding for side in (pair.first, pair.second, pair.control) if side is not None]
+    try:
+        places = [(side.text, pooling.positions(encoder.tokenize(side.text))) for side in sides]
+    except TextError as error:
+        return f"No sentence vector: {error}"
+    vectors = [side.vector(encoder.n_layers, at) for side, (_, at) in zip(sides, places)]
+    if measure == "similarity, swap":
+        how = "exact" if swaps_are_exact(encoder, pair) else "gradient"
+        control = places[2] if pair.control else None
+        swaps = cached_interchange(encoder, *places[:2], control, None, how, move=True)
+        own, same = swaps.share, swaps.control
+    else:
+        own, same = (cached_effect(encoder, places[0], other) for other in (places[1], places[-1]))
+    columns = {measure: own} | ({f"{measure}, control": same} if pair.control else {})
+    return float(similarity(*vectors[:2])), columns
 
 
 def _can_remove(choice: Choice, measure: str) -> bool:

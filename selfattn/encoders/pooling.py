@@ -1,0 +1,102 @@
+"""How a sentence embedder makes one vector of a sentence, as its folder's own files say.
+
+sentence-transformers writes modules.json (the steps in order), 1_Pooling/config.json (which tokens' last hidden states are
+averaged) and two more small files. What one of them asks for and isn't done here is named and refused, never left out.
+Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from selfattn.encoders.encoder import Encoder, Tokens
+from selfattn.encoders.errors import LoadError, TextError
+from selfattn.encoders.plain_files import parse_object, read_json, read_plain
+from selfattn.encoders.sources import resolve
+
+MOST_BYTES = 2**20  # of each of these files
+STEPS = ["Transformer", "Pooling", "Normalize"]  # the last may be missing: a cosine doesn't see it
+OLD_KEYS = {
+    "pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}  # fmt: skip
+# Which tokens a way of pooling averages. With the root of the length in place of the length a mean keeps its direction.
+POOLED = {"cls": slice(0, 1), "mean": slice(None), "mean_sqrt_len_tokens": slice(None), "lasttoken": slice(-1, None)}
+
+
+class NoPooling(RuntimeError):
+    """The encoder's folder doesn't say how to make one vector of a sentence, or says what isn't done here; and which."""
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """The sentence's vector is the mean of the last hidden states at some positions; only its direction counts."""
+
+    mode: str  # one of POOLED
+    max_tokens: int | None  # sentence-transformers cuts a longer text; None: no limit of its own
+
+    def positions(self, tokens: Tokens) -> tuple[int, ...]:
+        """The positions that are averaged, special tokens among them. Raises TextError for a text that would be cut."""
+        n = len(tokens.ids)
+        if self.max_tokens is not None and n > self.max_tokens:
+            raise TextError(
+                f"This text has {n:,} tokens, and as a sentence embedder this encoder reads {self.max_tokens:,}: the rest would "
+                f"be cut off. Shorten it by {n - self.max_tokens:,} tokens."
+            )
+        return tuple(range(n)[POOLED[self.mode]])
+
+
+def load_pooling(encoder: Encoder) -> Pooling:
+    """How this encoder makes one vector of a sentence, from the folder it was loaded from. Raises NoPooling."""
+    try:
+        return read_pooling(resolve(encoder.name, encoder.revision).folder)
+    except LoadError as error:
+        raise NoPooling(f"{encoder.name} can't be read as a sentence embedder: {error}") from None
+    except NoPooling as error:
+        raise NoPooling(f"{encoder.name} {error}") from None
+
+
+def read_pooling(folder: Path) -> Pooling:
+    """The same from a folder. Raises NoPooling, whose message wants the encoder's name before it, and LoadError."""
+    if not (folder / "modules.json").is_file():
+        raise NoPooling("has no modules.json: it doesn't say how it makes one vector of a sentence.")
+    steps = _steps(folder)
+    names = [str(step.get("type", "")).rpartition(".")[2] for step in steps]
+    if names not in (STEPS, STEPS[:2]):
+        raise NoPooling(f"makes its sentence vector by {', '.join(names)}; expected {', '.join(STEPS)}.")
+    first, place = str(steps[0].get("path", "")), str(steps[1].get("path", ""))
+    if first or not place or Path(place).name != place:
+        raise NoPooling(
+            f"has its steps in {first or '.'!r} and {place!r}; expected '.' and a folder such as '1_Pooling'."
+        )
+    pooled = read_json(folder / place / "config.json", MOST_BYTES, "pooling")
+    modes = pooled.get("pooling_mode") or [mode for key, mode in OLD_KEYS.items() if pooled.get(key)]
+    modes = [modes] if isinstance(modes, str) else modes
+    if len(modes) != 1 or modes[0] not in POOLED:
+        raise NoPooling(
+            f"pools tokens by {' and '.join(map(str, modes)) or 'nothing'}; expected one of {', '.join(POOLED)}."
+        )
+    own = _optional(folder / "sentence_bert_config.json")
+    if own.get("do_lower_case"):
+        raise NoPooling("puts each text in lower case before its tokeniser, which isn't done here.")
+    if (prompt := _optional(folder / "config_sentence_transformers.json").get("default_prompt_name")) is not None:
+        raise NoPooling(f"puts a prompt ({prompt!r}) before each text, which isn't done here.")
+    most = own.get("max_seq_length")
+    return Pooling(modes[0], most if isinstance(most, int) else None)
+
+
+def _steps(folder: Path) -> list[dict]:
+    """The list in modules.json, as a value of an object: a list alone is no object."""
+    try:
+        steps = parse_object(b'{"steps": %b}' % read_plain(folder / "modules.json", MOST_BYTES))["steps"]
+        if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+            raise ValueError("expected a list of steps")
+    except (ValueError, RecursionError) as error:
+        raise LoadError(
+            "pooling", f"{folder.name}/modules.json can't be read: {error}. Save the model again."
+        ) from None
+    return steps
+
+
+def _optional(path: Path) -> dict:
+    return read_json(path, MOST_BYTES, "pooling") if path.is_file() else {}
