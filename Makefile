@@ -25,6 +25,7 @@ test-ray: .venv/ray
 lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m mypy
 
 bench: .venv/bench
 	$(BIN)/python -m benchmarks
@@ -32,7 +33,7 @@ bench: .venv/bench
 	$(BIN)/python -m benchmarks.fuzz
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

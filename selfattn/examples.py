@@ -82,7 +82,7 @@ def labelled_sentences() -> pandas.DataFrame:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    with (DATA / f"{name}.csv").open(encoding="utf-8", newline="") as table:
+    with (DATA / f"{name}.csv").open(encoding="utf-8") as table:
         return list(csv.DictReader(table))
 
 

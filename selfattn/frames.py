@@ -71,10 +71,10 @@ def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     text, only ("A" or "B" where the other sentence hasn't the word, else ""), a, b (weights; NaN where there is none),
     chosen. The chosen words are matched; a special token never matches a word that is spelled like it.
     """
-    sides = [[(row.special, row.text.casefold()) for row in frame.itertuples()] for frame in (first, second)]
-    anchor = tuple(frame["chosen"].tolist().index(True) for frame in (first, second))
+    a, b = ([(row.special, row.text.casefold()) for row in frame.itertuples()] for frame in (first, second))
+    anchor = first["chosen"].tolist().index(True), second["chosen"].tolist().index(True)
     rows = []
-    for i, j in align(*sides, anchor):
+    for i, j in align(a, b, anchor):
         word = first.iloc[i] if i is not None else second.iloc[j]
         rows.append(
             {

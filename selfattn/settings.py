@@ -56,7 +56,7 @@ def variable(name: str) -> str:
     return f"SELFATTN_{name.upper()}"
 
 
-def _parsed(setting, text: str) -> int | bool | Path | tuple[str, ...]:
+def _parsed(setting, text: str) -> Any:
     match setting.default:
         case bool():
             return text != "0"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -87,7 +88,7 @@ class Encoder:
     recomputable: bool  # measured at load: as many recordings as layers, and parity with the model's own weights
     reason: str  # why not, where it isn't
     model: nn.Module
-    tokenizer: object
+    tokenizer: Any  # a fast tokenizer of transformers
     digest: str = ""  # sha256 of the weights file
     files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each file it was read from
     note: str = ""  # what a visitor should know ("the encoder half of T5")

@@ -57,7 +57,7 @@ class Encoding:
         Raises IndexError for a layer or head that the encoder hasn't, NotRecomputable where it is shown only.
         """
         self._check_recomputable()
-        layer, head = self._checked(layer, head)
+        layer, head = _within(layer, self.n_layers, "layer"), _within(head, self.n_heads, "head")
         return self.recordings[layer].trace(head, rows or slice(None))
 
     def weights(self, layer: int, head: int | None = None, rows: slice | None = None) -> Tensor:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -209,7 +210,7 @@ def _difference(earlier: dict, now: dict) -> str | None:
     for name in {**earlier, **now}:
         before, after = earlier.get(name), now.get(name)
         if name in ("encoder", "files") and before != after:
-            return _difference(before, after)
+            return _difference(before or {}, after or {})
         if name not in ("input", "sha256") and before != after:
             is_file = "." in name
             return f"the encoder's {name} has changed" if is_file else f"{name} was {before!r} and is {after!r}"
@@ -219,7 +220,8 @@ def _difference(earlier: dict, now: dict) -> str | None:
 def _input_difference(earlier: dict, now: dict) -> str | None:
     """The first place where the input differs, in words; everything else is the same."""
     size = now["part_rows"]
-    for before, after in zip_longest(earlier["input"], now["input"], fillvalue={"file": None, "chunks": []}):
+    nothing: dict[str, Any] = {"file": None, "chunks": []}
+    for before, after in zip_longest(earlier["input"], now["input"], fillvalue=nothing):
         if before["file"] != after["file"]:
             return f"the input has {after['file'] or 'no file'} where it had {before['file'] or 'none'}"
         for number, (old, new) in enumerate(zip_longest(before["chunks"], after["chunks"])):
@@ -287,12 +289,12 @@ def _read_part(folder: Path, path: Path, scan: str) -> _Part:
     try:
         with open(path, "rb") as stream:
             intact = short_digest(stream) == match[2]
-        footer = pq.read_metadata(path) if intact else None
-        own = json.loads(footer.metadata[b"part"]) if intact else {}
+        if not intact:
+            raise ValueError
+        footer = pq.read_metadata(path)
+        own = json.loads(footer.metadata[b"part"])
     except (ValueError, KeyError, TypeError):
-        intact = False
-    if not intact:
-        raise ScanError(f"{path} is damaged: its checksum isn't the one in its name. {AGAIN}")
+        raise ScanError(f"{path} is damaged: its checksum isn't the one in its name. {AGAIN}") from None
     index = int(match[1])
     if (own["scan"], own["index"]) != (scan, index):
         raise ScanError(f"{path} is from another scan or another place in this one. {AGAIN}")

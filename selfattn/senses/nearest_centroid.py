@@ -154,7 +154,7 @@ def _report(
         words=words,
         items=items,
         rejected=rejected,
-        bag=tuple(float(bag[name][0]) for name in ("accuracy", "low", "high")),
+        bag=(float(bag["accuracy"][0]), float(bag["low"][0]), float(bag["high"][0])),
         chance=float(np.mean(1 / np.array(n_senses))),
         threshold=threshold(shuffled["context"]) if encoder.recomputable else float("nan"),
         shuffles=shuffles,

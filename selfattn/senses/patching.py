@@ -285,7 +285,7 @@ def _exactly(
         part = int(weights.abs().argmax())  # the donors are the same for every part of the axis, which is none of them
         for own in (False, True):
             donor = torch.einsum("k,klhd->lhd", donor_weights(fold, own)[0, i, part].float(), word.outputs)
-            patches += [[Patch(*head, positions, donor[head]) for head in heads] for heads in sets]
+            patches += [[Patch(layer, head, positions, donor[layer, head]) for layer, head in heads] for heads in sets]
     after = normalize(encoder.patched_vectors(text, positions, patches).double(), dim=1)
     moved = (word.units[i] - after).unflatten(0, (2, 2, len(sets)))  # (fold, effect or control, sets, d_model)
     return torch.einsum("fcsd,fd->cs", moved, torch.stack(axis)) / 2
@@ -294,7 +294,10 @@ def _exactly(
 def _result(word: _Word, slopes: WordSlopes | None, swapped: Sequence[Tensor]) -> _Result:
     """swapped: `_exactly` of each row; the last set is all heads, and where there are others, they are each head alone."""
     *exact, all_heads = torch.einsum("i,ich->hc", word.once.row_means[0], torch.stack(swapped)).numpy()
-    effect, control = np.transpose(exact) if exact else (part[0].numpy() for part in slopes.effects(word.once))
+    measured = (
+        [part[0].numpy() for part in slopes.effects(word.once)] if slopes and not exact else [*np.transpose(exact)]
+    )
+    effect, control = measured
     gap_draws, draws, halves = np.zeros(0), np.zeros((0, len(effect))), np.zeros((0, 2, len(effect)))
     shuffled, shuffled_halves = draws, halves
     if slopes is not None:
