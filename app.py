@@ -51,22 +51,10 @@ def show() -> None:
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
     )
     one_entry_a_gesture()
-    page = st.navigation(
-        {
-            section: [
-                st.Page(
-                    f"pages/{path}",
-                    title=title,
-                    url_path=address,
-                    default=address is None,
-                    visibility="visible" if address != MASKED or st.session_state.get("masked") else "hidden",
-                )
-                for path, title, address, _ in entries
-            ]
-            for section, entries in PAGES.items()
-        },
-        expanded=True,
-    )
+    masked = st.session_state.get("masked", False)
+    if st.session_state.get("menu", (None,))[0] != masked:  # a visitor's, made once: it looks for every page's file
+        st.session_state.menu = masked, _menu(masked)
+    page = st.navigation(st.session_state.menu[1], expanded=True)
     view = next(view for entries in PAGES.values() for _, title, _, view in entries if title == page.title)
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
@@ -80,8 +68,8 @@ def show() -> None:
     with page_turn():
         try:
             pick_for(view, page.title)
-            if (encoder := this_page().encoder) and predicts_words(encoder) != st.session_state.get("masked", False):
-                st.session_state.masked = predicts_words(encoder)
+            if (encoder := this_page().encoder) and predicts_words(encoder) != masked:
+                st.session_state.masked = not masked
                 st.rerun()  # the menu is drawn already
             page.run()
         except OutOfMemory as error:  # wherever on the page it was asked for
@@ -89,6 +77,20 @@ def show() -> None:
         finally:
             restore_address(page.url_path, this_page().address)
             show_download(end_page())
+
+
+def _menu(masked: bool) -> dict[str, list]:
+    """The pages by section; Masked words in sight or not."""
+    return {
+        section: [
+            st.Page(
+                f"pages/{path}", title=title, url_path=address, default=address is None,
+                visibility="visible" if address != MASKED or masked else "hidden",
+            )
+            for path, title, address, _ in entries
+        ]
+        for section, entries in PAGES.items()
+    }  # fmt: skip
 
 
 @asynccontextmanager

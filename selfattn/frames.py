@@ -35,17 +35,25 @@ def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> p
 
     sentence ("A" or "B"), place (order in the sentence), text, weight (0 to 1), chosen (the word itself), special.
     """
+    return pd.DataFrame(strip_rows(encoding, row, word, sentence))
+
+
+def strip_rows(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> list[dict]:
+    """`strip_frame` as plain rows, for what is drawn at every choice of a head."""
     labels, groups, special = places(encoding)
-    return pd.DataFrame(
+    return [
         {
             "sentence": sentence,
-            "place": range(len(groups)),
-            "text": labels,
-            "weight": to_groups(row, groups).tolist(),
-            "chosen": [group[0] == word.start for group in groups],
-            "special": special,
+            "place": place,
+            "text": label,
+            "weight": weight,
+            "chosen": group[0] == word.start,
+            "special": is_special,
         }
-    )
+        for place, (label, group, weight, is_special) in enumerate(
+            zip(labels, groups, to_groups(row, groups).tolist(), special)
+        )
+    ]
 
 
 def handed_over_frame(

@@ -9,7 +9,7 @@ import streamlit as st
 from selfattn.charts.head_map import head_map
 from selfattn.dashboard.cache import cached_knock_out
 from selfattn.dashboard.encoder_picker import encode_or_stop, masked_head
-from selfattn.dashboard.figures import current_theme, show_chart, show_error, this_page
+from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, this_page
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.masked_lm import MaskedHead, replace_word
@@ -50,7 +50,7 @@ def numbered(words: Sequence[str]) -> list[str]:
 
 def show_predictions(table: pd.DataFrame, text: str) -> None:
     """The likeliest tokens as a table with bars; the sentence above it as plain text."""
-    st.text(text, width="stretch")
+    say(text)
     bar = st.column_config.ProgressColumn("probability", format="%.3f", min_value=0.0, max_value=1.0)
     st.dataframe(
         table[["text", "probability"]].rename(columns={"text": "token"}),
@@ -64,10 +64,7 @@ def show_change(table: pd.DataFrame, other: list[float]) -> None:
     """How the prediction moved with the changed word, in one line."""
     moved = (pd.Series(other) - table["probability"]).abs()
     most = table.loc[moved.idxmax()]
-    st.text(
-        f'The changed word moves "{most["text"]}" most: from {most["probability"]:.3f} to {other[moved.idxmax()]:.3f}.',
-        width="stretch",
-    )
+    say(f'The changed word moves "{most["text"]}" most: from {most["probability"]:.3f} to {other[moved.idxmax()]:.3f}.')
 
 
 def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> None:
@@ -103,7 +100,7 @@ st.caption("A masked-language head says which token an encoder expects in a gap,
 found = masked_head(encoder)
 if isinstance(found, str):
     st.info("This encoder predicts no masked words.")
-    st.text(found, width="stretch")
+    say(found)
     st.stop()
 
 gap, changed, replacement = pick_words(text)

@@ -8,7 +8,7 @@ from selfattn.captions import attention as captions
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard.encoder_picker import encode_or_stop, pick_second_encoder
-from selfattn.dashboard.figures import current_theme, show_chart, this_page
+from selfattn.dashboard.figures import current_theme, say, show_chart, this_page
 from selfattn.dashboard.pickers import head_slider
 from selfattn.encoders.capture import Head
 from selfattn.frames import heads_frame, weights_frame
@@ -40,7 +40,7 @@ def show_comparison(comparison: EncoderComparison, titles: tuple[str, str]) -> N
         table = lambda: weights_frame(comparison.difference, comparison.words)  # noqa: E731
         show_chart(chart, reading, table=table)
     if comparison.left_out:
-        st.text("Left out, because one of the two can't read it: " + ", ".join(comparison.left_out), width="stretch")
+        say("Left out, because one of the two can't read it: " + ", ".join(comparison.left_out))
     st.caption("Words only: special tokens are hidden, and each row is scaled up to sum to 1 again.")
 
 
@@ -67,7 +67,7 @@ one, other = encode_or_stop(first, text, first.name), encode_or_stop(second, tex
 why = why_no_counterparts(first, second)
 if why:
     partner = head_slider(second, "Its head", "head2", "L0 H0")
-    st.text(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.", width="stretch")
+    say(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.")
 else:
     partner = chosen
     show_counterparts(counterpart_distances(one, other), chosen)

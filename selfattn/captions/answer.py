@@ -49,11 +49,11 @@ class Receiver(NamedTuple):
     after_special: bool = False  # whether a special token gets more
 
 
-def receivers(strip: pd.DataFrame) -> list[Receiver]:
-    """Each sentence's, from frames.strip_frame."""
+def receivers(strip: Sequence[Mapping]) -> list[Receiver]:
+    """Each sentence's, from frames.strip_rows."""
     found: dict[str, tuple[tuple, Receiver]] = {}
     special: dict[str, float] = {}  # the most that a special token gets
-    for row in strip.to_dict("records"):
+    for row in strip:
         sentence, weight = row["sentence"], row["weight"]
         if row["special"]:
             special[sentence] = max(weight, special.get(sentence, 0.0))
@@ -189,18 +189,16 @@ def all_swapped(swap: Swap, cosine: float, word: str, same_token: bool, same_pos
 
 def limit(word: str, shown: Head, n: int = 0, leader: Leader | None = None) -> str:
     """What one pair can't say. n: labelled sentences of the word; leader: their leading head, None where nobody has asked."""
-    hint = "One pair is a hint."
     if not n:
-        return f'{hint} Add labelled sentences of "{word}" to see whether it holds.'
-    over = f'Over {n:,} labelled sentences of "{word}"'
+        return f'One pair is a hint: add labelled sentences of "{word}" to see whether it holds.'
+    labelled = f'{n:,} labelled sentences of "{word}"'
     if leader is None:
-        return f'{hint} {n:,} labelled sentences of "{word}" show whether it holds.'
-    name = f"head {leader.head.head} of layer {leader.head.layer}"
+        return f"One pair is a hint: {labelled} show whether it holds."
     if leader.head == shown:
-        return f"{hint} {over} the same head leads ({numbers.share(leader.share)})."
+        return f"One pair is a hint, but over {labelled} the same head leads ({numbers.share(leader.share)})."
     return (
-        f"{hint} {over} another head leads: {name} ({numbers.share(leader.share)}). "
-        f"In this pair it makes {numbers.share(leader.here)}."
+        f"One pair is a hint: over {labelled}, head {leader.head.head} of layer {leader.head.layer} leads "
+        f"({numbers.share(leader.share)}; in this pair {numbers.share(leader.here)})."
     )
 
 

@@ -1,6 +1,6 @@
 """Captions of attention: what a word's row, a head's map and the map of all heads give most weight to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,13 +14,13 @@ PLACES = {"previous token": "the token before", "next token": "the token after",
 CELLS = {"weight": numbers.weight, "difference": numbers.change, "difference to the model's own": numbers.error}
 
 
-def most_weight(frame: pd.DataFrame, word: str, head: str = "", by: str = "sentence") -> str:
-    """Which word gets most from the chosen one, in each sentence or whatever else the column `by` tells apart.
+def most_weight(rows: Iterable[Mapping], word: str, head: str = "", by: str = "sentence") -> str:
+    """Which word gets most from the chosen one, in each sentence or whatever else `by` tells apart.
 
-    frame: text and weight, and where they are known special and chosen (the word itself), as in frames.strip_frame.
+    rows: text and weight, and where they are known special and chosen (the word itself), as in frames.strip_rows.
     """
-    places: dict[str, list[dict]] = {}
-    for row in frame.to_dict("records"):
+    places: dict[str, list[Mapping]] = {}
+    for row in rows:
         places.setdefault(row[by], []).append(row)
     parts = (f"in {place} to {_heaviest(rows)}" for place, rows in places.items())
     return (f"In {head}, " if head else "") + f'"{word}" gives most weight {"; ".join(parts)}.'

@@ -74,6 +74,12 @@ def head_map(
     return finish(spec, theme)
 
 
+def outlined(chart: Spec, chosen: str) -> Spec:
+    """A `head_map` with another head outlined."""
+    cells, outline = chart["layer"]
+    return {**chart, "layer": [cells, {**outline, "transform": [_here(chosen)]}]}
+
+
 def _measures(frame: pd.DataFrame) -> list[str]:
     return [column for column in frame.columns if column not in ("layer", "head", "name")]
 
@@ -86,8 +92,13 @@ def _measure_tooltip(measure: str) -> Spec:
 
 
 def _outline(encoding: Spec, chosen: str, theme: Theme, transform: Sequence[Spec] = (), **look) -> Spec:
-    here = {"filter": {"field": "name", "equal": chosen}}
-    return marks("rect", encoding, "", [*transform, here], fillOpacity=0, stroke=theme.ink, strokeWidth=3, **look)
+    return marks(
+        "rect", encoding, "", [*transform, _here(chosen)], fillOpacity=0, stroke=theme.ink, strokeWidth=3, **look
+    )
+
+
+def _here(chosen: str) -> Spec:
+    return {"filter": {"field": "name", "equal": chosen}}
 
 
 def _click() -> Spec:

@@ -14,8 +14,8 @@ from selfattn.charts.word_strip import word_strip
 WIDE = 900  # pixels of the words above two maps
 
 
-def two_sentences(strips: pd.DataFrame, maps: Iterable[Spec], theme: Theme) -> Spec:
-    """The words of both sentences (frames.strip_frame) above maps that stand side by side."""
+def two_sentences(strips: pd.DataFrame | list[dict], maps: Iterable[Spec], theme: Theme) -> Spec:
+    """The words of both sentences (frames.strip_frame or strip_rows) above maps that stand side by side."""
     return stacked(word_strip(strips, theme, width=WIDE), beside(*maps))
 
 

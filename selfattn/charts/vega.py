@@ -71,8 +71,10 @@ def _part(chart: Spec) -> Spec:
 # Its parts
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A frame's rows as JSON takes them: plain numbers and texts, None where a number is not finite."""
+def records(frame: pd.DataFrame | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A frame's rows as JSON takes them: plain numbers and texts, None where a number is not finite. Plain rows are copied."""
+    if isinstance(frame, list):
+        return [dict(row) for row in frame]
     columns = [frame[name].tolist() for name in frame]
     for i, name in enumerate(frame):
         if frame[name].dtype.kind == "f":

@@ -11,13 +11,13 @@ from selfattn.numbers import FINE, WEIGHT
 CHIP_HEIGHT, CHIP_GAP, LINE = 24, 6, 50  # in pixels
 
 
-def word_strip(frame: pd.DataFrame, theme: Theme, width: int = 490, pick: bool = False) -> Spec:
-    """frames.strip_frame of one sentence or several, one above the other: sentence, text, weight, chosen, special.
+def word_strip(frame: pd.DataFrame | list[dict], theme: Theme, width: int = 490, pick: bool = False) -> Spec:
+    """frames.strip_rows of one sentence or several, one above the other: sentence, text, weight, chosen, special.
 
     pick: a click picks a word (the selection "pick", fields sentence and place).
     """
     words = _place_words(frame, width - 30)
-    maximum = float(frame["weight"].max()) or 1.0
+    maximum = max(word["weight"] for word in words) or 1.0
     letters: dict[str, float] = {}  # on the first line of each sentence
     for word in words:
         letters.setdefault(word["sentence"], word["y_text"])
@@ -61,7 +61,7 @@ def word_strip(frame: pd.DataFrame, theme: Theme, width: int = 490, pick: bool =
     return finish({**spec, "resolve": {"scale": {"color": "independent"}}}, theme)
 
 
-def _place_words(frame: pd.DataFrame, width: int) -> list[Spec]:
+def _place_words(frame: pd.DataFrame | list[dict], width: int) -> list[Spec]:
     """The frame's rows as records, laid out in lines of this width, each sentence on its own: x, x2, y, y2 and text places."""
     words, x, y, before = records(frame), 26.0, 8.0, None
     for word in words:

@@ -180,8 +180,12 @@ def check_characters(text: str) -> None:
 
 def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
     """The text's Encoding. Raises TextError."""
-    check_characters(text)
-    return cached(encoder, ("encoding", text, pair), lambda progress: encoder.encode(text, pair), runs=True)
+
+    def make(progress: Progress) -> Encoding:
+        check_characters(text)
+        return encoder.encode(text, pair)
+
+    return cached(encoder, ("encoding", text, pair), make, runs=True)
 
 
 def cached_knock_out(encoder: Encoder, place: Place, how: str = "zero") -> Tensor:
@@ -238,12 +242,19 @@ def cached_pooling(encoder: Encoder) -> Pooling | str:
     return cached(encoder, "pooling", make)
 
 
+def cached_weights(encoder: Encoder, text: str, layer: int, head: int | None = None) -> Tensor:
+    """A head's weights (n, n), or those of all of a layer's heads (n_heads, n, n)."""
+    return cached(
+        encoder, ("weights", text, layer, head), lambda progress: cached_encode(encoder, text).weights(layer, head)
+    )
+
+
 def cached_error(encoder: Encoder, text: str, layer: int, head: int | None = None) -> float:
     """The largest difference between the kernel's weights and the model's own, on the same inputs; None: all heads."""
 
     def make(progress: Progress) -> float:
-        encoding = cached_encode(encoder, text)
-        return float((encoding.weights(layer, head) - encoding.own_weights(layer, head)).abs().max())
+        own = cached_encode(encoder, text).own_weights(layer, head)
+        return float((cached_weights(encoder, text, layer, head) - own).abs().max())
 
     return cached(encoder, ("error", text, layer, head), make)
 

@@ -6,10 +6,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from selfattn.charts.vega import drawn_frame
+from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.encoder_picker import link_to
-from selfattn.dashboard.figures import Page
+from selfattn.dashboard.figures import Page, say, this_page
 from selfattn.dashboard.streamlit_internals import hold_file, this_session, working_for
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -51,14 +51,25 @@ def file_button(
     st.download_button(label, made, file, kind, on_click="ignore", key=key, icon=icon)
 
 
-def file_name(origin: Provenance) -> str:
+def file_name(title: str) -> str:
     """The name of a figure's files, without its ending: of what it shows."""
-    return bundle.safe_name(f"selfattn {origin.title}")
+    return bundle.safe_name(f"selfattn {title}")
+
+
+def png_button(name: str, spec: Spec, title: str) -> None:
+    """The icon of a picture that shows one sentence, "A" or "B". Nothing is drawn before it is asked for."""
+    page, link = this_page(), _link(this_page())
+
+    def make() -> bytes:
+        return files.png(spec, _provenance(page, link).of_figure(title, sentences=(name,)), SCALE)
+
+    file = f"{file_name(f'{title}, {page.head}')}.png"
+    file_button(f"PNG of {name}", make, file, "image/png", f"png_{name}", ":material/image:")
 
 
 def show_download(page: Page) -> None:
     """At the right of the page's heading: its link, and the popover. Nothing is rendered or sent before it is asked for."""
-    if page.place is None or not (page.figures or page.view):
+    if page.place is None or not (page.figures or page.tables):
         return
     with page.place:
         # The script in address.py copies the browser's address, which leaves defaults out.
@@ -70,7 +81,7 @@ def show_download(page: Page) -> None:
     view = _view(page)
     with opened:
         name = st.selectbox("Figure", list(view.figures), key="download_figure")
-        st.text(view.captions.get(name, name), width="stretch")
+        say(view.captions.get(name, name))
         left, right = st.columns(2)
         low, high = WIDTHS
         width = left.number_input("Width", low, high, 1200, step=100, key="download_width")
@@ -78,10 +89,9 @@ def show_download(page: Page) -> None:
             plain = st.toggle(
                 "Plain", key="download_plain", help="For print and slides: without the lines above it, on white."
             )
-        table = view.tables.get(name) or (lambda: drawn_frame(view.figures[name]()))
-        origin, spec = view.origin(name), view.figures[name]
+        origin, spec, table = view.origin(name), view.figures[name], view.tables[name]
         _show_buttons(
-            file_name(origin),
+            file_name(origin.title),
             {
                 "PNG": ("png", "image/png", lambda: files.png(spec(), origin, SCALE, width, plain)),
                 "SVG": ("svg", "image/svg+xml", lambda: files.svg(spec(), origin, width, plain)),
@@ -122,25 +132,26 @@ def _show_buttons(name: str, makers: Mapping[str, tuple[str, str, Callable[[], s
 
 
 def _view(page: Page) -> View:
-    """The page's own view and, after it, every figure that it has shown."""
-    figures = {name: lambda figure=figure: figure.spec for name, figure in page.figures.items()}
-    tables = {name: figure.table for name, figure in page.figures.items()}
-    captions = {name: figure.caption for name, figure in page.figures.items()}
-    headless = frozenset(name for name, figure in page.figures.items() if not figure.one_head)
-    shows = {name: (figure.sentence,) for name, figure in page.figures.items() if figure.sentence}
-    if page.view is not None:
-        own = page.view
-        arrays = own.arrays or _weights(page)
-        return View(
-            own.name, own.provenance, {**own.figures, **figures}, {**own.tables, **tables}, arrays,
-            {**captions, **own.captions}, headless | own.headless, shows,
-        )  # fmt: skip
-    name = bundle.safe_name(f"selfattn-{page.title}").lower()
-    return View(name, _provenance(page), figures, tables, _weights(page), captions, headless, shows)
+    """Every figure that the page has offered, and its tables."""
+    figures = page.figures
+    return View(
+        name=bundle.safe_name(f"selfattn-{page.title}").lower(),
+        provenance=_provenance(page, _link(page)),
+        figures={name: figure.draw for name, figure in figures.items()},
+        tables={name: figure.table for name, figure in figures.items()} | page.tables,
+        arrays=_weights(page),
+        captions={name: figure.caption for name, figure in figures.items()},
+        headless=frozenset(name for name, figure in figures.items() if not figure.one_head),
+        shows={name: (figure.sentence,) for name, figure in figures.items() if figure.sentence},
+    )
 
 
-def _provenance(page: Page) -> Provenance:
-    title, link = page.title, view_link(page.encoder, **dict(st.query_params))
+def _link(page: Page) -> str:
+    return view_link(page.encoder, **dict(st.query_params))
+
+
+def _provenance(page: Page, link: str) -> Provenance:
+    title = page.title
     if page.encoder is None:
         return Provenance(title=title, link=link)
     texts = _texts(page)

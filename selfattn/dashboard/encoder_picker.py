@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import streamlit as st
 
 from selfattn.dashboard.cache import Cache, cached, cached_encode, encoder_key, forget_all_but
-from selfattn.dashboard.figures import show_error, this_page
+from selfattn.dashboard.figures import say, show_error, this_page
 from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing
 from selfattn.dashboard.permissions import check_encoder, offered_encoders
 from selfattn.encoders.encoder import Encoder, Progress
@@ -55,7 +55,7 @@ def show_encoder(encoder: Encoder) -> None:
             + (f"\n{encoder.note}" if encoder.note else "")
         )
         if not encoder.recomputable:
-            st.text(f"Shown, not recomputed: {encoder.reason}", width="stretch")
+            say(f"Shown, not recomputed: {encoder.reason}")
 
 
 def encode_or_stop(encoder: Encoder, text: str, label: str) -> Encoding:
@@ -72,20 +72,23 @@ def encode_or_stop(encoder: Encoder, text: str, label: str) -> Encoding:
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
     """An encoder, loaded where it isn't in memory yet; the page says what is being done. Raises LoadError."""
     check_encoder(name)
-    place, loaded = st.empty(), []
-
-    def report(stage: str) -> None:
-        place.text(f"{stage} ...")  # it may hold a name that a visitor typed: plain text
+    loaded = []
 
     def make() -> Encoder:
-        with _loading:
-            loaded.append(load_encoder(name, revision=revision, device=device, dtype=dtype, report=report))
-            return loaded[0]
+        place = st.empty()  # text: it may hold a name that a visitor typed
+        try:
+            with _loading:
+                loaded.append(
+                    load_encoder(
+                        name, revision=revision, device=device, dtype=dtype,
+                        report=lambda stage: place.text(f"{stage} ..."),
+                    )
+                )  # fmt: skip
+        finally:
+            place.empty()
+        return loaded[0]
 
-    try:
-        encoder = _encoders.get((name, revision, device, dtype), make)
-    finally:
-        place.empty()
+    encoder = _encoders.get((name, revision, device, dtype), make)
     if loaded:
         forget_all_but(_encoders.results)
         _settle()

@@ -18,20 +18,25 @@ from selfattn.dashboard.choice import Choice, Pair, choose_head
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.export.files import View
 
 NAME_LENGTH = 60
+COLUMN = 552  # pixels: two side by side at 1440
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One picture on the page."""
+    """One picture of the page."""
 
-    spec: Spec
+    draw: Callable[[], Spec]
     caption: str
     table: Callable[[], pd.DataFrame]
-    one_head: bool  # whether it shows the page's chosen head
-    sentence: str  # the only one of the page's sentences that it shows, "A" ...; "" where it shows all
+    one_head: bool = True  # whether it shows the page's chosen head
+    sentence: str = ""  # the only one of the page's sentences that it shows, "A" ...; "" where it shows all
+
+    @property
+    def spec(self) -> Spec:
+        """The picture as it is drawn."""
+        return self.draw()
 
 
 @dataclass
@@ -39,7 +44,7 @@ class Page:
     """One run of one page: its figures, and what they were computed from."""
 
     title: str = ""
-    headline: Any = None  # where the page's title stands; a page may put its question there
+    headline: Any = None  # where the page's title stands
     place: Any = None  # where the page's heading keeps room for "Download"
     links: Any = None  # where it keeps room for links to other views
     beside: Any = None  # at the right of the frame's row of pickers: room for one of the page's own
@@ -50,7 +55,7 @@ class Page:
     head: Head | None = None
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     figures: dict[str, Figure] = field(default_factory=dict)
-    view: View | None = None  # what the page itself offers beside its figures
+    tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # what it offers beside its figures
     address: dict[str, str | None] = field(default_factory=dict)  # what its address holds beside its widgets' values
 
     @property
@@ -74,15 +79,44 @@ def this_page() -> Page:
     return st.session_state.get("page_record") or Page()
 
 
-def heading(title: str) -> None:
-    """The page's title, with room at its right for links to other views and for "Download"."""
+def heading(title: str, question: bool = False) -> None:
+    """The page's title, with room at its right for links to other views and for "Download".
+
+    question: the page puts a question of its own in the title's place.
+    """
+    page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        page = this_page()
-        with st.container(width="stretch"):
-            page.headline = st.empty()
-        page.headline.subheader(title, anchor=False)
+        page.headline = st.container(width="stretch", gap=None)
         page.links = st.container(horizontal=True, width="content", vertical_alignment="center")
         page.title, page.place = title, st.container(horizontal=True, width="content", wrap=False)
+    if not question:
+        page.headline.subheader(title, anchor=False)
+
+
+VIEWS = {
+    "main": ("pages/explore/two_sentences/page.py", "The word in two sentences", ":material/compare_arrows:"),
+    "head": ("pages/explore/inside_a_head/page.py", "Inside a head", ":material/search:"),
+    "heads": ("pages/explore/all_heads/page.py", "All heads", ":material/grid_view:"),
+    "senses": ("pages/explore/senses/page.py", "Many labelled sentences", ":material/arrow_forward:"),
+    "lessons": ("pages/learn/from_scratch/page.py", "New to attention? Start here", ":material/school:"),
+}
+
+
+def show_links(*views: str) -> None:
+    """Links to other views, by their names in VIEWS."""
+    for path, label, icon in map(VIEWS.get, views):
+        st.page_link(path, label=label, icon=icon)
+
+
+def say(text: str) -> None:
+    """A sentence or more over the whole width. It may hold words from the visitor's text, so it is never Markdown."""
+    st.text(text, width="stretch")
+
+
+def side_by_side(n: int = 2, width: int = COLUMN) -> list[st.delta_generator.DeltaGenerator]:
+    """Places beside one another at 1440, one below the other in a narrow window."""
+    row = st.container(horizontal=True, gap="medium")
+    return [row.container(width=width, gap="small") for _ in range(n)]
 
 
 def current_theme() -> Theme:
@@ -111,7 +145,11 @@ def show_chart(
     that it shows. name and table are for "Download": what the picture is called where it has no title, and its numbers
     where the spec doesn't hold them as records.
     """
-    _note(spec, caption, name, table, one_head and not heads, sentence)
+    text = name or drawn_title(spec) or caption
+    short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
+    note_figure(
+        short, Figure(lambda: spec, caption, table or (lambda: drawn_frame(spec)), one_head and not heads, sentence)
+    )
     on_select: Any = "ignore"
     if heads or pick:
         # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
@@ -119,8 +157,7 @@ def show_chart(
         on_select = lambda: _choose_clicked(key, pick or _choose_head)  # noqa: E731
     st.vega_lite_chart(_with_tables(spec), theme=None, key=key, on_select=on_select, width="content", alt=caption)
     if visible:
-        # A caption may hold words from the visitor's text, so it is never interpreted as Markdown.
-        st.text(caption, width="stretch")
+        say(caption)
 
 
 def _choose_clicked(key: str, choose: Callable[[dict[str, Any]], None]) -> None:
@@ -133,14 +170,10 @@ def _choose_head(picked: dict[str, Any]) -> None:
     choose_head(Head(int(picked["layer"]), int(picked["head"])))
 
 
-def _note(
-    spec: Spec, caption: str, name: str, table: Callable[[], pd.DataFrame] | None, one_head: bool, sentence: str
-) -> None:
+def note_figure(name: str, figure: Figure) -> None:
+    """Offer a figure in "Download", whether it stands on the page or not."""
     figures = this_page().figures
-    text = name or drawn_title(spec) or caption
-    short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
-    numbers = table or (lambda: drawn_frame(spec))
-    figures[f"{len(figures) + 1}. {short}"] = Figure(spec, caption, numbers, one_head, sentence)
+    figures[f"{len(figures) + 1}. {name}"] = figure
 
 
 def _with_tables(spec: Spec) -> Spec:

@@ -49,7 +49,7 @@ def pick_for(view: str, title: str) -> None:
     if not view:
         return
     carry_choice(title)
-    heading(title)
+    heading(title, question=view == "main")
     encoder = current_encoder()
     show_encoder(encoder)
     pair_above, default = view in ("pair", "main"), "L0 H10"

@@ -124,18 +124,19 @@ def page_turn() -> Iterator[None]:
     Python runs one thread at a time: with many pages at once an encoder's pass, made of many short steps, would have to wait
     for the interpreter before each of them.
     """
-    place, said = st.empty(), time.monotonic()
+    place, said = None, time.monotonic()
     st.session_state.began = said
 
     def look() -> None:
-        nonlocal said
+        nonlocal place, said
         _stop_if_superseded()
         if time.monotonic() - said > PATIENCE:
-            said = time.monotonic()
+            place, said = place or st.empty(), time.monotonic()
             place.text(f"Many visitors at once: {_pages.waiting:,} wait for their turn ...")
 
     with _pages.turn(still_wanted=look):
-        place.empty()
+        if place is not None:
+            place.empty()
         yield
 
 

@@ -140,7 +140,7 @@ def test_all_heads_swapped(page, server, encoder):
 
 def test_over_many_sentences(page, server):
     visitor = Visitor(page, server)
-    visitor.reads('Over 24 labelled sentences of "bank" another head leads: head 10 of layer 5 (')
+    visitor.reads('over 24 labelled sentences of "bank", head 10 of layer 5 leads (')
     visitor.click("link", "Many labelled sentences")
     wait_for_address(page, "/senses")
     assert visitor.actions == 1

@@ -232,17 +232,16 @@ def test_all_heads_of_two_vectors_that_are_the_same():
 def test_the_limit_names_another_leader_or_the_same_one():
     leader = Leader(Head(5, 10), 0.14, 0.07)
     assert answer.limit("bank", LEADING, 16, leader) == (
-        'One pair is a hint. Over 16 labelled sentences of "bank" another head leads: head 10 of layer 5 (14 %). '
-        "In this pair it makes 7 %."
+        'One pair is a hint: over 16 labelled sentences of "bank", head 10 of layer 5 leads (14 %; in this pair 7 %).'
     )
     assert answer.limit("bank", Head(5, 10), 16, leader) == (
-        'One pair is a hint. Over 16 labelled sentences of "bank" the same head leads (14 %).'
+        'One pair is a hint, but over 16 labelled sentences of "bank" the same head leads (14 %).'
     )
 
 
 def test_the_limit_without_a_leader_or_without_labelled_sentences():
     assert answer.limit("bank", LEADING, 17).endswith('17 labelled sentences of "bank" show whether it holds.')
-    assert answer.limit("gnome", LEADING).endswith('Add labelled sentences of "gnome" to see whether it holds.')
+    assert answer.limit("gnome", LEADING).endswith('add labelled sentences of "gnome" to see whether it holds.')
 
 
 WORKS = (
@@ -284,9 +283,10 @@ def test_a_word_without_labelled_sentences():
 def test_receivers_are_the_words_that_get_most_besides_special_tokens_and_the_word_itself():
     rows = [("A", "[CLS]", 0.5, False, True), ("A", "bank", 0.3, True, False), ("A", "of", 0.05, False, False),
             ("A", "river", 0.15, False, False), ("B", "[CLS]", 0.9, False, True), ("B", "Bank", 0.1, True, False)]  # fmt: skip
-    strip = pd.DataFrame(rows, columns=["sentence", "text", "weight", "chosen", "special"])
+    strip = [dict(zip(["sentence", "text", "weight", "chosen", "special"], row)) for row in rows]
     assert answer.receivers(strip) == [
         Receiver("A", "river", 0.15, False, True),
         Receiver("B", "Bank", 0.1, True, True),
     ]
-    assert not answer.receivers(strip.assign(special=False, chosen=strip["text"] == "[CLS]"))[0].after_special
+    plain = [row | {"special": False, "chosen": row["text"] == "[CLS]"} for row in strip]
+    assert not answer.receivers(plain)[0].after_special

@@ -8,15 +8,14 @@ import torch
 from selfattn.analysis.compare import compare_sentences
 from selfattn.analysis.patterns import nearest_first
 from selfattn.captions import attention as captions
-from selfattn.frames import heads_frame, strip_frame
+from selfattn.frames import heads_frame, strip_rows
 from tests.captions.conftest import HEAD, LAYER
 
 
 @pytest.fixture
 def strip(sides):
     """The word's row in both sentences, as the main view draws it."""
-    rows = [strip_frame(e, w[word.start], word, name) for name, (e, word, w) in sides.items()]
-    return pd.concat(rows)
+    return [row for name, (e, word, w) in sides.items() for row in strip_rows(e, w[word.start], word, name)]
 
 
 def rows(weights, texts=("[CLS]", "crane", "beam"), special=(0,), chosen=1, **columns):
@@ -50,12 +49,15 @@ def test_most_weight_says_what_the_models_own_weights_say(strip, sides):
     ],
 )
 def test_most_weight_by_what_gets_it(weights, special, text):
-    assert captions.most_weight(rows(weights, special=special), "crane") == f'"crane" gives most weight {text}'
+    assert (
+        captions.most_weight(rows(weights, special=special).to_dict("records"), "crane")
+        == f'"crane" gives most weight {text}'
+    )
 
 
 def test_most_weight_of_several_heads_laid_over_one_another():
     frame = pd.concat([rows([0, 0.1, 0.9], source="L5 H1"), rows([0, 0.8, 0.2], source="rollout")])
-    text = captions.most_weight(frame.drop(columns="special"), "crane", by="source")
+    text = captions.most_weight(frame.drop(columns="special").to_dict("records"), "crane", by="source")
     assert text == '"crane" gives most weight in L5 H1 to "beam" (0.90); in rollout to itself (0.80).'
 
 

@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 import torch
 
@@ -11,7 +10,7 @@ from selfattn import Head
 from selfattn.dashboard import choice, download, figures
 from selfattn.dashboard.choice import Occurrence, Pair
 from selfattn.dashboard.figures import Page
-from selfattn.frames import strip_frame
+from selfattn.frames import strip_rows
 from selfattn.words import find
 
 
@@ -42,7 +41,7 @@ def test_the_files_of_a_page_are_made_from_its_own_head_and_sentences(encoder, m
     assert list(weights) == ["A", "B"]
     for name, encoding in texts.items():
         assert torch.equal(weights[name](), encoding.weights(3, 7))
-    provenance = download._provenance(page)
+    provenance = download._provenance(page, "the link")
     errors = [float((e.weights(3, 7) - e.own_weights(3, 7)).abs().max()) for e in texts.values()]
     assert provenance.error == max(errors) > min(errors)
     assert (provenance.layer, provenance.head) == (3, 7)
@@ -56,9 +55,9 @@ def test_the_files_of_a_page_are_made_from_its_own_head_and_sentences(encoder, m
 def test_a_click_on_a_word_of_both_sentences_chooses_it(encoder, monkeypatch, sentence, place, word, at):
     a, b = encoder.encode("Old banks of rivers or other banks."), encoder.encode("The old banks lend.")
     pair = Pair(*(Occurrence(side, side.words[find(side.words, "old")[0]]) for side in (a, b)), None)
-    frame = pd.concat([strip_frame(s.encoding, torch.ones(len(s.encoding.tokens)), s.word, n) for n, s in pair.sides])
+    rows = [r for n, s in pair.sides for r in strip_rows(s.encoding, torch.ones(len(s.encoding.tokens)), s.word, n)]
     state, said = State(), []
     monkeypatch.setattr(choice.st, "session_state", state)
     monkeypatch.setattr(choice.st, "toast", said.append)
-    swaps._choose_word(pair, frame, {"sentence": sentence, "place": place})
+    swaps._choose_word(pair, rows, {"sentence": sentence, "place": place})
     assert state.get("word") == word and state.items() >= at.items() and bool(said) == (word is None)

@@ -53,7 +53,7 @@ def _encoded_or_refused(encoder, text):
     for word in encoding.words[:1]:
         frame = strip_frame(encoding, weights[0, word.start], word, "A")
         assert frame["weight"].sum() == pytest.approx(1, abs=1e-4)
-        assert captions.most_weight(frame, word.text, "L0 H0")
+        assert captions.most_weight(frame.to_dict("records"), word.text, "L0 H0")
     return encoding
 
 

@@ -81,8 +81,8 @@ def test_a_figures_file_names_its_own_head_or_none(views, of, layer):
 
 def test_files_are_named_after_what_they_show():
     origin = Provenance(title="the page", layer=5, head=7)
-    assert download.file_name(origin.of_figure('what "bank" attends to')) == "selfattn-What-bank-attends-to-L5-H7"
-    assert download.file_name(origin.of_figure('"bank" in A', one_head=False)) == "selfattn-bank-in-A"
+    for figure, one_head, name in (('what "bank" attends to', True, "What-bank-attends-to-L5-H7"), ("x", False, "X")):
+        assert download.file_name(origin.of_figure(figure, one_head=one_head).title) == f"selfattn-{name}"
 
 
 def test_the_whole_page_in_one_file(views):

@@ -432,13 +432,14 @@ def test_the_aligned_difference_on_the_main_view():
 
 
 def test_the_aligned_difference_can_be_downloaded(encoder):
-    from pages.explore.two_sentences.words_and_maps import against, against_figure
+    from pages.explore.two_sentences.words_and_maps import AGAINST, figure
     from selfattn.dashboard.choice import Choice, Occurrence, Pair
+    from selfattn.dashboard.pickers import MapOptions
 
     a, b = encoder.encode("The bank of the river."), encoder.encode("The bank approved the loan.")
     pair = Pair(Occurrence(a, a.words[1]), Occurrence(b, b.words[1]), None)
     choice = Choice(encoder, pair, Head(0, 10))
-    svg = vegalite_to_svg(against_figure(choice, against(choice, False)))
+    svg = vegalite_to_svg(figure(choice, AGAINST, MapOptions(words=False, special=True)))
     assert svg.count(">river<") == 3 and ">approved<" in svg  # in the strip, and on both axes
 
 

@@ -340,7 +340,7 @@ def test_the_main_views_pictures(visit, encoder, sides):
 def test_the_meaning_in_words_is_the_nearest_labelled_sentences(visit, encoder, swap, label):
     pair = PAIRS[0]
     own = {"a": pair.first, "b": pair.second, "c": pair.control, "word": "bank"}
-    at, _ = visit("", **own, swap=swap)
+    at, _ = visit("", **own, swap=swap, meaning=True)
     captions = [element.value for element in at.caption]
     assert captions[-3:] == ["Before attention", "After it", f"With the output of {label} from B"]
     frame = labelled_sentences()

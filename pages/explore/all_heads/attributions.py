@@ -12,10 +12,9 @@ from selfattn.charts.bars import Row, bars, rows_frame
 from selfattn.charts.ranks import rank_chart
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Choice, Occurrence
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
 from selfattn.words import to_groups
 
-COLUMN = 552
 ASK_FIRST = 100  # sentences to run through the encoder: more than so many words, and the visitor is asked before
 
 
@@ -29,7 +28,7 @@ def show_attributions(choice: Choice) -> None:
     try:
         towards = direction(pair.first.encoding, pair.first.positions, pair.second.encoding, pair.second.positions)
     except ValueError as error:
-        st.text(str(error), width="stretch")
+        say(str(error))
         return
     longest = max(len(side.encoding.words) for _, side in pair.sides)
     if longest > ASK_FIRST and not st.toggle(
@@ -38,16 +37,14 @@ def show_attributions(choice: Choice) -> None:
         return
     attributions = {name: _attributions(choice, side, towards, name) for name, side in pair.sides}
     blank = next(iter(attributions.values())).blank
-    places = st.container(horizontal=True, gap="medium")
-    for name, side in pair.sides:
-        with places.container(width=COLUMN, gap="small"):
+    for (name, side), place in zip(pair.sides, side_by_side()):
+        with place:
             _show_side(name, side, attributions[name])
-    st.text(
+    say(
         f"Rollout never sees the number: it only follows the weights. Integrated gradients start from a baseline in which "
         f"every other word is replaced by {blank}, and their bars add up to what lies between; occlusion replaces one other "
         f"word at a time by {blank}. The word itself and the special tokens stay throughout: all three are asked about the "
-        "other words. Ranks go by size, whichever the sign.",
-        width="stretch",
+        "other words. Ranks go by size, whichever the sign."
     )
     _one_head(choice, attributions)
 
@@ -68,10 +65,9 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
         name=f"what each other word in {name} contributes",
         sentence=name,
     )
-    st.text(
+    say(
         f"s = {numbers.decimal(attributions.number, 3)} as it stands, {numbers.decimal(attributions.baseline, 3)} with every "
-        f"other word blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained.",
-        width="stretch",
+        f"other word blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained."
     )
     opened = st.popover("Numbers", key=f"opinions-{name}", on_change="rerun", type="tertiary")
     if opened.open:
@@ -90,18 +86,18 @@ def _one_head(choice: Choice, attributions: dict[str, Attributions]) -> None:
             else f". In L{layer} the positions it reads are already mixtures: each holds what the layers before brought there."
         )
     )
-    places, theme = st.container(horizontal=True, gap="medium"), current_theme()
-    for key, side in choice.pair.sides:
+    theme = current_theme()
+    for (key, side), place in zip(choice.pair.sides, side_by_side()):
         words = attributions[key].words
         if not words:
             continue
         row = side.encoding.weights(*choice.head, slice(side.word.start, side.word.stop)).mean(0)
         values = to_groups(row, [word.positions for word in words]).tolist()
         color = theme.sentence_a if key == "A" else theme.sentence_b
-        with places.container(width=COLUMN, gap="small"):
+        with place:
             rows = [Row(key, values, [word.text for word in words], color)]
             frame = pd.DataFrame({"sentence": key, "text": [word.text for word in words], "weight": values})
-            reading = captions.most_weight(frame, side.word.text, name)
+            reading = captions.most_weight(frame.to_dict("records"), side.word.text, name)
             reading += f" The words here get {numbers.share(sum(values))} of its weight."
             show_chart(
                 bars(rows, theme, what="weight"),

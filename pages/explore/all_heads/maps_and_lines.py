@@ -17,7 +17,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode, cached_interchange, cached_pooling
 from selfattn.dashboard.choice import Choice, Occurrence
-from selfattn.dashboard.figures import current_theme, literal, show_chart, show_error
+from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_error, side_by_side
 from selfattn.dashboard.pickers import (
     binning,
     pick_map_options,
@@ -32,8 +32,6 @@ from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.frames import heads_frame, strip_frame
-
-COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
 
 # What the strips show: what it is called on the page, the unit, and what it means.
 MEASURES = {
@@ -187,7 +185,7 @@ def show_card(choice: Choice, side: Occurrence) -> None:
     one_head = which == "this head"
     show_chart(chart, reading, one_head=one_head, name=f"map: {name}", table=table_of(shown))
     if not options.special:
-        st.text(captions.hidden_weight({name: shown.hidden}), width="stretch")
+        say(captions.hidden_weight({name: shown.hidden}))
     st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
     with st.expander("What each word attends to most"):
         st.dataframe(most, hide_index=True, height=min(280, 36 * len(most) + 38))
@@ -247,19 +245,19 @@ def show_lines(choice: Choice) -> None:
     for option in ("average", "rollout"):
         if any(name.startswith(option) for name in chosen):
             st.markdown(FORMULAS[option])
-    places, theme = st.container(horizontal=True, gap="medium"), current_theme()
-    for name, side in choice.pair.sides:
+    theme = current_theme()
+    for (name, side), column in zip(choice.pair.sides, side_by_side()):
         frame = _lines_frame(encoder, side, name, chosen)
         words, left = _shown_words(frame, side)
         color = theme.sentence_a if name == "A" else theme.sentence_b
-        with places.container(width=552, gap="small"):
+        with column:
             place = int(words.loc[words["chosen"], "place"].iloc[0])
             chart = links(words, side.word.text, theme, word_place=place, color=color)
             st.markdown(f"**{name}**")
-            reading = captions.most_weight(frame, side.word.text, by="source") + THIN
+            reading = captions.most_weight(frame.to_dict("records"), side.word.text, by="source") + THIN
             show_chart(chart, reading, one_head=False, name=f"attention as lines in {name}", sentence=name)
             if left:
-                st.text(left, width="stretch")
+                say(left)
 
 
 def _lines_frame(encoder: Encoder, side: Occurrence, sentence: str, sources: list[str]) -> pd.DataFrame:

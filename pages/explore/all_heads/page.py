@@ -3,16 +3,13 @@
 import streamlit as st
 
 from pages.explore.all_heads.attributions import show_attributions
-from pages.explore.all_heads.maps_and_lines import COLUMN, SEGMENTS, segments, show_card, show_grid, show_lines
+from pages.explore.all_heads.maps_and_lines import SEGMENTS, segments, show_card, show_grid, show_lines
 from pages.explore.all_heads.passport import show_passport
-from selfattn.dashboard.figures import this_page
+from selfattn.dashboard.figures import show_links, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
 
 with this_page().links:
-    st.page_link(
-        "pages/explore/two_sentences/page.py", label="The word in two sentences", icon=":material/compare_arrows:"
-    )
-    st.page_link("pages/explore/inside_a_head/page.py", label="Inside a head", icon=":material/search:")
+    show_links("main", "head")
 choice = this_page().choice
 
 with this_page().beside:
@@ -28,11 +25,11 @@ side = segments(choice) if name == SEGMENTS else dict(choice.pair.sides)[name]
 maps, lines, attributions = st.tabs(["Maps", "Lines from the word", "Attributions"], key="tab", bind="query-params")
 if maps.open:
     with maps:
-        with st.container(horizontal=True, gap="medium"):
-            with st.container(width=COLUMN, gap="small"):
-                show_grid(choice, side)
-            with st.container(width=COLUMN, gap="small"):
-                show_card(choice, side)
+        grid, card = side_by_side()
+        with grid:
+            show_grid(choice, side)
+        with card:
+            show_card(choice, side)
         show_passport(choice.encoder, side.encoding, choice.head)
 if lines.open:
     with lines:

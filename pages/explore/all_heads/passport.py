@@ -9,7 +9,7 @@ from selfattn import numbers
 from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.captions import attention as captions
 from selfattn.dashboard.encoder_picker import link_to
-from selfattn.dashboard.figures import literal
+from selfattn.dashboard.figures import literal, say
 from selfattn.dashboard.stored_report import stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -23,9 +23,7 @@ def show_passport(encoder: Encoder, encoding: Encoding, head: Head) -> None:
     frame = labelled_sentences()
     found = stored_report("passports", encoder, frame, "labelled sentences")
     if found is None:
-        st.text(
-            captions.passport(fits(encoding.weights(*head), encoding), str(head), "In this sentence"), width="stretch"
-        )
+        say(captions.passport(fits(encoding.weights(*head), encoding), str(head), "In this sentence"))
         return
     report = found.report
     own = [
@@ -33,7 +31,7 @@ def show_passport(encoder: Encoder, encoding: Encoding, head: Head) -> None:
         for table in (report.patterns, report.sentences)
     ]
     where = f"Over {report.n} labelled sentences"
-    st.text(captions.passport(nearest_first(own[0].iloc[0]), str(head), where), width="stretch")
+    say(captions.passport(nearest_first(own[0].iloc[0]), str(head), where))
     lines = [_line(encoder, frame, head, place) for place in own[1].itertuples()]
     intro = f"In these it attends most from the labelled word to another (computed on {found.date}):\n"
     st.markdown(intro + "\n".join(lines))

@@ -4,18 +4,15 @@ import streamlit as st
 
 from pages.explore.inside_a_head.steps import pick_sides, show_steps
 from pages.explore.inside_a_head.what_if import show_what_if
-from selfattn.dashboard.figures import this_page
+from selfattn.dashboard.figures import say, show_links, this_page
 
 with this_page().links:
-    st.page_link(
-        "pages/explore/two_sentences/page.py", label="The word in two sentences", icon=":material/compare_arrows:"
-    )
-    st.page_link("pages/explore/all_heads/page.py", label="All heads", icon=":material/grid_view:")
+    show_links("main", "heads")
 choice = this_page().choice
 
 if not choice.encoder.recomputable:
     st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")
-    st.text(choice.encoder.reason, width="stretch")
+    say(choice.encoder.reason)
     st.stop()
 with this_page().beside:
     sides = pick_sides(choice)

@@ -1,6 +1,6 @@
 """The steps of one head on the page "Inside a head": a rail of them all, and the chosen one for one or both sentences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -10,15 +10,20 @@ from selfattn import numbers
 from selfattn.analysis.steps import HeadSteps, Step, dot_product, head_steps
 from selfattn.captions import steps as captions
 from selfattn.charts.bars import Row, bars, rows_frame, vector_strip
-from selfattn.charts.theme import Theme
 from selfattn.dashboard.choice import Choice, Occurrence
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
 from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.encoding import Encoding
 from selfattn.frames import context_share
 
-COLUMN, PICTURE = 528, 430  # two side by side in a frame at 1440, one below the other in a narrow window
+PICTURE = 430  # pixels
+VECTORS = ("input", "read", "query", "key", "value", "turned query", "turned key", "context", "output")
+WIDE, NUMBERS = ("input", "read", "output"), ("maximum", "total")
+NAMED = {
+    "scores": "score", "scaled": "scaled score", "position bias": "bias", "content to position": "term",
+    "position to content": "term", "powers": "power", "weights": "weight", "shares of the context": "share",
+}  # fmt: skip
 
 TITLES = {
     "input": "What the layer reads",
@@ -127,18 +132,16 @@ def show_step(name: str, sides: Sequence[Side]) -> None:
     """One step: formula, code, shape and error on the left, its picture on the right; a score also term by term."""
     steps = {side.name: side.steps[name] for side in sides}
     step = next(iter(steps.values()))
-    theme = current_theme()
-    places = st.container(horizontal=True, gap="medium")
-    said, drawn = places.container(width=COLUMN, gap="small"), places.container(width=COLUMN, gap="small")
+    said, drawn = side_by_side()
     with said:
         st.markdown(f"**{TITLES[name]}** &nbsp; ${step.formula}$")
         st.code(step.code, language="python", wrap_lines=True)
-        st.text(f"{_shapes(steps)}\n{captions.step_error(steps)}", width="stretch")
+        say(f"{_shapes(steps)}\n{captions.step_error(steps)}")
         with st.container(horizontal=True, vertical_alignment="center"):
             _numbers(name, sides)
             st.caption(step.where)
     with drawn:
-        PICTURES.get(name, _token_bars)(name, sides, theme)
+        show_picture(name, sides)
     if name == "scores":
         show_dot_product(sides)
 
@@ -153,53 +156,57 @@ def _shapes(steps: dict[str, Step]) -> str:
 def _numbers(name: str, sides: Sequence[Side]) -> None:
     opened = st.popover("Numbers", key=f"numbers-{name}", on_change="rerun", type="tertiary")
     if opened.open:  # a table nobody looks at isn't sent
-        one_a_token = name not in VECTORS and name not in PICTURES
-        rows = [(_tokens if one_a_token else _vector)(side, side.row(name)) for side in sides]
+        rows = [_row(name, side, side.row(name)) for side in sides]
         opened.dataframe(rows_frame(rows, name), hide_index=True, width=420, height=300)
 
 
-def _show_bars(name: str, rows: list[Row], theme: Theme, reading: str, what: str = "value") -> None:
-    show_chart(
-        bars(rows, theme, what=what, width=PICTURE, height=84), reading, name=name, table=lambda: rows_frame(rows, what)
-    )
-
-
-def _vector_strip(name: str, sides: Sequence[Side], theme: Theme) -> None:
-    rows = {side.name: side.row(name) for side in sides}
-    drawn = [_vector(side, rows[side.name]) for side in sides]
-    reading = captions.vector_lengths(rows, "input vector")
-    if name == "output":
-        reading = captions.head_output(rows, {side.name: side.row("input") for side in sides})
-    show_chart(vector_strip(drawn, theme, width=PICTURE), reading, name=name, table=lambda: rows_frame(drawn))
-
-
-def _vector_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:
-    rows = {side.name: side.row(name) for side in sides}
-    drawn = [_vector(side, rows[side.name]) for side in sides]
-    _show_bars(name, drawn, theme, captions.vector_lengths(rows, name))
-
-
-def _vector(side: Side, values: Tensor) -> Row:
-    return Row(side.name, values.tolist(), [f"dimension {i}" for i in range(len(values))], side.color)
-
-
-def _token_bars(name: str, sides: Sequence[Side], theme: Theme) -> None:
-    rows = {side.name: side.row(name) for side in sides}
-    reading = _READINGS.get(name, lambda rows, labels: captions.largest(rows, labels, "number"))
-    drawn = [_tokens(side, rows[side.name]) for side in sides]
-    _show_bars(name, drawn, theme, reading(rows, {side.name: side.encoding.tokens for side in sides}), name)
-
-
-def _tokens(side: Side, values: Tensor) -> Row:
+def _row(name: str, side: Side, values: Tensor) -> Row:
+    """What is drawn of a step in one sentence: a number a token, or a number a dimension."""
+    if name in (*VECTORS, *NUMBERS):
+        return Row(side.name, values.tolist(), [f"dimension {i}" for i in range(len(values))], side.color)
     return Row(side.name, values.tolist(), side.encoding.tokens, side.color, side.position)
+
+
+def show_picture(name: str, sides: Sequence[Side]) -> None:
+    """A step's picture: of one number that number, of the widest vectors a strip, of all else bars."""
+    rows = {side.name: side.row(name) for side in sides}
+    if name in NUMBERS:
+        for sentence, row in rows.items():
+            st.metric(f"{sentence}, {name} of the row", numbers.decimal(row[0], 4), width="content")
+        return
+    if name == "context":
+        shares = {side.name: context_share(side.steps.trace, [side.position]) for side in sides}
+        st.caption(
+            "Each token's share of the context vector: weight times value, seen along the context. Shares sum to 1."
+        )
+        _show_rows("shares of the context", "share", sides, shares)
+    _show_rows(name, "value" if name in VECTORS else name, sides, rows)
+
+
+def _show_rows(name: str, what: str, sides: Sequence[Side], rows: dict[str, Tensor]) -> None:
+    drawn, theme = [_row(name, side, rows[side.name]) for side in sides], current_theme()
+    if name in WIDE:
+        chart = vector_strip(drawn, theme, width=PICTURE)
+    else:
+        chart = bars(drawn, theme, what=what, width=PICTURE, height=84)
+    show_chart(chart, _reading(name, sides, rows), name=name, table=lambda: rows_frame(drawn, what))
+
+
+def _reading(name: str, sides: Sequence[Side], rows: dict[str, Tensor]) -> str:
+    if name == "output":
+        return captions.head_output(rows, {side.name: side.row("input") for side in sides})
+    if name in VECTORS:
+        return captions.vector_lengths(rows, "input vector" if name in WIDE else name)
+    if name == "masked":
+        return captions.hidden_tokens(rows)
+    return captions.largest(rows, {side.name: side.encoding.tokens for side in sides}, NAMED.get(name, "number"))
 
 
 def show_dot_product(sides: Sequence[Side]) -> None:
     """One score written out term by term, with a key of the visitor's choice."""
-    places = st.container(horizontal=True, gap="medium")
-    for side in sides:
+    for side, place in zip(sides, side_by_side(len(sides))):
         tokens, trace = side.encoding.tokens, side.steps.trace
-        with places.container(width=COLUMN, gap="small"):
+        with place:
             st.markdown(f"**One score, term by term, in {side.name}** &nbsp; $q \\cdot k = \\sum_d q_d\\,k_d$")
             name, largest = f"with_{side.name.lower()}", int(side.row("scores").argmax())
             if st.session_state.get(name) == st.session_state.get(f"largest of {name}"):  # nobody has chosen another
@@ -216,38 +223,4 @@ def show_dot_product(sides: Sequence[Side]) -> None:
             )
             terms = dot_product(trace, side.position, key)
             st.code(captions.score_terms(trace.query[side.position], trace.key[key]), language=None)
-            st.text(captions.score(terms, side.token, tokens[key]), width="stretch")
-
-
-def _one_number(name: str, sides: Sequence[Side], theme: Theme) -> None:
-    for side in sides:
-        st.metric(f"{side.name}, {name} of the row", numbers.decimal(side.row(name)[0], 4), width="content")
-
-
-def _context(name: str, sides: Sequence[Side], theme: Theme) -> None:
-    shares = {side.name: context_share(side.steps.trace, [side.position]) for side in sides}
-    st.caption("Each token's share of the context vector: weight times value, seen along the context. Shares sum to 1.")
-    drawn = [_tokens(side, shares[side.name]) for side in sides]
-    reading = captions.largest(shares, {side.name: side.encoding.tokens for side in sides}, "share")
-    _show_bars("shares of the context", drawn, theme, reading, "share")
-    _vector_bars(name, sides, theme)
-
-
-_READINGS: dict[str, Callable[..., str]] = {
-    "scores": lambda rows, labels: captions.largest(rows, labels, "score"),
-    "scaled": lambda rows, labels: captions.largest(rows, labels, "scaled score"),
-    "position bias": lambda rows, labels: captions.largest(rows, labels, "bias"),
-    "content to position": lambda rows, labels: captions.largest(rows, labels, "term"),
-    "position to content": lambda rows, labels: captions.largest(rows, labels, "term"),
-    "masked": lambda rows, labels: captions.hidden_tokens(rows),
-    "powers": lambda rows, labels: captions.largest(rows, labels, "power"),
-    "weights": lambda rows, labels: captions.largest(rows, labels, "weight"),
-}
-VECTORS = ("input", "read", "query", "key", "value", "turned query", "turned key", "context", "output")
-PICTURES = {
-    **{name: _vector_strip for name in ("input", "read", "output")},
-    **{name: _vector_bars for name in ("query", "key", "value", "turned query", "turned key")},
-    "maximum": _one_number,
-    "total": _one_number,
-    "context": _context,
-}
+            say(captions.score(terms, side.token, tokens[key]))

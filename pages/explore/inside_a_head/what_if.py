@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.explore.inside_a_head.steps import COLUMN, Side
+from pages.explore.inside_a_head.steps import Side
 from selfattn.analysis.interventions import Alone, alone
 from selfattn.analysis.measures import entropy, similarity
 from selfattn.analysis.what_if import change
@@ -13,7 +13,7 @@ from selfattn.captions import vectors as vector_captions
 from selfattn.charts.bars import Row, bars, rows_frame
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Choice
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
 from selfattn.kernel import AttentionTrace
 
 
@@ -35,12 +35,11 @@ def show_what_if(choice: Choice, sides: Sequence[Side]) -> None:
     changes = {"scaling": scaling, "causal": causal, "temperature": temperature, "uniform": uniform}
     changed = {side.name: change(passes[side.name].trace if only else side.steps.trace, **changes) for side in sides}
     top = max(float(t.weights[side.position].max()) for side in sides for t in (side.steps.trace, changed[side.name]))
-    places = st.container(horizontal=True, gap="medium")
-    for side in sides:
-        with places.container(width=COLUMN, gap="small"):
+    for side, place in zip(sides, side_by_side(len(sides))):
+        with place:
             _before_and_after(side, changed[side.name], top)
     if only:
-        st.text(_alone_reading(choice, passes), width="stretch")
+        say(_alone_reading(choice, passes))
     if not only and changes == {"scaling": True, "causal": False, "temperature": 1.0, "uniform": False}:
         st.caption("Nothing is changed yet: switch something on.")
 

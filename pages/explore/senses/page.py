@@ -4,22 +4,19 @@ import streamlit as st
 
 from pages.explore.senses import swaps
 from pages.explore.senses import tables_and_reports as view
-from pages.explore.senses.swaps import COLUMN
 from selfattn.captions import senses as captions
 from selfattn.charts.curves import layers_curve
 from selfattn.charts.ranks import words_chart
-from selfattn.dashboard.figures import current_theme, show_chart, this_page
+from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
 from selfattn.dashboard.stored_report import offer_again, stored_report
 from selfattn.frames import layers_frame, named_heads, words_frame
 from selfattn.senses import clusters
 
 encoder, head = this_page().encoder, this_page().head
-theme = current_theme()
-st.text(
+say(
     "One pair of sentences is a hint. Over many: which heads bring the sense of a word in, where does its vector separate the "
-    "senses, and does attention add anything to what a plain average would give?",
-    width="stretch",
+    "senses, and does attention add anything to what a plain average would give?"
 )
 with this_page().beside:
     source = segmented("Sentences", view.SOURCES, default=view.LABELLED, key="source")
@@ -44,8 +41,7 @@ try:
     if encoder.recomputable:
         with top.container():
             word, over_all, in_one = swaps.pick_word(frame)
-            with st.container(horizontal=True, gap="medium"):
-                together, one_sentence = (st.container(width=COLUMN, gap="small") for _ in range(2))
+            together, one_sentence = side_by_side()
             limit = st.container()
         if not kept["separation"] and frame["word"].nunique() > 1 and not swaps.computed(encoder, key):
             with early.container():
@@ -67,43 +63,42 @@ if encoder.recomputable:
         swaps.show_together(kept["leading_heads"] and kept["leading_heads"].report)
 else:
     top.info(f"Heads' outputs can't be swapped in this encoder: {encoder.reason}")
-with st.container(horizontal=True, gap="medium"):
-    with st.container(width=COLUMN, gap="small"):
-        st.markdown(
-            "#### Where the senses are separate",
-            help="Each sentence is compared with the average of the other sentences of each sense, by the cosine of the "
-            "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
-        )
-        curve = layers_curve(layers_frame(report), theme)
-        show_chart(curve, captions.layers(report), one_head=False, name="where the senses are separate")
-    with st.container(width=COLUMN, gap="small"):
-        st.markdown(
-            "#### In which heads, and what attention adds",
-            help="What attention adds is the head's accuracy minus the better of two baselines, word by word: the same values "
-            "with all weights equal, and the word's own value. L0 H10 is head 10 of layer 0: layers and heads count from 0. "
-            "A click chooses a head.",
-        )
-        measure = segmented(
-            "Map", list(view.MAPS), default="attention adds", key="sense_map", label_visibility="collapsed"
-        )
-        column, kind = view.MAPS[measure]
-        if encoder.recomputable:
-            table = named_heads(report.heads)
-            view.show_map(table, column, kind, head, captions.heads(report, head), measure)
-            st.text(captions.chance(report), width="stretch")
-        else:
-            st.info("Heads can be compared only where the attention is recomputed.")
+separate, in_heads = side_by_side()
+with separate:
+    st.markdown(
+        "#### Where the senses are separate",
+        help="Each sentence is compared with the average of the other sentences of each sense, by the cosine of the "
+        "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
+    )
+    curve = layers_curve(layers_frame(report), current_theme())
+    show_chart(curve, captions.layers(report), one_head=False, name="where the senses are separate")
+with in_heads:
+    st.markdown(
+        "#### In which heads, and what attention adds",
+        help="What attention adds is the head's accuracy minus the better of two baselines, word by word: the same values "
+        "with all weights equal, and the word's own value. L0 H10 is head 10 of layer 0: layers and heads count from 0. "
+        "A click chooses a head.",
+    )
+    maps = list(view.MAPS)
+    measure = segmented("Map", maps, default=maps[0], key="sense_map", label_visibility="collapsed")
+    if encoder.recomputable:
+        reading = captions.heads(report, head)
+        view.show_map(named_heads(report.heads), *view.MAPS[measure], head, reading, measure)
+        say(captions.chance(report))
+    else:
+        st.info("Heads can be compared only where the attention is recomputed.")
 swapped = None
 if encoder.recomputable:
-    with st.expander("The words, ranked; heads removed"), st.container(horizontal=True, gap="medium"):
-        with st.container(width=COLUMN, gap="small"):
-            st.markdown("**The words, ranked**")
-            words = words_frame(report)
-            chart = words_chart(words, theme)
-            show_chart(chart, captions.words(words), one_head=False, name="the words, ranked")
-        with st.container(width=COLUMN, gap="small"):
-            st.markdown("**What removing heads does, over many pairs**")
-            view.show_removal(encoder, frame, key, head)
+    with st.expander("The words, ranked; heads removed"):
+        ranked, removed = side_by_side()
+    with ranked:
+        st.markdown("**The words, ranked**")
+        words = words_frame(report)
+        chart = words_chart(words, current_theme())
+        show_chart(chart, captions.words(words), one_head=False, name="the words, ranked")
+    with removed:
+        st.markdown("**What removing heads does, over many pairs**")
+        view.show_removal(encoder, frame, key, head)
     with one_sentence:
         st.markdown("**The chosen head's sentences**")
         row = view.show_sentences(report, head, word)
@@ -113,4 +108,4 @@ if encoder.recomputable:
     if row is not None:
         with one_sentence:
             swaps.show_sources(encoder, frame, key, word, head, row)
-view.offer_tables(encoder, report, swapped, head)
+view.offer_tables(report, swapped, head)

@@ -12,7 +12,7 @@ from selfattn.captions.vectors import OF_SWAPS, noise_floor
 from selfattn.charts.bars import bar_list
 from selfattn.charts.curves import lines
 from selfattn.dashboard.cache import encoder_key
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.frames import named_heads, together_frame
@@ -20,7 +20,6 @@ from selfattn.senses import InterchangeReport, interchange
 from selfattn.senses.patching import ALL
 from selfattn.stored_reports import LeadingHeads, swapped_heads
 
-COLUMN = 540
 FIRST = "bank"
 LIMIT = (
     "What this doesn't say: the sentences that a head's output is taken from may share a topic as well as a sense; and only the "
@@ -37,9 +36,7 @@ def pick_word(frame: pd.DataFrame) -> tuple[str, Container, Container]:
         "the senses, is the head's share. Several heads are swapped together, never added up.",
     )
     words = sorted(frame["word"].dropna().astype(str).str.casefold().unique())
-    with st.container(horizontal=True, gap="medium"):
-        over_all = st.container(width=COLUMN, gap="small")
-        in_one = st.container(width=COLUMN, gap="small")
+    over_all, in_one = side_by_side()
     default = words.index(FIRST) if FIRST in words else 0
     word = in_one.selectbox("In one word", words, default, key="sense_word", bind="query-params", width=220)
     return word, over_all, in_one
@@ -82,7 +79,7 @@ def show(
             if (report.heads["word"] == ALL).any():
                 st.markdown("**Over all words**")
                 _show_shares(encoder, report, ALL, captions.swaps(report), head)
-                st.text(f"{captions.ranking(report, ALL)} {captions.reliable_words(report)}", width="stretch")
+                say(f"{captions.ranking(report, ALL)} {captions.reliable_words(report)}")
     except ValueError as error:
         over_all.text(f"Heads' outputs can't be swapped over these sentences. {error}", width="stretch")
         return None
@@ -119,12 +116,12 @@ def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) ->
 
 def _show_word(encoder: Encoder, report: InterchangeReport, word: str, head: Head) -> None:
     if reason := report.small_gaps.get(word):
-        st.text(f"{reason} So no head's share of that gap is shown; the table has them all.", width="stretch")
+        say(f"{reason} So no head's share of that gap is shown; the table has them all.")
     elif (report.heads["word"] == word).any():
         _show_shares(encoder, report, word, captions.swaps_in_word(report, word, head), head)
-        st.text(captions.ranking(report, word), width="stretch")
+        say(captions.ranking(report, word))
     else:
-        st.text(f'"{word}" has too few sentences for it: four of each sense are needed.', width="stretch")
+        say(f'"{word}" has too few sentences for it: four of each sense are needed.')
 
 
 def _show_shares(encoder: Encoder, report: InterchangeReport, word: str, reading: str, head: Head) -> None:

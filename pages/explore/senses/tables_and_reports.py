@@ -13,17 +13,16 @@ import streamlit as st
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import OF_MEANS, noise_floor
 from selfattn.charts.head_map import head_map
-from selfattn.dashboard.cache import cached, cached_error, encoder_key
-from selfattn.dashboard.download import file_button, view_link
-from selfattn.dashboard.figures import current_theme, show_chart, show_error, this_page
+from selfattn.dashboard.cache import cached, encoder_key
+from selfattn.dashboard.download import file_button
+from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, show_links, this_page
 from selfattn.dashboard.permissions import allowed_scan_folder
 from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
 from selfattn.examples import labelled_sentences
-from selfattn.export.files import PARQUET, View, parquet
-from selfattn.export.provenance import Provenance
+from selfattn.export.files import PARQUET, parquet
 from selfattn.frames import named_heads
 from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.scan.tables import InputError
@@ -97,7 +96,7 @@ def show_one_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: st
     """What takes seconds, while the report over all words is being made: of one word's vectors, which that needs as well."""
     rows = frame[frame["word"].astype(str).str.casefold() == word]
     try:
-        st.text(captions.layers(separated(encoder, rows, ("senses", key, word), floor=False)), width="stretch")
+        say(captions.layers(separated(encoder, rows, ("senses", key, word), floor=False)))
     except ValueError:
         return  # too few sentences; the others may do
 
@@ -118,11 +117,10 @@ def labelled() -> pd.DataFrame:
 def pick_table() -> tuple[pd.DataFrame, str] | None:
     """The visitor's table and its digest, once there is one. What is wrong with it is said on the page."""
     with st.expander("What the table looks like", expanded=False):
-        st.text(
+        say(
             "A CSV (UTF-8, a header line) or Parquet file with the columns sentence, word and, if you know it, sense. "
             "The word stands once in its sentence, as one word. With senses, every word needs two senses with two "
-            "sentences each; without, four sentences, and the page shows clusters.",
-            width="stretch",
+            "sentences each; without, four sentences, and the page shows clusters."
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", sample.to_csv(index=False), "sample.csv", "text/csv", on_click="ignore")
@@ -185,7 +183,7 @@ def show_unusable(encoder: Encoder, frame: pd.DataFrame, key: Hashable, error: V
 def show_clusters(report: ClusterReport) -> None:
     """The clusters of unlabelled sentences: a line a word, and the sentences."""
     show_rejected(report.rejected)
-    st.text(captions.clusters(report), width="stretch")
+    say(captions.clusters(report))
     number = {"silhouette": st.column_config.NumberColumn(format="%.2f")}
     st.dataframe(report.words, hide_index=True, column_config=number)
     sentences = report.items[["word", "cluster", "silhouette", "sentence"]].sort_values(["word", "cluster"])
@@ -205,7 +203,7 @@ def show_sentences(report: SeparationReport, head: Head, word: str) -> Hashable 
     Returns its row in the visitor's table.
     """
     every = report.sentences(*head)
-    st.text(captions.sentences(every, str(head)), width="stretch")
+    say(captions.sentences(every, str(head)))
     found = every[every["word"] == word].sort_values("score", kind="stable")  # the wrong ones first
     shown = found[["sense", "nearest", "sentence"]].rename(columns={"nearest": "nearest sense"})
     event = st.dataframe(
@@ -229,12 +227,9 @@ def _open(found: pd.DataFrame, index: Hashable) -> None:
     second = others[others["sense"] != row["sense"]]["sentence"].iloc[0]
     control = others[others["sense"] == row["sense"]]["sentence"].iloc[0]
     st.session_state.update(example=None, a=row["sentence"], b=second, c=control, word=row["word"])
-    st.text(f"A: {row['sentence']}\nB: {second}", width="stretch")
+    say(f"A: {row['sentence']}\nB: {second}")
     with st.container(horizontal=True):
-        st.page_link(
-            "pages/explore/two_sentences/page.py", label="A word in two sentences", icon=":material/compare_arrows:"
-        )
-        st.page_link("pages/explore/inside_a_head/page.py", label="Inside a head", icon=":material/search:")
+        show_links("main", "head")
 
 
 def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head) -> None:
@@ -256,26 +251,16 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Hea
     _parquet(table, "selfattn-removal")
 
 
-def offer_tables(encoder: Encoder, report: SeparationReport, swapped: InterchangeReport | None, head: Head) -> None:
-    """Offer the tables behind the page, and the link."""
-    parameters = {name: st.session_state.get(name) for name in ("head", "source", "sense_map", "sense_word")}
-    provenance = Provenance.of(
-        encoder,
-        f"How well heads separate the senses of {report.words['word'].nunique()} words",
-        {},
-        error=cached_error(encoder, report.items["sentence"].iloc[0], head.layer) if encoder.recomputable else None,
-        link=view_link(encoder, **parameters),
-    )
-    tables = {
-        "layers": lambda: report.layers.astype({"layer": str}),
-        "words": lambda: report.words.astype({"layer": str}),
-        "sentences": lambda: report.sentences(*head),
-    }
+def offer_tables(report: SeparationReport, swapped: InterchangeReport | None, head: Head) -> None:
+    """Offer the tables behind the page."""
+    tables = this_page().tables
+    tables["layers"] = lambda: report.layers.astype({"layer": str})
+    tables["words"] = lambda: report.words.astype({"layer": str})
+    tables["sentences"] = lambda: report.sentences(*head)
     if swapped is not None:
         tables |= {name: (lambda n=name: getattr(swapped, n)) for name in ("heads", "reliability", "gaps")}
     if not report.heads.empty:
         tables["heads, separation"] = lambda: named_heads(report.heads)
-    this_page().view = View("selfattn-senses", provenance, {}, tables)
 
 
 def show_scan(head: Head) -> None:
@@ -295,7 +280,7 @@ def show_scan(head: Head) -> None:
         st.warning(
             "This scan isn't finished: what follows is about the parts that are there.", icon=":material/warning:"
         )
-    st.text(f"{scan.n_rows:,} occurrences, {scan.n_rejected:,} rejected rows; {scan.model}", width="stretch")
+    say(f"{scan.n_rows:,} occurrences, {scan.n_rejected:,} rejected rows; {scan.model}")
     table = named_heads(means)
     if scan.n_rows == 0:
         return

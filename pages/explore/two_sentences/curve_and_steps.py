@@ -3,7 +3,6 @@
 import pandas as pd
 import streamlit as st
 
-from pages.explore.two_sentences.words_and_maps import error
 from selfattn.analysis.measures import drift
 from selfattn.captions import answer
 from selfattn.captions.steps import kept_tokens, kernel_error, scale_and_mask
@@ -11,7 +10,7 @@ from selfattn.charts.curves import drift_curve
 from selfattn.charts.kernel_steps import kernel_steps
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
-from selfattn.dashboard.cache import cached, cached_separate_error
+from selfattn.dashboard.cache import cached, cached_error, cached_separate_error
 from selfattn.dashboard.choice import Choice, Pair
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.frames import context_columns, drift_frame, most_attended, steps_columns
@@ -49,25 +48,25 @@ def show_steps(choice: Choice) -> None:
     encoder, pair, head = choice.encoder, choice.pair, choice.head
     if not encoder.recomputable:
         return
-    title, traces, steps, contexts = st.empty(), {}, [], []
+    traces, steps, contexts, errors, separate = {}, [], [], [], []
     for name, side in pair.sides:
         # Only the word's own rows are computed: they cost the same at any length.
         traces[name] = side.encoding.trace(*head, slice(side.word.start, side.word.stop))
         pieces = range(side.word.stop - side.word.start)
         steps.append(steps_columns(traces[name], pieces, side.encoding.tokens, name))
         contexts.append(context_columns(traces[name], pieces, name))
+        errors.append(cached_error(encoder, side.encoding.text, *head))
+        separate.append(cached_separate_error(encoder, side.encoding.text, *head))
     most = max(len(side.encoding.tokens) for _, side in pair.sides)
     meanings = " ".join(f"*{step}*: {meaning}" for step, (_, meaning) in scale_and_mask(traces).items())
-    title.markdown(
+    st.markdown(
         f"**3  How head {head.head} of layer {head.layer} computes it**",
         help="The buttons beneath go through the steps; so do the arrow keys. The token under the cursor is lit in every step. "
         + meanings,
     )
     whole, context = ({name: [*a[name], *b[name]] for name in a} for a, b in (steps, contexts))
-    separate = [cached_separate_error(encoder, side.encoding.text, *head) for _, side in pair.sides]
-    reading = kernel_error(error(choice), None if None in separate else max(separate))
     drawn = whole if most <= MOST else most_attended(pd.DataFrame(whole), MOST)
     chart = kernel_steps(drawn, context, current_theme())
-    reading += kept_tokens(MOST, most)
+    reading = kernel_error(max(errors), None if None in separate else max(separate)) + kept_tokens(MOST, most)
     with st.container(key="steps"):  # scrolls sideways in a narrow window
         show_chart(chart, reading, name=f"the steps of {head}", table=lambda: pd.DataFrame(whole))

@@ -17,9 +17,9 @@ GALLERY = (
     ("No head stands out: what moves \"wave\" most moves it nearly as far when it comes from the same sense.", "",
      {"example": "wave", "head": "L5 H11"}),
 )  # fmt: skip
+LINKS = [f"- [{text}](./{page}?{urlencode({'model': 'all-MiniLM-L6-v2'} | view)})" for text, page, view in GALLERY]
 
 
 def show_gallery() -> None:
     """The six as links, below the page's own pictures."""
-    links = (f"- [{text}](./{page}?{urlencode({'model': 'all-MiniLM-L6-v2'} | view)})" for text, page, view in GALLERY)
-    st.markdown("**Six views to open**\n" + "\n".join(links))
+    st.markdown("\n".join(("**Six views to open**", *LINKS)))

@@ -7,40 +7,36 @@ from selfattn import numbers
 from selfattn.captions import answer
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Choice
+from selfattn.dashboard.figures import say
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_before_and_after
 
 NEAREST = 3
 
 
 def show_meaning(choice: Choice) -> None:
-    """The three labelled sentences nearest to A's word in each state, and of which senses they are."""
+    """The three labelled sentences nearest to A's word in each state, and of which senses they are, for who asks."""
     encoder, (first, second, _), word = choice.encoder, choice.pair.places, choice.pair.word
-    st.markdown(
-        "**What that means in words**", help="Labelled sentences whose word has the vector nearest to A's, by cosine."
-    )
-    if (known := labelled(word.casefold())).empty:
-        st.text(answer.no_sentences(word), width="stretch")
+    asked = st.expander("The sentences with the nearest vectors", key="meaning", on_change="rerun")
+    if not asked.open:
+        return
+    known = labelled()[labelled()["word"] == word.casefold()]
+    if known.empty:
+        with asked:
+            say(answer.no_sentences(word))
         return
     one = encoder.recomputable and st.session_state.get("swap") == ONE
     heads = (choice.head,) if one else tuple(encoder.all_heads)
     vectors = cached(encoder, ("labelled", word.casefold()), lambda _: labelled_vectors(encoder, known), runs=True)
-    texts = cached(
+    stages = cached(
         encoder,
         ("nearest", first, second, heads),
-        lambda _: _said(nearest_before_and_after(encoder, first, second, vectors, heads)),
+        lambda _: nearest_before_and_after(encoder, first, second, vectors, heads),
         runs=True,
     )
-    for name, lines in texts:
-        if name:
-            st.caption(name)
-        st.text(lines, width="stretch")
-
-
-def _said(stages: dict) -> list[tuple[str, str]]:
-    """Each state with its nearest sentences, and what is to be seen in them."""
-    texts = []
-    for name, ranked in stages.items():
-        near = ranked.head(NEAREST).itertuples()
-        lines = (f"{numbers.cosine(row.cosine)}  {row.sentence} ({row.sense})" for row in near)
-        texts.append((f"{name[0].upper()}{name[1:]}", "\n".join(lines)))
-    return [*texts, ("", answer.nearest(stages, NEAREST))]
+    with asked:
+        for name, ranked in stages.items():
+            near = ranked.head(NEAREST).itertuples()
+            lines = (f"{numbers.cosine(row.cosine)}  {row.sentence} ({row.sense})" for row in near)
+            st.caption(f"{name[0].upper()}{name[1:]}")
+            say("\n".join(lines))
+        say(answer.nearest(stages, NEAREST))

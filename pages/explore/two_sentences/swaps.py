@@ -12,12 +12,13 @@ from selfattn.captions import answer
 from selfattn.captions import attention as words
 from selfattn.captions import vectors as captions
 from selfattn.captions.answer import Leader, Swap
-from selfattn.charts.head_map import head_map
+from selfattn.charts.head_map import head_map, outlined
+from selfattn.charts.vega import Spec
 from selfattn.charts.way import way
 from selfattn.charts.word_strip import word_strip
 from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.choice import Choice, Occurrence, Pair
-from selfattn.dashboard.figures import current_theme, literal, show_chart
+from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_links
 from selfattn.dashboard.pickers import choose_word, leading_head, quickly_ranked, segmented, shares_of, swaps_are_exact
 from selfattn.dashboard.stored_report import stored_report
 from selfattn.encoders.capture import Head
@@ -36,36 +37,44 @@ HELP = (
 )
 
 
-def show_leading_head(choice: Choice, frame: pd.DataFrame) -> None:
+def show_leading_head(choice: Choice, frame: list[dict]) -> None:
     """The shown head's words (words_and_maps.strip) and, where heads can be swapped, what its swap does, the map and the limit.
 
     Where the map takes long the words stand first, and once it is there the page runs again with the head that leads.
     """
     encoder, pair, head = choice.encoder, choice.pair, choice.head
-    at_once, title = quickly_ranked(encoder, pair), st.empty()
-    title.markdown(f"**2  What head {head.head} of layer {head.layer} attends to**", help=HELP)
+    every, title = None, f"What head {head.head} of layer {head.layer} attends to"
+    if quickly_ranked(encoder, pair) and isinstance(every := _every(encoder, pair), PairInterchange):
+        leading = leading_head(encoder, pair) or head
+        own, best = swap_of(choice, head, every), swap_of(choice, leading, every)
+        as_far = pair.control is not None and _cosine(pair, pair.control) <= _cosine(pair, pair.second)
+        title = answer.head_title(best, as_far)
+    st.markdown(f"**2  {title}**", help=HELP)
     chart, pick = word_strip(frame, current_theme(), pick=True), partial(_choose_word, pair, frame)
     show_chart(
         chart, words.most_weight(frame, pair.word, str(head)), key="strip", pick=pick, visible=False,
-        name=f'what "{pair.word}" attends to', table=lambda: frame,
+        name=f'what "{pair.word}" attends to', table=lambda: pd.DataFrame(frame),
     )  # fmt: skip
-    effect = st.empty()
-    try:
-        every = shares_of(encoder, pair)
-    except NotRecomputable:
-        effect.text(answer.shown_only(encoder.name, encoder.reason, pair.word), width="stretch")
-        return
-    if not at_once:
+    if every is None and isinstance(every := _every(encoder, pair), PairInterchange):
         st.rerun()
-    leading = leading_head(encoder, pair) or head
-    own, best = swap_of(choice, head, every), swap_of(choice, leading, every)
-    as_far = pair.control is not None and _cosine(pair, pair.control) <= _cosine(pair, pair.second)
-    title.markdown(f"**2  {answer.head_title(best, as_far)}**", help=HELP)
-    reading = answer.head_effect(head, own, pair.word, answer.receivers(frame), leading, best, pair.sense)
-    effect.text(reading, width="stretch")
+    if isinstance(every, str):
+        say(every)
+        return
+    say(answer.head_effect(head, own, pair.word, answer.receivers(frame), leading, best, pair.sense))
     _show_swap(choice, own)
     _show_map(choice, every)
-    _show_limit(choice, every)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        n, leader = leader_over_sentences(encoder, pair.word, every)
+        say(answer.limit(pair.word, head, n, leader))
+        show_links("senses")
+
+
+def _every(encoder: Encoder, pair: Pair) -> PairInterchange | str:
+    """How far swapping each head moves the word; where heads can't be swapped, why."""
+    try:
+        return shares_of(encoder, pair)
+    except NotRecomputable:
+        return answer.shown_only(encoder.name, encoder.reason, pair.word)
 
 
 def swap_of(choice: Choice, head: Head, every: PairInterchange) -> Swap:
@@ -80,15 +89,15 @@ def _swap(pair: Pair, share: float, control: float) -> Swap:
     return Swap(share, None if pair.control is None else control)
 
 
-def _choose_word(pair: Pair, frame: pd.DataFrame, picked: dict[str, Any]) -> None:
+def _choose_word(pair: Pair, rows: list[dict], picked: dict[str, Any]) -> None:
     """A click on a word chooses it, where it stands in both sentences; of several the one that was clicked."""
-    before = frame[(frame["sentence"] == picked["sentence"]) & (frame["place"] <= picked["place"])]
-    text, special = before["text"].iloc[-1], before["special"].iloc[-1]
+    before = [row for row in rows if row["sentence"] == picked["sentence"] and row["place"] <= picked["place"]]
+    text, special = before[-1]["text"], before[-1]["special"]
     both = {word.casefold(): word for word in shared_words(*(side.encoding.words for _, side in pair.sides))}
     if special or text.casefold() not in both:
         st.toast(literal(f'"{text}" doesn\'t stand in both sentences.'))
         return
-    number = int((~before["special"] & (before["text"].str.casefold() == text.casefold())).sum())
+    number = sum(not row["special"] and row["text"].casefold() == text.casefold() for row in before)
     choose_word(both[text.casefold()], number, picked["sentence"])
 
 
@@ -111,14 +120,19 @@ def _show_swap(choice: Choice, own: Swap) -> None:
 
 
 def _show_map(choice: Choice, every: PairInterchange) -> None:
-    pair, name = choice.pair, str(choice.head)
+    encoder, pair, name, theme = choice.encoder, choice.pair, str(choice.head), current_theme()
     measure = segmented("Map of all heads", list(MAPS), default="swap", key="map")
-    made = _removal if measure == "removal" else _swaps
-    key = ("map", measure, pair.places, name if measure == "removal" else "")
-    frame, column, title, reading = cached(choice.encoder, key, lambda _: made(choice, every, measure))
-    chart = head_map(frame, column, current_theme(), name, title=title)
+
+    def make(_: object) -> tuple[Spec, pd.DataFrame, str]:
+        frame, column, title, reading = (_removal if measure == "removal" else _swaps)(choice, every, measure)
+        return head_map(frame, column, theme, "", title=title), frame, reading
+
+    chart, frame, reading = cached(encoder, ("map", measure, pair.places, theme), make)
+    if measure == "removal":
+        same = None if pair.control is None else _cosine(pair, pair.control)
+        reading = f"{captions.removal(frame, name, pair.word, _cosine(pair, pair.second), same)} {reading}".rstrip()
     show_chart(
-        chart, reading, key="map", heads=True, name=f"all heads: {measure}",
+        outlined(chart, name), reading, key="map", heads=True, name=f"all heads: {measure}",
         visible=measure != "swap",  # of the swap the words above say it already
     )  # fmt: skip
 
@@ -136,14 +150,12 @@ def _swaps(choice: Choice, every: PairInterchange, measure: str) -> tuple[pd.Dat
 
 def _removal(choice: Choice, *_: object) -> tuple[pd.DataFrame, str, str, str]:
     """Each head's output set to zero in both sentences, and in A and the control."""
-    pair = choice.pair
-    columns = {"effect": cached_effect(choice.encoder, pair.first.place, pair.second.place)}
+    encoder, pair = choice.encoder, choice.pair
+    columns = {"effect": cached_effect(encoder, pair.first.place, pair.second.place)}
     if pair.control is not None:
-        columns["control"] = cached_effect(choice.encoder, pair.first.place, pair.control.place)
-    frame, noise = captions.noise_floor(heads_frame(**columns), "effect", choice.encoder.dtype)
-    same = None if pair.control is None else _cosine(pair, pair.control)
-    reading = captions.removal(frame, str(choice.head), pair.word, _cosine(pair, pair.second), same)
-    return frame, "effect", "effect of removing", f"{reading} {noise}".rstrip()
+        columns["control"] = cached_effect(encoder, pair.first.place, pair.control.place)
+    frame, noise = captions.noise_floor(heads_frame(**columns), "effect", encoder.dtype)
+    return frame, "effect", "effect of removing", noise
 
 
 def _cosine(pair: Pair, other: Occurrence) -> float:
@@ -151,33 +163,29 @@ def _cosine(pair: Pair, other: Occurrence) -> float:
     return float(similarity(*(side.encoding.vector(last, side.positions) for side in (pair.first, other))))
 
 
-def _show_limit(choice: Choice, every: PairInterchange) -> None:
-    word = choice.pair.word
-    n, leader = leader_over_sentences(choice.encoder, word, every)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(answer.limit(word, choice.head, n, leader), width="content")
-        st.page_link("pages/explore/senses/page.py", label="Many labelled sentences", icon=":material/arrow_forward:")
-
-
 def leader_over_sentences(encoder: Encoder, word: str, every: PairInterchange) -> tuple[int, Leader | None]:
     """How many labelled sentences of the word there are, and the head that leads over them where that was computed."""
-    n = len(labelled(word.casefold()))
+    n = _sentences_of().get(word.casefold(), 0)
     kept = stored_report("interchange", encoder, labelled(), "the labelled sentences") if n else None
     if kept is None:
         return n, None
-    top = cached(encoder, ("leading", word.casefold()), lambda _: _leading(kept.report.heads, word.casefold()))
-    for layer, head, share in top.itertuples(index=False):
+    for layer, head, share in cached(encoder, ("leading", word), lambda _: _leading(kept.report.heads, word)):
         return n, Leader(Head(layer, head), share, float(every.share[layer, head]))
     return n, None
 
 
-def _leading(heads: pd.DataFrame, word: str) -> pd.DataFrame:
-    """The head with the word's largest share, in a table of one row; of none where the word has no shares."""
-    return heads[heads["word"] == word].nlargest(1, "share")[["layer", "head", "share"]]
+def _leading(heads: pd.DataFrame, word: str) -> list[tuple[int, int, float]]:
+    """The head with the word's largest share; none where the word has no shares."""
+    top = heads[heads["word"] == word.casefold()].nlargest(1, "share")
+    return list(zip(top["layer"], top["head"], top["share"]))
 
 
 @cache
-def labelled(word: str = "") -> pd.DataFrame:
-    """The built-in labelled sentences, all or a word's."""
-    frame = labelled_sentences()
-    return frame[frame["word"].str.casefold() == word.casefold()] if word else frame
+def labelled() -> pd.DataFrame:
+    """The built-in labelled sentences."""
+    return labelled_sentences()
+
+
+@cache
+def _sentences_of() -> dict[str, int]:
+    return labelled()["word"].value_counts().to_dict()

@@ -2,7 +2,6 @@
 
 import pandas as pd
 import streamlit as st
-import torch
 
 from selfattn.analysis.compare import SentenceComparison, compare_sentences
 from selfattn.analysis.word_map import WordMap, word_map
@@ -10,10 +9,10 @@ from selfattn.captions import attention as captions
 from selfattn.charts.butterfly import butterfly
 from selfattn.charts.two_sentences import difference_map, maps_of_two, two_sentences
 from selfattn.charts.vega import Spec
-from selfattn.dashboard.cache import cached_error
+from selfattn.dashboard.cache import cached_weights
 from selfattn.dashboard.choice import Choice, Occurrence
-from selfattn.dashboard.download import file_button, file_name, view_link
-from selfattn.dashboard.figures import current_theme, show_chart, this_page
+from selfattn.dashboard.download import png_button
+from selfattn.dashboard.figures import Figure, current_theme, note_figure, say, show_chart, side_by_side
 from selfattn.dashboard.pickers import (
     MapOptions,
     binning,
@@ -24,101 +23,79 @@ from selfattn.dashboard.pickers import (
     whole,
     zoomed,
 )
-from selfattn.encoders.capture import Head
-from selfattn.export import files
-from selfattn.export.files import View
-from selfattn.export.provenance import Provenance
-from selfattn.frames import against_frame, strip_frame, weights_frame
+from selfattn.frames import against_frame, strip_rows, weights_frame
 
-AGAINST = "A against B"
-COLUMN = 552  # two side by side at 1440, one below the other in a narrow window
-
-PIXELS = 2  # a unit, in a PNG
-
-LINKED = ("a", "b", "c", "word", "at_a", "at_b", "head", "swap", "map", "view", "words", "hide", "dtype")
+SCRATCH, OWN, DIFFERENCE, AGAINST = "from scratch", "model's own", "difference", "A against B"
 
 
-def row(side: Occurrence, head: Head) -> torch.Tensor:
-    """The word's row of weights in one head, (n,): the mean over a split word's pieces."""
-    return side.encoding.weights(*head, slice(side.word.start, side.word.stop)).mean(0)
+def strip(choice: Choice) -> list[dict]:
+    """Both sentences as words with the weight each gets from the chosen word: the mean over a split word's pieces."""
+    rows = []
+    for name, side in choice.pair.sides:
+        row = cached_weights(choice.encoder, side.encoding.text, *choice.head)[list(side.positions)].mean(0)
+        rows += strip_rows(side.encoding, row, side.word, name)
+    return rows
 
 
-def strip(choice: Choice) -> pd.DataFrame:
-    """Both sentences as words with the weight each gets from the chosen word."""
-    return pd.concat([strip_of(side, choice.head, name) for name, side in choice.pair.sides])
-
-
-def strip_of(side: Occurrence, head: Head, name: str) -> pd.DataFrame:
-    """One sentence as words with the weight each gets from the chosen word."""
-    return strip_frame(side.encoding, row(side, head), side.word, name)
-
-
-def error(choice: Choice) -> float | None:
-    """The largest difference between the kernel's weights and the model's own in this head, over both sentences."""
-    if not choice.encoder.recomputable:
-        return None
-    return max(cached_error(choice.encoder, side.encoding.text, *choice.head) for _, side in choice.pair.sides)
-
-
-def show_maps(choice: Choice) -> Provenance:
-    """The whole head side by side, on one colour scale: from scratch, the model's own, or their difference.
-
-    Returns where the view's figures come from.
-    """
+def show_maps(choice: Choice) -> None:
+    """The whole head side by side, on one colour scale: from scratch, the model's own, or their difference."""
     st.markdown(
         "**4  The whole head, side by side**", help="Row: the token that attends. Column: the token it attends to."
     )
-    pair, head = choice.pair, choice.head
-    options = ["from scratch", "model's own", "difference"] if choice.encoder.recomputable else ["model's own"]
-    options.append(AGAINST)
+    sources = _sources(choice)
     controls = st.container(horizontal=True, vertical_alignment="center")
     with controls:
-        source = segmented("Whose weights", options, default=options[0], key="view", label_visibility="collapsed")
-    options, origin = pick_map_options(controls), _origin(choice)
+        source = segmented("Whose weights", sources, default=sources[0], key="view", label_visibility="collapsed")
+    options = pick_map_options(controls)
     if source == AGAINST:
-        _show_against(choice, not options.special)
-        return origin
-    places = st.container(horizontal=True, gap="medium")
-    columns = {name: places.container(width=COLUMN, gap="small") for name, _ in pair.sides}
-    views = {}
-    for name, side in pair.sides:
-        with columns[name]:
-            views[name] = zoomed(_view(side, head, source, options), name)
-    charts = _maps(choice, views, source, str(head))
-    for name, view in views.items():
-        with columns[name]:
-            reading = _map_reading(view, source) + binning(view)
-            title = f"what each word attends to in {name}" + ("" if source == "from scratch" else f", {source}")
-            show_chart(charts[name], reading, name=title, sentence=name, table=table_of(view))
-            _offer_png(name, charts[name], origin.of_figure(title, sentences=(name,)))
+        hidden = _show_against(choice, not options.special)
+    else:
+        hidden = _show_both(choice, source, options)
     if not options.special:
-        st.text(captions.hidden_weight({name: view.hidden for name, view in views.items()}), width="stretch")
-    return origin
+        say(captions.hidden_weight(hidden))
 
 
-def _show_against(choice: Choice, hidden: bool) -> None:
-    found = against(choice, hidden)
-    theme, name = current_theme(), str(choice.head)
-    rows = against_frame(*(strip_of(side, choice.head, sentence) for sentence, side in choice.pair.sides))
-    reading = captions.weight_difference(found)
-    places = st.container(horizontal=True, gap="medium")
-    with places.container(width=COLUMN):
-        own_row, title = (
-            captions.only_one_has(rows, choice.pair.word),
-            f'what "{choice.pair.word}" attends to, A against B',
-        )
-        show_chart(butterfly(rows, theme, name=name), own_row, name=title)
-    with places.container(width=COLUMN):
-        chart = difference_map(found, theme, name=name)
+def _sources(choice: Choice) -> list[str]:
+    return [SCRATCH, OWN, DIFFERENCE, AGAINST] if choice.encoder.recomputable else [OWN, AGAINST]
+
+
+def _show_both(choice: Choice, source: str, options: MapOptions) -> dict[str, float]:
+    """The head in A beside that in B; the weight hidden in each."""
+    places = dict(zip("AB", side_by_side()))
+    views = {}
+    for name, view in _views(choice, source, options).items():
+        with places[name]:
+            views[name] = zoomed(view, name)
+    what = "difference to the model's own" if source == DIFFERENCE else "weight"
+    for name, chart in _maps(choice, views, source, str(choice.head)).items():
+        view = views[name]
+        with places[name]:
+            reading = captions.largest_cell(view.matrix.numpy(), view.labels, what) + binning(view)
+            title = f"what each word attends to in {name}" + ("" if source == SCRATCH else f", {source}")
+            visible = source != SCRATCH or view.step > 1
+            show_chart(chart, reading, visible=visible, name=title, sentence=name, table=table_of(view))
+            png_button(name, chart, title)
+    return {name: view.hidden for name, view in views.items()}
+
+
+def _show_against(choice: Choice, hidden: bool) -> dict[str, float]:
+    """The word's row, then all rows, in A against those in B; the weight hidden in each."""
+    found, theme, name, rows = against(choice, hidden), current_theme(), str(choice.head), pd.DataFrame(strip(choice))
+    row, whole_head = side_by_side()
+    with row:
+        own = against_frame(*(rows[rows["sentence"] == sentence] for sentence in "AB"))
+        title = f'what "{choice.pair.word}" attends to, A against B'
+        show_chart(butterfly(own, theme, name=name), captions.only_one_has(own, choice.pair.word), name=title)
+    with whole_head:
         title = "what each word attends to, A minus B"
-        show_chart(chart, reading, visible=False, name=title, table=lambda: found.frame())
-        st.text(reading, width="stretch")
-        if hidden:
-            gone = {
-                name: word_map(side.encoding, side.encoding.weights(*choice.head), special=False).hidden
-                for name, side in choice.pair.sides
-            }
-            st.text(captions.hidden_weight(gone), width="stretch")
+        show_chart(
+            difference_map(found, theme, name=name), captions.weight_difference(found), name=title, table=found.frame
+        )
+    sides = choice.pair.sides
+    return {
+        sentence: word_map(side.encoding, side.encoding.weights(*choice.head), special=False).hidden
+        for sentence, side in sides
+    }
 
 
 def against(choice: Choice, hidden: bool) -> SentenceComparison:
@@ -127,80 +104,50 @@ def against(choice: Choice, hidden: bool) -> SentenceComparison:
     return compare_sentences(first, second, *choice.head, special=not hidden)
 
 
-def _view(side: Occurrence, head: Head, source: str, options: MapOptions) -> WordMap:
-    """The map from the source that the switch names."""
-    encoding = side.encoding
-    own = encoding.own_weights(*head) if source != "from scratch" else None
-    if source == "model's own":
-        return whole(own, encoding, options)
-    return whole(encoding.weights(*head), encoding, options, own)
+def _views(choice: Choice, source: str, options: MapOptions) -> dict[str, WordMap]:
+    """The head's map in A and in B, from the source that the switch names."""
+    return {name: _view(choice, side, source, options) for name, side in choice.pair.sides}
+
+
+def _view(choice: Choice, side: Occurrence, source: str, options: MapOptions) -> WordMap:
+    own = None if source == SCRATCH else side.encoding.own_weights(*choice.head)
+    if source == OWN:
+        return whole(own, side.encoding, options)
+    return whole(cached_weights(choice.encoder, side.encoding.text, *choice.head), side.encoding, options, own)
 
 
 def _maps(choice: Choice, views: dict[str, WordMap], source: str, name: str) -> dict[str, Spec]:
     positions = {sentence: side.positions for sentence, side in choice.pair.sides}
-    kind, legend = ("signed", "from scratch minus own") if source == "difference" else ("weights", "weight")
+    kind, legend = ("signed", "from scratch minus own") if source == DIFFERENCE else ("weights", "weight")
     return maps_of_two(views, positions, current_theme(), name=name, kind=kind, legend=legend)
 
 
-def _map_reading(view: WordMap, source: str) -> str:
-    what = "difference to the model's own" if source == "difference" else "weight"
-    return captions.largest_cell(view.matrix.numpy(), view.labels, what)
+def offer_figure(choice: Choice, words: list[dict]) -> None:
+    """Offer what the view shows of its head as one figure, and the head's weights."""
+    reading = captions.most_weight(words, choice.pair.word, str(choice.head))
+    name, state = f'"{choice.pair.word}" and the whole head in both sentences', st.session_state
+
+    def draw() -> Spec:  # as the switches are by then
+        return figure(choice, state.get("view") or _sources(choice)[0], chosen_options())
+
+    def table() -> pd.DataFrame:
+        if state.get("view") == AGAINST:
+            return against(choice, bool(state.get("hide"))).frame()
+        parts = []
+        for sentence, side in choice.pair.sides:
+            weights = cached_weights(choice.encoder, side.encoding.text, *choice.head)
+            parts.append(weights_frame(weights, side.encoding.tokens).assign(sentence=sentence))
+        return pd.concat(parts)
+
+    note_figure(name, Figure(draw, reading, table))
 
 
-def _offer_png(name: str, chart: Spec, origin: Provenance) -> None:
-    """A picture's own icon. Nothing is drawn before it is asked for."""
-    make, file = lambda: files.png(chart, origin, PIXELS), f"{file_name(origin)}.png"
-    file_button(f"PNG of {name}", make, file, "image/png", f"png_{name}", ":material/image:")
-
-
-def _origin(choice: Choice) -> Provenance:
-    """Where the view's figures come from."""
-    return Provenance.of(
-        choice.encoder,
-        f'What "{choice.pair.word}" attends to in two sentences, {choice.head}',
-        {name: side.encoding for name, side in choice.pair.sides},
-        layer=choice.head.layer,
-        head=choice.head.head,
-        error=error(choice),
-        link=view_link(choice.encoder, **{key: st.session_state.get(key) for key in LINKED}),
-    )
-
-
-def offer_figure(choice: Choice, words: pd.DataFrame, origin: Provenance) -> None:
-    """Offer the figure (both strips above both maps), the weights, and the link."""
-    pair, head = choice.pair, choice.head
-    file = f"selfattn-{str(head).replace(' ', '')}"
-    name = f'"{pair.word}" and the whole head in both sentences'
-    reading = captions.most_weight(words, pair.word, str(head))
-    if st.session_state.get("view") == AGAINST:
-        found = against(choice, bool(st.session_state.get("hide")))
-        figures, tables = {name: lambda: against_figure(choice, found)}, {name: found.frame}
-        file, reading = f"{file}-difference", captions.weight_difference(found)
-    else:
-        source = st.session_state.get("view") or "from scratch"
-        figures = {name: lambda: figure(choice, source)}
-        tables = {name: lambda: _weights(choice)}
-    this_page().view = View(file, origin, figures, tables, captions={name: reading})
-
-
-def figure(choice: Choice, source: str) -> Spec:
-    """The figure to download: what the page shows, without its zoom."""
-    options = chosen_options()
-    views = {name: _view(side, choice.head, source, options).binned() for name, side in choice.pair.sides}
-    maps = _maps(choice, views, source, f"{choice.head}, {source}")
-    return two_sentences(strip(choice), maps.values(), current_theme())
-
-
-def against_figure(choice: Choice, found: SentenceComparison) -> Spec:
-    """Both strips above the word-aligned difference."""
+def figure(choice: Choice, source: str, options: MapOptions) -> Spec:
+    """Both strips above both maps, or above their difference; without a zoom."""
     theme = current_theme()
-    return two_sentences(strip(choice), [difference_map(found, theme, name=str(choice.head))], theme)
-
-
-def _weights(choice: Choice) -> pd.DataFrame:
-    return pd.concat(
-        [
-            weights_frame(side.encoding.weights(*choice.head), side.encoding.tokens).assign(sentence=name)
-            for name, side in choice.pair.sides
-        ]
-    )
+    if source == AGAINST:
+        maps = [difference_map(against(choice, not options.special), theme, name=str(choice.head))]
+    else:
+        views = {name: view.binned() for name, view in _views(choice, source, options).items()}
+        maps = _maps(choice, views, source, f"{choice.head}, {source}").values()
+    return two_sentences(strip(choice), maps, theme)
