@@ -75,8 +75,9 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
         help="Each head's output is set to zero, one head at a time. The colour is the change of the token's logarithmic "
         "probability: negative means that without the head the token is less expected.",
     )
-    if not encoder.recomputable:
-        st.info("Heads can be removed only where the attention is recomputed.")
+    if not encoder.patchable:
+        st.info("No head can be removed from this encoder.")
+        st.text(encoder.patch_reason, width="stretch")
         return
     row = st.session_state.get("target") or 0
     row = st.selectbox(

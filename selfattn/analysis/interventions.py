@@ -141,9 +141,9 @@ def context_gradients(encoder: Encoder, places: Sequence[Place | tuple], directi
     """Differentiate the word's last unit vector, along directions (m, d_model), by what every head hands the word.
 
     For several places in one pass: some of like length take two thirds of the time of each alone. The whole effect, that
-    through later layers included. Raises NotRecomputable where the encoder is shown only or can't be differentiated.
+    through later layers included. Raises NotRecomputable where heads can't be swapped or the encoder can't be differentiated.
     """
-    encoder.check_recomputable()
+    encoder.check_patchable()
     places = [Place(*place) for place in places]
     tokens, recorder = [encoder.tokenize(place.text, place.pair) for place in places], Recorder(differentiable=True)
     inputs = encoder.inputs(tokens)

@@ -236,6 +236,14 @@ def shown_only(name: str, reason: str, word: str) -> str:
     )
 
 
+def no_steps(reason: str) -> str:
+    """An encoder whose heads can be swapped and removed and not recomputed: what is missing, and what the rest stands on."""
+    return (
+        f"The steps of this head are missing: {reason} The weights are the model's own; swap and removal change what its heads "
+        "hand over, which was verified when it was loaded."
+    )
+
+
 def _fraction(share: float) -> str:
     return _name_of(share) or numbers.share(share)
 

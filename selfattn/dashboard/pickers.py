@@ -127,7 +127,7 @@ def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] 
 def quickly_ranked(encoder: Encoder, pair: Pair) -> bool:
     """Whether the heads of this pair are ranked at once, or have been for this visitor."""
     known = st.session_state.get("ranked") == (encoder_key(encoder), pair.places)
-    return known or not encoder.recomputable or swaps_are_exact(encoder, pair)
+    return known or not encoder.patchable or swaps_are_exact(encoder, pair)
 
 
 def swaps_are_exact(encoder: Encoder, pair: Pair) -> bool:

@@ -194,7 +194,8 @@ class Recorder:
             recording = LayerRecording(context=context, **inputs)
             if self._differentiable:
                 query, key, value = (tensor.detach() for tensor in (recording.query, recording.key, recording.value))
-                recording = replace(recording, query=query, key=key, value=value)
+                arguments = {name: tensor.detach() for name, tensor in recording.arguments.items()}
+                recording = replace(recording, query=query, key=key, value=value, arguments=arguments)
             self.layers.append(recording)
         return context
 

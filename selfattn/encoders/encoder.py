@@ -87,6 +87,7 @@ class Encoder:
     dtype: str
     recomputable: bool  # measured at load: as many recordings as layers, and parity with the model's own weights
     reason: str  # why not, where it isn't
+    patch_reason: str = ""  # measured at load: why heads' outputs can't be swapped or removed; "" where they can
     model: nn.Module
     tokenizer: Any  # a fast tokenizer of transformers
     digest: str = ""  # sha256 of the weights file
@@ -103,7 +104,7 @@ class Encoder:
         pair: a second segment. pad_to: pad to this many tokens and keep the padding (to see the padding mask at work).
         patches: heads' outputs to replace on the way; the Encoding keeps them, so that it isn't taken for a plain one.
         Raises TextError for a text that is empty, too long, or not valid Unicode; ValueError for a patch that doesn't fit
-        the encoder, the text or the other patches; NotRecomputable for any patch where the encoder is shown only.
+        the encoder, the text or the other patches; NotRecomputable for any patch where what enters W_O isn't known.
         """
         tokens = self.tokenize(text, pair)
         n = len(tokens.ids)
@@ -230,7 +231,7 @@ class Encoder:
         mean), or a word that stands once. heads: those to remove, each alone; heads in a tuple are removed together:
         (len(heads), d_model). progress(done, total) is called after each pass. pair: as in `encode`; positions count through
         both segments.
-        Raises NotRecomputable where the encoder is shown only. (Michel et al. 2019, "Are Sixteen Heads Really Better
+        Raises NotRecomputable where heads can't be removed. (Michel et al. 2019, "Are Sixteen Heads Really Better
         than One?", section 2)
         """
         if how not in ("zero", "mean"):
@@ -294,6 +295,11 @@ class Encoder:
         return [encoding.hidden for encoding in encodings]
 
     @property
+    def patchable(self) -> bool:
+        """Whether heads' outputs can be swapped and removed: what enters W_O was found, and verified at load."""
+        return not self.patch_reason and (self.recomputable or self.hooked)
+
+    @property
     def hooked(self) -> bool:
         """Whether its modules never ask for an attention function, so that hooks read them (`hooks.py`)."""
         return self.model.config._attn_implementation == "eager"
@@ -342,7 +348,7 @@ class Encoder:
     def _check_patches(self, patches: Collection[Patch], n: int) -> None:
         """Refuse patches that don't fit this encoder, a text of n tokens, or one another."""
         if patches:
-            self.check_recomputable()
+            self.check_patchable()
         taken = set()
         for patch in patches:
             name, at = Head(patch.layer, patch.head), patch.positions
@@ -386,12 +392,14 @@ class Encoder:
         for tokens, own in zip(batch, patches):
             self._check_patches(own, length if keep_padding else len(tokens.ids))
         inputs = self.inputs(batch, length)
-        recorder = Recorder(patches)
+        # An encoder that is shown is asked for its own weights; its heads' outputs are recorded where that is verified.
+        recorder = Recorder(patches) if self.recomputable or self.patchable else None
         with torch.no_grad(), self.within_memory(len(batch), length):
-            if self.recomputable:
-                output = run(self.model, inputs, recorder, output_hidden_states=True)
-            else:
+            if recorder is None:
                 output = self.eager.run(inputs)
+            else:
+                shown = {} if self.recomputable else {"output_attentions": True}
+                output = run(self.model, inputs, recorder, output_hidden_states=True, **shown)
             static = self.model.get_input_embeddings()(inputs["input_ids"])
         states = self.states(output)
         token, token_id = self.tokenizer.pad_token or "[PAD]", self.tokenizer.pad_token_id or 0
@@ -408,7 +416,7 @@ class Encoder:
                     states=tuple(_row(state, row, n) for state in states),
                     static=_row(static, row, n),
                     n_heads=self.n_heads,
-                    recordings=tuple(layer.sentence(row, n) for layer in recorder.layers),
+                    recordings=tuple(layer.sentence(row, n) for layer in recorder.layers) if recorder else (),
                     shown=None if self.recomputable else stack_layers(output.attentions, row, n),
                     reason=self.reason,
                     patches=tuple(patches[row]),
@@ -429,6 +437,13 @@ class Encoder:
         """Raise NotRecomputable where the encoder is shown only."""
         if not self.recomputable:
             raise NotRecomputable(f"{self.name}'s attention is shown, not recomputed: {self.reason}")
+
+    def check_patchable(self) -> None:
+        """Raise NotRecomputable where heads' outputs can't be swapped or removed."""
+        if not self.patchable:
+            raise NotRecomputable(
+                f"No head of {self.name} can be swapped or removed: {self.patch_reason or self.reason}"
+            )
 
 
 def _row(batch: Tensor, row: int, n: int) -> Tensor:

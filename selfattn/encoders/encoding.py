@@ -32,7 +32,7 @@ class Encoding:
     states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): what each layer reads, and the last
     static: Tensor  # (n, d_embedding): the bare token-embedding rows, no position
     n_heads: int
-    recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one a layer; empty where shown only
+    recordings: tuple[LayerRecording, ...] = field(repr=False, default=())  # one a layer; empty where none can be read
     shown: Tensor | None = field(repr=False, default=None)  # (n_layers, n_heads, n, n) where shown only
     reason: str = ""  # why it is shown only
     patches: tuple[Patch, ...] = ()  # heads' outputs that were replaced while it ran
@@ -97,8 +97,12 @@ class Encoding:
         return own_weights(self.recordings[layer], head)
 
     def own_context(self, layer: int) -> Tensor:
-        """The context (n_heads, n, d_head) that the model's fast attention call returned in this pass, patches in place."""
-        self._check_recomputable()
+        """The context (n_heads, n, d_head) that entered W_O in this pass, patches in place.
+
+        Raises NotRecomputable where it can't be read, IndexError for a layer that the encoder hasn't.
+        """
+        if not self.recordings:
+            raise NotRecomputable(f"What this encoder's heads hand over can't be read: {self.reason}")
         return self.recordings[self._checked(layer)[0]].context[0].transpose(0, 1).float().cpu()
 
     def context(self, positions: Sequence[int]) -> Tensor:

@@ -92,7 +92,8 @@ def _lowered(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder
     if lowered.hooked:
         install(model, exact.n_heads)
     reason = exact.reason or differs_in_precision(lowered, _probe(lowered), PARITY[dtype])
-    return replace(lowered, reason=reason, recomputable=not reason)
+    patch_reason = exact.patch_reason or ("" if lowered.hooked else reason)
+    return replace(lowered, reason=reason, recomputable=not reason, patch_reason=patch_reason)
 
 
 def available_devices() -> list[str]:

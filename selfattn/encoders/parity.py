@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from selfattn.encoders.capture import LayerRecording, Recorder, run
+from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder, run
 from selfattn.encoders.encoder import Encoder, Tokens
 from selfattn.encoders.errors import LoadError, brief
-from selfattn.encoders.hooks import install
+from selfattn.encoders.hooks import install, zero_values
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.reference import own_weights
 
@@ -70,6 +70,7 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
         d_head=next(filter(None, sizes), d_model // n_heads) if reason else recordings[0].query.shape[-1],
         recomputable=not reason,
         reason=reason,
+        patch_reason=_cannot_patch(encoder, alone) if encoder.hooked else reason,
         equal_lengths=not all(
             _share(one, other) <= PADDED
             for one, other in zip(alone.weights + alone.states, padded[0].weights + padded[0].states, strict=True)
@@ -194,6 +195,47 @@ def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[Layer
     return recordings[0], ""
 
 
+def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
+    """Why the heads' outputs of an encoder with hooks can't be swapped or removed, or "".
+
+    What enters W_O must be the model's own weights times the recorded values. And a head whose output is set to zero there
+    must do to the last hidden state what zeroing its values does by a hook of their own: a head in each layer, in a copy of
+    the text of its own.
+    """
+    n_layers, n_heads = len(alone.weights), alone.weights[0].shape[0]
+    try:
+        ((recordings, *_), _) = _fast(encoder, [alone])
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        return f"what its heads hand over can't be read ({brief(error)})."
+    if len(recordings) != n_layers:
+        return (
+            f"a linear layer that takes what the heads hand over was found in {len(recordings)} of {n_layers} layers."
+        )
+    for layer, (recording, own) in enumerate(zip(recordings, alone.weights)):
+        if reason := _contexts_differ(recording, own.cpu(), 1.0):
+            return f"in layer {layer}, {reason}."
+    heads = [Head(layer, layer % n_heads) for layer in range(n_layers)]
+    inputs = encoder.inputs([alone.tokens] * n_layers)
+    removed = [[Patch(*head, None, torch.zeros(recordings[0].context.shape[-1]))] for head in heads]
+    with torch.no_grad():
+        plain = run(encoder.model, inputs).last_hidden_state
+        ours = run(encoder.model, inputs, Recorder(removed, keep=False)).last_hidden_state
+        hooks = [zero_values(recordings[layer].module, layer, head, n_heads) for layer, head in heads]
+        try:
+            theirs = run(encoder.model, inputs).last_hidden_state
+        finally:
+            for hook in hooks:
+                hook.remove()
+    for layer in range(n_layers):
+        if not _share(theirs[layer], ours[layer]) <= STATES:
+            return f"in layer {layer}, a head without its output is not the head without its values."
+        if not _share(plain[layer], ours[layer]) > 0:
+            return f"in layer {layer}, a head's output doesn't reach the last hidden state."
+    return ""
+
+
 def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRecording]], list[list[Tensor]]]:
     """The pass that the dashboard uses: for each sentence its recordings and its hidden states, cut to its length."""
     recorder = Recorder()
@@ -214,8 +256,6 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
     shows in the hidden states.
     """
     n = recording.query.shape[2]
-    if recording.context.shape[-1] != recording.value.shape[-1]:
-        return "more than the heads' contexts enters the output matrix"
     rows = slice(None) if eager is not None else slice(0, n, -(-n // QUERIES))
     own = own_weights(recording, rows=rows) if eager is None else eager.cpu()
     query, key = (tensor[0].norm(dim=-1).amax(-1) for tensor in (recording.query, recording.key))
@@ -223,11 +263,18 @@ def _layer_differs(recording: LayerRecording, eager: Tensor | None) -> str:
     error = _largest(recording.weights(rows=rows), own)
     if not error <= WEIGHTS * max(1.0, score / SCORE):
         return _differ(KERNEL, error)
+    return _contexts_differ(recording, own, max(1.0, score / SCORE), rows)
+
+
+def _contexts_differ(recording: LayerRecording, own: Tensor, allowed: float, rows: slice = slice(None)) -> str:
+    """How what entered W_O differs from the model's own weights (n_heads, n_rows, n) times the values, or ""."""
+    if recording.context.shape[-1] != recording.value.shape[-1]:
+        return "more than the heads' contexts enters the output matrix"
     theirs = own @ recording.value[0].cpu()
     ours = recording.context[0].transpose(0, 1)[:, rows].cpu()
     scale = recording.value[0].abs().amax((-2, -1)).clamp_min(1).cpu()
     error = float(((ours - theirs).abs().amax((-2, -1)) / scale).max())
-    return "" if error <= CONTEXTS * max(1.0, score / SCORE) else _differ("contexts", error)
+    return "" if error <= CONTEXTS * allowed else _differ("contexts", error)
 
 
 def _differ(what: str, error: float) -> str:

@@ -146,7 +146,7 @@ def _report(
     bag = _estimate(own["bag"])
     nearest = torch.cat([result.nearest for result in results[0]], dim=1)
     scores = torch.cat([result.scores["context"] for result in results[0]], dim=1)
-    n_layers = encoder.n_layers if encoder.recomputable else 0
+    n_layers = encoder.n_layers if encoder.patchable else 0
     shape = (n_layers, encoder.n_heads, len(items))
     return SeparationReport(
         layers=layers,
@@ -156,7 +156,7 @@ def _report(
         rejected=rejected,
         bag=(float(bag["accuracy"][0]), float(bag["low"][0]), float(bag["high"][0])),
         chance=float(np.mean(1 / np.array(n_senses))),
-        threshold=threshold(shuffled["context"]) if encoder.recomputable else float("nan"),
+        threshold=threshold(shuffled["context"]) if encoder.patchable else float("nan"),
         shuffles=shuffles,
         _nearest=nearest.numpy().reshape(shape),
         _scores=scores.numpy().reshape(shape),
@@ -164,8 +164,8 @@ def _report(
 
 
 def _heads(encoder: Encoder, own: dict, floors: dict, shuffled: np.ndarray) -> pd.DataFrame:
-    """One row a head; no row where the encoder is shown only."""
-    heads = pd.DataFrame(encoder.all_heads if encoder.recomputable else [], columns=["layer", "head"], dtype=int)
+    """One row a head; no row where what the heads hand over can't be read."""
+    heads = pd.DataFrame(encoder.all_heads if encoder.patchable else [], columns=["layer", "head"], dtype=int)
     estimate = _estimate(own["context"])
     added = _estimate(own["context"] - np.maximum(own["uniform"], own["own_value"]))
     return heads.assign(

@@ -48,7 +48,7 @@ def nearest_before_and_after(
         "before attention": (0, encoding.vector(0, first[1])),
         "after it": (-1, encoding.vector(encoder.n_layers, first[1])),
     }
-    if encoder.recomputable:
+    if encoder.patchable:
         whose = heads[0] if len(heads) == 1 else "all heads" if len(heads) == len(encoder.all_heads) else "these heads"
         states[f"with the output of {whose} from B"] = -1, swapped_vector(encoder, first, second, heads)
     return {name: ranked_sentences(rows, layers[:, at], vector, first[0]) for name, (at, vector) in states.items()}

@@ -11,6 +11,7 @@ all heads); Spearman 1910 and Brown 1910 (what halves say about the whole).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from selfattn.analysis.interventions import ContextGradients, context_gradients
 from selfattn.encoders.capture import Patch
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.reference import own_weights
 from selfattn.senses.resampling import SEED, p_values, percentiles, rank_correlations, word_draws, word_halves
 from selfattn.senses.sense_axis import Draws, WordSlopes, axes, donor_weights, gaps
 from selfattn.senses.usable_rows import require_rows
@@ -134,10 +136,9 @@ def interchange(
     swap (effect, control and share; the rest by gradient), at n_layers * n_heads * 4 passes a sentence. Where an encoder
     can't be differentiated everything is exact and the rest NaN, with the `reason`. progress(done, total) is called after
     each sentence; an exception it raises ends the computation. vectors: how each word's are had.
-    Raises NotRecomputable where the encoder is shown only, ValueError where a column is missing or no word is left.
+    Raises NotRecomputable where heads' outputs can't be swapped, ValueError where a column is missing or no word is left.
     """
-    if not encoder.recomputable:
-        raise NotRecomputable(f"Heads' outputs can't be swapped in {encoder.name}: {encoder.reason}")
+    encoder.check_patchable()
     if how not in ("gradient", "exact"):
         raise ValueError(f'how must be "gradient" or "exact", got {how!r}.')
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST)
@@ -248,7 +249,8 @@ def _slopes_and_sources(
     positions = word.places[i][1]
     shares = []
     for layer, recording in enumerate(found.recordings):
-        weights = torch.stack([recording.weights(rows=slice(p, p + 1))[:, 0] for p in positions], dim=1)  # (h, p, n)
+        weigh = recording.weights if encoder.recomputable else partial(own_weights, recording)
+        weights = torch.stack([weigh(rows=slice(p, p + 1))[:, 0] for p in positions], dim=1)  # (h, p, n)
         along = slope[layer] @ recording.value[0].float().cpu().transpose(1, 2)  # (h, p, n)
         shares.append((weights * (along - swapped[layer][..., None])).sum(dim=1))
     shares = torch.stack(shares).double().numpy()  # (n_layers, n_heads, n tokens)

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from selfattn.analysis.measures import similarity
 from selfattn.encoders.encoder import Encoder, Progress
-from selfattn.encoders.errors import NotRecomputable
 from selfattn.senses.resampling import chance_count, interval, rank_correlations, word_halves
 from selfattn.senses.usable_rows import require_rows
 
@@ -54,10 +53,9 @@ def removal(
     per_sense: how many sentences of each sense are used, the first that can be; all their pairs count. The cost is
     one batched pass of n_layers x n_heads copies for each of those sentences: progress(done, total) counts them, and an
     exception it raises ends the computation. how: "zero" or "mean", as in Encoder.knock_out.
-    Raises NotRecomputable where the encoder is shown only, ValueError where no word is left or per_sense is under 2.
+    Raises NotRecomputable where heads can't be removed, ValueError where no word is left or per_sense is under 2.
     """
-    if not encoder.recomputable:
-        raise NotRecomputable(f"Heads can't be removed from {encoder.name}: {encoder.reason}")
+    encoder.check_patchable()
     if per_sense < 2:
         raise ValueError(f"per_sense must be at least 2 (a same-sense pair needs two sentences), got {per_sense}.")
     items, rejected = require_rows(encoder, frame)

@@ -257,6 +257,13 @@ def test_an_encoder_that_is_shown_only_says_what_is_missing_and_what_works():
     assert answer.shown_only("tiny", "", "bank") == f"tiny can't be differentiated. {WORKS}"
 
 
+def test_an_encoder_whose_steps_alone_are_missing_says_what_the_rest_stands_on():
+    assert answer.no_steps("it adds a second stream.") == (
+        "The steps of this head are missing: it adds a second stream. The weights are the model's own; swap and removal "
+        "change what its heads hand over, which was verified when it was loaded."
+    )
+
+
 # What the vectors mean, in words
 
 

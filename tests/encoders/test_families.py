@@ -9,6 +9,7 @@ import torch
 from transformers import AutoConfig, AutoModel
 
 from selfattn import LoadError, NotRecomputable, TextError, load_encoder
+from selfattn.analysis.interventions import context_gradients
 from selfattn.encoders import capture
 from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill, save_tiny, wordpiece_tokenizer
 from selfattn.encoders.reference import EagerTwin
@@ -41,6 +42,7 @@ SHOWN = {
     "XLNet": "computes its attention by itself, with relative-position terms",
     "LiLT": "the kernel's weights differ",
 }
+PATCHABLE = ["LiLT"]  # of the shown ones
 REFUSED = ["Longformer", "Funnel"]
 TEXTS = [
     "Rain.",
@@ -210,13 +212,22 @@ def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
         some, own = encoding.weights(layer, 1, slice(1, 3)), encoding.own_weights(layer, 2)
         torch.testing.assert_close(some, reference[layer, 1, 1:3], atol=1e-6, rtol=0)
         torch.testing.assert_close(own, reference[layer, 2], atol=1e-6, rtol=0)
+    with pytest.raises(NotRecomputable, match="shown, not recomputed"):
+        encoding.trace(0, 0)
+    assert encoder.patchable == (name in PATCHABLE)
+    if encoder.patchable:
+        return
     for refused in (
-        lambda: encoding.trace(0, 0),
         lambda: encoder.knock_out(TEXTS[1], 1),
         lambda: encoder.without_attention([TEXTS[1]]),
+        lambda: context_gradients(encoder, [(TEXTS[1], (1,))], torch.zeros(1, encoder.d_model)),
     ):
-        with pytest.raises(NotRecomputable, match="shown, not recomputed"):
+        with pytest.raises(
+            NotRecomputable, match=r"No head of .* can be swapped or removed: a linear layer .* in 0 of 3"
+        ):
             refused()
+    with pytest.raises(NotRecomputable, match="can't be read"):
+        encoding.own_context(0)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -6,6 +6,8 @@ import pytest
 import torch
 from transformers import AutoModel
 
+from selfattn import load_encoder
+from selfattn.encoders import capture, hooks, parity
 from selfattn.encoders.capture import Recorder, current_recorder, run
 
 HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT", "MegatronBERT", "XLM", "LUKE"]
@@ -30,6 +32,64 @@ def test_a_pass_that_fails_leaves_no_recorder_behind(encoder_of):
     with pytest.raises(IndexError):
         run(encoder.model, {"input_ids": torch.tensor([[10**6]])}, Recorder())
     assert current_recorder() is None
+
+
+VALUES = {
+    "MPNet": "encoder.layer.{}.attention.attn.v",
+    "DeBERTa-v3": "encoder.layer.{}.attention.self.value_proj",
+    "LiLT": "encoder.layer.{}.attention.self.value",  # shown, not recomputed
+    "XLM": "attentions.{}.v_lin",
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_head_removed_is_the_head_without_its_values(encoder_of, name):
+    """Removal, which acts on what enters W_O, beside a hook that acts before attention: for every head."""
+    encoder = encoder_of(name)
+    assert encoder.patchable
+    ours = encoder.knock_out(TEXT, 2)
+    plain = encoder.encode(TEXT).hidden[-1][2]
+    for layer, head in encoder.all_heads:
+        own = slice(head * encoder.d_head, (head + 1) * encoder.d_head)
+
+        def zero(module, args, output, own=own):
+            output = output.clone()
+            output[..., own] = 0
+            return output
+
+        hook = encoder.model.get_submodule(VALUES[name].format(layer)).register_forward_hook(zero)
+        with torch.no_grad():
+            expected = encoder.model(**encoder.inputs([encoder.tokenize(TEXT)])).last_hidden_state[0, 2]
+        hook.remove()
+        torch.testing.assert_close(ours[layer, head], expected, atol=1e-5, rtol=1e-5)
+        assert (expected - plain).abs().max() > 1e-3
+
+
+def test_what_enters_w_o_is_verified_at_load(checkpoint, monkeypatch):
+    """A hook that is no removal, a W_O whose output leads nowhere, and a layer that reads something else are found."""
+    folder = str(checkpoint("LiLT"))
+    assert load_encoder(folder).patch_reason == ""
+    with monkeypatch.context() as patch:
+        patch.setattr(capture, "_patched", lambda context, patches: context + 0.01)
+        assert "a head without its output is not the head without its values" in load_encoder(folder).patch_reason
+    with monkeypatch.context() as patch:
+        patch.setattr(parity, "zero_values", lambda *it: FakeHandle())
+        patch.setattr(capture, "_patched", lambda context, patches: context)
+        assert "a head's output doesn't reach the last hidden state" in load_encoder(folder).patch_reason
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            hooks, "output_layer", lambda module, around: getattr(around, "layout_output", around.output).dense
+        )
+        patch.setattr(
+            hooks, "separate", lambda module: ("query", "key", "value") if hasattr(module, "layout_query") else None
+        )
+        assert "more than the heads' contexts enters the output matrix" in load_encoder(folder).patch_reason
+    assert load_encoder(folder).patchable
+
+
+class FakeHandle:
+    def remove(self):
+        pass
 
 
 @pytest.mark.parametrize("name", ["MPNet", "DeBERTa-v3", "BERT"])

@@ -7,7 +7,7 @@ from torch import nn
 from selfattn import NotRecomputable, Patch
 from selfattn.analysis.interventions import context_gradients
 from selfattn.export.provenance import Provenance
-from tests.encoders.test_families import RECOMPUTED, SHOWN
+from tests.encoders.test_families import PATCHABLE, RECOMPUTED, SHOWN
 
 TEXT = "She sat by the river."
 
@@ -65,7 +65,7 @@ def some_patches(encoder, seed=0):
     return [Patch(0, 1, (4, 2), draw(2, d)), Patch(0, 1, (3,), draw(d)), Patch(last, 0, None, draw(d))]
 
 
-@pytest.mark.parametrize("name", RECOMPUTED)
+@pytest.mark.parametrize("name", [*RECOMPUTED, *PATCHABLE])
 @pytest.mark.slow
 def test_a_patch_overwrites_what_enters_w_o(encoder_of, name):
     encoder = encoder_of(name)
@@ -77,7 +77,7 @@ def test_a_patch_overwrites_what_enters_w_o(encoder_of, name):
     torch.testing.assert_close(encoding.own_context(0)[1, 4], patches[0].value[0], atol=0, rtol=0)
 
 
-@pytest.mark.parametrize("name", RECOMPUTED)
+@pytest.mark.parametrize("name", [*RECOMPUTED, *PATCHABLE])
 @pytest.mark.slow
 def test_the_gradient_is_the_slope_of_small_patches(encoder_of, name):
     encoder, place = encoder_of(name), (TEXT, (2, 3))
@@ -162,10 +162,10 @@ def test_patches_that_do_not_fit_are_refused(encoder, patches, message):
             call()
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", sorted({*SHOWN} - {*PATCHABLE}))
 def test_shown_only_encoders_take_no_patch(encoder_of, name):
     encoder = encoder_of(name)
     patch = Patch(0, 0, None, torch.zeros(encoder.d_head))
-    with pytest.raises(NotRecomputable, match="shown, not recomputed"):
+    with pytest.raises(NotRecomputable, match="can be swapped or removed"):
         encoder.encode(TEXT, patches=[patch])
     assert encoder.encode(TEXT).patches == ()

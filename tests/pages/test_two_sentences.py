@@ -253,6 +253,35 @@ def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_anot
     assert chosen_head(at) == str(shown.all_heads[int(most.argmax())])
 
 
+@pytest.mark.slow
+def test_an_encoder_that_is_shown_only_is_swapped_where_that_was_verified(tmp_path):
+    """The main view works but for the kernel's steps, and says so."""
+    folder = save_tiny(FAMILIES["LiLT"], tmp_path / "tiny")
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    at.query_params.update(
+        model="another ...", other=str(folder), a="The bank of the river.", b="The bank gave a loan."
+    )
+    at.run()
+    assert not at.exception and not at.error
+    shown = load_encoder(str(folder))
+    assert shown.patchable and not shown.recomputable
+    places = [(text, find_word(shown, text)) for text in ("The bank of the river.", "The bank gave a loan.")]
+    share = interchange_pair(shown, *places).share
+    head = shown.all_heads[int(share.argmax())]
+    assert chosen_head(at) == str(head)
+    assert any(
+        text.startswith("The steps of this head are missing: in lilt, layer 0, the kernel's") for text in texts(at)
+    )
+    assert not any("computes it" in element.value for element in at.markdown)
+    at.button_group(key="swap").set_value(swaps.ALL).run()
+    assert not at.exception
+    assert any("With every head's output" in text for text in texts(at))
+
+
+def find_word(encoder, text):
+    return encoder.locate(text, "bank").words[encoder.locate(text, "bank").places[0]].positions
+
+
 BAD = {
     "": "The text is empty",
     "   ": "The text is empty",

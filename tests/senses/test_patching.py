@@ -399,10 +399,32 @@ def test_what_cannot_be_asked_is_refused(encoder, frame):
 
     with pytest.raises(ValueError, match='"gradient" or "exact", got \'fast\''):
         interchange(encoder, frame, how="fast")
-    with pytest.raises(NotRecomputable, match=r"can't be swapped in .*: a test"):
+    with pytest.raises(NotRecomputable, match=r"No head of .* can be swapped or removed: a test"):
         interchange(replace(encoder, recomputable=False, reason="a test."), frame)
     with pytest.raises(ValueError, match="None of the 3 rows can be used"):
         interchange(encoder, frame.iloc[:3])
+
+
+@pytest.mark.slow
+def test_an_encoder_that_is_shown_only_is_swapped_too(tmp_path):
+    """Its sources are by the model's own weights, and add up to the effect as everywhere."""
+    shown = load_encoder(str(save_tiny(FAMILIES["LiLT"], tmp_path)), device="cpu")
+    assert not shown.recomputable
+    rows = [(f"{start} bank {end}", "bank", sense) for sense, ends in ENDS.items() for start, end in ends]
+    frame = pd.DataFrame(rows, columns=["sentence", "word", "sense"])
+    found = interchange(shown, frame)
+    assert len(found.heads) == 12 and found.reason == ""
+    sums = found.sources.groupby(["layer", "head", "row"])["share"].sum().unstack()
+    mean = sum(sums[rows.index].mean(axis=1) for _, rows in frame.groupby("sense")) / 2
+    effects = found.heads.set_index(["layer", "head"])["effect"]
+    np.testing.assert_allclose(mean, effects / found.gaps["gap"][0], atol=1e-5)
+    assert effects.abs().max() > 1e-3
+
+
+ENDS = {
+    "water": [("The", "of the river."), ("A", "by the water."), ("The muddy", "of it."), ("By the", "she sat.")],
+    "money": [("The", "gave a loan."), ("A", "for the loan."), ("The", "was open in the morning."), ("My", "has it.")],
+}
 
 
 @pytest.mark.long

@@ -148,7 +148,7 @@ def _similarity(choice: Choice, measure: str) -> tuple[float, dict[str, Tensor]]
 
 
 def _can_remove(choice: Choice, measure: str) -> bool:
-    return choice.encoder.recomputable and (measure != "control" or choice.pair.control is not None)
+    return choice.encoder.patchable and (measure != "control" or choice.pair.control is not None)
 
 
 def cached_measures(encoder: Encoder, encoding: Encoding) -> dict[str, Tensor]:

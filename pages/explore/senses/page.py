@@ -38,7 +38,7 @@ try:
         )
         view.show_clusters(found)
         st.stop()
-    if encoder.recomputable:
+    if encoder.patchable:
         with top.container():
             word, over_all, in_one = swaps.pick_word(frame)
             together, one_sentence = side_by_side()
@@ -58,11 +58,11 @@ with when:
         offer_again(["separation", "interchange"], (kept["separation"] or kept["interchange"]).date)
     view.show_rejected(report.rejected)
 
-if encoder.recomputable:
+if encoder.patchable:
     with together:
         swaps.show_together(kept["leading_heads"] and kept["leading_heads"].report)
 else:
-    top.info(f"Heads' outputs can't be swapped in this encoder: {encoder.reason}")
+    top.info(f"Heads' outputs can't be swapped in this encoder: {encoder.patch_reason}")
 separate, in_heads = side_by_side()
 with separate:
     st.markdown(
@@ -81,14 +81,14 @@ with in_heads:
     )
     maps = list(view.MAPS)
     measure = segmented("Map", maps, default=maps[0], key="sense_map", label_visibility="collapsed")
-    if encoder.recomputable:
+    if encoder.patchable:
         reading = captions.heads(report, head)
         view.show_map(named_heads(report.heads), *view.MAPS[measure], head, reading, measure)
         say(captions.chance(report))
     else:
-        st.info("Heads can be compared only where the attention is recomputed.")
+        st.info("Heads can be compared only where what they hand over can be read.")
 swapped = None
-if encoder.recomputable:
+if encoder.patchable:
     with st.expander("The words, ranked; heads removed"):
         ranked, removed = side_by_side()
     with ranked:

@@ -12,7 +12,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached, cached_error, cached_separate_error
 from selfattn.dashboard.choice import Choice, Pair
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.figures import current_theme, say, show_chart
 from selfattn.frames import context_columns, drift_frame, most_attended, steps_columns
 
 MOST = 24  # tokens of a sentence that the steps show
@@ -47,6 +47,8 @@ def show_steps(choice: Choice) -> None:
     """The kernel's steps for the word's row in both sentences, one figure that steps in the browser."""
     encoder, pair, head = choice.encoder, choice.pair, choice.head
     if not encoder.recomputable:
+        if encoder.patchable:  # else the words above say it
+            say(answer.no_steps(encoder.reason))
         return
     traces, steps, contexts, errors, separate = {}, [], [], [], []
     for name, side in pair.sides:

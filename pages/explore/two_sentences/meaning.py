@@ -24,7 +24,7 @@ def show_meaning(choice: Choice) -> None:
         with asked:
             say(answer.no_sentences(word))
         return
-    one = encoder.recomputable and st.session_state.get("swap") == ONE
+    one = encoder.patchable and st.session_state.get("swap") == ONE
     heads = (choice.head,) if one else tuple(encoder.all_heads)
     vectors = cached(encoder, ("labelled", word.casefold()), lambda _: labelled_vectors(encoder, known), runs=True)
     stages = cached(

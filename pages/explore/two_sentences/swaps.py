@@ -74,7 +74,8 @@ def _every(encoder: Encoder, pair: Pair) -> PairInterchange | str:
     try:
         return shares_of(encoder, pair)
     except NotRecomputable:
-        return answer.shown_only(encoder.name, encoder.reason, pair.word)
+        why = "" if encoder.patchable else encoder.reason or encoder.patch_reason
+        return answer.shown_only(encoder.name, why, pair.word)
 
 
 def swap_of(choice: Choice, head: Head, every: PairInterchange) -> Swap:

@@ -118,9 +118,7 @@ def _twins(encoder: Encoder, weights: pronouns.PronounWeights) -> None:
             f'"{sentence.distractor}" {weight(other)}',
             width="stretch",
         )
-    if encoder.recomputable and st.toggle(
-        "And what does removing heads do to the two pronouns?", key="pronouns.remove"
-    ):
+    if encoder.patchable and st.toggle("And what does removing heads do to the two pronouns?", key="pronouns.remove"):
         _removal(encoder, [_pronoun(encoder, PRONOUNS[place]) for place in twins], best)
 
 
