@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
 from selfattn.charts.head_map import head_map
 from selfattn.dashboard.cache import cached_knock_out
 from selfattn.dashboard.encoder_picker import encode_or_stop, masked_head
@@ -86,14 +87,16 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
     chosen = this_page().head
     without = cached_knock_out(encoder, (encoding.text, (head.place(encoding),)))
     change = head.change(encoding, without, int(table["id"][row]))
-    frame = heads_frame(effect=change)
+    frame, noise = noise_floor(heads_frame(effect=change), "effect", encoder.dtype, {"effect": OF_LOG_PROBABILITY})
     chart = head_map(frame, "effect", current_theme(), str(chosen), title="change of log p")
     before = float(table["probability"][row])
     largest = frame.loc[frame["effect"].abs().idxmax()]
     own = frame[frame["name"] == str(chosen)].iloc[0]
     parts = [f"without {row['name']} {before * math.exp(row['effect']):.3f}" for row in (own, largest)]
-    reading = f'"{table["text"][row]}": {before:.3f} with every head; {parts[0]}; the largest change, {parts[1]}.'
-    show_chart(chart, reading, key="masked", heads=True, name="change of the masked word")
+    reading = (
+        f'"{table["text"][row]}": {before:.3f} with every head; {parts[0]}; the largest change, {parts[1]}. {noise}'
+    )
+    show_chart(chart, reading.rstrip(), key="masked", heads=True, name="change of the masked word")
 
 
 encoder, text = this_page().encoder, this_page().sentence

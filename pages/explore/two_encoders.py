@@ -8,37 +8,29 @@ from selfattn.captions import attention as captions
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard.encoder_picker import encode_or_stop, pick_second_encoder
-from selfattn.dashboard.figures import current_theme, say, show_chart, this_page
+from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side, this_page
 from selfattn.dashboard.pickers import head_slider
 from selfattn.encoders.capture import Head
 from selfattn.frames import heads_frame, weights_frame
 
 MAP = 270  # three of them side by side at 1440
+MINUS = "second minus first"
 
 
 def show_comparison(comparison: EncoderComparison, titles: tuple[str, str]) -> None:
     """Both heads on one colour scale, and the second minus the first."""
-    theme = current_theme()
+    theme, words = current_theme(), comparison.words
     top = float(max(comparison.first.max(), comparison.second.max()))
-    places = st.container(horizontal=True, gap="medium")
-    for matrix, title, color in zip(
-        (comparison.first, comparison.second), titles, (theme.sentence_a, theme.sentence_b)
-    ):
-        chart = heatmap(
-            matrix.numpy(), comparison.words, theme, maximum=top, title=title, color=color, size=MAP
-        )  # fmt: skip
-        with places.container(width=MAP + 90):
-            reading = captions.largest_cell(matrix.numpy(), comparison.words)
-            table = lambda matrix=matrix: weights_frame(matrix, comparison.words)  # noqa: E731
-            show_chart(chart, reading, table=table)
-    chart = heatmap(
-        comparison.difference.numpy(), comparison.words, theme, kind="signed", title="second minus first", size=MAP,
-        legend="second minus first",
-    )  # fmt: skip
-    reading = captions.largest_cell(comparison.difference.numpy(), comparison.words, "difference")
-    with places.container(width=MAP + 90):
-        table = lambda: weights_frame(comparison.difference, comparison.words)  # noqa: E731
-        show_chart(chart, reading, table=table)
+    maps = (
+        (comparison.first, "weight", {"title": titles[0], "maximum": top, "color": theme.sentence_a}),
+        (comparison.second, "weight", {"title": titles[1], "maximum": top, "color": theme.sentence_b}),
+        (comparison.difference, "difference", {"title": MINUS, "legend": MINUS, "kind": "signed"}),
+    )
+    for (matrix, what, look), place in zip(maps, side_by_side(len(maps), MAP + 90)):
+        with place:
+            chart = heatmap(matrix.numpy(), words, theme, size=MAP, **look)
+            reading = captions.largest_cell(matrix.numpy(), words, what)
+            show_chart(chart, reading, table=lambda matrix=matrix: weights_frame(matrix, words))
     if comparison.left_out:
         say("Left out, because one of the two can't read it: " + ", ".join(comparison.left_out))
     st.caption("Words only: special tokens are hidden, and each row is scaled up to sum to 1 again.")

@@ -75,7 +75,11 @@ def vega_config(theme: Theme) -> dict[str, Any]:
         "font": FONT,
         "locale": LOCALE,
         "view": {"stroke": None},
-        "axis": {**label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal"},
+        # No label is dropped, in any layer: where there are too many, the chart itself thins them (vega.label_axis).
+        "axis": {
+            **label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal",
+            "labelOverlap": False,
+        },
         "legend": {**label, "titleFontWeight": "normal", "gradientStrokeColor": theme.grid},
         "title": {
             "color": theme.ink,
@@ -88,4 +92,4 @@ def vega_config(theme: Theme) -> dict[str, Any]:
         "header": {"labelColor": theme.ink, "titleColor": theme.muted, "labelFontSize": 13},
         "rule": {"color": theme.muted},
         "line": {"strokeWidth": 2},
-    }
+    }  # fmt: skip

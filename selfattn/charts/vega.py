@@ -184,7 +184,7 @@ def label_axis(labels: Sequence[str], every: int = 1, **more: Any) -> Spec:
     """An axis of positions 0, 1 ... with texts in their place: of every few of them, where they are many."""
     spelled = expression(label if i % every == 0 else "" for i, label in enumerate(labels))
     places = {"values": list(range(0, len(labels), every)), "labelExpr": f"{spelled}[datum.value]"}
-    return {**places, "title": None, "grid": False, "labelOverlap": False, **more}
+    return {**places, "title": None, "grid": False, **more}
 
 
 # Words of a visitor's sentence inside a Vega expression, as in an axis's `labelExpr`. Vega 6 takes a string constant that

@@ -138,11 +138,8 @@ def pick_encoder() -> tuple[str, str, str, str]:
         name = st.selectbox("Encoder", options, key="model", bind="query-params", format_func=short_name)
         revision = ""
         if name == OTHER:
-            name = st.text_input(
-                "Hub id or folder", key="other", bind="query-params", placeholder="owner/name or /a/folder"
-            )
-            revision = st.text_input("Revision", key="revision", bind="query-params", placeholder="newest")
-            name, revision = name.strip() or known[0], revision.strip()
+            name, revision = _named("")
+            name = name or known[0]
         devices = offered_devices(available_devices())
         device, dtype = "auto", "float32"
         with st.popover("Device and precision", width="stretch"):
@@ -153,6 +150,16 @@ def pick_encoder() -> tuple[str, str, str, str]:
     _say_not_offered("device", ["auto", *devices], device, "device")
     _say_not_offered("dtype", DTYPES, dtype, "precision")
     return name, revision, devices[0] if device == "auto" else device, dtype
+
+
+def _named(key: str, widths: tuple = ("stretch", "stretch")) -> tuple[str, str]:
+    """The fields for an encoder that isn't listed: its Hub id or folder, and a revision."""
+    bound = {"bind": "query-params"}
+    name = st.text_input(
+        "Hub id or folder", key=f"{key}other", placeholder="owner/name or /a/folder", width=widths[0], **bound
+    )
+    revision = st.text_input("Revision", key=f"{key}revision", placeholder="newest", width=widths[1], **bound)
+    return name.strip(), revision.strip()
 
 
 def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, named: str = "") -> None:
@@ -203,16 +210,7 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     _say_not_offered("second", {*map(short_name, options), *options}, short_name(name), "second encoder")
     revision = ""
     if name == OTHER:
-        name = st.text_input(
-            "Hub id or folder",
-            key="second_other",
-            bind="query-params",
-            placeholder="owner/name or /a/folder",
-            width=260,
-        ).strip()
-        revision = st.text_input(
-            "Revision", key="second_revision", bind="query-params", placeholder="newest", width=110
-        )
+        name, revision = _named("second_", (260, 110))
     if name in (UNTRAINED, ""):
         this_page().address["second_digest"] = None
         return _untrained(first) if name else None

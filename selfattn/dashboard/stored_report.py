@@ -1,12 +1,21 @@
 """A report that was computed beforehand (selfattn/stored_reports.py), its date on the page, and "Compute again"."""
 
+import functools
 from collections.abc import Hashable, Sequence
 
+import pandas as pd
 import streamlit as st
 
 from selfattn.dashboard.cache import cached
 from selfattn.encoders.encoder import Encoder
+from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import Stored, stored
+
+
+@functools.cache
+def labelled() -> pd.DataFrame:
+    """The built-in labelled sentences."""
+    return labelled_sentences()
 
 
 def stored_report(name: str, encoder: Encoder, read: object, key: Hashable) -> Stored | None:

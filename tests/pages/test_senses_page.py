@@ -49,13 +49,11 @@ def results():
 @pytest.fixture
 def at(monkeypatch, results):
     # A few of the labelled sentences are enough to see the page, and quick.
-    few = view.labelled_sentences()
+    few = labelled_sentences()
     few = few[few["word"].isin(["bank", "bat", "spring"])].groupby(["word", "sense"]).head(5)
-    monkeypatch.setattr(view, "labelled_sentences", lambda: few)
-    view.labelled.clear()
+    monkeypatch.setattr(view, "labelled", lambda: few)
     monkeypatch.setattr(cache, "_results", results)
-    yield AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
-    view.labelled.clear()
+    return AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
 
 
 @pytest.fixture

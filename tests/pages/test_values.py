@@ -3,8 +3,6 @@
 The word is split into pieces, which stand at different positions in the two sentences.
 """
 
-import copy
-
 import pandas as pd
 import pytest
 import torch
@@ -290,10 +288,6 @@ def test_attributions_are_asked_about_the_words_own_direction(visit, encoder, si
         for method in METHODS:
             values = table.loc[table["method"] == method].drop_duplicates("i").sort_values("i")["value"]
             assert sorted(values.tolist()) == column(sorted(wanted.values[method].tolist())), (name, method)
-        row = encoding.weights(*HEAD)[list(word.positions)].mean(0)
-        own = figure(record, f"{HEAD} in {name}").table()
-        assert own["label"].tolist() == [other.text for other in wanted.words]
-        assert own["weight"].tolist() == column([float(row[list(other.positions)].sum()) for other in wanted.words])
 
 
 # The main view: its strip, steps, maps, curve and the map of heads
@@ -370,6 +364,19 @@ def test_the_removal_map_stands_behind_the_switch(visit, encoder, sides):
     assert heads["control"].tolist() == column(control)
 
 
+def test_swaps_under_the_noise_of_a_precision_are_drawn_as_0(visit, encoder, sides, monkeypatch):
+    places = [(encoding.text, word.positions) for encoding, word in sides.values()]
+    share = interchange_pair(encoder, *places).share.flatten()
+    vectors_of = (encoding.vector(encoder.n_layers, word.positions) for encoding, word in sides.values())
+    a, b, _ = (torch.nn.functional.normalize(vector, dim=0) for vector in vectors_of)
+    monkeypatch.setitem(vectors.NOISE, "float32", 0.01 * float((a - b).square().sum()) / vectors.OF_PAIR_SWAPS)
+    at, record = visit("")
+    wanted = torch.where(share.abs() >= 0.01, share, 0.0)
+    assert 0 < (wanted == 0).sum() < 72
+    assert figure(record, "all heads: swap").table()["share"].tolist() == column(wanted)
+    assert f"by about 0.01: {(wanted == 0).sum()} of 72 heads lie under that" in said(at)
+
+
 def test_a_against_b_and_the_difference_to_the_models_own(visit, sides):
     _, record = visit("", view="A against B", hide=True)
     wanted = compare_sentences(sides["A"], sides["B"], *HEAD, special=False).frame()
@@ -416,7 +423,7 @@ def test_two_encoders_are_compared_in_the_chosen_heads(visit, folders, second, p
         )
 
 
-def test_masked_words_are_predicted_changed_and_explained_by_heads(visit, folders):
+def test_masked_words_are_predicted_changed_and_explained_by_heads(visit, folders, monkeypatch):
     text = "The bank of the river was muddy."
     at, record = visit(
         "masked-words",
@@ -436,14 +443,17 @@ def test_masked_words_are_predicted_changed_and_explained_by_heads(visit, folder
     drawn = [frame.value["probability"].tolist() for frame in at.dataframe]
     assert drawn[0] == column(table["probability"].tolist())
     assert drawn[1] == column(head.predictions(other, 10)["probability"].tolist())
-    changes = (
-        head.change(encoding, head.knock_out(encoding, int(table["id"][2])), int(table["id"][2])) if False else None
-    )
     without = encoder.knock_out(encoding.text, head.place(encoding))
     changes = head.change(encoding, without, int(table["id"][2]))
     (picture,) = record.figures.values()
     assert picture.table()["effect"].tolist() == column(changes)
     before = float(table["probability"][2])
+    monkeypatch.setitem(vectors.NOISE, "float32", 0.9 * float(changes.abs().max()) / vectors.OF_LOG_PROBABILITY)
+    at, record = visit("masked-words", **other_encoder(folders["before"]), a=text, head="L1 H2", gap=4, target=2)
+    (noisy,) = record.figures.values()
+    hidden = sum(value == 0 for value in noisy.table()["effect"])
+    assert hidden == int((changes.abs() < 0.9 * changes.abs().max()).sum()) > 0
+    assert f"{hidden} of {changes.numel()} heads lie under that and are drawn as 0." in said(at)
     own = before * float(changes[1, 2].exp())
     assert f"{own:.3f}" in picture.caption and f"{before:.3f}" in picture.caption and "L1 H2" in picture.caption
 
@@ -454,14 +464,10 @@ def test_masked_words_are_predicted_changed_and_explained_by_heads(visit, folder
 def test_the_senses_page_draws_its_report_and_the_chosen_heads_sentences(visit, encoder, monkeypatch):
     from pages.explore.senses import tables_and_reports as view
 
-    few = view.labelled_sentences()
+    few = labelled_sentences()
     few = few[few["word"].isin(["bank", "bat"])].groupby(["word", "sense"]).head(5)
-    monkeypatch.setattr(view, "labelled_sentences", lambda: copy.copy(few))
-    view.labelled.clear()
-    try:
-        at, record = visit("senses")
-    finally:
-        view.labelled.clear()
+    monkeypatch.setattr(view, "labelled", lambda: few)
+    at, record = visit("senses")
     report = separation(encoder, few)
     (heads,) = [picture.table() for picture in record.figures.values() if "adds" in picture.table()]
     for name in ("accuracy", "uniform", "own_value", "p_value", "adds"):

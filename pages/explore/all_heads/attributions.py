@@ -1,19 +1,15 @@
 """The tab "Attributions": what three other methods say each word contributes, beside a head's own row."""
 
-import pandas as pd
 import streamlit as st
 from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.attributions import METHODS, Attributions, agreement, attribute, direction
-from selfattn.captions import attention as captions
 from selfattn.captions.attributions import ranks
-from selfattn.charts.bars import Row, bars, rows_frame
 from selfattn.charts.ranks import rank_chart
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Choice, Occurrence
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
-from selfattn.words import to_groups
 
 ASK_FIRST = 100  # sentences to run through the encoder: more than so many words, and the visitor is asked before
 
@@ -46,7 +42,6 @@ def show_attributions(choice: Choice) -> None:
         f"word at a time by {blank}. The word itself and the special tokens stay throughout: all three are asked about the "
         "other words. Ranks go by size, whichever the sign."
     )
-    _one_head(choice, attributions)
 
 
 def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
@@ -72,39 +67,6 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
     opened = st.popover("Numbers", key=f"opinions-{name}", on_change="rerun", type="tertiary")
     if opened.open:
         opened.dataframe(frame, hide_index=True)
-
-
-def _one_head(choice: Choice, attributions: dict[str, Attributions]) -> None:
-    """The chosen head's own row, apart: in deeper layers its positions are mixtures already."""
-    name, layer = str(choice.head), choice.head.layer
-    st.markdown(f"**Apart from these: what {name} itself attends to**")
-    st.caption(
-        "A head's row is no opinion on the number: it says where one head of one layer reads from"
-        + (
-            ", and it has not seen the number."
-            if layer == 0
-            else f". In L{layer} the positions it reads are already mixtures: each holds what the layers before brought there."
-        )
-    )
-    theme = current_theme()
-    for (key, side), place in zip(choice.pair.sides, side_by_side()):
-        words = attributions[key].words
-        if not words:
-            continue
-        row = side.encoding.weights(*choice.head, slice(side.word.start, side.word.stop)).mean(0)
-        values = to_groups(row, [word.positions for word in words]).tolist()
-        color = theme.sentence_a if key == "A" else theme.sentence_b
-        with place:
-            rows = [Row(key, values, [word.text for word in words], color)]
-            frame = pd.DataFrame({"sentence": key, "text": [word.text for word in words], "weight": values})
-            reading = captions.most_weight(frame.to_dict("records"), side.word.text, name)
-            reading += f" The words here get {numbers.share(sum(values))} of its weight."
-            show_chart(
-                bars(rows, theme, what="weight"),
-                reading,
-                name=f"{name} in {key}",
-                table=lambda rows=rows: rows_frame(rows, "weight"),
-            )
 
 
 def _attributions(choice: Choice, side: Occurrence, towards: Tensor, name: str) -> Attributions:

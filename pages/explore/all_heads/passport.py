@@ -2,7 +2,6 @@
 
 from urllib.parse import urlencode
 
-import pandas as pd
 import streamlit as st
 
 from selfattn import numbers
@@ -10,18 +9,16 @@ from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.captions import attention as captions
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import literal, say
-from selfattn.dashboard.stored_report import stored_report
+from selfattn.dashboard.stored_report import labelled, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.examples import labelled_sentences
 
 
 def show_passport(encoder: Encoder, encoding: Encoding, head: Head) -> None:
     """Over the labelled sentences where they were read beforehand, else in this sentence."""
     st.markdown(f"**What {head} does**")
-    frame = labelled_sentences()
-    found = stored_report("passports", encoder, frame, "labelled sentences")
+    found = stored_report("passports", encoder, labelled(), "labelled sentences")
     if found is None:
         say(captions.passport(fits(encoding.weights(*head), encoding), str(head), "In this sentence"))
         return
@@ -32,13 +29,14 @@ def show_passport(encoder: Encoder, encoding: Encoding, head: Head) -> None:
     ]
     where = f"Over {report.n} labelled sentences"
     say(captions.passport(nearest_first(own[0].iloc[0]), str(head), where))
-    lines = [_line(encoder, frame, head, place) for place in own[1].itertuples()]
+    lines = [_line(encoder, head, place) for place in own[1].itertuples()]
     intro = f"In these it attends most from the labelled word to another (computed on {found.date}):\n"
     st.markdown(intro + "\n".join(lines))
 
 
-def _line(encoder: Encoder, frame: pd.DataFrame, head: Head, place) -> str:
+def _line(encoder: Encoder, head: Head, place) -> str:
     """One sentence as a link to the main view, beside the first one of the word's other sense."""
+    frame = labelled()
     row = frame.loc[place.row]
     others = frame[(frame["word"] == row["word"]) & (frame.index != place.row)]
     same = others["sense"] == row["sense"]

@@ -18,10 +18,10 @@ from selfattn.dashboard.download import file_button
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, show_links, this_page
 from selfattn.dashboard.permissions import allowed_scan_folder
 from selfattn.dashboard.pickers import segmented
+from selfattn.dashboard.stored_report import labelled
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
-from selfattn.examples import labelled_sentences
 from selfattn.export.files import PARQUET, parquet
 from selfattn.frames import named_heads
 from selfattn.scan import Scan, ScanError, read_scan
@@ -108,12 +108,6 @@ class _OfNoUse:
     why: str
 
 
-@st.cache_data(show_spinner=False)
-def labelled() -> pd.DataFrame:
-    """The package's own labelled sentences."""
-    return labelled_sentences()
-
-
 def pick_table() -> tuple[pd.DataFrame, str] | None:
     """The visitor's table and its digest, once there is one. What is wrong with it is said on the page."""
     with st.expander("What the table looks like", expanded=False):
@@ -188,7 +182,8 @@ def show_clusters(report: ClusterReport) -> None:
     st.dataframe(report.words, hide_index=True, column_config=number)
     sentences = report.items[["word", "cluster", "silhouette", "sentence"]].sort_values(["word", "cluster"])
     st.dataframe(sentences, hide_index=True, column_config=number)
-    _parquet(sentences, "selfattn-clusters")
+    name = "selfattn-clusters"
+    file_button("Parquet", lambda: parquet(sentences), f"{name}.parquet", PARQUET, name)
 
 
 def show_map(frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str, key: str = "") -> None:
@@ -248,7 +243,6 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Hea
     table = named_heads(shown)
     reading = f"{captions.removal(replace(report, heads=shown), column)} {noise}".strip()
     show_map(table, column, "effect", head, reading, "mean effect")
-    _parquet(table, "selfattn-removal")
 
 
 def offer_tables(report: SeparationReport, swapped: InterchangeReport | None, head: Head) -> None:
@@ -306,7 +300,3 @@ def _scan_once(folder: Path) -> tuple[Scan, pd.DataFrame]:
         scan = read_scan(folder)
         kept = st.session_state.scan_read = ((folder, changed), scan, scan.heads())
     return kept[1:]
-
-
-def _parquet(frame: pd.DataFrame, name: str) -> None:
-    file_button("Parquet", lambda: parquet(frame), f"{name}.parquet", PARQUET, f"parquet {name}")

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from pages.explore.two_sentences.swaps import ONE, labelled
+from pages.explore.two_sentences.swaps import ONE
 from selfattn import numbers
 from selfattn.captions import answer
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import say
+from selfattn.dashboard.stored_report import labelled
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_before_and_after
 
 NEAREST = 3

@@ -20,16 +20,16 @@ from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.choice import Choice, Occurrence, Pair
 from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_links
 from selfattn.dashboard.pickers import choose_word, leading_head, quickly_ranked, segmented, shares_of, swaps_are_exact
-from selfattn.dashboard.stored_report import stored_report
+from selfattn.dashboard.stored_report import labelled, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import NotRecomputable
-from selfattn.examples import labelled_sentences
 from selfattn.frames import heads_frame
 from selfattn.words import shared_words
 
 AS_IT_IS, ONE, ALL = "As it is", "Swap this head", "Swap all heads"
 MAPS = ("swap", "control", "removal")
+NO_WAY = 1e-6  # a shorter way than this is none, and no share of it is known
 HELP = (
     "A head gives each word a row of weights over all words; they sum to 1. L5 H7 is head 7 of layer 5: layers and heads "
     "count from 0. Swap: the head's output at the word is taken from the other sentence. A click on a word that stands in "
@@ -134,7 +134,7 @@ def _show_map(choice: Choice, every: PairInterchange) -> None:
         reading = f"{captions.removal(frame, name, pair.word, _cosine(pair, pair.second), same)} {reading}".rstrip()
     show_chart(
         outlined(chart, name), reading, key="map", heads=True, name=f"all heads: {measure}",
-        visible=measure != "swap",  # of the swap the words above say it already
+        visible=measure != "swap" or encoder.dtype in captions.NOISE,  # else the words above say it already
     )  # fmt: skip
 
 
@@ -145,7 +145,10 @@ def _swaps(choice: Choice, every: PairInterchange, measure: str) -> tuple[pd.Dat
         columns["control_share"] = every.control
     frame, column = heads_frame(**columns), "control_share" if measure == "control" and controlled else "share"
     title = "share of the way, from the control" if column == "control_share" else "share of the way"
-    reading = answer.map_of_heads(frame, column, choice.pair.word)
+    way = max(2 * (1 - _cosine(choice.pair, choice.pair.second)), NO_WAY)
+    floors = dict.fromkeys(columns, captions.OF_PAIR_SWAPS / way)
+    frame, noise = captions.noise_floor(frame, column, choice.encoder.dtype, floors)
+    reading = f"{answer.map_of_heads(frame, column, choice.pair.word)} {noise}".rstrip()
     return frame, column, title, reading if measure == "swap" or controlled else f"{answer.NO_CONTROL} {reading}"
 
 
@@ -179,12 +182,6 @@ def _leading(heads: pd.DataFrame, word: str) -> list[tuple[int, int, float]]:
     """The head with the word's largest share; none where the word has no shares."""
     top = heads[heads["word"] == word.casefold()].nlargest(1, "share")
     return list(zip(top["layer"], top["head"], top["share"]))
-
-
-@cache
-def labelled() -> pd.DataFrame:
-    """The built-in labelled sentences."""
-    return labelled_sentences()
 
 
 @cache
