@@ -1,4 +1,8 @@
-"""Many visitors at once, each in a real session of its own, doing mixed work with pauses for thought."""
+"""Many visitors at once, each in a real session of its own, doing mixed work with pauses for thought.
+
+Half of them follow a lesson: all on the first example, they choose heads, open pages and links, and download. The others
+have an example of their own each time they come, and type sentences as well.
+"""
 
 import random
 import statistics
@@ -9,10 +13,13 @@ from dataclasses import dataclass, field
 
 import psutil
 
+from selfattn.examples import PAIRS
 from tests.soak.session import Run, Session
 
 PLACES = ("river", "loan", "garden", "harbour", "cellar", "market", "winter", "office", "forest", "stage")
 PAGES = ("inside-a-head", "all-heads", "from-scratch", "one-word-one-vector")
+ACTIONS = ("head", "link", "figure", "text", "superseded")
+LESSON, OWN = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # how often a visitor does which
 STEP = 2.0  # seconds between two looks at the memory
 
 
@@ -44,7 +51,11 @@ def soak(address: str, pid: int, visitors: int, seconds: float, thought: float =
     found, stop = Soak(), threading.Event()
     server = psutil.Process(pid)
     threads = [
-        threading.Thread(target=_visit, args=(address, random.Random(seed + number), found, stop, thought), daemon=True)
+        threading.Thread(
+            target=_visit,
+            args=(address, random.Random(seed + number), found, stop, thought, number % 2 == 0),
+            daemon=True,
+        )
         for number in range(visitors)
     ]
     started = time.monotonic()
@@ -61,31 +72,36 @@ def soak(address: str, pid: int, visitors: int, seconds: float, thought: float =
     return found
 
 
-def _visit(address: str, chance: random.Random, found: Soak, stop: threading.Event, thought: float) -> None:
+def _visit(
+    address: str, chance: random.Random, found: Soak, stop: threading.Event, thought: float, lesson: bool
+) -> None:
     stop.wait(chance.uniform(0, thought))
     while not stop.is_set():
+        word = PAIRS[0].word if lesson else chance.choice(PAIRS[1:]).word
         try:
             with Session(address) as session:  # a visitor comes, looks around, and goes
-                _note(found, "open the main view", session.open())
+                _note(found, "open the main view", session.open("", f"example={word}"))
                 for _ in range(chance.randint(3, 8)):
                     if stop.wait(chance.uniform(0.5, 1.5) * thought):
                         return
-                    _act(session, chance, found)
+                    _act(session, chance, found, word, LESSON if lesson else OWN)
         except Exception as error:  # whatever it is, the soak has to report it
             found.trouble.append(repr(error))
             stop.wait(1)
 
 
-def _act(session: Session, chance: random.Random, found: Soak) -> None:
-    action = chance.choices(("head", "text", "link", "superseded", "figure"), (8, 4, 3, 2, 1))[0]
+def _act(session: Session, chance: random.Random, found: Soak, word: str, often: tuple[int, ...]) -> None:
+    (action,) = chance.choices(ACTIONS, often)
     if action == "head" and "head" in session.widgets:
         _note(found, "choose a head", session.set(head=_head(chance)))
     elif action == "text" and "a" in session.widgets:
-        _note(found, "type a sentence", session.set(a=_sentence(chance)))
+        run = session.set(a=_sentence(chance, word))
+        _note(found, "type a sentence", run)
+        found.seconds["type a sentence, first picture"].append(run.first_chart or run.seconds)
     elif action == "superseded" and "a" in session.widgets:
-        session.send(a=_sentence(chance))  # and before the page is there, another
-        session.send(a=_sentence(chance))
-        run = session.set(a=_sentence(chance))
+        session.send(a=_sentence(chance, word))  # and before the page is there, another
+        session.send(a=_sentence(chance, word))
+        run = session.set(a=_sentence(chance, word))
         _note(found, "type three sentences in a row", run)
     elif action == "figure" and "download" in session.widgets:
         started = time.monotonic()
@@ -95,8 +111,9 @@ def _act(session: Session, chance: random.Random, found: Soak) -> None:
         found.seconds["download the figure"].append(time.monotonic() - started)
         session.set(download=False)
     else:
-        _note(found, "open another page", session.open(chance.choice(PAGES)))
-        _note(found, "open a link", session.open("", f"head={_head(chance).replace(' ', '+')}"))
+        _note(found, "open another page", session.open(chance.choice(PAGES), f"example={word}"))
+        link = f"example={word}&head={_head(chance).replace(' ', '+')}"
+        _note(found, "open a link", session.open("", link))
 
 
 def _note(found: Soak, action: str, run: Run) -> None:
@@ -108,9 +125,9 @@ def _head(chance: random.Random) -> str:
     return f"L{chance.randrange(6)} H{chance.randrange(12)}"
 
 
-def _sentence(chance: random.Random) -> str:
-    words = chance.choices(PLACES, k=chance.randint(2, 12))
-    return f"The bank of the {' and the '.join(words)}."
+def _sentence(chance: random.Random, word: str) -> str:
+    places = chance.choices(PLACES, k=chance.randint(2, 12))
+    return f"The {word} of the {' and the '.join(places)}."
 
 
 def _percentile(times: list[float]) -> float:
