@@ -9,7 +9,7 @@ from selfattn.analysis.proof import prove, support_table
 from selfattn.dashboard.cache import check_characters, encoder_key
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import heading, show_error
-from selfattn.dashboard.queue import run_slot
+from selfattn.dashboard.queue import costly_slot
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.families import SENTENCES
@@ -47,8 +47,13 @@ def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
     """A row for each head, computed with a progress bar."""
     check_characters(text)
     bar = st.progress(0.0, "Waiting for a turn ...")
-    with run_slot():
-        proof = prove(encoder, text, lambda done, total: bar.progress(done / total, f"Layer {done} of {total}"))
+    with costly_slot() as give_way:
+
+        def show(done: int, total: int) -> None:
+            give_way()
+            bar.progress(done / total, f"Layer {done} of {total}")
+
+        proof = prove(encoder, text, show)
     bar.empty()
     return proof
 

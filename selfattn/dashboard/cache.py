@@ -18,7 +18,7 @@ from cachetools import LRUCache
 from torch import Tensor
 
 from selfattn.analysis.interventions import PairInterchange, change_of_cosine, interchange_pair
-from selfattn.dashboard.queue import run_slot
+from selfattn.dashboard.queue import costly_slot, page_left, run_slot
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
@@ -75,6 +75,11 @@ class Cache:
                     self._making.pop(key, None)
         return result
 
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether the result for this key is there."""
+        with self._lock:
+            return self._result(key) is not None
+
     def forget(self, which: Callable[[Hashable], bool]) -> None:
         """Drop the results of which(key) is true."""
         with self._lock:
@@ -125,27 +130,42 @@ def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
     return (encoder.name, encoder.revision, encoder.digest, encoder.device, encoder.dtype)
 
 
-def cached(encoder: Encoder, key: Hashable, make: Callable[[Progress], T], title: str = "", *, runs: bool = False) -> T:
+def cached(
+    encoder: Encoder,
+    key: Hashable,
+    make: Callable[[Progress], T],
+    title: str = "",
+    *,
+    runs: bool = False,
+    costly: bool = False,
+) -> T:
     """make's result about an encoder, from the cache where it was made before.
 
     make gets a function (done, total) for its progress, which the page shows under `title` ("": it shows nothing).
     runs: make does nothing but run the encoder, so it waits in the queue for that. One that asks for other results of this
     cache must not: it would hold a place in the queue while it waits for whoever is making them.
+    costly: the same for many runs. They wait in a queue of their own, while other pages go on in this one's place, and end
+    at the next sign of progress after the visitor has moved on or left.
     """
+    whole_key = (encoder_key(encoder), key)
     place = st.empty() if title else None
-
-    def show(done: int, total: int) -> None:
-        if place is not None:
-            place.progress(done / total, title)
 
     def run() -> T:
         if place is not None:
             place.progress(0.0, title)
-        with run_slot() if runs else nullcontext():
+        with costly_slot() if costly else run_slot() if runs else nullcontext() as give_way:
+
+            def show(done: int, total: int) -> None:
+                if give_way is not None:
+                    give_way()
+                if place is not None:
+                    place.progress(done / total, title)
+
             return make(show)
 
     try:
-        return _results.get((encoder_key(encoder), key), run)
+        with page_left() if costly and whole_key not in _results else nullcontext():
+            return _results.get(whole_key, run)
     finally:
         if place is not None:
             place.empty()
@@ -195,7 +215,7 @@ def cached_knock_out(encoder: Encoder, place: Place, how: str = "zero") -> Tenso
         ("removal", place, how),
         lambda progress: encoder.knock_out(*place, how=how, progress=progress),
         "Removing each head in turn ...",
-        runs=True,
+        costly=True,
     )
 
 
@@ -227,6 +247,7 @@ def cached_interchange(
         ),
         "Swapping each head in turn ..." if heads is None else "",
         runs=True,
+        costly=heads is None and how == "exact",
     )
 
 

@@ -8,9 +8,10 @@ import streamlit as st
 
 from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached_error
+from selfattn.dashboard.drawing import drawn_elsewhere
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import Page, say, this_page
-from selfattn.dashboard.streamlit_internals import hold_file, this_session, working_for
+from selfattn.dashboard.streamlit_internals import hold_file, stop_if_left, this_session, working_for
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.export import bundle, files, report
@@ -40,9 +41,8 @@ def file_button(
     session = this_session()
 
     def made() -> bytes:
-        with working_for(
-            session
-        ):  # Streamlit calls it on a thread of its own; make() sees the visitor's theme, for one
+        # Streamlit calls it on a thread of its own; make() sees the visitor's theme, for one.
+        with working_for(session), drawn_elsewhere(lambda: stop_if_left(session)):
             content = make()
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
         hold_file(data, kind, file)

@@ -33,7 +33,10 @@ from selfattn.words import find
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
 CHIPS = 8  # words offered in sight
-EXACT = 72 * 64  # heads x tokens: where there are more, the map of all heads is by gradient
+EXACT = (
+    72 * 12
+)  # heads x tokens: where there are more, the map of all heads is by gradient, in a fifth of the time or less
+AT_ONCE = 72 * 64  # the same: where there are more, even that takes so long that the page's other pictures stand first
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
@@ -127,13 +130,18 @@ def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] 
 def quickly_ranked(encoder: Encoder, pair: Pair) -> bool:
     """Whether the heads of this pair are ranked at once, or have been for this visitor."""
     known = st.session_state.get("ranked") == (encoder_key(encoder), pair.places)
-    return known or not encoder.patchable or swaps_are_exact(encoder, pair)
+    return known or not encoder.patchable or _swap_runs(encoder, pair) <= AT_ONCE
 
 
 def swaps_are_exact(encoder: Encoder, pair: Pair) -> bool:
     """Whether the map of all heads is run head by head: else that would take seconds, and it is by gradient."""
+    return _swap_runs(encoder, pair) <= EXACT
+
+
+def _swap_runs(encoder: Encoder, pair: Pair) -> int:
+    """What swapping each head would take: heads x tokens of the longest sentence."""
     sides = [side for side in (pair.first, pair.second, pair.control) if side is not None]
-    return len(encoder.all_heads) * max(len(side.encoding.tokens) for side in sides) <= EXACT
+    return len(encoder.all_heads) * max(len(side.encoding.tokens) for side in sides)
 
 
 def _show_leading(name: str) -> None:

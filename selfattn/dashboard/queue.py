@@ -1,5 +1,7 @@
-"""The queue in which visitors wait their turn: for one of the pages that are put together, for one of the encoder's runs.
+"""The queues in which visitors wait their turn: to put a page together, to run a sentence, and for costly work.
 
+Costly work (all heads of a pair, many sentences) has a queue of its own, and a page that waits for it leaves its place to
+others, so that a page, a choice of a head and a sentence always pass.
 A page takes several turns in one run. They count from when the run began, so that it doesn't queue up anew for each: with
 many visitors the pages then end one after the other, and not all of them late.
 """
@@ -8,7 +10,7 @@ import bisect
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
@@ -19,6 +21,8 @@ from selfattn.settings import Settings
 LOOK = 0.25  # seconds between two looks whether whoever waits is still wanted
 PATIENCE = 1.0  # seconds between two times that a waiting page says so
 LEASE = 3.0  # seconds after which a page that still computes makes room for the next
+AHEAD = 1.0  # seconds of costly work by which one may be ahead of another before giving way
+HALF_LIFE = 60.0  # seconds in which half of what somebody has used is forgotten
 
 
 class Queue:
@@ -35,7 +39,7 @@ class Queue:
         self._waiting: list[tuple[float, int, threading.Event]] = []  # in the order of their turns
         self._numbers = itertools.count()
         self._lock = threading.Lock()
-        self._held = threading.local()
+        self._mine = threading.local()  # .ticket: this thread's, while it has a turn
 
     @property
     def waiting(self) -> int:
@@ -50,24 +54,54 @@ class Queue:
 
         A thread that holds a place gets the next one at once: waiting for itself it would wait forever.
         """
-        if getattr(self._held, "yes", False):
+        if self._has_turn():
             yield
             return
-        ticket = self._come(time.monotonic() if since is None else since)
+        self._take(still_wanted, time.monotonic() if since is None else since)
+        try:
+            yield
+        finally:
+            self._give_back()
+
+    @contextmanager
+    def away(self, still_wanted: Callable[[], None] = lambda: None, since: float | None = None) -> Iterator[None]:
+        """Inside the `with` this thread's place is another's; after it the thread waits for one again."""
+        if not self._has_turn():
+            yield
+            return
+        self._give_back()
+        yield  # what is raised in here ends the turn
+        self._take(still_wanted, time.monotonic() if since is None else since)
+
+    def _has_turn(self) -> bool:
+        return getattr(self._mine, "ticket", None) is not None
+
+    def _take(self, still_wanted: Callable[[], None], order: float) -> None:
+        ticket = self._come(order)
         try:
             while not ticket.wait(LOOK):
                 still_wanted()
-            self._held.yes = True
-            with self._leased(ticket):
-                yield
-        finally:
-            self._held.yes = False
+        except BaseException:
             self._go(ticket)
+            raise
+        self._mine.ticket = ticket
+        if self._lease is not None:
+            self._mine.timer = threading.Timer(self._lease, self._go, (ticket,))
+            self._mine.timer.daemon = True
+            self._mine.timer.start()
 
-    def _come(self, since: float) -> threading.Event:
+    def _give_back(self) -> None:
+        if not self._has_turn():
+            return
+        if self._lease is not None:
+            self._mine.timer.cancel()
+        ticket, self._mine.ticket = self._mine.ticket, None
+        self._go(ticket)
+
+    def _come(self, order: float) -> threading.Event:
         ticket = threading.Event()
         with self._lock:
-            bisect.insort(self._waiting, (since, next(self._numbers), ticket))
+            bisect.insort(self._waiting, (order, next(self._numbers), ticket))
             self._admit()
         return ticket
 
@@ -87,21 +121,60 @@ class Queue:
             self._holding.add(ticket)
             ticket.set()
 
+
+class FairQueue(Queue):
+    """Whoever has used it least goes first, and whoever works gives way to them at each sign of progress.
+
+    So one who asks for the costliest thing again and again waits himself, and long work doesn't hold up short work
+    (least attained service: Kleinrock 1976, "Queueing Systems" II, section 4.6).
+    """
+
+    def __init__(self, places: int):
+        super().__init__(places)
+        self._used: dict[Hashable, tuple[float, float]] = {}  # who: seconds, and when they were counted
+
     @contextmanager
-    def _leased(self, ticket: threading.Event) -> Iterator[None]:
-        if self._lease is None:
-            yield
+    def share(self, who: Hashable, still_wanted: Callable[[], None] = lambda: None) -> Iterator[Callable[[], None]]:
+        """Hold a place, in the name of `who`. What comes with it is called at each sign of progress, and others may go first."""
+        if self._has_turn():
+            yield still_wanted
             return
-        timer = threading.Timer(self._lease, self._go, (ticket,))
-        timer.daemon = True
-        timer.start()
+        self._take(still_wanted, self.used(who))
+        began = time.monotonic()
+
+        def give_way() -> None:
+            nonlocal began
+            still_wanted()
+            self.count(who, time.monotonic() - began)
+            used = self.used(who)
+            with self._lock:
+                others_first = bool(self._waiting) and self._waiting[0][0] + AHEAD < used
+            if others_first:
+                self._give_back()
+                self._take(still_wanted, used)
+            began = time.monotonic()
+
         try:
-            yield
+            yield give_way
         finally:
-            timer.cancel()
+            if self._has_turn():
+                self.count(who, time.monotonic() - began)
+            self._give_back()
+
+    def used(self, who: Hashable) -> float:
+        """Seconds that `who` has worked lately."""
+        seconds, then = self._used.get(who, (0.0, 0.0))
+        return seconds * 0.5 ** ((time.monotonic() - then) / HALF_LIFE)
+
+    def count(self, who: Hashable, seconds: float) -> None:
+        """Add to what `who` has used; whoever has used nearly nothing is forgotten."""
+        with self._lock:
+            self._used[who] = (self.used(who) + seconds, time.monotonic())
+            self._used = {each: self._used[each] for each in self._used if self.used(each) > AHEAD / 100}
 
 
 _runs = Queue(Settings.read().max_runs)
+_costly = FairQueue(max(1, Settings.read().max_runs - 1))
 _pages = Queue(Settings.read().max_pages, LEASE)
 
 
@@ -112,9 +185,32 @@ def run_slot() -> Iterator[None]:
     Who has moved on in the meantime (a changed input, a closed tab) stops waiting: Streamlit's own exception for that ends
     the wait, and the place goes to the next.
     """
-    began = st.session_state.get("began") if this_session() is not None else None
-    with _runs.turn(still_wanted=_stop_if_superseded, since=began):
+    with _runs.turn(still_wanted=stop_if_superseded, since=_began()):
         yield
+
+
+@contextmanager
+def costly_slot() -> Iterator[Callable[[], None]]:
+    """Wait for the place for costly work; what comes with it is called at each sign of progress.
+
+    It ends the work of whoever has moved on or left, and lets those pass who have used less: so whoever calls it must hold
+    nothing that somebody in this queue waits for.
+    """
+    session = this_session()
+    who = threading.get_ident() if session is None else session.session_id
+    with page_left(), _costly.share(who, stop_if_superseded) as give_way:
+        yield give_way
+
+
+@contextmanager
+def page_left() -> Iterator[None]:
+    """The page waits for costly work, its own or another's: meanwhile others are put together in its place."""
+    with _pages.away(stop_if_superseded, _began()):
+        yield
+
+
+def _began() -> float | None:
+    return st.session_state.get("began") if this_session() is not None else None
 
 
 @contextmanager
@@ -129,7 +225,7 @@ def page_turn() -> Iterator[None]:
 
     def look() -> None:
         nonlocal place, said
-        _stop_if_superseded()
+        stop_if_superseded()
         if time.monotonic() - said > PATIENCE:
             place, said = place or st.empty(), time.monotonic()
             place.text(f"Many visitors at once: {_pages.waiting:,} wait for their turn ...")
@@ -140,7 +236,8 @@ def page_turn() -> Iterator[None]:
         yield
 
 
-def _stop_if_superseded() -> None:
+def stop_if_superseded() -> None:
+    """End this run where a newer one has replaced it, or its visitor has left."""
     # Any look at the session's state is a point where Streamlit ends a script run that a newer one has replaced.
     if this_session() is not None:
         st.session_state.get("waiting")

@@ -61,6 +61,39 @@ def hold_file(data: bytes, kind: str, file_name: str) -> None:
         files.add(data, kind, f"held-{next(_places) % HELD}", file_name=file_name, is_for_static_download=True)
 
 
+def stop_if_left(session: Any) -> None:
+    """Raise ConnectionAbortedError where the session's tab is closed: nobody comes for what is being made for it.
+
+    The runtime has no documented way in; #315, as above.
+    """
+    if session is not None and runtime.exists() and not runtime.get_instance().is_active_session(session.session_id):
+        raise ConnectionAbortedError("The visitor has left.")
+
+
+def bound_uploads(most: int) -> None:
+    """Keep uploaded files up to `most` bytes in all: beyond it the oldest go, and their pages ask for them again.
+
+    Streamlit bounds one file, not their number, and keeps them until their session has ended: one visitor could fill the
+    memory with files that no page has seen. No issue was found.
+    """
+    manager = runtime.get_instance().uploaded_file_mgr
+    add, sizes, adding = manager.add_file, {}, threading.Lock()
+
+    def add_file(session_id: str, file: Any) -> None:
+        with adding:
+            add(session_id, file)
+            sizes[session_id, file.file_id] = len(file.data)
+            for session, name in list(sizes):
+                if not manager.get_files(session, [name]):
+                    del sizes[session, name]  # its visitor has left, or taken it away
+            while sum(sizes.values()) > most and len(sizes) > 1:
+                oldest = next(iter(sizes))
+                manager.remove_file(*oldest)
+                del sizes[oldest]
+
+    manager.add_file = add_file
+
+
 class _Holder:
     """Stands for a visitor who never leaves, as the owner of the files that are held."""
 

@@ -4,6 +4,7 @@ import io
 import re
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Set
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -27,6 +28,7 @@ LETTER = 5.9  # units: the mean width of a letter beneath a title, with some roo
 NARROWEST = 260  # units: a chart narrower than this is no measure for the text above it
 NUMBER = re.compile(r"^\d+\. ")  # before the names of a page's figures
 SUBTITLE_LINES = 12  # of one sentence, beneath a figure's title
+painter: ContextVar[Any] = ContextVar("painter", default=vlc)  # what draws: vl-convert, or a process that has it
 PNG_HEADER = 8 + 25  # bytes: the signature and the IHDR chunk (PNG specification, 11.2.2)
 
 
@@ -102,7 +104,7 @@ def png(
             f"This picture would have {wide:,.0f} x {high:,.0f} pixels; at most {MAX_PIXELS:,} in all can be drawn. "
             "Choose a smaller width or scale, or take the SVG."
         )
-    raw = vlc.svg_to_png(picture, scale=1.0, ppi=UNITS_PER_INCH * scale)
+    raw = painter.get().svg_to_png(picture, scale=1.0, ppi=UNITS_PER_INCH * scale)
     notes = {"Title": provenance.title, "Software": "selfattn", "Source": provenance.link}
     return _with_texts(raw, {**notes, "provenance": provenance.json()})
 
@@ -111,12 +113,12 @@ def draw_svg(spec: Spec) -> str:
     """A Vega-Lite dict as SVG; fetches nothing, whatever addresses the spec holds."""
     spec = drawable_spec(spec)
     try:
-        return vlc.vegalite_to_svg(spec, allowed_base_urls=[])
+        return painter.get().vegalite_to_svg(spec, allowed_base_urls=[])
     except ValueError as error:
         if "deserialize text info" not in str(error):
             raise
         # Where Vega shortens a label between the two halves of an emoji, vl-convert can't read what is left.
-        return vlc.vegalite_to_svg(unlimited_spec(spec), allowed_base_urls=[])
+        return painter.get().vegalite_to_svg(unlimited_spec(spec), allowed_base_urls=[])
 
 
 def svg_size(picture: str) -> tuple[float, float]:

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import queue
-from selfattn.dashboard.queue import Queue
+from selfattn.dashboard.queue import FairQueue, Queue
 from selfattn.settings import Settings
 
 
@@ -154,6 +154,108 @@ def test_a_rerun_calls_off_the_one_that_waits():
         assert "reached" not in app.session_state
         assert time.time() - started < 10  # it didn't wait for the places to be let go
         assert queue._runs.waiting == 0
+
+
+def test_cheap_work_passes_while_costly_work_waits_and_works(monkeypatch):
+    """One page place in all: whoever waits for costly work, or does it, leaves it to others."""
+    monkeypatch.setattr(queue, "_pages", Queue(1))
+    monkeypatch.setattr(queue, "_costly", FairQueue(1))
+    working, let_go, done = threading.Event(), threading.Event(), []
+
+    def costly(name: str) -> None:
+        with queue._pages.turn():
+            with queue.costly_slot():
+                working.set()
+                let_go.wait(20)
+            done.append((name, queue._pages._has_turn()))
+
+    visitors = [threading.Thread(target=costly, args=(name,)) for name in "ab"]
+    for visitor in visitors:
+        visitor.start()
+    assert working.wait(10)
+    _until(lambda: queue._costly.waiting == 1)
+    with queue._pages.turn(), queue.run_slot():  # would hang otherwise
+        let_go.set()
+        _until(lambda: queue._pages.waiting == 2)  # they come back for their places, and wait for them
+        assert not done
+    for visitor in visitors:
+        visitor.join(10)
+    assert sorted(done) == [("a", True), ("b", True)]
+    assert queue._pages._free == queue._costly._free == 1
+
+
+def test_costly_work_that_ends_early_leaves_no_place_taken(monkeypatch):
+    monkeypatch.setattr(queue, "_pages", Queue(1))
+    monkeypatch.setattr(queue, "_costly", FairQueue(1))
+    with pytest.raises(Superseded), queue._pages.turn(), queue.costly_slot():
+        raise Superseded
+    assert queue._pages._free == queue._costly._free == 1
+
+
+def test_who_has_used_less_goes_first_whenever_he_came():
+    lane, order, visitors = FairQueue(1), [], []
+    lane.count("asks again and again", 60.0)
+    lane.count("asked once", 5.0)
+
+    def visit(who: str) -> None:
+        with lane.share(who):
+            order.append(who)
+
+    with _another_thread_holds(lane):
+        for waiting, who in enumerate(("asks again and again", "asked once", "new"), start=1):
+            visitors.append(threading.Thread(target=visit, args=(who,)))
+            visitors[-1].start()
+            _until(lambda wanted=waiting: lane.waiting == wanted)
+    for visitor in visitors:
+        visitor.join(10)
+    assert order == ["new", "asked once", "asks again and again"]
+
+
+def test_long_work_gives_way_at_its_sign_of_progress_to_who_has_used_less():
+    lane, order = FairQueue(1), []
+
+    def visit(who: str) -> None:
+        with lane.share(who):
+            order.append(who)
+
+    def come(who: str) -> threading.Thread:
+        visitor = threading.Thread(target=visit, args=(who,))
+        visitor.start()
+        return visitor
+
+    lane.count("longer", 100.0)
+    with lane.share("long") as give_way:
+        visitors = [come("longer"), come("new")]
+        _until(lambda: lane.waiting == 2)
+        give_way()
+        assert order == []  # nobody is ahead by much yet
+        lane.count("long", 50.0)
+        give_way()
+        order.append("long")
+    for visitor in visitors:
+        visitor.join(10)
+    assert order == ["new", "long", "longer"]
+    assert lane._free == 1 and lane.waiting == 0
+
+
+def test_what_was_used_is_forgotten(monkeypatch):
+    lane, now = FairQueue(1), 1000.0
+    monkeypatch.setattr(queue.time, "monotonic", lambda: now)
+    lane.count("long ago", 8.0)
+    assert lane.used("long ago") == 8.0
+    now += queue.HALF_LIFE
+    assert lane.used("long ago") == pytest.approx(4.0)
+    now += 60 * queue.HALF_LIFE
+    lane.count("now", 1.0)
+    assert set(lane._used) == {"now"}
+
+
+def test_costly_work_ends_at_its_sign_of_progress_when_its_visitor_has_left(monkeypatch):
+    lane = FairQueue(1)
+    with pytest.raises(Superseded), lane.share("left", _raise_superseded) as give_way:
+        give_way()
+        pytest.fail("it went on")
+    assert lane._free == 1
 
 
 def _raise_superseded():

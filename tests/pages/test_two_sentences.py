@@ -225,6 +225,7 @@ def test_where_the_map_takes_long_the_words_stand_first_and_the_leading_head_com
     before = []  # the map: what stands there already
     shares_of = swaps.shares_of
     monkeypatch.setattr(pickers, "EXACT", 1)
+    monkeypatch.setattr(pickers, "AT_ONCE", 1)
     monkeypatch.setattr(swaps, "shares_of", lambda *it: before.append(list(this_page().figures)) or shares_of(*it))
     at = AppTest.from_file(str(APP), default_timeout=120).run()
     assert not at.exception and len(before) > 1
@@ -234,7 +235,7 @@ def test_where_the_map_takes_long_the_words_stand_first_and_the_leading_head_com
 
 
 def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_another_word(tmp_path, monkeypatch):
-    monkeypatch.setattr(pickers, "EXACT", 1)  # of any size
+    monkeypatch.setattr(pickers, "AT_ONCE", 1)  # of any size
     folder = save_tiny(FAMILIES["XLNet"], tmp_path / "tiny")
     at = AppTest.from_file(str(APP), default_timeout=120)
     at.query_params.update(model="another ...", other=str(folder))

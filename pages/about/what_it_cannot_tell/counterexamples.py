@@ -77,7 +77,7 @@ def halved_senses(encoder: Encoder, stored: counterexamples.HalvedSenses | None)
         "halved senses",
         lambda progress: counterexamples.halved_senses(encoder, labelled_sentences(), progress),
         "Measuring every head on the labelled sentences ...",
-        runs=True,
+        costly=True,
     )
 
 

@@ -76,5 +76,5 @@ def _attributions(choice: Choice, side: Occurrence, towards: Tensor, name: str) 
         ("attributions", pair.first.place, pair.second.place, name),
         lambda progress: attribute(encoder, side.encoding, side.word, towards, progress),
         f"Asking about {name} ...",
-        runs=True,
+        costly=True,
     )

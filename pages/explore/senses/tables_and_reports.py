@@ -57,16 +57,17 @@ def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[P
         # A click starts the script anew, and the old run ends at its next sign of progress.
         st.button("Stop", key=f"stop {key}", on_click=lambda: st.session_state.update(stopped=asked))
 
-    def show(done: int, total: int) -> None:
-        bar.progress(done / total, f"{title} {done} of {total}")
+    def made(progress: Progress) -> T | _OfNoUse:
+        def show(done: int, total: int) -> None:
+            progress(done, total)
+            bar.progress(done / total, f"{title} {done} of {total}")
 
-    def made(_: Progress) -> T | _OfNoUse:
         try:
             return make(show)
         except ValueError as error:
             return _OfNoUse(str(error))
 
-    report = cached(encoder, key, made, runs=True)
+    report = cached(encoder, key, made, costly=True)
     place.empty()
     if isinstance(report, _OfNoUse):
         raise ValueError(report.why)

@@ -27,7 +27,7 @@ def show_meaning(choice: Choice) -> None:
         return
     one = encoder.patchable and st.session_state.get("swap") == ONE
     heads = (choice.head,) if one else tuple(encoder.all_heads)
-    vectors = cached(encoder, ("labelled", word.casefold()), lambda _: labelled_vectors(encoder, known), runs=True)
+    vectors = cached(encoder, ("labelled", word.casefold()), lambda _: labelled_vectors(encoder, known), costly=True)
     stages = cached(
         encoder,
         ("nearest", first, second, heads),

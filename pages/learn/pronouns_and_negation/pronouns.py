@@ -31,7 +31,7 @@ def weights_of_pronouns(encoder: Encoder, stored: pronouns.PronounWeights | None
         "pronouns",
         lambda progress: read_pronouns(encoder, PRONOUNS, progress),
         "Reading the pronoun sentences ...",
-        runs=True,
+        costly=True,
     )
 
 
