@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 import streamlit as st
 
 from selfattn.dashboard.address import one_entry_a_gesture, restore_address
-from selfattn.dashboard.streamlit_internals import let_navigation_find_the_pages, this_session
+from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
+from selfattn.settings import Settings
 
 # File, title, address (None: the start), and what the frame draws above the page (pickers.pick_for).
 PAGES = {
@@ -97,6 +98,7 @@ def _menu(masked: bool) -> dict[str, list]:
 async def started(_: st.App):
     """When the server starts, before its first visitor: torch takes seconds to import, begin while a browser opens."""
     let_navigation_find_the_pages()
+    bound_uploads(Settings.read().uploaded_megabytes * 2**20)
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()
     yield
 

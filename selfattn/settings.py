@@ -20,6 +20,7 @@ class Settings:
     max_characters: int = _setting(40_000, "characters of one text")
     max_rows: int = _setting(5_000, "rows of an uploaded table")
     max_table_characters: int = _setting(2_000_000, "characters of an uploaded table, all cells together")
+    uploaded_megabytes: int = _setting(200, "megabytes of uploaded files kept, of all visitors; the oldest go first")
     max_models: int = _setting(2, "encoders kept in memory; the least recently used goes first")
     cached_megabytes: int = _setting(
         320, "megabytes of results kept; the least recently used go first, one always stays"

@@ -1,0 +1,54 @@
+"""Uploaded files are bounded in all, from the server's start on."""
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+import app
+from selfattn.dashboard import streamlit_internals
+
+
+@pytest.fixture
+def uploads(monkeypatch):
+    """A started server's uploads, of at most 3 MB in all."""
+    monkeypatch.setenv("SELFATTN_UPLOADED_MEGABYTES", "3")
+    manager = MemoryUploadedFileManager("/upload")
+    server = SimpleNamespace(uploaded_file_mgr=manager)
+    monkeypatch.setattr(streamlit_internals.runtime, "get_instance", lambda: server)
+
+    async def start() -> None:
+        async with app.started(None):
+            pass
+
+    asyncio.run(start())
+    return manager
+
+
+def test_beyond_the_bound_the_oldest_files_go_whosever_they_are(uploads):
+    add(uploads, "first", "1", 1)
+    add(uploads, "second", "2", 1)
+    add(uploads, "second", "3", 1)
+    assert held(uploads) == {"1", "2", "3"}
+    add(uploads, "second", "4", 2)
+    assert held(uploads) == {"3", "4"}
+
+
+def test_the_newest_stays_however_large_and_those_taken_away_count_no_more(uploads):
+    add(uploads, "first", "1", 1)
+    add(uploads, "second", "2", 5)
+    assert held(uploads) == {"2"}
+    uploads.remove_session_files("second")
+    for name in "345":
+        add(uploads, "third", name, 1)
+    assert held(uploads) == {"3", "4", "5"}
+
+
+def add(uploads, session: str, name: str, megabytes: int) -> None:
+    uploads.add_file(session, UploadedFileRec(name, f"{name}.csv", "text/csv", bytes(megabytes * 2**20)))
+
+
+def held(uploads) -> set[str]:
+    return {name for files in uploads.file_storage.values() for name in files}
