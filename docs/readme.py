@@ -1,9 +1,9 @@
-"""Fill the README's generated parts: the tree (from the files' own first lines), the limits, the support table.
+"""Fill the docs' generated parts: the tree (from the files' own first lines), the limits, the support table.
 
     python docs/readme.py            all parts but the support table
     python docs/readme.py --support  that too: it builds and proves a tiny encoder of every family, half a minute
 
-`tests/test_readme.py` fails where the tree or the limits no longer stand in the README as they are.
+`tests/test_readme.py` fails where the tree or the limits no longer stand in the docs as they are.
 """
 
 import ast
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
+FILES = {"tree": "architecture.md", "limits": "operating.md", "support": "support.md"}  # in docs/
 SHOWN = ("app.py", "pages/", "selfattn/", "benchmarks/", "deploy/", "docs/")
 
 
@@ -87,7 +87,7 @@ def filled(text: str, name: str, part: str) -> str:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
-    text = filled(filled(README.read_text("utf-8"), "tree", tree()), "limits", limits())
-    if "--support" in sys.argv:
-        text = filled(text, "support", support())
-    README.write_text(text, "utf-8")
+    parts = {"tree": tree, "limits": limits} | ({"support": support} if "--support" in sys.argv else {})
+    for name, make in parts.items():
+        file = ROOT / "docs" / FILES[name]
+        file.write_text(filled(file.read_text("utf-8"), name, make()), "utf-8")

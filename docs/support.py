@@ -19,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 20
+FAMILIES = "## How each family is recomputed"
 BUILDING = 120  # seconds for the checkpoint itself, which is ours
 MOST_NUMBERS = 3_000_000  # of a model that is built; a larger one is left to its config, with one weight in its file
 
@@ -190,4 +191,6 @@ if __name__ == "__main__":
         for row in walk(sys.argv[sys.argv.index("--json") + 1 :]):
             print(json.dumps(row), flush=True)
     else:
-        (ROOT / "docs" / "support.md").write_text(markdown([*walk(model_types())]), "utf-8")
+        file = ROOT / "docs" / "support.md"
+        families = file.read_text("utf-8").split(FAMILIES)[1]  # docs/readme.py --support measures them
+        file.write_text(f"{markdown([*walk(model_types())])}\n{FAMILIES}{families}", "utf-8")

@@ -1,6 +1,6 @@
 """Every variable SELFATTN_... that an operator may set: its default and what it means. They are read here and nowhere else.
 
-`docs/readme.py` writes them into the README as a table.
+`docs/readme.py` writes them into docs/operating.md as a table.
 """
 
 import os

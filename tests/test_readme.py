@@ -12,17 +12,23 @@ from tests.test_layers import ROOMS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("deploy/*.md")]
 docs = runpy.run_path(str(ROOT / "docs/readme.py"))
 
 
 @pytest.mark.parametrize("part", ["tree", "limits"])
 def test_generated_parts_are_current(part):
-    assert docs[part]() in README, "run python docs/readme.py"
+    assert docs[part]() in (ROOT / "docs" / docs["FILES"][part]).read_text("utf-8"), "run python docs/readme.py"
 
 
-def test_every_file_that_is_linked_exists():
-    for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", README):
-        assert (ROOT / target).exists(), target
+def test_the_readme_is_short():
+    assert len(README.encode()) <= 10_000
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_every_file_that_is_linked_exists(page):
+    for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text("utf-8")):
+        assert (page.parent / target).exists(), target
 
 
 def test_the_architecture_names_the_rooms_in_order_and_files_that_exist():
@@ -55,8 +61,9 @@ def test_every_variable_that_is_named_anywhere_is_a_setting():
 
 def test_the_commands_are_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text("utf-8")
+    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     for command in ("run", "quick", "test", "test-long", "test-ray", "bench"):
-        assert f"make {command}" in README
+        assert f"make {command} " in README + contributing
         assert re.search(rf"^{command}:", makefile, re.M)
 
 

@@ -33,7 +33,7 @@ def walk(types):
 
 
 def written():
-    text = (ROOT / "docs" / "support.md").read_text("utf-8")
+    text = (ROOT / "docs" / "support.md").read_text("utf-8").split(support["FAMILIES"])[0]
     return dict(re.findall(r"^\| ([^|]+) \| (\w+) \|", text, re.M)[1:])
 
 

@@ -38,7 +38,7 @@ that holds something else; 3 done, but more than --max-rejects of the rows were 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn.scan") -> int:
     """Run the command line; the exit status. prog: how it was called."""
-    options = vars(_parser(prog).parse_args(arguments))
+    options = vars(parser(prog).parse_args(arguments))
     strict, max_rejects = options.pop("strict"), options.pop("max_rejects")
     engine, address, workers = (options.pop(name) for name in ("engine", "address", "workers"))
     if engine != "ray" and (address or workers):
@@ -59,14 +59,15 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
     return int(strict and outcome.n_rejected > 0)
 
 
-def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser(prog: str) -> argparse.ArgumentParser:
+    """The options of the command that is called `prog`."""
+    options = argparse.ArgumentParser(
         prog=prog,
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = parser.add_argument
+    add = options.add_argument
     add("source", metavar="INPUT", help="a .csv, .jsonl or .parquet file, or a folder of them")
     add("--output", metavar="DIR", required=True, help="a new folder, or one with a part of this very scan")
     add("--model", help="a Hub id or folder (default: the bundled encoder)")
@@ -87,7 +88,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--engine", default="local", choices=("local", "ray"), help="one process, or Ray Data (requirements-ray.txt)")
     add("--address", help='a Ray cluster, "auto" on one of its machines (default: a Ray of its own on this machine)')
     add("--workers", type=_positive, help="Ray workers (default: one for each GPU, on CPUs one for each core)")
-    return parser
+    return options
 
 
 def _share(text: str) -> float:

@@ -1,0 +1,84 @@
+"""Every snippet of the README and the docs runs: Python as it stands, commands by what they start."""
+
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import selfattn
+from selfattn import examples
+from selfattn.__main__ import main
+from selfattn.scan.__main__ import parser
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("deploy/*.md")]
+SNIPPETS = {
+    page.relative_to(ROOT).as_posix(): re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+    for page in PAGES
+}
+SENTENCES = """sentence,word,sense
+The bank of the river.,bank,river side
+The bank approved the loan.,bank,money house
+"""
+CORPUS = "Rain fell. The bank of the river was muddy.\nThe bank approved the loan.\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, encoder):
+    """Where the snippets run: what they read is there, the encoder is loaded, and no server takes this process's place."""
+    monkeypatch.chdir(tmp_path)
+    Path("sentences.csv").write_text(SENTENCES)
+    Path("corpus.txt").write_text(CORPUS)
+    Path("words.txt").write_text("bank\nriver\n")
+    monkeypatch.setattr(selfattn, "load_encoder", lambda *_: encoder, raising=False)
+    monkeypatch.setattr(examples, "PAIRS", examples.PAIRS[:1])
+    started = []
+    monkeypatch.setattr(os, "execve", lambda *arguments: started.append(arguments))
+    return started
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [name for name, found in SNIPPETS.items() if found])
+def test_every_snippet_runs(page, folder):
+    names: dict = {}
+    for kind, text in SNIPPETS[page]:
+        if kind == "python":
+            if "duckdb" in text and os.environ.get("CI") != "true":
+                pytest.importorskip("duckdb")
+            exec(compile(text, page, "exec"), names)
+        else:
+            assert kind == "sh", f"{page}: nobody runs {kind}"
+            for line in text.replace("\\\n", " ").splitlines():
+                run(shlex.split(line, comments=True), folder)
+
+
+def run(command: list[str], started: list) -> None:
+    """What a line of a shell snippet starts, or where that can't be here, a check of its arguments."""
+    while command and "=" in command[0]:
+        command = command[1:]
+    match command:
+        case []:
+            pass
+        case ["selfattn", "scan", source, *_] if not Path(source).exists():
+            parser("selfattn scan").parse_args(command[2:])
+        case ["selfattn", "scan" | "site", *_]:
+            assert main(command[1:]) == 0
+        case ["selfattn", *arguments]:
+            before = len(started)
+            main(arguments)
+            assert len(started) == before + 1
+        case ["make", target]:
+            subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
+        case ["pip", "install", *arguments]:  # tests/deploy/test_wheel.py does it
+            for name in arguments:
+                assert name.startswith("-") or (ROOT / name).exists()
+        case _:
+            raise AssertionError(f"nobody runs {command}")
+
+
+def test_there_are_snippets_of_both_kinds():
+    kinds = [kind for found in SNIPPETS.values() for kind, _ in found]
+    assert kinds.count("python") >= 6 and kinds.count("sh") >= 6
