@@ -16,6 +16,8 @@ SHARE = ".0%"
 ERROR = ".2~r"  # two digits: a colour bar may have a tick at 1.5e-7
 LOCALE = {"number": {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": " %"}}
 
+TICKS = 5  # of a colour bar
+
 UNKNOWN = "unknown"
 SMALLEST_WEIGHT = 0.0001  # written out; below it only its bound is
 PLACES = 12  # of a decimal that nobody asked to be shorter
@@ -62,6 +64,20 @@ def share(value: float, places: int = 0) -> str:
     if 1 - unit / 200 < value < 1 - NOISE:
         return f"over {decimal(100 - unit, places)} %"
     return f"{decimal(100 * value, places)} %" if not math.isnan(value) else UNKNOWN
+
+
+def fitting(maximum: float, kind: str = CHANGE) -> str:
+    """The d3 format of a colour bar from -maximum to maximum, so that no two of its TICKS read alike. kind: CHANGE or SHARE.
+
+    As many decimals as the step between two ticks needs, which d3 takes from 1, 2, 5, 10, ...; at least those of `kind`.
+    """
+    step = 2 * abs(maximum) / TICKS
+    if not (math.isfinite(step) and step > 0):
+        return kind
+    power = math.floor(math.log10(step))
+    power += step / 10**power >= math.sqrt(50)  # d3 takes the next power of ten from here on
+    sign, least, unit = kind[: kind.index(".")], int(kind[-2]), kind[-1]
+    return f"{sign}.{min(max(least, -power - 2 * (unit == '%')), PLACES)}{unit}"
 
 
 def error(value: float) -> str:

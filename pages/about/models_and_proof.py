@@ -26,7 +26,7 @@ ERRORS = {
 def facts(encoder: Encoder) -> pd.DataFrame:
     """Two columns of text: what is known of the loaded encoder."""
     lines = {
-        "name": encoder.name,
+        "name": encoder.title,
         "family": encoder.family + (f" ({encoder.note})" if encoder.note else ""),
         "revision": encoder.revision or "none: a local folder",
         "sha256 of the weights": encoder.digest,

@@ -55,7 +55,7 @@ if not second.digest:
     st.caption(
         "The second has the first one's architecture and random weights: what both do, training need not have taught."
     )
-one, other = encode_or_stop(first, text, first.name), encode_or_stop(second, text, second.name)
+one, other = encode_or_stop(first, text, first.title), encode_or_stop(second, text, second.title)
 why = why_no_counterparts(first, second)
 if why:
     partner = head_slider(second, "Its head", "head2", "L0 H0")

@@ -106,7 +106,7 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
         token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
         if token is not None and token_id is not None:
             return token, token_id
-    raise ValueError(f"{encoder.name}'s tokeniser has no mask, padding or unknown token to blank a word out with.")
+    raise ValueError(f"{encoder.title}'s tokeniser has no mask, padding or unknown token to blank a word out with.")
 
 
 def agreement(values: dict[str, Tensor]) -> pd.DataFrame:

@@ -164,7 +164,7 @@ def context_gradients(encoder: Encoder, places: Sequence[Place | tuple], directi
                     raise
                 reason = str(error).splitlines()[0][:200]
                 raise NotRecomputable(
-                    f"{encoder.name} can't be differentiated by its heads' outputs: {reason}"
+                    f"{encoder.title} can't be differentiated by its heads' outputs: {reason}"
                 ) from None
             for row, positions in enumerate(at):
                 own = [slope[:, row, positions].transpose(1, 2) for slope in slopes]

@@ -21,7 +21,7 @@ from selfattn.charts.vega import (
     scale,
     stretched,
 )
-from selfattn.numbers import CHANGE, SHARE, WEIGHT
+from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
 PIXELS = 1_000_000  # of the composed picture, at most
 SHARES = ("share", "control_share")  # measures that are parts of the way to the other sentence's word
@@ -57,8 +57,8 @@ def head_map(
         "title": title,
         "orient": "right",
         "gradientLength": max(100, min(200, int(height))),
-        "format": SHARE if measure in SHARES else WEIGHT if kind == "weights" else CHANGE,
-        "tickCount": 5,
+        "format": WEIGHT if kind == "weights" else fitting(maximum, SHARE if measure in SHARES else CHANGE),
+        "tickCount": TICKS,
     }
     shade = field(measure, scale=scale(theme, kind, maximum), legend=legend)
     look = {"cornerRadius": 3, "stroke": theme.grid, "strokeWidth": 1, "cursor": "pointer"}
@@ -144,11 +144,11 @@ def head_grid(
         end=f"datum.y + {cell + STRIP}",
     )  # fmt: skip
     to_right, to_end = {"x": x, "x2": {"field": "right"}}, {"y": y, "y2": {"field": "end"}}
-    bar = {
-        "title": legend or measure, "orient": "bottom", "gradientLength": 200, "tickCount": 5,
-        "format": ".3~g" if kind == "weights" else "+.2~g",
-    }  # fmt: skip
     maximum = float(frame[measure].abs().max()) or 1.0
+    bar = {
+        "title": legend or measure, "orient": "bottom", "gradientLength": 200, "tickCount": TICKS,
+        "format": ".3~g" if kind == "weights" else fitting(maximum),
+    }  # fmt: skip
     shade = field(f"['{measure}']", scale=scale(theme, kind, maximum), legend=bar)
     strip = {**to_right, "y": field("under", axis=None, scale=downwards), "y2": {"field": "end"}, "color": shade}
     numbers = [field(f"['{name}']", title=name, format=".3~f") for name in _measures(frame)]

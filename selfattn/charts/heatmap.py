@@ -29,7 +29,7 @@ from selfattn.charts.vega import (
     span,
     stretched,
 )
-from selfattn.numbers import CHANGE, ERROR, FINE, WEIGHT
+from selfattn.numbers import ERROR, FINE, WEIGHT, fitting
 
 CELLS = 64
 ROUNDING = 1e-3  # numbers below this are differences by rounding, and need a power of ten
@@ -69,7 +69,7 @@ def heatmap(
     written = numbers if isinstance(numbers, str) else WEIGHT
     signed, rounding = kind != "weights", maximum < ROUNDING
     precise, short = (
-        (f"+{ERROR}", f"+{ERROR}") if signed and rounding else ("+.4f", CHANGE) if signed else (FINE, WEIGHT)
+        (f"+{ERROR}", f"+{ERROR}") if signed and rounding else ("+.4f", fitting(maximum)) if signed else (FINE, WEIGHT)
     )
     if cell:
         across, down = cell if isinstance(cell, tuple) else (cell, cell)

@@ -39,7 +39,7 @@ def current_encoder() -> Encoder:
         except LoadError as fallback_error:
             show_error(fallback_error)
             st.stop()
-        st.text(f"Meanwhile this page stays on {encoder.name}.")
+        st.text(f"Meanwhile this page stays on {encoder.title}.")
     return encoder
 
 
@@ -51,8 +51,8 @@ def show_encoder(encoder: Encoder) -> None:
         where = "the CPU" if encoder.device == "cpu" else f"the GPU ({encoder.device.upper()})"
         bundled = " (bundled)" if encoder.name == BUNDLED_NAME else ""
         st.text(
-            f"{encoder.name}{bundled}{revision}\n{encoder.n_layers} layers × {encoder.n_heads} heads\non {where}, {encoder.dtype}"
-            + (f"\n{encoder.note}" if encoder.note else "")
+            f"{encoder.title}{bundled}{revision}\n{encoder.n_layers} layers × {encoder.n_heads} heads\n"
+            f"on {where}, {encoder.dtype}" + (f"\n{encoder.note}" if encoder.note else "")
         )
         if not encoder.recomputable:
             say(f"Shown, not recomputed: {encoder.reason}")

@@ -57,7 +57,7 @@ def note_weights(key: str, encoder: Encoder | None, is_default: bool) -> None:
     say_what_is_missing(
         key,
         [begins],
-        f"{encoder.name}, whose sha256 begins {begins}",
+        f"{encoder.title}, whose sha256 begins {begins}",
         lambda asked: f"The link was made with other weights of this encoder (their sha256 begins {asked}).",
     )
     # As long as the link's is unmatched it stays there: a reload says so again.

@@ -162,7 +162,7 @@ def head_slider(encoder: Encoder, label: str, key: str, default: str) -> Head:
     keep_in_address(key, default)
     chosen = st.select_slider(label, names, default, key=key, bind="query-params")
     say_what_is_missing(
-        key, names, chosen, lambda asked: f"The link asks for the head {asked}, which {encoder.name} hasn't got."
+        key, names, chosen, lambda asked: f"The link asks for the head {asked}, which {encoder.title} hasn't got."
     )
     return encoder.all_heads[names.index(chosen)]
 
@@ -255,7 +255,10 @@ def _occurrence(where, encoding: Encoding, word: str, sentence: str) -> Occurren
             st.session_state[key] = 1
         with where:
             question = f"The word stands {len(found)} times in {sentence}: which one?"
-            index = segmented(question, options, default=1, key=key) - 1
+            if len(found) <= CHIPS:
+                index = segmented(question, options, default=1, key=key) - 1
+            else:  # too many buttons to read
+                index = st.selectbox(question, options, key=key, bind="query-params", width=320) - 1
     if not linked("word"):  # else the link's number is another word's
         with where:
             places = [str(number) for number in range(1, len(found) + 1)]

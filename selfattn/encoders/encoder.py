@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -156,7 +157,7 @@ class Encoder:
         # The backend is asked directly: the wrapper switches padding and truncation on a shared object, which races.
         with failing_as(
             lambda reason: TextError(
-                f"{self.name}'s tokeniser can't read this text ({reason}). Change it, or the encoder."
+                f"{self.title}'s tokeniser can't read this text ({reason}). Change it, or the encoder."
             )
         ):
             read = self.tokenizer.backend_tokenizer.encode(text, pair)
@@ -165,14 +166,14 @@ class Encoder:
             raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
         if n > self.max_tokens:
             raise TextError(
-                f"This text has {n:,} tokens and {self.name} reads at most {self.max_tokens:,} (special tokens included)."
+                f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
                 f" Shorten it by at least {n - self.max_tokens:,} tokens."
             )
         rows = self.model.get_input_embeddings().weight.shape[0]  # I-BERT's own class has no num_embeddings
         if max(read.ids) >= rows:
             strange = read.tokens[read.ids.index(max(read.ids))]
             raise TextError(
-                f"The token {strange!r} has the number {max(read.ids):,}, and {self.name} has vectors for {rows:,} tokens "
+                f"The token {strange!r} has the number {max(read.ids):,}, and {self.title} has vectors for {rows:,} tokens "
                 "only: its tokeniser and its weights don't belong together. Save both again from one model."
             )
         return Tokens(
@@ -303,6 +304,11 @@ class Encoder:
     def hooked(self) -> bool:
         """Whether its modules never ask for an attention function, so that hooks read them (`hooks.py`)."""
         return self.model.config._attn_implementation == "eager"
+
+    @property
+    def title(self) -> str:
+        """The name for a reader: a folder's own name, not its path; else as it was asked for."""
+        return self.name if self.revision else Path(self.name).name
 
     @property
     def all_heads(self) -> list[Head]:
@@ -436,13 +442,13 @@ class Encoder:
     def check_recomputable(self) -> None:
         """Raise NotRecomputable where the encoder is shown only."""
         if not self.recomputable:
-            raise NotRecomputable(f"{self.name}'s attention is shown, not recomputed: {self.reason}")
+            raise NotRecomputable(f"{self.title}'s attention is shown, not recomputed: {self.reason}")
 
     def check_patchable(self) -> None:
         """Raise NotRecomputable where heads' outputs can't be swapped or removed."""
         if not self.patchable:
             raise NotRecomputable(
-                f"No head of {self.name} can be swapped or removed: {self.patch_reason or self.reason}"
+                f"No head of {self.title} can be swapped or removed: {self.patch_reason or self.reason}"
             )
 
 

@@ -78,7 +78,7 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
     source = resolve(encoder.name, encoder.revision)
     config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     nothing = NoMaskedHead(
-        f"{encoder.name} has no masked-language head: its checkpoint holds the encoder alone. bert-base-uncased, "
+        f"{encoder.title} has no masked-language head: its checkpoint holds the encoder alone. bert-base-uncased, "
         "roberta-base and distilbert-base-uncased have one."
     )
     if config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or encoder.tokenizer.mask_token_id is None:

@@ -51,9 +51,9 @@ def load_pooling(encoder: Encoder) -> Pooling:
     try:
         return read_pooling(resolve(encoder.name, encoder.revision).folder)
     except LoadError as error:
-        raise NoPooling(f"{encoder.name} can't be read as a sentence embedder: {error}") from None
+        raise NoPooling(f"{encoder.title} can't be read as a sentence embedder: {error}") from None
     except NoPooling as error:
-        raise NoPooling(f"{encoder.name} {error}") from None
+        raise NoPooling(f"{encoder.title} {error}") from None
 
 
 def read_pooling(folder: Path) -> Pooling:

@@ -52,7 +52,7 @@ class Provenance:
         facts = {name: getattr(encoder, name) for name in ("revision", "digest", "device", "dtype")}
         sentences = {name: encoding.text for name, encoding in encodings.items()}
         tokens = {name: list(encoding.tokens) for name, encoding in encodings.items()}
-        origin = {"model": encoder.name, "recomputed": encoder.recomputable, "sentences": sentences, "tokens": tokens}
+        origin = {"model": encoder.title, "recomputed": encoder.recomputable, "sentences": sentences, "tokens": tokens}
         patches = {
             name: list(map(_patch, encoding.patches)) for name, encoding in encodings.items() if encoding.patches
         }

@@ -139,7 +139,7 @@ def _introduction(encoder: Encoder) -> list[str]:
             "attention head that makes most of the difference, and how far swapping that head's output moves it."
         ),
         report.paragraph(
-            f"Encoder: {encoder.name}. Every head is recomputed from scratch, its error on each page. Each pair is a hint: "
+            f"Encoder: {encoder.title}. Every head is recomputed from scratch, its error on each page. Each pair is a hint: "
             "over other sentences of the same word other heads lead. Layers and heads count from 0."
         ),
     ]

@@ -20,6 +20,18 @@ FRAME = heads_frame(effect=EFFECT, control=-EFFECT, entropy=EFFECT.abs())
 MAPS = [np.eye(4) * (i + 1) for i in range(LAYERS * HEADS)]
 
 
+@pytest.mark.parametrize("maximum", [0.9, 0.25, 0.1, 0.031, 0.0176, 0.012, 0.0068, 0.002, 0.0004, 3e-6])
+@pytest.mark.parametrize("measure", ["effect", "share"])
+def test_no_two_ticks_of_the_colour_bar_read_alike(maximum, measure):
+    """A step that two decimals can't tell apart was drawn as "+0.01, +0.01, +0.00"."""
+    frame = heads_frame(**{measure: torch.tensor([[maximum, -maximum / 3], [0.0, maximum / 2]])})
+    grid = head_grid([np.eye(3)] * 4, frame, measure, LIGHT, "L0 H0", kind="effect", columns=2)
+    for spec in (head_map(frame, measure, LIGHT, "L0 H0"), grid):
+        ticks = texts(spec, "legend-label")
+        assert len(ticks) >= 3 and len(set(ticks)) == len(ticks), ticks
+        assert max(len(tick) for tick in ticks) <= 10, ticks
+
+
 @pytest.mark.parametrize(("measure", "kind"), [("effect", "effect"), ("control", "signed"), ("entropy", "weights")])
 def test_each_head_has_its_own_number_in_its_layer_and_column(measure, kind):
     spec = head_map(FRAME, measure, LIGHT, "L1 H3", kind=kind, title="what it is")

@@ -1,12 +1,14 @@
 """The bundled encoder: its public face, the kernel against its own weights, removing heads, threads, bad input."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 import torch
 
 from selfattn import Encoder, Head, NotRecomputable, TextError, load_encoder
 from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_REVISION
+from selfattn.export.provenance import Provenance
 
 MUDDY = "The bank of the river was muddy after the rain."
 SENTENCES = (
@@ -350,3 +352,14 @@ def test_shown_only_raises_not_recomputable(encoder):
         encoding.trace(0, 0)
     with pytest.raises(NotRecomputable, match="a test"):
         shown.knock_out("The bank.", 1)
+
+
+def test_an_encoders_name_for_a_reader(encoder):
+    assert encoder.title == "sentence-transformers/all-MiniLM-L6-v2"
+    folder = replace(encoder, name="/somewhere/of/mine/bert-finetuned", revision=None)
+    assert folder.title == "bert-finetuned"
+    with pytest.raises(TextError, match=r"and bert-finetuned reads at most 512"):
+        folder.encode("bank " * 600)
+    twin = replace(folder, name=f"{folder.name}, random weights")
+    assert twin.title == "bert-finetuned, random weights"
+    assert Provenance.of(folder, "A map", {"A": encoder.encode("A bank.")}).model == "bert-finetuned"

@@ -65,7 +65,7 @@ def test_the_proof_says_the_largest_differences(folders):
     facts = dict(at.dataframe[0].value.to_numpy())
     assert facts["layers × heads"] == f"{encoder.n_layers} × {encoder.n_heads}"
     assert facts["d_model, d_head"] == f"{encoder.d_model}, {encoder.d_head}"
-    assert (facts["name"], facts["family"]) == (encoder.name, encoder.family)
+    assert (facts["name"], facts["family"]) == (encoder.title, encoder.family)
     assert facts["sha256 of the weights"] == encoder.digest
     at.text_input(key="proof_text").set_value("Another text.").run()
     at.button(key="run_proof").click().run()

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import torch
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from pages.explore.two_sentences import swaps
@@ -340,3 +341,38 @@ def test_a_long_sentences_steps_say_what_is_left_out(main_view):
     at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a quiet day. " * 6).run()
     assert not at.exception
     assert any("the 24 with the largest weights are drawn" in text for text in texts(at))
+
+
+def test_a_word_that_stands_101_times_has_a_list_to_choose_from():
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    at.query_params["a"] = "bank " * 101
+    at.query_params["b"], at.query_params["word"] = "A bank.", "bank"
+    at.run()
+    assert not at.exception
+    picker = at.selectbox(key="at_a")
+    assert picker.label == "The word stands 101 times in A: which one?" and len(picker.options) == 101
+    assert not [group for group in at.get("button_group") if "which one?" in group.label]
+    at = picker.set_value(101).run()
+    assert not at.exception and at.selectbox(key="at_a").value == 101
+    assert this_word(at) == 101
+
+
+def this_word(at):
+    """The number of the chosen word among the words of A."""
+    frame = next(
+        convert_arrow_bytes_to_pandas_df(held.data.data)
+        for chart in at.get("vega_lite_chart")
+        for held in chart.proto.datasets
+        if "chosen" in convert_arrow_bytes_to_pandas_df(held.data.data)
+    )
+    words = frame[(frame["sentence"] == "A") & ~frame["special"].astype(bool)]
+    return int(words["chosen"].to_numpy().nonzero()[0][0]) + 1
+
+
+def test_a_folder_is_called_by_its_name(tmp_path, monkeypatch):
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "my-encoder")
+    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
+    at = AppTest.from_file(str(APP), default_timeout=120).run()
+    assert not at.exception
+    assert any(text.value.startswith("my-encoder\n") for text in at.sidebar.text)
+    assert not any(str(tmp_path) in element.value for kind in (at.text, at.caption, at.markdown) for element in kind)

@@ -75,7 +75,7 @@ def _every(encoder: Encoder, pair: Pair) -> PairInterchange | str:
         return shares_of(encoder, pair)
     except NotRecomputable:
         why = "" if encoder.patchable else encoder.reason or encoder.patch_reason
-        return answer.shown_only(encoder.name, why, pair.word)
+        return answer.shown_only(encoder.title, why, pair.word)
 
 
 def swap_of(choice: Choice, head: Head, every: PairInterchange) -> Swap:
