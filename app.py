@@ -6,6 +6,7 @@
 import importlib
 import threading
 from contextlib import asynccontextmanager
+from functools import partial
 
 import streamlit as st
 
@@ -24,11 +25,11 @@ PAGES = {
         ("explore/masked_words.py", "Masked words", "masked-words", "sentence"),
     ],
     "Learn": [
-        ("learn/from_scratch/page.py", "From scratch", "from-scratch", ""),
-        ("learn/one_word_one_vector/page.py", "One word, one vector", "one-word-one-vector", ""),
-        ("learn/recurrence/page.py", "Recurrence", "recurrence", ""),
-        ("learn/train_a_tiny_one/page.py", "Train a tiny one", "train-a-tiny-one", ""),
-        ("learn/pronouns_and_negation/page.py", "Pronouns and negation", "pronouns-and-negation", ""),
+        ("learn/from_scratch/page.py", "From scratch · 40 min", "from-scratch", ""),
+        ("learn/before_attention/page.py", "Before attention · 10 min", "before-attention", ""),
+        ("learn/train_a_tiny_one/page.py", "Train a tiny one · 5 min", "train-a-tiny-one", ""),
+        ("learn/pronouns_and_negation/page.py", "Pronouns, negation · 10 min", "pronouns-and-negation", ""),
+        ("learn/exercises.py", "Exercises · 15 min", "exercises", ""),
     ],
     "About": [
         ("about/models_and_proof.py", "Models and proof", "models-and-proof", ""),
@@ -37,6 +38,8 @@ PAGES = {
 }
 
 
+MENU = ("Learn", "Explore", "About")  # a newcomer meets the lessons first; the start page stays the main view
+MOVED = {"one-word-one-vector": "One word, one vector", "recurrence": "Recurrence"}  # now parts of Before attention
 MASKED = "masked-words"  # in the menu where the encoder has the head; a link opens it with any
 
 
@@ -82,16 +85,28 @@ def show() -> None:
 
 def _menu(masked: bool) -> dict[str, list]:
     """The pages by section; Masked words in sight or not."""
-    return {
+    menu = {
         section: [
             st.Page(
                 f"pages/{path}", title=title, url_path=address, default=address is None,
                 visibility="visible" if address != MASKED or masked else "hidden",
             )
-            for path, title, address, _ in entries
+            for path, title, address, _ in PAGES[section]
         ]
-        for section, entries in PAGES.items()
+        for section in MENU
     }  # fmt: skip
+    title = PAGES["Learn"][1][1]
+    menu["Learn"] += [
+        st.Page(partial(_open_part, part), title=title, url_path=address, visibility="hidden")
+        for address, part in MOVED.items()
+    ]
+    return menu
+
+
+def _open_part(part: str) -> None:
+    """What an old address does: it opens the page that its lesson is now a part of."""
+    st.session_state.part = part
+    st.switch_page("pages/learn/before_attention/page.py")
 
 
 @asynccontextmanager

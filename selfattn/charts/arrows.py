@@ -50,9 +50,16 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
     return _plane(data, layers, theme, (size, size))
 
 
-def moves(frame: pd.DataFrame, theme: Theme, within: Tensor | None = None, size: tuple[int, int] = (450, 360)) -> Spec:
+def moves(
+    frame: pd.DataFrame,
+    theme: Theme,
+    within: Tensor | None = None,
+    size: tuple[int, int] = (450, 360),
+    landmarks: pd.DataFrame | None = None,
+) -> Spec:
     """Arrows from (x0, y0) to (x, y) with a label at the tip: columns x0, y0, x, y, label, colour, detail.
 
+    landmarks: named points to find one's way by (x, y, label).
     within: points (n, 2) that the axes must hold, so that they stay put while a slider moves the arrows.
     """
     data = frame.assign(turn=_turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"]))
@@ -68,7 +75,15 @@ def moves(frame: pd.DataFrame, theme: Theme, within: Tensor | None = None, size:
         marks("point", {**tip, **color, "angle": field("turn", scale=None)}, **HEAD),
         marks("text", {**tip, **color, "text": nominal("label")}, align="left", dx=10, dy=-6, fontWeight=600),
     ]
-    return _plane(data, layers, theme, size)
+    spec = _plane(data, layers, theme, size)
+    if landmarks is not None and len(landmarks):
+        at, look = {"x": field("x"), "y": field("y")}, {"color": theme.muted}
+        spec["datasets"]["landmarks"] = records(landmarks)
+        spec["layer"] += [
+            marks("point", at, "landmarks", shape="diamond", size=50, **look),
+            marks("text", {**at, "text": nominal("label")}, "landmarks", dy=-11, fontStyle="italic", **look),
+        ]
+    return spec
 
 
 def _plane(data: pd.DataFrame, layers: list[Spec], theme: Theme, size: tuple[int, int]) -> Spec:

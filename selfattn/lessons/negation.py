@@ -12,10 +12,19 @@ from torch import Tensor
 from selfattn.encoders.encoding import Encoding
 from selfattn.examples import Negation
 from selfattn.lessons.encoded_words import first_word, weight_on, word_rows
-from selfattn.words import to_groups
+from selfattn.words import split_words, to_groups
 
 # The row of "good" that the source prints for "The movie was not good , but the soundtrack was amazing ."
 ILLUSTRATIVE_ROW = (0.01, 0.02, 0.03, 0.55, 0.10, 0.02, 0.05, 0.02, 0.03, 0.05, 0.11, 0.01)
+
+
+POSITIVE, NEGATIVE = ("good", "amazing", "great"), ("bad", "boring", "awful")
+
+
+def bag_of_words(text: str) -> tuple[int, int]:
+    """How many positive and how many negative words stand in a text: all that a model sees that counts words."""
+    words = [word.lower() for word in split_words(text)]
+    return sum(word in POSITIVE for word in words), sum(word in NEGATIVE for word in words)
 
 
 @dataclass(frozen=True, eq=False)

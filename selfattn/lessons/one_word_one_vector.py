@@ -35,9 +35,25 @@ class WordPaths:
 class Plane:
     """The same plane for every layer, so that the slider moves the points and not the picture."""
 
-    start: Tensor  # (k, 2) the bare vectors: one and the same point where the tokens are
+    start: Tensor  # (n_layers + 1, k, 2) the bare vectors as they lie beside the layer's: one point where the tokens are one
     points: Tensor  # (n_layers + 1, k, 2)
+    marks: Tensor  # (n_layers + 1, m, 2) the landmarks
     explained: float  # share of the variance of all points that the plane keeps, 0 to 1
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Other words to find one's way by: "bank" lies near "loan" in one sentence, near "river" in another."""
+
+    words: tuple[str, ...]
+    static: Tensor  # (m, d_embedding)
+    layers: Tensor  # (n_layers + 1, m, d_model)
+
+
+def nearness(paths: WordPaths, marks: Landmarks, layer: int, which: Sequence[bool], mark: int = 0) -> float:
+    """The mean cosine of the word, in some of its sentences, with a landmark, entering the layer."""
+    words = normalize(paths.layers[layer][list(which)].double(), dim=-1)
+    return float((words @ normalize(marks.layers[layer, mark].double(), dim=-1)).mean())
 
 
 def word_paths(places: Sequence[tuple[Encoding, Sequence[int]]]) -> WordPaths:
@@ -50,22 +66,22 @@ def word_paths(places: Sequence[tuple[Encoding, Sequence[int]]]) -> WordPaths:
     return WordPaths(static, layers, len(ids) == 1)
 
 
-def plane(paths: WordPaths) -> Plane:
+def plane(paths: WordPaths, marks: Landmarks | None = None) -> Plane:
     """Where each sentence takes the word: principal components of unit vectors, each layer's mean subtracted.
 
     The mean is what all sentences do to the word; without it even the first layer's norm would fill the picture.
     Bare vectors of another width than the hidden states' can't be drawn there and stand at the origin.
     """
     layers = normalize(paths.layers.double(), dim=-1)
-    moved = layers - layers.mean(1, keepdim=True)
-    start = normalize(paths.static.double(), dim=-1)
-    start = start - start.mean(0) if paths.comparable else torch.zeros_like(moved[0])
-    cloud = torch.cat([start, moved.flatten(0, 1)])
-    _, sizes, directions = torch.linalg.svd(cloud, full_matrices=False)
+    middle = layers.mean(1, keepdim=True)
+    moved = layers - middle
+    start = normalize(paths.static.double(), dim=-1) - middle if paths.comparable else torch.zeros_like(moved)
+    known = normalize(marks.layers.double(), dim=-1) - middle if marks else moved[:, :0]
+    _, sizes, directions = torch.linalg.svd(moved.flatten(0, 1), full_matrices=False)
     total = float(sizes.square().sum())
     explained = float(sizes[:2].square().sum()) / total if total > 0 else 1.0
     axes = directions[:2].T
-    return Plane(start @ axes, moved @ axes, explained)
+    return Plane(start @ axes, moved @ axes, known @ axes, explained)
 
 
 def baselines(paths: WordPaths, senses: Sequence[str], others: WordPaths | None = None) -> pd.DataFrame:

@@ -2,12 +2,13 @@
 
 from html import escape
 
-from selfattn.lessons import softmax, worked_example
+from selfattn.lessons import bank, softmax, worked_example
 
 STYLE = """
 body { font: 12pt/1.5 Georgia, serif; max-width: 44em; margin: 2em auto; padding: 0 1em; color: #111; background: #fff; }
 h1 { font-size: 18pt; } h2 { font-size: 13pt; margin-top: 1.6em; }
 table { border-collapse: collapse; margin: .6em 0; font-variant-numeric: tabular-nums; }
+td { print-color-adjust: exact; }
 th, td { border: 1px solid #888; padding: .35em .9em; text-align: center; }
 td.answer { min-width: 5.5em; height: 1.6em; color: #08306b; font-weight: bold; }
 p.line { border-bottom: 1px solid #888; min-height: 1.8em; color: #08306b; font-weight: bold; }
@@ -18,7 +19,7 @@ p.line { border-bottom: 1px solid #888; min-height: 1.8em; color: #08306b; font-
 def page(answers: bool) -> str:
     """The sheet as one HTML file that needs nothing else; answers: filled in, else blank."""
     title = "Self-attention by hand" + (": answers" if answers else "")
-    body = "".join((_heading(title), _softmax(answers), _worked(answers), _questions(answers)))
+    body = "".join((_heading(title), _softmax(answers), _worked(answers), _map(answers), _questions(answers)))
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f"<style>{STYLE}</style></head><body>{body}</body></html>"
@@ -58,6 +59,27 @@ def _worked(answers: bool) -> str:
     )
 
 
+def _map(answers: bool) -> str:
+    """The map of "bank" beside a river, its row left to be shaded."""
+    made = bank.compute()
+    rows = []
+    for place, (word, weights) in enumerate(zip(made.words, made.trace.weights.tolist())):
+        blank = place == bank.BANK and not answers
+        shades = (f"rgba(8, 48, 107, {0 if blank else weight:.2f})" for weight in weights)
+        cells = (
+            f'<td style="background:{shade};color:{"#fff" if weight > 0.5 and not blank else "#111"}">'
+            f"{'' if blank else f'{weight:.2f}'}</td>"
+            for shade, weight in zip(shades, weights)
+        )
+        rows.append(f"<tr><th>{escape(word)}</th>{''.join(cells)}</tr>")
+    head = "".join(f"<th>{escape(word)}</th>" for word in made.words)
+    scores = _numbers(made.trace.scores[bank.BANK].tolist())
+    return (
+        f"<h2>3. The map of “{escape(' '.join(made.words))}”</h2><p>The scores of “bank” are {escape(scores)}. Divide by √2, "
+        f"take e to that, divide by the sum; then shade its row.</p><table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
+    )
+
+
 def _questions(answers: bool) -> str:
     asked = (
         ("The key of “because” points exactly the way of the query, that of “street” doesn't. Why does “street” get more?",
@@ -68,7 +90,7 @@ def _questions(answers: bool) -> str:
          "No. It is a weighted average of the values, so it lies among them."),
     )  # fmt: skip
     items = "".join(f"<p>{escape(question)}</p>{_line(answer, answers)}" for question, answer in asked)
-    return f"<h2>3. In your own words</h2>{items}"
+    return f"<h2>4. In your own words</h2>{items}"
 
 
 def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

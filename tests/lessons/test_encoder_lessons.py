@@ -142,7 +142,9 @@ def test_the_plane_states_what_it_keeps(encoder):
     )  # each layer's own mean
     assert found.points.shape == (7, 6, 2)
     assert 0.3 < found.explained < 1
-    assert torch.allclose(found.start, torch.zeros_like(found.start), atol=1e-12)  # one static vector: one point
+    assert torch.allclose(
+        found.start, found.start[:, :1].expand_as(found.start), atol=1e-9
+    )  # one static vector: one point
 
 
 def test_points_that_lie_in_a_plane_are_kept_whole():
@@ -201,3 +203,25 @@ def test_without_positions_the_encoder_cannot_tell_who_bites_whom(encoder):
 def test_order_needs_the_same_tokens(encoder):
     with pytest.raises(ValueError, match="same tokens"):
         word_order.compare_orders(encoder, "dog bites man", "man bites cat", "dog")
+
+
+def test_s23_a_bag_of_words_misses_not():
+    assert negation.bag_of_words(MOVIE) == (2, 0)
+
+
+def test_s32_landmarks_lie_on_their_own_side(encoder):
+    paths, words = bank_paths(encoder), ("river", "loan", "money")
+    found = [encoder.encode(word) for word in words]
+    marks = one_word_one_vector.Landmarks(
+        words, torch.stack([each.static[1] for each in found]), torch.stack([each.hidden[:, 1] for each in found], 1)
+    )
+    plane = one_word_one_vector.plane(paths, marks)
+    river, loan, _ = plane.marks[-1, :, 0]
+    water, coins = plane.points[-1, [0, 1, 5], 0], plane.points[-1, 2:5, 0]
+    assert (water.mean() - river).abs() < (water.mean() - loan).abs() and (coins.mean() - loan).abs() < (
+        coins.mean() - river
+    ).abs()
+    near = [
+        one_word_one_vector.nearness(paths, marks, 6, [w == (i in (0, 1, 5)) for i in range(6)]) for w in (True, False)
+    ]
+    assert [round(value, 2) for value in near] == [0.44, 0.31]

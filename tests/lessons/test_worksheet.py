@@ -16,6 +16,9 @@ def test_the_worksheet_leaves_them_blank():
     page = worksheet.page(answers=False)
     assert not any(f">{answer}<" in page for answer in ANSWERS)
     assert set(re.findall(r'class="answer">([^<]*)<', page)) == {""}
+    row = re.search(r"<tr><th>bank</th>(.*?)</tr>", page)[1]
+    assert re.findall(r">([^<]*)</td>", row) == [""] * 5 and "0.63" not in page
+    assert "rgba(8, 48, 107, 0.63)" in worksheet.page(answers=True)
 
 
 def test_what_the_sheet_asks_is_so():

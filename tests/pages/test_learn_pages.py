@@ -37,7 +37,7 @@ def positions(encoding, word):
 
 
 def test_recurrence_counts_and_follows_the_published_sentence():
-    at = page("learn/recurrence")
+    at = page("learn/before_attention", part="Recurrence")
     assert '"cat", to word 19, "ran": 17 steps' in words(at)
     assert "plain recurrence 0.17, gated recurrence 0.51, attention 0.60. Most: attention." in words(at)
     click(at, "bank … it")
@@ -49,7 +49,7 @@ def test_recurrence_counts_and_follows_the_published_sentence():
 
 
 def test_recurrence_takes_the_visitors_sentence_and_refuses_one_word():
-    at = page("learn/recurrence")
+    at = page("learn/before_attention", part="Recurrence")
     at.text_input(key="recurrence.sentence").set_value("Never odd or even").run()
     assert not at.exception
     assert '"odd", to word 4, "even"' in words(at)
@@ -59,7 +59,7 @@ def test_recurrence_takes_the_visitors_sentence_and_refuses_one_word():
 
 
 def test_recurrence_is_timed_live():
-    at = page("learn/recurrence")
+    at = page("learn/before_attention", part="Recurrence")
     click(at, "Time it")
     assert "On cpu, 100 words take" in words(at)
     table = at.dataframe[-1].value
@@ -69,7 +69,7 @@ def test_recurrence_is_timed_live():
 
 
 def test_recurrence_draws_what_it_measures():
-    at = page("learn/recurrence", **{"recurrence.sentence": "One two three four"})
+    at = page("learn/before_attention", part="Recurrence", **{"recurrence.sentence": "One two three four"})
     at.slider(key="recurrence.gain").set_value(0.8)
     at.slider(key="recurrence.asking").set_value(0.0)
     at.selectbox(key="recurrence.stop").set_value(4).run()
@@ -132,7 +132,7 @@ def test_random_labels_find_nothing():
 
 def test_one_word_one_vector(encoder):
     typed = ("A bat flew by.", "He swung the wooden bat. | sport", "The bat hung from the roof.")
-    at = page("learn/one_word_one_vector", **{"one-word.word": "bat", "one-word.text": "\n".join(typed)})
+    at = page("learn/before_attention", **{"one-word.word": "bat", "one-word.text": "\n".join(typed)})
     at.slider(key="one-word.layer").set_value(3).run()
     assert not at.exception
     assert 'Bare vectors of "bat" in 3 sentences: largest difference 0.' in words(at)
@@ -163,8 +163,22 @@ def test_one_word_one_vector(encoder):
     assert colours[0] == colours[2] != colours[1]
 
 
+def test_bank_moves_towards_its_landmarks():
+    """The cosines were computed apart, from the encoder's own vectors."""
+    at = page("learn/before_attention")
+    assert (
+        'Its cosine with "river": 0.25 for the static vectors, here 0.44 in those of water, 0.31 in those of money.'
+        in words(at)
+    )
+    plane = charts(at)[0]
+    marks = next(layer.records for layer in plane if layer.kind == "text" and "loan" in layer.records["label"].tolist())
+    assert marks["label"].tolist() == ["river", "loan", "money"]
+    dots = mark(plane, "rule").records[["x0", "y0"]].drop_duplicates().round(9).drop_duplicates()
+    assert len(dots) == 1 and dots.iloc[0].abs().max() > 0.01  # one static point, and not the middle by definition
+
+
 def test_one_word_says_what_is_missing():
-    at = page("learn/one_word_one_vector", **{"one-word.word": "bat"})
+    at = page("learn/before_attention", **{"one-word.word": "bat"})
     assert "expected the word 'bat'" in words(at)
     at.text_area(key="one-word.text").set_value("A bat flew by.").run()
     assert "Expected 2 to 8 sentences, got 1" in words(at)
@@ -226,6 +240,8 @@ def test_negation(encoder):
         on_place = [plain.weights(layer)[:, plain_target].mean(1)[:, there].sum(-1) for layer in range(6)]
         gains.append(torch.stack(on_negator) - torch.stack(on_place))
     gain = torch.stack(gains).mean(0)
+    assert "2 positive words, 0 negative ones" in words(at)
+    assert "Measured: good gives not 0.38, amazing gives it 0.38. So it doesn't leave amazing alone." in words(at)
     printed, good, amazing, heads = charts(at)
     assert same(matrix(heads), gain, 1e-5)
     layer, head = divmod(int(gain.argmax()), 12)

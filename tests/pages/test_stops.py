@@ -9,7 +9,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from pages.learn.from_scratch.class_materials import QUESTIONS, link
+from pages.learn.from_scratch.class_materials import PLAN, link
 from pages.learn.from_scratch.stops import STOPS
 from selfattn import kernel
 from selfattn.analysis.what_if import four_ways
@@ -161,7 +161,14 @@ def test_class_links_open_a_question_unrevealed():
     assert link("http://host:8501/from-scratch?stop=order&reveal=yes", "scaling") == (
         "http://host:8501/from-scratch?stop=scaling"
     )
-    assert all(hasattr(STOPS[slug], "OPTIONS") for slug in QUESTIONS)
+    links = stop("scaling").dataframe[-1].value
+    assert [address.partition("?stop=")[2] for address in links["link"]] == list(STOPS)
+    assert links["question"].tolist()[0] == STOPS["soft-lookup"].QUESTION.replace("*", "")
+
+
+def test_the_lesson_plan_is_the_one_in_docs():
+    text = (APP.parent / "docs/teaching.md").read_text("utf-8")
+    assert all(f"| {' | '.join(row)} |" in text for row in PLAN)
 
 
 @pytest.mark.parametrize("typed", ["", "nan, 1", "1e12, 1", "three, one", "3", "$x$, :red[1]"])
@@ -464,13 +471,14 @@ def test_textbook_weights(encoder):
     printed = torch.tensor(textbook.weights[0])
     distance = (share - printed / printed.sum()).abs().sum(-1) / 2
     order = distance.flatten().argsort()
-    drawn, average, nearest, middle = charts(at)
+    drawn, average, nearest, middle, whole = charts(at)
     mean = between.mean((0, 1))
     assert same(matrix(average), (mean / mean.sum())[None], 1e-5)
     assert same(matrix(drawn), textbook.weights)
     for chart, place in ((nearest, order[0]), (middle, order[36])):
         assert same(matrix(chart), share.flatten(0, 1)[place][None], 1e-5)
         assert mark(chart, "rect").domain("color") == mark(drawn, "rect").domain("color")
+    assert same(matrix(whole), own.flatten(0, 1)[order[0]], 1e-5)
     kept = float(between.sum(-1).flatten()[order[0]])
     assert f"these words get {kept:.2f} of its weight" in words(at)
     assert f"Nearest head: L{order[0] // 12} H{order[0] % 12}" in titles(at)

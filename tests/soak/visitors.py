@@ -17,7 +17,7 @@ from selfattn.examples import PAIRS
 from tests.soak.session import Run, Session
 
 PLACES = ("river", "loan", "garden", "harbour", "cellar", "market", "winter", "office", "forest", "stage")
-PAGES = ("inside-a-head", "all-heads", "from-scratch", "one-word-one-vector")
+PAGES = ("inside-a-head", "all-heads", "from-scratch", "before-attention")
 ACTIONS = ("head", "link", "figure", "text", "superseded")
 LESSON, OWN = (8, 3, 1, 0, 0), (8, 3, 1, 8, 4)  # how often a visitor does which
 STEP = 2.0  # seconds between two looks at the memory

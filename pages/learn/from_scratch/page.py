@@ -69,4 +69,4 @@ with picture:
 if answered:
     stop.show(picture, numbers)
     teaching.take(stop.TAKE)
-class_materials.show()
+class_materials.show(STOPS)

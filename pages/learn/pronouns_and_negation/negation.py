@@ -31,11 +31,21 @@ def show(encoder: Encoder) -> None:
     weights = mean_weights(encoder)
     best = Head(*divmod(int(weights.gain.argmax()), encoder.n_heads))
     st.text(MOVIE)
+    positive, negative = negation.bag_of_words(MOVIE)
+    teaching.prose(
+        f"A model that counts words sees *good* and *amazing*: {positive} positive words, {negative} negative ones; it calls the "
+        "film good. It misses *not*. Attention could turn *good* and leave *amazing* alone; does it?"
+    )
     teaching.prose(
         "A lesson prints a row of weights for *good*, with .55 on *not*. It is an illustration. Beside it: the head of this "
         f"encoder that follows negators most ({best}, chosen below), for *good* and for *amazing*."
     )
     _movie(encoder, best)
+    rows = [negation.row_by_words(cached_encode(encoder, MOVIE), word)[best] for word in (GOOD, AMAZING)]
+    alone = "So it doesn't leave" if float(rows[1][NOT]) > 0.5 * float(rows[0][NOT]) else "So it leaves"
+    st.text(
+        f"Measured: good gives not {float(rows[0][NOT]):.2f}, amazing gives it {float(rows[1][NOT]):.2f}. {alone} amazing alone."
+    )
     st.markdown("#### Is it the negator, or its place?")
     teaching.prose(
         f"{len(NEGATION_PAIRS)} pairs, *the soup was good* and *the soup was not good*. A head that always attends one word "

@@ -23,3 +23,6 @@ view = segmented(
     label_visibility="collapsed",
 )
 VIEWS[view].show(encoder)
+teaching.take(
+    "A head that attends where we expect is a hint. Ask how often, beside luck and distance, on sentences it wasn't chosen on."
+)

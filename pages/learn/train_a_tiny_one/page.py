@@ -64,3 +64,6 @@ elif st.session_state[RUN][1]:
     if used != settings:
         st.info("What follows belongs to the settings of the last training. Train again to use the new ones.")
     show_result(used, states)
+teaching.take(
+    "Where to attend is learned from right and wrong answers alone. Enough attention decides; it need not be nearly all."
+)

@@ -69,6 +69,13 @@ def _beside_encoder(encoder: Encoder, textbook: textbook_weights.TextbookWeights
         for title, matrix, caption in pictures:
             chart = heatmap(matrix, rows, current_theme(), columns=columns, maximum=1.0, cell=52)
             teaching.figure(title, chart, caption, 400)
+    if textbook.title.startswith("it"):
+        head = Head(*map(int, heads.iloc[0][["layer", "head"]]))
+        chart = heatmap(encoding.weights(*head), encoding.tokens, current_theme(), cell=36)
+        teaching.figure(
+            f"The whole sentence in the nearest head, {head}", chart, "Each row is one word's attention.", 700
+        )
+    teaching.code("weights")
     near = textbook_weights.near(heads)
     st.text(
         f"{near} of {len(heads)} heads come within .10 of the drawn numbers with a quarter of their weight on these words."

@@ -44,7 +44,9 @@ def show(*_) -> None:
             weights = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, row))
             chart = heatmap(trace.weights, tokens, current_theme(), maximum=1.0, cell=52)
             teaching.figure(title, chart, f"{words[0]} attends to: {weights}.", 300 if len(words) < 5 else 460)
-    st.text(f"Largest difference between a word's context in one order and in the other: {error(shuffled.difference)}")
+    st.expander("Details").text(
+        f"Largest difference between a word's context in one order and in the other: {error(shuffled.difference)}"
+    )
     teaching.prose(
         "**Shuffling the words only shuffles the rows.** A sum doesn't know the order of its terms."
         if shuffled.difference < 1e-9

@@ -4,6 +4,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from selfattn.analysis.measures import similarity
 from selfattn.charts.arrows import moves
 from selfattn.charts.curves import lines
 from selfattn.charts.heatmap import heatmap
@@ -13,9 +14,11 @@ from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES
 from selfattn.lessons import one_word_one_vector
-from selfattn.lessons.one_word_one_vector import WordPaths
+from selfattn.lessons.one_word_one_vector import Landmarks, WordPaths
 from selfattn.numbers import cosine, share
 from selfattn.senses.nearest_centroid import cosines
+
+LANDMARKS = {"bank": ("river", "loan", "money")}
 
 
 @once_per_encoder()
@@ -25,6 +28,15 @@ def other_words(encoder: Encoder) -> WordPaths:
     return one_word_one_vector.word_paths(
         [(each, max(each.words, key=lambda word: len(word.text)).positions) for each in encodings]
     )
+
+
+def landmarks(encoder: Encoder, words: tuple[str, ...]) -> Landmarks | None:
+    """Words to find one's way by, each as a sentence of its own."""
+    if not words:
+        return None
+    found = [cached_encode(encoder, word) for word in words]
+    paths = one_word_one_vector.word_paths([(each, each.words[0].positions) for each in found])
+    return Landmarks(words, paths.static, paths.layers)
 
 
 def colours(senses: list[str]) -> list[str]:
@@ -41,10 +53,13 @@ def _hues(senses: list[str]) -> str:
     return f" ({hues})" if hues and len(named) == len(set(senses)) else ""
 
 
-def show_plane(paths: WordPaths, senses: list[str], layer: int) -> None:
+def show_plane(encoder: Encoder, word: str, paths: WordPaths, senses: list[str], layer: int) -> None:
     """Each sentence's vector after `layer` layers, an arrow from the static vector to it."""
-    plane = one_word_one_vector.plane(paths)
-    frame = pd.DataFrame(torch.cat([plane.start, plane.points[layer]], 1).numpy(), columns=["x0", "y0", "x", "y"])
+    marks = landmarks(encoder, LANDMARKS.get(word.lower(), ()))
+    plane = one_word_one_vector.plane(paths, marks)
+    frame = pd.DataFrame(
+        torch.cat([plane.start[layer], plane.points[layer]], 1).numpy(), columns=["x0", "y0", "x", "y"]
+    )
     frame["label"] = [str(number) for number in range(1, len(senses) + 1)]
     frame["detail"] = [f"sentence {number}: {sense}" for number, sense in enumerate(senses, start=1)]
     frame["colour"] = colours(senses)
@@ -54,9 +69,24 @@ def show_plane(paths: WordPaths, senses: list[str], layer: int) -> None:
         "We subtract the average vector of each layer. "
         f"The plane keeps {share(plane.explained)} of the variance over all layers."
     )
-    extent = torch.cat([plane.points.flatten(0, 1), plane.start])
-    chart = moves(frame, current_theme(), within=extent)
-    teaching.figure("Where each sentence takes it", chart, caption, 490)
+    extent = torch.cat([plane.points, plane.start, plane.marks], 1).flatten(0, 1)
+    named = pd.DataFrame(plane.marks[layer].numpy(), columns=["x", "y"]).assign(label=marks.words if marks else [])
+    chart = moves(frame, current_theme(), within=extent, landmarks=named)
+    teaching.figure(
+        "Where each sentence takes it", chart, f"{caption} {_toward(paths, senses, marks, layer)}".strip(), 490
+    )
+
+
+def _toward(paths: WordPaths, senses: list[str], marks: Landmarks | None, layer: int) -> str:
+    """How near the word is to its first landmark, in the sentences of each sense, and before any sentence."""
+    if marks is None or not paths.comparable:
+        return ""
+    static = cosine(float(similarity(paths.static[0], marks.static[0])))
+    near = [
+        f"{cosine(one_word_one_vector.nearness(paths, marks, layer, [s == sense for s in senses]))} in those of {sense}"
+        for sense in dict.fromkeys(filter(None, senses))
+    ]
+    return f'Its cosine with "{marks.words[0]}": {static} for the static vectors, here {", ".join(near)}.'
 
 
 def show_cosines(vectors: Tensor) -> None:

@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from pages.learn.one_word_one_vector.plane_and_cosines import show_baselines, show_cosines, show_plane
+from pages.learn.before_attention.plane_and_cosines import show_baselines, show_cosines, show_plane
 from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, show_encoder
-from selfattn.dashboard.figures import heading
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import STATIC_WORD_SENTENCES
 from selfattn.lessons import one_word_one_vector
@@ -14,6 +13,7 @@ from selfattn.words import find
 SENSES = ("water", "water", "money", "money", "money", "water")
 DEFAULT = "\n".join(f"{sentence} | {sense}" for sentence, sense in zip(STATIC_WORD_SENTENCES, SENSES))
 MOST = 8
+TAKE = "One word has one static vector; only its sentence can part it. Part of what it moves comes with any sentence, so compare."
 
 
 def choose(encoder: Encoder) -> tuple[str, list[str], one_word_one_vector.WordPaths]:
@@ -41,28 +41,28 @@ def choose(encoder: Encoder) -> tuple[str, list[str], one_word_one_vector.WordPa
     return word, senses, one_word_one_vector.word_paths(places)
 
 
-heading("One word, one vector")
-teaching.prose(
-    "A lookup table gives a word the same vector wherever it stands. In the encoder its vector then changes with the "
-    "sentence, layer by layer. Move the slider and watch one point become many."
-)
-encoder = current_encoder()
-show_encoder(encoder)
-with teaching.messages("These sentences can't be used."):
-    word, senses, paths = choose(encoder)
-difference = float((paths.static - paths.static[0]).abs().max())
-st.text(f'Bare vectors of "{word}" in {len(senses)} sentences: largest difference {difference:g}.', width="stretch")
-if not paths.same_tokens:
+def show() -> None:
     teaching.prose(
-        "This encoder splits the word differently in some sentences (capitals, spaces), hence the difference."
+        "A lookup table gives a word the same vector wherever it stands. In the encoder its vector then changes with the "
+        "sentence, layer by layer. Move the slider and watch one point become many."
     )
-layer = st.slider("After how many layers", 0, encoder.n_layers, encoder.n_layers, key="one-word.layer", width=420)
-with teaching.row():
-    show_plane(paths, senses, layer)
-    show_cosines(paths.layers[layer])
-st.markdown("#### How far is far?")
-teaching.prose(
-    "Two baselines. Vectors in sentences of the *same* sense differ, too. And any two words have some cosine. "
-    "The gap between the first two curves goes with the sense, and with whatever else these sentences differ in."
-)
-show_baselines(encoder, paths, senses)
+    encoder = current_encoder()
+    show_encoder(encoder)
+    with teaching.messages("These sentences can't be used."):
+        word, senses, paths = choose(encoder)
+    difference = float((paths.static - paths.static[0]).abs().max())
+    st.text(f'Bare vectors of "{word}" in {len(senses)} sentences: largest difference {difference:g}.', width="stretch")
+    if not paths.same_tokens:
+        teaching.prose(
+            "This encoder splits the word differently in some sentences (capitals, spaces), hence the difference."
+        )
+    layer = st.slider("After how many layers", 0, encoder.n_layers, encoder.n_layers, key="one-word.layer", width=420)
+    with teaching.row():
+        show_plane(encoder, word, paths, senses, layer)
+        show_cosines(paths.layers[layer])
+    st.markdown("#### How far is far?")
+    teaching.prose(
+        "Two baselines. Vectors in sentences of the *same* sense differ, too. And any two words have some cosine. "
+        "The gap between the first two curves goes with the sense, and with whatever else these sentences differ in."
+    )
+    show_baselines(encoder, paths, senses)

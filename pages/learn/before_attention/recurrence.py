@@ -3,16 +3,19 @@
 import pandas as pd
 import streamlit as st
 
-from pages.learn.recurrence.costs import show_costs, show_forgetting
+from pages.learn.before_attention.costs import show_costs, show_forgetting
 from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme, heading
+from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import recurrence
 from selfattn.words import split_words
 
 EXAMPLES = {"cat … ran": (recurrence.LONG_SENTENCE, "cat", "ran"), "bank … it": (recurrence.SENTENCE, "bank", "it")}
 SENTENCE, GAIN, GATE, ASKING = "recurrence.sentence", "recurrence.gain", "recurrence.gate", "recurrence.asking"
 START, STOP = "recurrence.start", "recurrence.stop"
+TAKE = (
+    "Through a recurrence a word must survive every step; to attention every word is one step away, for n × n scores."
+)
 NAMES = {"plain": "plain recurrence", "gated": "gated recurrence", "attention": "attention"}
 
 
@@ -87,22 +90,23 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
     )
 
 
-heading("Recurrence")
-teaching.prose(
-    "Before attention, a network read word by word and passed along one *state* of fixed size. To reach a later word, a "
-    "word must survive every step in between. With attention, any word attends to any other directly."
-)
-with teaching.messages():
-    words, start, stop = choose()
-    show_path(words, start, stop)
-    st.markdown("#### Does the word get through?")
+def show() -> None:
     teaching.prose(
-        "Three small networks read your sentence. Two things are easily mixed: the **gradient** says how much a state "
-        "would move if the first word moved (it fades below a gain of 1, explodes above). The **share** says how much of "
-        "the state is that word's doing: it shrinks even at a gain of 1, because the others are added. The gate and the "
-        "question are set by hand here, as training would set them; at strength 0 attention spreads evenly, and dilutes "
-        "too."
+        "Before attention, a network read word by word and passed along one *state* of fixed size, as if an "
+        "article had to fit into one tweet. To reach a later word, a "
+        "word must survive every step in between. With attention, any word attends to any other directly."
     )
-    show_signal(words, min(start, stop), max(start, stop))
-show_costs()
-show_forgetting()
+    with teaching.messages():
+        words, start, stop = choose()
+        show_path(words, start, stop)
+        st.markdown("#### Does the word get through?")
+        teaching.prose(
+            "Three small networks read your sentence. Two things are easily mixed: the **gradient** says how much a state "
+            "would move if the first word moved (it fades below a gain of 1, explodes above). The **share** says how much of "
+            "the state is that word's doing: it shrinks even at a gain of 1, because the others are added. The gate and the "
+            "question are set by hand here, as training would set them; at strength 0 attention spreads evenly, and dilutes "
+            "too."
+        )
+        show_signal(words, min(start, stop), max(start, stop))
+    show_costs()
+    show_forgetting()

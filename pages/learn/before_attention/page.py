@@ -1,0 +1,13 @@
+"""Before attention: a word's one static vector, and how a recurrent net passed words along; one part at a time."""
+
+from pages.learn.before_attention import one_word, recurrence
+from selfattn.dashboard import teaching
+from selfattn.dashboard.figures import heading
+from selfattn.dashboard.pickers import segmented
+
+PARTS = {"One word, one vector": one_word, "Recurrence": recurrence}  # app.py sends their old addresses here
+
+heading("Before attention")
+part = PARTS[segmented("Part", list(PARTS), default="One word, one vector", key="part", label_visibility="collapsed")]
+part.show()
+teaching.take(part.TAKE)

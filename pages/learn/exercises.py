@@ -1,0 +1,65 @@
+"""Five exercises, checked on the real kernel as soon as a number is changed."""
+
+import streamlit as st
+
+from selfattn.dashboard import teaching
+from selfattn.dashboard.cache import cached_encode, cached_interchange
+from selfattn.dashboard.encoder_picker import current_encoder
+from selfattn.dashboard.figures import heading
+from selfattn.examples import PAIRS
+from selfattn.lessons import exercises, worked_example
+from selfattn.lessons.encoded_words import first_word
+
+TASKS = (
+    "**1. Which scale makes this one-hot?** *bank* scores −2, 2, −2, −2 and, for *river*, 3. Give *river* over 99 %.",
+    "**2. Three to one.** Two words share the weight; d = 1. Change a score so that the first gets three times the second's.",
+    "**3. Make *it* attend to *street*.** Its query is [3, 1]; *animal* has the key [3, 1]. Change the key of *street* only.",
+    "**4. Repair this attention.** It should hide later words, but it says `softmax(scaled * allowed)`. Which line is right?",
+    "**5. Swap which head?** Find one whose output, taken from *The bank approved the loan.*, moves the *bank* of "
+    "*The bank of the river.* a fifth of the way there. Look where its weights differ most: that is a start, not a proof.",
+)
+
+
+def ask(number: int) -> exercises.Answer:
+    """The inputs of one exercise, and its check."""
+    key = f"exercise.{number}"
+    if number == 1:
+        return exercises.one_hot(st.slider("Scale", 0.0, 8.0, 0.5**0.5, key=key))
+    if number == 2:
+        return exercises.three_to_one(teaching.vectors(key, {"scores": (1, 1)})["scores"])
+    if number == 3:
+        return exercises.to_street(teaching.vectors(key, {"key of street": worked_example.KEYS[1]})["key of street"])
+    if number == 4:
+        return exercises.repair(st.radio("The line", exercises.REPAIRS, 1, key=key, label_visibility="collapsed"))
+    encoder, pair = current_encoder(), PAIRS[0]
+    names = {str(head): head for head in encoder.all_heads}
+    chosen = names[st.select_slider("Head", list(names), list(names)[min(10, encoder.n_heads - 1)], key=key)]
+    encodings = [cached_encode(encoder, text) for text in (pair.first, pair.second)]
+    places = [(each.text, first_word(each, pair.word).positions) for each in encodings]
+    for each, positions in zip(encodings, (place for _, place in places)):
+        row = each.weights(*chosen)[list(positions)].mean(0)
+        st.text(
+            f'{chosen}, "{pair.word}": ' + "  ".join(f"{token} {weight:.2f}" for token, weight in zip(each.tokens, row))
+        )
+    return exercises.swapped(float(cached_interchange(encoder, *places, None).share[chosen]))
+
+
+heading("Exercises")
+teaching.prose(
+    "From easy to hard. Each is computed by the kernel that runs on every page, as soon as you change something."
+)
+solved = 0
+for number, task in enumerate(TASKS, start=1):
+    with st.container(border=True):
+        st.markdown(task)
+        try:
+            answer = ask(number)
+        except ValueError as refusal:
+            st.text(str(refusal))
+            continue
+        solved += answer.right
+        (st.success if answer.right else st.info)(f"{'Solved. ' if answer.right else 'Not yet. '}{answer.said}")
+st.progress(solved / len(TASKS), text=f"{solved} of {len(TASKS)} solved")
+teaching.take(
+    "You can steer attention: by the scale, a score, a key, the mask. In a real head only a swap shows what it does."
+)

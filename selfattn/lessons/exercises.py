@@ -1,0 +1,62 @@
+"""Five exercises, from easy to hard: what was changed runs through the real kernel, and what came of it is the answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from selfattn.analysis.what_if import causal_mask, four_ways
+from selfattn.kernel import attend
+from selfattn.lessons import bank, typed_numbers, worked_example
+
+ONE_HOT, NEAR, ENOUGH = 0.99, 0.1, 0.2  # a weight; of a ratio of 3; of the way from one sentence to the other
+REPAIRS = (  # of the four ways to hide words, in their order
+    "weights = softmax(scaled.masked_fill(~allowed, -inf))", "weights = softmax(scaled * allowed)",
+    "weights = softmax(scaled) * allowed", "weights = w * allowed / (w * allowed).sum(-1)   # w = softmax(scaled)",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether the exercise is solved, and what the kernel gave."""
+
+    right: bool
+    said: str
+
+
+def one_hot(scale: float) -> Answer:
+    """Which scale makes a one-hot of "bank", beside a river?"""
+    trace = bank.compute().trace
+    top = float(attend(trace.query, trace.key, trace.value, scale=scale).weights[bank.BANK].max())
+    return Answer(top > ONE_HOT, f"river gets {top:.3f}.")
+
+
+def three_to_one(scores: Sequence[float]) -> Answer:
+    """Two words share the weight: make it three to one."""
+    key = typed_numbers.vector("Scores", scores, 2)[:, None]
+    first, second = attend(torch.ones_like(key[:1]), key, key).weights[0].tolist()
+    right = abs(first - 3 * second) < NEAR * second
+    return Answer(
+        right, f"The weights are {first:.3f} and {second:.3f}" + (f", {first / second:.2f} to one." if second else ".")
+    )
+
+
+def to_street(key: Sequence[float]) -> Answer:
+    """Make "it" attend to "street" most, by the key of "street" alone."""
+    animal, _, because = worked_example.KEYS
+    weights = worked_example.compute(keys=(animal, tuple(key), because)).weights[0].tolist()
+    shares = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(worked_example.TOKENS, weights))
+    return Answer(weights[1] > max(weights[0], weights[2]), f"Now {shares}.")
+
+
+def repair(line: str) -> Answer:
+    """A causal attention multiplies its scores by the mask: which line repairs it?"""
+    way = four_ways(bank.compute().trace, causal_mask(len(bank.WORDS["river"])))[REPAIRS.index(line)]
+    leaked, least = float(way.leaked.max()), float(way.weights.sum(-1).min())
+    right = leaked == 0 and abs(least - 1) < 1e-6
+    return Answer(right, f"Up to {leaked:.2f} of a row falls on later words; the smallest row sums to {least:.2f}.")
+
+
+def swapped(share: float) -> Answer:
+    """Swap which head, so that "bank" moves at least a fifth of the way to the other sentence's?"""
+    return Answer(share >= ENOUGH, f"Swapped, it moves “bank” {100 * share:.0f} % of the way.")

@@ -1,0 +1,35 @@
+"""The exercises: what solves them and what doesn't, by the kernel."""
+
+import math
+
+import pytest
+
+from selfattn.lessons import exercises
+
+
+@pytest.mark.parametrize(("scale", "right"), [(0.5**0.5, False), (4.0, False), (5.0, True), (8.0, True)])
+def test_a_large_scale_makes_one_hot(scale, right):
+    found = exercises.one_hot(scale)
+    rest = math.exp(-scale) + 3 * math.exp(-5 * scale)  # scores 3, 2 and three times −2
+    assert found.right == right and found.said == f"river gets {1 / (1 + rest):.3f}."
+
+
+@pytest.mark.parametrize(
+    ("scores", "right"),
+    [((1, 1), False), ((math.log(3), 0), True), ((2.1, 1), True), ((0, math.log(3)), False), ((900, 0), False)],
+)
+def test_three_to_one_is_a_difference_of_log_three(scores, right):
+    assert exercises.three_to_one(scores).right == right
+
+
+@pytest.mark.parametrize(("key", "right"), [((1, 4), False), ((3, 1), False), ((2, 5), True), ((4, 0), True)])
+def test_a_longer_key_draws_it_to_street(key, right):
+    assert exercises.to_street(key).right == right == (3 * key[0] + key[1] > 10)
+
+
+def test_only_minus_infinity_or_a_new_sum_repairs_the_mask():
+    assert [exercises.repair(line).right for line in exercises.REPAIRS] == [True, False, False, True]
+
+
+def test_a_head_must_move_the_word_a_fifth_of_the_way():
+    assert exercises.swapped(0.25).right and not exercises.swapped(0.08).right and not exercises.swapped(math.nan).right
