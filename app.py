@@ -50,6 +50,10 @@ def show() -> None:
     st.html(
         "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         ".st-key-history{display:none}.st-key-steps{overflow-x:auto}"
+        # A and B stay side by side in a narrow window.
+        "@media(max-width:1150px){[data-testid=stMainBlockContainer]{padding-top:3.6rem}"
+        ".st-key-maps{flex-wrap:nowrap!important;gap:.5rem}.st-key-maps svg.marks{width:100%;height:auto}"
+        ".st-key-maps>div{flex:1 1 0!important;min-width:0!important;width:0!important}}"
         # "Download" is the one way to take a figure or a table away: it knows where each comes from, and escapes a CSV's cells.
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"

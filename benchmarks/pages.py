@@ -59,8 +59,13 @@ class Checkout:
 def serve(root: Path) -> None:
     """Answer each (address, head) on standard input with the seconds of a rerun."""
     sys.path[0] = str(root)  # in place of this file's folder: the checkout's own modules
-    from streamlit.testing.v1 import AppTest
+    from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+    from streamlit.testing.v1 import AppTest, local_script_runner
 
+    compiled = ScriptCache()
+    local_script_runner.ScriptCache = lambda: (
+        compiled
+    )  # as a server keeps it; AppTest would compile the pages at every run
     files = navigation(root)
     opened: dict[str, AppTest] = {}
     for line in sys.stdin:

@@ -36,6 +36,11 @@ if (!window.selfattnHistory) {
     document.body.append(field); field.select(); document.execCommand("copy"); field.remove();
   }, true);
   addEventListener("popstate", () => { last = "restored"; }, true);
+  const fold = (tries) => {  // in a narrow window the pictures need the sidebar's room; Streamlit folds it on phones only
+    const button = document.querySelector("[data-testid=stSidebarCollapseButton] button"), before = last;
+    if (button) { button.click(); last = before; } else if (tries) setTimeout(fold, 100, tries - 1);
+  };
+  if (innerWidth < 1000) fold(100);
 }
 document.querySelectorAll(".st-key-history script").forEach((done) => done.remove());
 </script>

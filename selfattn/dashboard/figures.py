@@ -113,9 +113,9 @@ def say(text: str) -> None:
     st.text(text, width="stretch")
 
 
-def side_by_side(n: int = 2, width: int = COLUMN) -> list[st.delta_generator.DeltaGenerator]:
-    """Places beside one another at 1440, one below the other in a narrow window."""
-    row = st.container(horizontal=True, gap="medium")
+def side_by_side(n: int = 2, width: int = COLUMN, key: str | None = None) -> list[st.delta_generator.DeltaGenerator]:
+    """Places beside one another at 1440, one below the other in a narrow window. key: app.py has a style of that name."""
+    row = st.container(horizontal=True, gap="medium", key=key)
     return [row.container(width=width, gap="small") for _ in range(n)]
 
 

@@ -12,12 +12,12 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.analysis.compare import rarest_first
+from selfattn.analysis.compare import frequent_words, rarest_first
 from selfattn.analysis.interventions import PairInterchange
 from selfattn.analysis.measures import most_to_another
 from selfattn.analysis.word_map import MOST, WordMap, word_map
 from selfattn.dashboard.address import carry_choice
-from selfattn.dashboard.cache import cached_interchange, encoder_key
+from selfattn.dashboard.cache import cached, cached_interchange, encoder_key
 from selfattn.dashboard.choice import Occurrence, Pair
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, pick_encoder, show_encoder
 from selfattn.dashboard.figures import heading, literal, this_page
@@ -95,7 +95,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
             sides[key] = encode_or_stop(encoder, typed, label)
     shared = rarest_first(sides["a"], sides["b"])
     with row:
-        word = _pick_word(shared, name, where)
+        word = _pick_word(encoder, shared, name, where)
     control = _pick_control(encoder, fields, where, start.control if state.a == start.first else "", word)
     with where:
         for key, possible, shown, what in (
@@ -189,7 +189,7 @@ def _own(edited: str) -> None:
         state.c = ""  # an example's control has the sense of the example's A
 
 
-def _pick_word(shared: Sequence[str], example: str | None, where) -> str:
+def _pick_word(encoder: Encoder, shared: Sequence[str], example: str | None, where) -> str:
     state = st.session_state
     if not shared:
         text = "No word stands in both sentences. Change one of them so that they share a word."
@@ -201,10 +201,12 @@ def _pick_word(shared: Sequence[str], example: str | None, where) -> str:
         state.word = default
     keep_in_address("word", default)
     chosen = [word for word in (state.word, st.query_params.get("word")) if word in shared]
-    chips = list(dict.fromkeys([*shared[:CHIPS], *chosen]))
+    frequent = cached(encoder, "frequent words", lambda _: frequent_words(encoder.tokenizer.get_vocab()))
+    content = [word for word in shared if word.casefold() not in frequent] or shared
+    chips = list(dict.fromkeys([*content[:CHIPS], *chosen]))
     left = len(shared) - len(chips)
     return st.pills(
-        f"Word ({left} more in both: click one below)" if left else "Word", chips, default=default, required=True,
+        f"Word ({left} more in both)" if left else "Word", chips, default=default, required=True,
         key="word", bind="query-params", on_change=_note_word, width="content", wrap=True,
     )  # fmt: skip
 
@@ -295,11 +297,6 @@ def pick_map_options(place) -> MapOptions:
         "them is said below the maps.",
     )
     return MapOptions(words, not hide)
-
-
-def chosen_options() -> MapOptions:
-    """What the switches say, for what is drawn elsewhere (a file to download)."""
-    return MapOptions(bool(st.session_state.get("words")), not st.session_state.get("hide"))
 
 
 def whole(weights: Tensor, encoding: Encoding, options: MapOptions, other: Tensor | None = None) -> WordMap:

@@ -89,6 +89,12 @@ def test_a_and_b_share_a_scale_in_each_step_and_no_two_steps_must(followed):
 
 
 @pytest.mark.slow
+def test_the_bars_of_a_and_of_b_have_their_sentences_colour(followed):
+    for (_, name), view in views(kernel_steps(*followed, DARK)).items():
+        bars = view["layer"][1] if "layer" in view else view
+        assert bars["mark"]["color"] == {"A": DARK.sentence_a, "B": DARK.sentence_b}[name]
+
+
 def test_every_bar_carries_its_token_and_its_number(followed, sides):
     spec = kernel_steps(*followed, LIGHT)
     labels = texts(spec, "axis-label")

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import cache as the_cache
 from selfattn.dashboard import encoder_picker
-from selfattn.dashboard.cache import OVERHEAD, Cache, bytes_of, cached, cached_encode, cached_knock_out
+from selfattn.dashboard.cache import OVERHEAD, Cache, bytes_of, cached, cached_encode, cached_knock_out, cached_weights
 
 
 class Superseded(Exception):
@@ -86,6 +86,8 @@ def test_results_are_kept_by_encoder_text_word_and_way(encoder, results, monkeyp
         cached_knock_out(encoder, place, way)
     cached_knock_out(encoder, ("The old bank was closed.", (2,)))
     assert asked == [(*place, "zero"), (*place, "mean"), ("The old bank was closed.", (2,), "zero")]
+    for text, head in ((text, head) for text in ("The bank.", "A bank.") for head in ((0, 10), (5, 7), (5, None))):
+        assert torch.equal(cached_weights(encoder, text, *head), encoder.encode(text).weights(*head))
     alone = cached_encode(encoder, "The bank.")
     assert cached_encode(encoder, "The bank.") is alone
     assert cached_encode(encoder, "The bank.", "It closed.") is not alone

@@ -5,8 +5,10 @@ import json
 import zipfile
 
 import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from pages.learn.from_scratch.stops import STOPS
 from selfattn.dashboard import download
 from selfattn.export import bundle, report
 from selfattn.export.provenance import Provenance
@@ -85,6 +87,17 @@ def test_files_are_named_after_what_they_show():
         assert download.file_name(origin.of_figure(figure, one_head=one_head).title) == f"selfattn-{name}"
 
 
+def test_the_icon_beneath_a_map_is_of_its_own_sentence(monkeypatch):
+    made = {}
+    monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
+    assert not AppTest.from_file(str(APP), default_timeout=120).run().exception
+    for name in "AB":
+        make, file, *_ = made[f"PNG of {name}"]
+        provenance = json.loads(Image.open(io.BytesIO(make())).text["provenance"])
+        assert list(provenance["sentences"]) == [name] and (provenance["layer"], provenance["head"]) == (5, 7)
+        assert file == f"selfattn-what-each-word-attends-to-in-{name}-L5-H7.png"
+
+
 def test_the_whole_page_in_one_file(views):
     opened("pages/explore/all_heads/page.py", head="L3 H7")
     (view,) = views[-1:]
@@ -99,7 +112,9 @@ def test_the_whole_page_in_one_file(views):
 
 
 def test_a_lesson_says_that_no_encoder_is_behind_it(views):
-    opened("pages/learn/from_scratch/page.py")
+    opened(
+        "pages/learn/from_scratch/page.py", **{f"{next(iter(STOPS))}.shown": True}
+    )  # its pictures come with the answer
     assert views[-1].provenance.line() == "computed by selfattn from scratch, without a pretrained encoder"
     assert not views[-1].arrays
 

@@ -12,7 +12,7 @@ from streamlit.util import calc_hash
 from vl_convert import vegalite_to_svg
 
 from pages.explore.all_heads.maps_and_lines import MEASURES, SIMILARITY
-from selfattn import Head, load_encoder, numbers
+from selfattn import load_encoder, numbers
 from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.analysis.sentence_similarity import interchange_sentences, sentence_removal, sentence_similarity
 from selfattn.analysis.steps import head_steps
@@ -429,18 +429,6 @@ def test_the_aligned_difference_on_the_main_view():
     assert not at.exception
     assert any("Special tokens hidden" in text for text in texts(at))
     assert any('"bank" itself differs most in what it gives' in text and "[CLS]" not in text for text in texts(at))
-
-
-def test_the_aligned_difference_can_be_downloaded(encoder):
-    from pages.explore.two_sentences.words_and_maps import AGAINST, figure
-    from selfattn.dashboard.choice import Choice, Occurrence, Pair
-    from selfattn.dashboard.pickers import MapOptions
-
-    a, b = encoder.encode("The bank of the river."), encoder.encode("The bank approved the loan.")
-    pair = Pair(Occurrence(a, a.words[1]), Occurrence(b, b.words[1]), None)
-    choice = Choice(encoder, pair, Head(0, 10))
-    svg = vegalite_to_svg(figure(choice, AGAINST, MapOptions(words=False, special=True)))
-    assert svg.count(">river<") == 3 and ">approved<" in svg  # in the strip, and on both axes
 
 
 # The pictures

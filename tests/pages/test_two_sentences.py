@@ -209,13 +209,23 @@ def test_a_link_to_two_sentences_has_no_control_and_no_example():
     assert at.button_group(key="word").value == "bank" and len(infos(at)) == 1
 
 
+def test_function_words_are_no_chips_where_there_are_content_words(main_view):
+    word = main_view.button_group(key="word")
+    assert word.options == ["bank"] and "1 more in both" in word.proto.label
+    main_view.text_input(key="a").set_value("She was in it for that.").run()
+    at = main_view.text_input(key="b").set_value("Was that for him in it?").run()
+    assert {"for", "that", "in"} <= {
+        option.lower() for option in at.button_group(key="word").options
+    }  # there is no other
+
+
 def test_the_words_of_both_are_offered_rarest_first_and_the_chosen_one_always(main_view):
     text = "The bank of the river and the old mill with its wheel in a very deep green valley."
     main_view.text_input(key="a").set_value(text).run()
     at = main_view.text_input(key="b").set_value(text.replace("bank", "shore")).run()
     chips = at.button_group(key="word")
     assert len(chips.options) == 8 and chips.value == chips.options[0] and not {"The", "of"} & set(chips.options)
-    assert "7 more in both: click one below" in chips.proto.label
+    assert "7 more in both" in chips.proto.label
     linked = AppTest.from_file(str(APP), default_timeout=120)
     linked.query_params.update(a=text, b=text.replace("bank", "shore"), word="The")
     word = linked.run().button_group(key="word")

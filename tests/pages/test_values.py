@@ -8,6 +8,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
+from vl_convert import vegalite_to_svg
 
 from selfattn import Head, load_encoder, numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
@@ -382,6 +383,10 @@ def test_a_against_b_and_the_difference_to_the_models_own(visit, sides):
     wanted = compare_sentences(sides["A"], sides["B"], *HEAD, special=False).frame()
     (table,) = [picture.table() for name, picture in record.figures.items() if "minus" in name]
     pd.testing.assert_frame_equal(table.reset_index(drop=True), wanted.reset_index(drop=True), atol=1e-5)
+    whole = next(iter(record.figures.values()))  # the strips above the aligned difference
+    pd.testing.assert_frame_equal(whole.table().reset_index(drop=True), wanted.reset_index(drop=True), atol=1e-5)
+    svg = vegalite_to_svg(whole.spec)
+    assert svg.count(">muddy<") == 3 and svg.count(">photographed<") == 3  # in the strip, and on both axes
     _, record = visit("", view="difference")
     encoding = sides["B"][0]
     drawn = figure(record, "what each word attends to in B").table()["weight"].tolist()

@@ -20,7 +20,6 @@ from selfattn.senses import InterchangeReport, interchange
 from selfattn.senses.patching import ALL
 from selfattn.stored_reports import LeadingHeads, swapped_heads
 
-FIRST = "bank"
 LIMIT = (
     "What this doesn't say: the sentences that a head's output is taken from may share a topic as well as a sense; and only the "
     "word's own position is swapped, so what other positions gathered for it counts to the head that fetched it."
@@ -37,8 +36,7 @@ def pick_word(frame: pd.DataFrame) -> tuple[str, Container, Container]:
     )
     words = sorted(frame["word"].dropna().astype(str).str.casefold().unique())
     over_all, in_one = side_by_side()
-    default = words.index(FIRST) if FIRST in words else 0
-    word = in_one.selectbox("In one word", words, default, key="sense_word", bind="query-params", width=220)
+    word = in_one.selectbox("In one word", words, key="sense_word", bind="query-params", width=220)
     return word, over_all, in_one
 
 

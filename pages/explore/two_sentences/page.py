@@ -16,7 +16,8 @@ with page.headline:
     st.subheader(f'Where does "{literal(choice.pair.word)}" get its meaning?', anchor=False)
 with page.links:
     show_links("lessons")
-view.offer_figure(choice, words)
+shown: list[view.Figures] = []
+view.offer_figure(choice, words, shown)
 
 curve, heads = side_by_side()
 with curve:
@@ -26,5 +27,5 @@ with heads:
 with curve:
     show_meaning(choice)
 show_steps(choice)
-view.show_maps(choice)
+shown.append(view.show_maps(choice))
 show_gallery()

@@ -81,21 +81,20 @@ def _every(encoder: Encoder, pair: Pair) -> PairInterchange | str:
 def swap_of(choice: Choice, head: Head, every: PairInterchange) -> Swap:
     """One head's swap, exactly: from the map of all, or run for itself where the map is by gradient."""
     if swaps_are_exact(choice.encoder, choice.pair):
-        return _swap(choice.pair, float(every.share[head]), float(every.control[head]))
-    one = shares_of(choice.encoder, choice.pair, ((head,),))
-    return _swap(choice.pair, float(one.share[0]), float(one.control[0]))
+        return _swap(choice.pair, every, head)
+    return _swap(choice.pair, shares_of(choice.encoder, choice.pair, ((head,),)), 0)
 
 
-def _swap(pair: Pair, share: float, control: float) -> Swap:
-    return Swap(share, None if pair.control is None else control)
+def _swap(pair: Pair, found: PairInterchange, at: Head | int) -> Swap:
+    return Swap(float(found.share[at]), None if pair.control is None else float(found.control[at]))
 
 
 def _choose_word(pair: Pair, rows: list[dict], picked: dict[str, Any]) -> None:
     """A click on a word chooses it, where it stands in both sentences; of several the one that was clicked."""
     before = [row for row in rows if row["sentence"] == picked["sentence"] and row["place"] <= picked["place"]]
-    text, special = before[-1]["text"], before[-1]["special"]
+    text = before[-1]["text"]
     both = {word.casefold(): word for word in shared_words(*(side.encoding.words for _, side in pair.sides))}
-    if special or text.casefold() not in both:
+    if text.casefold() not in both:
         st.toast(literal(f'"{text}" doesn\'t stand in both sentences.'))
         return
     number = sum(not row["special"] and row["text"].casefold() == text.casefold() for row in before)
@@ -110,7 +109,7 @@ def _show_swap(choice: Choice, own: Swap) -> None:
         swap, reading = own, "The mean of both directions: A's word with B's output, B's with A's."
     elif what == ALL:
         found = shares_of(encoder, pair, (tuple(encoder.all_heads),))
-        swap = _swap(pair, float(found.share[0]), float(found.control[0]))
+        swap = _swap(pair, found, 0)
         same_token = pair.first.word.text.casefold() == pair.second.word.text.casefold()
         cosine = float(found.cosine[0])
         reading = answer.all_swapped(swap, cosine, pair.word, same_token, pair.same_position, pair.sense)
