@@ -59,13 +59,15 @@ def interchange_pair(
     how: str = "exact",
     progress: Progress = lambda done, total: None,
     move: bool = False,
+    encodings: Sequence[Encoding] | None = None,
 ) -> PairInterchange:
     """Swap heads' outputs at a word between two sentences, and measure how far its last vector moves to the other's.
 
     The unit vector's way from A to B, u_B - u_A, is the axis; a split word's pieces all get the donor's mean. heads: as in
     `Encoder.knock_out` (a tuple is swapped together: effects don't add up). how: "exact" runs each swap, "gradient" is its
-    first order, in three passes. control: a sentence of A's sense, put into A only. move: the pieces don't all get the
-    donor's mean but each its own output, moved by the donor's mean minus theirs: what sets them apart stays.
+    first order, in a pass for each sentence. control: a sentence of A's sense, put into A only. move: the pieces don't all get
+    the donor's mean but each its own output, moved by the donor's mean minus theirs: what sets them apart stays. encodings: of
+    the two or three texts, where they have been run already.
     One pair is a hint: over other pairs of the same word other heads lead (`selfattn.senses.interchange`). Only the word's
     own position is swapped, so what other positions gathered for it counts to the head that fetched it.
     Raises NotRecomputable where the encoder is shown only, TextError, ValueError.
@@ -73,7 +75,7 @@ def interchange_pair(
     if how not in ("exact", "gradient"):
         raise ValueError(f'how must be "exact" or "gradient", got {how!r}.')
     places = [Place(*place) for place in (first, second, control) if place is not None]
-    encodings = [encoder.encode(place.text, place.pair) for place in places]
+    encodings = encodings or [encoder.encode(place.text, place.pair) for place in places]
     donors = [encoding.context(place.positions) for encoding, place in zip(encodings, places)]
     vectors = [encoding.vector(encoder.n_layers, place.positions) for encoding, place in zip(encodings, places)]
     units = [normalize(vector.double(), dim=0) for vector in vectors]
@@ -82,6 +84,7 @@ def interchange_pair(
     shares, cosine = torch.full((3, len(sets)), torch.nan), torch.full((len(sets),), torch.nan)
     # Into A from B, into B from A, into A from the control; the last along the same axis as the first.
     runs = [(0, 1, way), (1, 0, -way), (0, 2, way)][: len(places)]
+    slopes: dict[int, ContextGradients] = {}  # by the place: the donor doesn't matter to them
     for number, (at, donor, axis) in enumerate(runs):
         step, place = half_of(progress, number, len(runs)), places[at]
         if how == "exact":
@@ -93,8 +96,9 @@ def interchange_pair(
             moved = (after - units[at]) @ axis
             cosine = (after @ units[1]).float() if number == 0 else cosine
         else:
-            (slopes,) = context_gradients(encoder, [places[at]], axis[None])
-            each_head = slopes.toward(donors[donor], move)[0]
+            if at not in slopes:
+                (slopes[at],) = context_gradients(encoder, [places[at]], axis[None])
+            each_head = slopes[at].toward(donors[donor], move)[0]
             moved = torch.stack([sum((each_head[head] for head in each), torch.zeros(())) for each in sets])
             step(1, 1)
         shares[number] = moved / way.square().sum()
@@ -158,7 +162,12 @@ def context_gradients(encoder: Encoder, places: Sequence[Place | tuple], directi
         parts = [[] for _ in places]
         for chosen in torch.eye(len(targets), device=words.device).split(size):
             try:
-                slopes = torch.autograd.grad(targets, contexts, chosen, retain_graph=True, is_grads_batched=True)
+                if len(chosen) > 1:
+                    slopes = torch.autograd.grad(targets, contexts, chosen, retain_graph=True, is_grads_batched=True)
+                else:  # a batch of one takes longer
+                    slopes = [
+                        slope[None] for slope in torch.autograd.grad(targets, contexts, chosen[0], retain_graph=True)
+                    ]
             except RuntimeError as error:
                 if is_out_of_memory(error):
                     raise

@@ -5,7 +5,7 @@ Results are kept by encoder and key, never by a tensor: the key names the functi
 
 import functools
 import threading
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from typing import TypeVar
@@ -237,13 +237,14 @@ def cached_interchange(
     heads: tuple | None = None,
     how: str = "exact",
     move: bool = False,
+    encodings: Sequence[Encoding] | None = None,
 ) -> PairInterchange:
     """How far swapping heads moves the word (`interchange_pair`): every head alone, or the sets in `heads`."""
     return cached(
         encoder,
         ("interchange", first, second, control, heads, how, move),
         lambda progress: interchange_pair(
-            encoder, first, second, control, heads=heads, how=how, progress=progress, move=move
+            encoder, first, second, control, heads=heads, how=how, progress=progress, move=move, encodings=encodings
         ),
         "Swapping each head in turn ..." if heads is None else "",
         runs=True,

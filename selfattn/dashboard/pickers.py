@@ -121,7 +121,8 @@ def leading_head(encoder: Encoder, pair: Pair) -> Head | None:
 def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] | None = None) -> PairInterchange:
     """How far swapping each head, or each of these sets of heads, moves the pair's word. Raises NotRecomputable."""
     how = "exact" if heads or swaps_are_exact(encoder, pair) else "gradient"
-    shares = cached_interchange(encoder, *pair.places, heads, how)
+    known = [side.encoding for side in (pair.first, pair.second, pair.control) if side is not None]
+    shares = cached_interchange(encoder, *pair.places, heads, how, encodings=known)
     if heads is None:
         st.session_state.ranked = (encoder_key(encoder), pair.places)
     return shares

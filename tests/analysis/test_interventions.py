@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from selfattn import NotRecomputable, Patch
+from selfattn import Encoder, NotRecomputable, Patch
+from selfattn.analysis import interventions
 from selfattn.analysis.interventions import (
     alone,
     context_gradients,
@@ -208,6 +209,16 @@ def test_by_gradient_the_heads_stand_in_the_same_order(encoder):
     assert gradient.cosine.isnan().all()
     together = interchange_pair(encoder, A, B, heads=[(), ((5, 7), (0, 4))], how="gradient")
     assert together.share.tolist() == pytest.approx([0, float(gradient.share[5, 7] + gradient.share[0, 4])], abs=1e-6)
+
+
+def test_what_was_run_already_is_not_run_again(encoder, monkeypatch):
+    fresh = interchange_pair(encoder, A, B, C, how="gradient")
+    known, slopes, gradients = [encoder.encode(text) for text, _ in (A, B, C)], [], interventions.context_gradients
+    monkeypatch.setattr(interventions, "context_gradients", lambda *given: slopes.append(given) or gradients(*given))
+    monkeypatch.setattr(Encoder, "encode", lambda *given: pytest.fail("the text was run already"))
+    again = interchange_pair(encoder, A, B, C, how="gradient", encodings=known)
+    assert torch.equal(again.share, fresh.share) and torch.equal(again.control, fresh.control)
+    assert len(slopes) == 2  # one of A serves B's outputs and the control's
 
 
 @pytest.mark.slow
