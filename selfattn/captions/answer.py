@@ -23,6 +23,7 @@ FRACTIONS = {
     0.75: "three quarters", 0.9: "nine tenths",
 }  # fmt: skip
 COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+SPECIAL, ITSELF = "special tokens", "the word itself"  # not told where another word gets less
 NO_CONTROL = "No control sentence yet, so we can't say whether this is about the sense."
 
 
@@ -46,23 +47,23 @@ class Receiver(NamedTuple):
     text: str
     weight: float
     itself: bool
-    after_special: bool = False  # whether a special token gets more
+    aside: frozenset[str] = frozenset()  # what gets more and isn't told
 
 
 def receivers(strip: Sequence[Mapping]) -> list[Receiver]:
     """Each sentence's, from frames.strip_rows."""
-    found: dict[str, tuple[tuple, Receiver]] = {}
-    special: dict[str, float] = {}  # the most that a special token gets
+    sentences: dict[str, list[Mapping]] = {}
     for row in strip:
-        sentence, weight = row["sentence"], row["weight"]
-        if row["special"]:
-            special[sentence] = max(weight, special.get(sentence, 0.0))
-            continue
+        sentences.setdefault(row["sentence"], []).append(row)
+    found = []
+    for sentence, rows in sentences.items():
+        words = [row for row in rows if not row["special"]]
         # Any other word stands before the word itself, and of two words the one with more weight.
-        rank = not row["chosen"], weight
-        if sentence not in found or rank > found[sentence][0]:
-            found[sentence] = rank, Receiver(sentence, row["text"], weight, row["chosen"])
-    return [one._replace(after_special=special.get(one.sentence, 0.0) > one.weight) for _, one in found.values()]
+        top = max(words, key=lambda row: (not row["chosen"], row["weight"]))
+        more = [row for row in rows if row["weight"] > top["weight"]]
+        aside = {SPECIAL if row["special"] else ITSELF for row in more}
+        found.append(Receiver(sentence, top["text"], top["weight"], top["chosen"], frozenset(aside)))
+    return found
 
 
 @dataclass(frozen=True)
@@ -136,21 +137,25 @@ def head_effect(
         f"{'itself' if row.itself else _quoted(row.text)} in {row.sentence}"
         for i, row in enumerate(receivers)
     )
-    if any(row.after_special for row in receivers):
-        gives += " (special tokens aside)"
+    if aside := frozenset().union(*(row.aside for row in receivers)):
+        gives += f" ({' and '.join(sorted(aside))} aside)"
     if math.isnan(swap.share):
         return f'At "{word}", {name[0].lower()}{name[1:]} gives {gives}. The two vectors are the same: no swap can move one.'
     most = f"Head {leading.head} of layer {leading.layer}"
     parts = [f"{name} is shown."] if head != leading else []
     if not best.stands_out:
-        why = "no more than a tenth" if best.share < STANDS_OUT else "but the control does more than half of that"
-        parts.append(f"{most} does most ({numbers.share(best.share)}), {why}.")
+        why = "and that is no more than a tenth of the way"
+        if best.share >= STANDS_OUT:
+            why = "but a sentence of A's own sense moves it more than half as far"
+        parts.append(f"{most} moves it furthest, {why}.")
     elif head == leading:
         parts.append(f"{name} matters most here.")
     else:
         parts.append(f"{most} matters most here ({numbers.share(best.share)}).")
     parts.append(f'At "{word}" {"it" if head == leading else "the shown one"} gives {gives}.')
-    parts.append(f'With its output from the other sentence swapped in, "{word}" {_moves(swap.share, word)}.')
+    parts.append(
+        f'With this head\'s output swapped for that in the other sentence, "{word}" {_moves(swap.share, word)}.'
+    )
     parts.append(_control_of(swap, sense))
     return " ".join(parts)
 
@@ -270,7 +275,8 @@ def _moves(share: float, word: str) -> str:
 def _control_of(swap: Swap, sense: str) -> str:
     if swap.control is None or math.isnan(swap.control):
         return NO_CONTROL
-    return f"Another sentence of A's own sense{f' ({sense})' if sense else ''} moves it {numbers.share(swap.control)}."
+    own = f"A's own sense ({sense})" if sense else "A's own sense"
+    return f"From another sentence of {own} it moves {numbers.share(swap.control)} of that way."
 
 
 def _the_rest(same_token: bool, same_position: bool) -> str:

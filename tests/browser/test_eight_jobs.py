@@ -71,7 +71,9 @@ def test_own_sentences_with_crane(page, server, encoder):
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
     swaps = interchange_pair(encoder, *places_of(encoder, "crane", *CRANES))
     best = encoder.all_heads[int(swaps.share.argmax())]
-    visitor.reads(f"Another sentence of A's own sense moves it {numbers.share(float(swaps.control[best]))}.")
+    visitor.reads(
+        f"From another sentence of A's own sense it moves {numbers.share(float(swaps.control[best]))} of that way."
+    )
     expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", str(best))
 
 

@@ -14,8 +14,8 @@ LEADING, OTHER = Head(5, 7), Head(0, 4)
 NAN = math.nan
 
 
-def receivers(a="river", b="loan", itself=False, after_special=False):
-    return [Receiver("A", a, 0.2877, itself), Receiver("B", b, 0.561, False, after_special)]
+def receivers(a="river", b="loan", itself=False, aside=frozenset()):
+    return [Receiver("A", a, 0.2877, itself), Receiver("B", b, 0.561, False, aside)]
 
 
 def effect(share, control=0.05, head=LEADING, best=None, **more):
@@ -85,8 +85,8 @@ def test_more_than_twelve_layers_are_written_in_digits():
 def test_the_head_that_matters_most():
     assert effect(0.246) == (
         'Head 7 of layer 5 matters most here. At "bank" it gives 0.29 of its attention to "river" in A and 0.56 to "loan" '
-        'in B. With its output from the other sentence swapped in, "bank" moves a quarter of the way to the other "bank" '
-        "(25 %). Another sentence of A's own sense moves it 5 %."
+        'in B. With this head\'s output swapped for that in the other sentence, "bank" moves a quarter of the way to the other '
+        '"bank" (25 %). From another sentence of A\'s own sense it moves 5 % of that way.'
     )
     assert answer.head_title(Swap(0.246, 0.05)) == "One head makes a quarter of the difference."
     assert answer.head_title(Swap(0.42, 0.05)) == "One head makes 42 % of the difference."
@@ -97,9 +97,16 @@ def test_the_heading_doubts_a_difference_that_one_sense_makes_too():
     assert title == "One head makes half of the difference, but one sense alone differs as much."
 
 
-def test_special_tokens_that_get_more_are_not_passed_over():
-    text = effect(0.246, after_special=True)
-    assert 'to "river" in A and 0.56 to "loan" in B (special tokens aside). With its output' in text
+@pytest.mark.parametrize(
+    ("aside", "words"),
+    [
+        ({"special tokens"}, "special tokens"),
+        ({"the word itself", "special tokens"}, "special tokens and the word itself"),
+    ],
+)
+def test_what_gets_more_is_not_passed_over(aside, words):
+    text = effect(0.246, aside=frozenset(aside))
+    assert f'to "river" in A and 0.56 to "loan" in B ({words} aside). With' in text
 
 
 def test_a_head_that_was_chosen_instead_names_the_one_that_matters_most():
@@ -113,13 +120,13 @@ def test_a_head_that_was_chosen_instead_names_the_one_that_matters_most():
 @pytest.mark.parametrize(
     ("share", "control", "why"),
     [
-        (0.099, 0.0, "(10 %), no more than a tenth."),
-        (0.2, 0.11, "(20 %), but the control does more than half of that."),
+        (0.099, 0.0, "and that is no more than a tenth of the way."),
+        (0.2, 0.11, "but a sentence of A's own sense moves it more than half as far."),
     ],
 )
 def test_no_single_head_stands_out_when_the_share_is_small_or_under_twice_its_control(share, control, why):
     text = effect(share, control)
-    assert text.startswith(f'Head 7 of layer 5 does most {why} At "bank" it gives 0.29')
+    assert text.startswith(f'Head 7 of layer 5 moves it furthest, {why} At "bank" it gives 0.29')
     assert "matters most" not in text
     assert answer.head_title(Swap(share, control)) == "No single head stands out in this pair."
 
@@ -132,8 +139,8 @@ def test_a_head_stands_out_at_a_tenth_and_at_twice_its_control(share, control):
 def test_a_shown_head_where_none_stands_out_is_the_subject():
     text = effect(0.02, head=OTHER, best=Swap(0.05, 0.04))
     assert text.startswith(
-        "Head 4 of layer 0 is shown. Head 7 of layer 5 does most (5 %), no more than a tenth. "
-        'At "bank" the shown one gives'
+        "Head 4 of layer 0 is shown. Head 7 of layer 5 moves it furthest, and that is no more than a tenth of the "
+        'way. At "bank" the shown one gives'
     )
 
 
@@ -160,7 +167,7 @@ def test_without_a_control_the_words_say_what_cannot_be_said():
 def test_the_sense_of_the_control_is_named_where_it_is_known():
     swap = Swap(0.246, 0.05)
     text = answer.head_effect(LEADING, swap, "bank", receivers(), LEADING, swap, "river side")
-    assert text.endswith("Another sentence of A's own sense (river side) moves it 5 %.")
+    assert text.endswith("From another sentence of A's own sense (river side) it moves 5 % of that way.")
 
 
 def test_a_word_that_attends_to_itself():
@@ -203,7 +210,7 @@ def test_the_map_names_its_largest_share(measure, text):
 def test_all_heads_bring_in_the_whole_difference():
     assert answer.all_swapped(Swap(1.0, 0.37), 1.0, "bank", True, True, "river side") == (
         'With every head\'s output at "bank" taken from B, A\'s "bank" is B\'s "bank" (cosine 1.00). Attention brought in '
-        "the whole difference. Another sentence of A's own sense (river side) moves it 37 %."
+        "the whole difference. From another sentence of A's own sense (river side) it moves 37 % of that way."
     )
 
 
@@ -292,8 +299,8 @@ def test_receivers_are_the_words_that_get_most_besides_special_tokens_and_the_wo
             ("A", "river", 0.15, False, False), ("B", "[CLS]", 0.9, False, True), ("B", "Bank", 0.1, True, False)]  # fmt: skip
     strip = [dict(zip(["sentence", "text", "weight", "chosen", "special"], row)) for row in rows]
     assert answer.receivers(strip) == [
-        Receiver("A", "river", 0.15, False, True),
-        Receiver("B", "Bank", 0.1, True, True),
+        Receiver("A", "river", 0.15, False, frozenset({answer.SPECIAL, answer.ITSELF})),
+        Receiver("B", "Bank", 0.1, True, frozenset({answer.SPECIAL})),
     ]
     plain = [row | {"special": False, "chosen": row["text"] == "[CLS]"} for row in strip]
-    assert not answer.receivers(plain)[0].after_special
+    assert answer.receivers(plain)[0].aside == {answer.ITSELF}

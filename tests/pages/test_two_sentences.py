@@ -56,7 +56,7 @@ def test_the_question_the_curve_and_the_leading_head_stand_there_at_first(main_v
         'Head 7 of layer 5 matters most here. At "bank" it gives 0.29 of its attention to "river" in A and 0.56'
         in shown
     )
-    assert "(25 %). Another sentence of A's own sense (river side) moves it 5 %." in shown
+    assert "(25 %). From another sentence of A's own sense (river side) it moves 5 % of that way." in shown
     n = (labelled_sentences()["word"] == "bank").sum()
     assert (
         f'One pair is a hint: over {n} labelled sentences of "bank", head 10 of layer 5 leads (15 %; in this pair 7 %).'
@@ -114,7 +114,7 @@ def test_swapping_this_head_and_all_heads(main_view):
     at = at.button_group(key="swap").set_value("Swap all heads").run()
     (reading,) = [text for text in texts(at) if text.startswith("With every head's output")]
     assert 'A\'s "bank" is B\'s "bank" (cosine 1.00). Attention brought in the whole difference.' in reading
-    assert reading.endswith("Another sentence of A's own sense (river side) moves it 37 %.")
+    assert reading.endswith("From another sentence of A's own sense (river side) it moves 37 % of that way.")
 
 
 def test_swapping_all_heads_at_another_position_leaves_the_position(main_view):

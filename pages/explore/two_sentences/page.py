@@ -12,7 +12,10 @@ from selfattn.dashboard.figures import literal, show_links, side_by_side, this_p
 page = this_page()
 choice, words = page.choice, view.strip(page.choice)
 with page.headline:
-    st.caption("**selfattn** · look inside a text encoder: its attention heads, recomputed step by step")
+    st.caption(
+        "**selfattn** · look inside a text encoder: its attention heads, through which a word takes in others, "
+        "recomputed step by step"
+    )
     st.subheader(f'Where does "{literal(choice.pair.word)}" get its meaning?', anchor=False)
 with page.links:
     show_links("lessons")
