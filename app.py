@@ -47,7 +47,7 @@ def show() -> None:
     """One visitor's run: the frame, then the page that the address names."""
     st.set_page_config(page_title="selfattn", page_icon="🔎", layout="wide", initial_sidebar_state=230)
     # Streamlit leaves six rem of air above the first line; the main view needs it for its second row. Readings are st.text.
-    st.html(
+    one_entry_a_gesture(
         "<style>[data-testid=stMainBlockContainer]{padding:2.2rem 2rem 4rem}[data-testid=stText]{font-size:.9rem}"
         ".st-key-history{display:none}.st-key-steps{overflow-x:auto}"
         # A and B stay side by side in a narrow window.
@@ -58,7 +58,6 @@ def show() -> None:
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
     )
-    one_entry_a_gesture()
     masked = st.session_state.get("masked", False)
     if st.session_state.get("menu", (None,))[0] != masked:  # a visitor's, made once: it looks for every page's file
         st.session_state.menu = masked, _menu(masked)

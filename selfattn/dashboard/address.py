@@ -47,10 +47,10 @@ document.querySelectorAll(".st-key-history script").forEach((done) => done.remov
 """
 
 
-def one_entry_a_gesture() -> None:
-    """Call once in the frame. The script is fixed text, nothing of a visitor's ever stands in it, and it leaves the page."""
+def one_entry_a_gesture(style: str) -> None:
+    """Call once in the frame, with its style. Both are fixed text, nothing of a visitor's; the script leaves the page."""
     with st.container(key="history"):
-        st.html(_SCRIPT, unsafe_allow_javascript=True)
+        st.html(style + _SCRIPT, unsafe_allow_javascript=True)
 
 
 def carry_choice(page: str) -> None:

@@ -115,14 +115,14 @@ def _lines(page: Page) -> str:
 
 
 def _whole(view: View, width: int) -> dict[str, tuple[str, str, Callable[[], str | bytes]]]:
-    makers = {
-        "Weights (NPZ)": ("npz", "application/octet-stream", lambda: files.npz(_made(view.arrays), view.provenance)),
+    def weights() -> bytes:
+        return files.npz({name: make() for name, make in view.arrays.items()}, view.provenance)
+
+    arrays = {"Weights (NPZ)": ("npz", "application/octet-stream", weights)} if view.arrays else {}
+    return arrays | {
         "Everything (ZIP)": ("zip", "application/zip", lambda: bundle.zipped(view, SCALE, width)),
         "Report (HTML)": ("html", "text/html", lambda: report.html(view, width)),
     }
-    if not view.arrays:
-        del makers["Weights (NPZ)"]
-    return makers
 
 
 def _show_buttons(name: str, makers: Mapping[str, tuple[str, str, Callable[[], str | bytes]]]) -> None:
@@ -174,7 +174,3 @@ def _weights(page: Page) -> dict[str, Callable[[], Any]]:
     if page.head is None:
         return {}
     return {name: lambda encoding=encoding: encoding.weights(*page.head) for name, encoding in _texts(page).items()}
-
-
-def _made(arrays: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-    return {name: make() for name, make in arrays.items()}

@@ -53,6 +53,7 @@ class Page:
     pair: Pair | None = None
     sentence: str = ""
     head: Head | None = None
+    leading: Head | None = None  # the head that leads in the pair, where that is known
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     figures: dict[str, Figure] = field(default_factory=dict)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # what it offers beside its figures

@@ -59,7 +59,8 @@ def pick_for(view: str, title: str) -> None:
     if pair_above:
         page.pair, row = pick_pair(encoder)
         if view == "pair" or quickly_ranked(encoder, page.pair):
-            default = str(leading_head(encoder, page.pair) or default)
+            page.leading = leading_head(encoder, page.pair)
+            default = str(page.leading or default)
         else:  # until the page has ranked them
             default = st.session_state.get("leading", default)
         _show_leading(default)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -310,7 +311,7 @@ class Encoder:
         """The name for a reader: a folder's own name, not its path; else as it was asked for."""
         return self.name if self.revision else Path(self.name).name
 
-    @property
+    @cached_property
     def all_heads(self) -> list[Head]:
         """Every head of the encoder, layer by layer."""
         return [Head(layer, head) for layer in range(self.n_layers) for head in range(self.n_heads)]

@@ -18,8 +18,8 @@ from selfattn.charts.way import way
 from selfattn.charts.word_strip import word_strip
 from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.choice import Choice, Occurrence, Pair
-from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_links
-from selfattn.dashboard.pickers import choose_word, leading_head, quickly_ranked, segmented, shares_of, swaps_are_exact
+from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_links, this_page
+from selfattn.dashboard.pickers import choose_word, quickly_ranked, segmented, shares_of, swaps_are_exact
 from selfattn.dashboard.stored_report import labelled, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -45,7 +45,7 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> None:
     encoder, pair, head = choice.encoder, choice.pair, choice.head
     every, title = None, f"What head {head.head} of layer {head.layer} attends to"
     if quickly_ranked(encoder, pair) and isinstance(every := _every(encoder, pair), PairInterchange):
-        leading = leading_head(encoder, pair) or head
+        leading = this_page().leading or head
         own, best = swap_of(choice, head, every), swap_of(choice, leading, every)
         as_far = pair.control is not None and _cosine(pair, pair.control) <= _cosine(pair, pair.second)
         title = answer.head_title(best, as_far)
