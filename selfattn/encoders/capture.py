@@ -12,7 +12,7 @@ Every intervention is made here too, as a `Patch`: a head removed, or its output
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -179,7 +179,7 @@ class Recorder:
             for patch in own:
                 self._patches.setdefault(patch.layer, []).append((row, patch))
 
-    def receive(self, context: Tensor, inputs: Mapping[str, object]) -> Tensor:
+    def receive(self, context: Tensor, inputs: Mapping[str, Any]) -> Tensor:
         """Take one layer's context (batch, n, n_heads, d_head) and what it was made of; return the context to go on with.
 
         inputs: LayerRecording's other fields.
