@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run quick test test-long test-ray lint bench clean
+.PHONY: run quick test test-long test-ray lint bench gpu-check clean
 
 run: .venv/runtime
 	MALLOC_ARENA_MAX=2 $(BIN)/python -m streamlit run app.py
@@ -31,6 +31,10 @@ bench: .venv/bench
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.soak
 	$(BIN)/python -m benchmarks.fuzz
+
+# What only a machine with a GPU can tell; ARGS=--dry runs it small on any device.
+gpu-check: .venv/runtime
+	$(BIN)/python -m benchmarks.gpu_check $(ARGS)
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis

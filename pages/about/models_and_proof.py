@@ -85,6 +85,10 @@ show_encoder(encoder)
 st.markdown("**What is loaded**")
 st.dataframe(facts(encoder), hide_index=True, width="content")
 
+st.caption(
+    "selfattn was not yet run on a GPU. Where torch finds one it is chosen; `make gpu-check` measures what it does there."
+)
+
 st.markdown("**The proof: every head recomputed, beside the model's own numbers**")
 st.caption(
     "The model runs at full speed and reports no attention weights. The kernel recomputes them from the query, key and "

@@ -48,7 +48,8 @@ def _pass_along(words: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
 
 
 def _median_ms(run: Callable[[], object], repeats: int, device: str) -> float:
-    wait = torch.cuda.synchronize if device.startswith("cuda") else lambda: None  # a GPU answers before it is done
+    # A GPU answers before it is done.
+    wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device.split(":")[0], lambda: None)
     run()
     times = []
     for _ in range(repeats):

@@ -1,0 +1,256 @@
+"""What only a machine with a GPU can tell: `make gpu-check` runs it all once and keeps the table in RESULTS.md.
+
+    python -m benchmarks.gpu_check [--device cuda:1] [--dry]
+
+It needs torch and transformers; what needs more and isn't installed is left out, and said. --dry runs all of it, small and on
+any device, judges no time and keeps nothing. Exit status: 0, 1 where a bound isn't kept, 2 without a GPU.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+
+import torch
+
+from benchmarks.models import ids, text
+from benchmarks.table import keep, made_by, size
+from selfattn import Encoder, LoadError, load_encoder
+from selfattn.analysis.interventions import interchange_pair
+from selfattn.encoders.batches import length_batches, tokens_a_pass
+from selfattn.encoders.capture import Recorder, run
+from selfattn.encoders.loading import available_devices, choose_device
+from selfattn.encoders.memory import give_memory_back, is_out_of_memory
+from selfattn.examples import PAIRS
+
+CAPTURE, SCAN, LESSON = 1.10, 0.85, 1.5  # bounds of ratios
+WEIGHTS, STATES, SHARES = 1e-5, 1e-4, 1e-3  # largest differences: to eager, to the CPU, of a swap to the CPU's
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the table. holds: None where nothing was judged."""
+
+    what: str
+    found: str
+    bound: str = ""
+    holds: bool | None = None
+
+    def line(self) -> str:
+        """The line in Markdown."""
+        kept = {None: "", True: "yes", False: "NO"}[self.holds]
+        return f"| {self.what} | {self.found} | {self.bound} | {kept} |"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is made of: a real one's sizes, or a dry one's."""
+
+    lengths: tuple[int, ...] = (16, 128, 512)
+    rounds: int = 30
+    rows: int = 20_000
+    judges_time: bool = True
+
+
+DRY = Plan(lengths=(16,), rounds=2, rows=24, judges_time=False)
+
+
+def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """Every check; one whose package is missing says so. A bound of a time is dropped where the plan judges none."""
+    for check in (parity, capture, swap, memory_runs_out, seeds, scan_rate, peak_memory, lesson):
+        try:
+            for found in check(encoder, on_cpu, plan):
+                judged = plan.judges_time or check in (parity, swap, memory_runs_out, seeds)
+                yield found if judged else replace(found, holds=None)
+        except ImportError as error:
+            yield Check(check.__name__.replace("_", " "), f"not measured: {error}")
+
+
+def parity(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """The kernel against the model's own eager weights on this device, and the hidden states against the CPU's."""
+    precision = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")  # TF32 would shorten the products to ten bits
+    try:
+        for n in plan.lengths:
+            sentence = text(n)
+            encoding, own = encoder.encode(sentence), encoder.reference_weights(sentence)
+            weights = max(float((encoding.weights(i) - own[i]).abs().max()) for i in range(encoder.n_layers))
+            yield _most(f"weights beside eager, {n} tokens", weights, WEIGHTS)
+            states = float((encoding.hidden - on_cpu.encode(sentence).hidden).abs().max())
+            yield _most(f"hidden states beside the CPU's, {n} tokens", states, STATES)
+    finally:
+        torch.set_float32_matmul_precision(precision)
+
+
+def capture(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """One and the same pass with and without a recorder."""
+    for n in plan.lengths:
+        inputs = {name: tensor.to(encoder.device) for name, tensor in ids(n).items()}
+        with torch.no_grad():
+            ratio = _ratio(
+                lambda inputs=inputs: run(encoder.model, inputs, Recorder()),
+                lambda inputs=inputs: encoder.model(**inputs),
+                encoder.device,
+                plan.rounds,
+            )
+        yield _most(f"time with a recorder / bare, {n} tokens", ratio, CAPTURE)
+
+
+def swap(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """The first example's swaps, by both ways, beside the CPU's."""
+    pair = PAIRS[0]
+    places = [
+        (sentence, _positions(encoder, sentence, pair.word)) for sentence in (pair.first, pair.second, pair.control)
+    ]
+    for how in ("exact", "gradient"):
+        ours, theirs = (interchange_pair(each, *places, how=how) for each in (encoder, on_cpu))
+        yield _most(
+            f"shares of all heads beside the CPU's, {how}", float((ours.share - theirs.share).abs().max()), SHARES
+        )
+    together = interchange_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
+    yield _most("all heads swapped: how far from 1", abs(float(together.share) - 1), SHARES)
+
+
+def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """An allocation that can't succeed is known by its error, and the encoder runs afterwards; a device that isn't there."""
+    try:
+        torch.empty(2**50, dtype=torch.uint8, device=encoder.device)
+        known = False
+    except Exception as error:  # which one, and in which words, is what is asked
+        known = is_out_of_memory(error)
+    yield Check("memory that runs out is known by its error", "yes" if known else "no", "yes", known)
+    give_memory_back()
+    works = bool(encoder.encode("The bank of the river.").hidden.isfinite().all())
+    yield Check("the encoder runs after it", "yes" if works else "no", "yes", works)
+    try:
+        choose_device(f"{encoder.device.split(':')[0]}:99")
+        refused = False
+    except LoadError:
+        refused = True
+    yield Check("device number 99 is refused", "yes" if refused else "no", "yes", refused)
+
+
+def seeds(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """Random weights drawn from a seed leave the device's own random numbers as they are."""
+    from selfattn.senses import random_twin
+
+    kind = encoder.device.split(":")[0]
+    state = {"cuda": torch.cuda.get_rng_state, "mps": torch.mps.get_rng_state}.get(kind, torch.get_rng_state)
+    before = state()
+    random_twin(encoder)
+    same = bool(torch.equal(state(), before))
+    yield Check("a seed leaves the device's random numbers alone", "yes" if same else "no", "yes", same)
+
+
+def scan_rate(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """The corpus job's rows a second, and its time beside the bare pass over the same batches."""
+    from selfattn.scan.measure import measure
+    from selfattn.scan.tables import Row
+
+    sentences = islice(cycle((pair.first, pair.word) for pair in PAIRS), plan.rows)
+    rows = [Row(i, "table.csv", i + 2, *each, None) for i, each in enumerate(sentences)]
+    tokens = [encoder.tokenize(row.sentence) for row in rows]
+    batches = list(length_batches(tokens, lambda one: len(one.ids), tokens_a_pass(encoder.device)))
+
+    def bare() -> None:
+        with torch.no_grad():
+            for batch in batches:
+                encoder.model(**encoder.inputs(batch))
+
+    def job() -> int:
+        return sum(table.num_rows for table, _ in measure(encoder, rows))
+
+    job(), bare()
+    seconds, least = _seconds(job, encoder.device), _seconds(bare, encoder.device)
+    yield Check("corpus job", f"{len(rows) / seconds:,.0f} rows a second")
+    yield Check(
+        "corpus job, its rate / the bare pass's", f"{least / seconds:.2f}", f"at least {SCAN}", least / seconds >= SCAN
+    )
+
+
+def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """Above the loaded model, at the longest text: with a recorder, beside eager with its weights."""
+    if not encoder.device.startswith("cuda"):
+        yield Check("peak memory", "not measured: only CUDA counts it")
+        return
+    inputs, peaks = encoder.inputs([encoder.tokenize(text(plan.lengths[-1]))]), {}
+    passes = {"recorded": lambda: run(encoder.model, inputs, Recorder()), "eager": lambda: encoder.eager.run(inputs)}
+    for name, forward in passes.items():
+        with torch.no_grad():
+            forward()
+            give_memory_back()
+            torch.cuda.reset_peak_memory_stats(encoder.device)
+            before = torch.cuda.memory_allocated(encoder.device)
+            forward()
+        peaks[name] = torch.cuda.max_memory_allocated(encoder.device) - before
+    found = f"{size(peaks['recorded'])}, eager {size(peaks['eager'])}"
+    yield Check(f"peak memory, {plan.lengths[-1]} tokens", found, "less than eager", peaks["recorded"] < peaks["eager"])
+
+
+def lesson(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """The lesson on recurrence says of a GPU: 100 words barely slower than 10, in one matrix product."""
+    from selfattn.lessons.timing import race
+
+    found = race(lengths=(10, 100), repeats=min(plan.rounds, 15), device=encoder.device).set_index(["way", "words"])
+    one, loop = (found["milliseconds"][way] for way in ("one matrix product", "recurrent, word by word"))
+    yield _most("100 words / 10, one matrix product", one[100] / one[10], LESSON)
+    yield Check("100 words / 10, recurrent", f"{loop[100] / loop[10]:.3g}")
+
+
+def _most(what: str, value: float, bound: float) -> Check:
+    return Check(what, f"{value:.3g}", f"at most {bound:g}", bool(value <= bound))  # nor NaN
+
+
+def _positions(encoder: Encoder, sentence: str, word: str) -> tuple[int, ...]:
+    return next(
+        each.positions for each in encoder.tokenize(sentence).words() if each.text.casefold() == word.casefold()
+    )
+
+
+def _ratio(ours: Callable[[], object], theirs: Callable[[], object], device: str, rounds: int) -> float:
+    ours(), theirs()
+    pairs = [(_seconds(ours, device), _seconds(theirs, device)) for _ in range(rounds)]
+    return statistics.median(first / second for first, second in pairs)
+
+
+def _seconds(function: Callable[[], object], device: str) -> float:
+    """A GPU answers before it is done: it is waited for, before and after."""
+    wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device.split(":")[0], lambda: None)
+    wait()
+    start = time.perf_counter()
+    function()
+    wait()
+    return time.perf_counter() - start
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what the command line asks for; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_check", description=__doc__.split("\n")[0])
+    parser.add_argument("--device", default="auto", help="cuda, cuda:1, mps (default: the best there is)")
+    parser.add_argument("--dry", action="store_true", help="small, on any device, keeping nothing")
+    options = parser.parse_args(arguments)
+    try:
+        device = choose_device("cpu" if options.dry and options.device == "auto" else options.device)
+    except LoadError as error:
+        parser.error(str(error))
+    if device == "cpu" and not options.dry:
+        print(f"No GPU: torch finds {', '.join(available_devices())} here. `--dry` runs the check on the CPU.")
+        return 2
+    encoder, on_cpu = load_encoder(device=device), load_encoder(device="cpu")
+    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else device
+    lines = [f"| On {name} | found | bound | kept |", "|---|---|---|---|"]
+    print("\n".join(lines), flush=True)
+    held = []
+    for check in checks(encoder, on_cpu, DRY if options.dry else Plan()):
+        held.append(check.holds)
+        lines.append(check.line())
+        print(lines[-1], flush=True)
+    if not options.dry:
+        keep(f"## gpu_check\n\n{made_by('make gpu-check')}\n\n" + "\n".join(lines) + "\n")
+    return int(False in held)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
