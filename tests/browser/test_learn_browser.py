@@ -1,4 +1,4 @@
-"""The guided path walked once in a real browser, with Back, a typed number, a question, and training that is stopped."""
+"""The guided path walked in a real browser, by keyboard; Back, a typed number, a question, and training that is stopped."""
 
 import re
 
@@ -27,25 +27,50 @@ def heading(page: Page, slug: str) -> None:
     expect(page.get_by_role("heading", name=STOPS[slug].TITLE, exact=True)).to_be_visible()
 
 
-def test_the_guided_path_from_first_to_last(server, page):
-    open_page(page, server)
-    page.get_by_role("link", name="From scratch").click()
-    wait_until_idle(page)
+def press(page: Page, name: str) -> None:
+    """Reach a button or a link by the Tab key alone, and press Enter on it."""
+    named = "() => (document.activeElement.innerText || '').trim().split('\\n').pop()"
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        if page.evaluate(named) == name:
+            page.keyboard.press("Enter")
+            wait_until_idle(page)
+            return
+    raise AssertionError(f"Tab never reaches {name!r}")
+
+
+def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page):
+    open_page(page, f"{server}/from-scratch")
     for slug in SLUGS:
         heading(page, slug)
-        reveal = page.get_by_role("button", name="Just show me")
-        if reveal.count():
-            assert painted(page) == 0
-            reveal.click()
-            wait_until_idle(page)
+        expect(page.get_by_role("button", name=STOPS[slug].STEP, exact=True)).to_be_in_viewport()
+        assert painted(page) == 0
+        press(page, "Just show me")
         eventually(page, lambda slug=slug: painted(page) > 0 or slug == "kernel")
+        expect(page.get_by_text("Take with you.")).to_be_visible()
         overflow = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert overflow <= 0
         if slug != SLUGS[-1]:
-            page.get_by_role("button", name="Next").click()
-            wait_until_idle(page)
+            press(page, "Next")
             wait_for_address(page, f"stop={SLUGS[SLUGS.index(slug) + 1]}")
     expect(page.get_by_role("button", name="Next")).to_be_disabled()
+    link = page.get_by_role("link", name="Now a real head: swap it").get_attribute("href")
+    open_page(page, f"{server}/{link.removeprefix('./')}")
+    expect(page.get_by_role("heading", name='Where does "bank" get its meaning?')).to_be_visible()
+    expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L5 H7")
+
+
+@pytest.mark.parametrize(
+    ("old", "text"),
+    [
+        ("one-word-one-vector", "A lookup table gives a word the same vector"),
+        ("recurrence", "a network read word by word"),
+    ],
+)
+def test_old_addresses_open_their_part_of_the_new_page(server, page, old, text):
+    open_page(page, f"{server}/{old}")
+    wait_for_address(page, "/before-attention")
+    expect(page.get_by_text(text)).to_be_visible()
 
 
 def test_back_returns_to_the_stop_before(server, page):
@@ -79,7 +104,7 @@ def test_a_class_link_opens_unrevealed_and_a_choice_reveals(server, page):
     page.get_by_text("loan, which is long and points elsewhere").click()
     wait_until_idle(page)
     eventually(page, lambda: painted(page) == 2)
-    page.get_by_role("button", name="For class").click()
+    page.get_by_text("For class: a 45-minute lesson").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Answer sheet").click()
     assert download.value.suggested_filename == "self-attention-answer-sheet.html"

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from torch.nn.functional import cosine_similarity
 
 from selfattn.captions.vectors import NOISE
-from selfattn.examples import NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS
+from selfattn.examples import NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS, UNRESOLVED
 from selfattn.lessons import tiny_model
 from selfattn.words import find
 from tests.pages.conftest import APP
@@ -204,6 +204,19 @@ def test_pronouns(encoder, monkeypatch):
     assert mark(heads, "rect").domain("color")[0] == -0.5
     best = int(right.argmax())
     assert f"L{best // 12} H{best % 12} is right in {100 * float(right.max()):.0f} %" in words(at)
+    assert "head, their 5-4, that attends from a mention to its antecedent in 65 % of cases" in words(at)
+    unresolved = encoder.encode(UNRESOLVED.sentence)
+    she, artist, musician = (
+        unresolved.words[find(unresolved.words, word)[0]].start for word in ("she", "artist", "musician")
+    )
+    rows = torch.stack([encoder.encode(UNRESOLVED.sentence).weights(layer)[:, she] for layer in range(6)])
+    lean = (rows[..., artist] - rows[..., musician]).flatten()
+    said = f'{int((lean >= 0.05).sum())} lean to "artist", {int((lean <= -0.05).sum())} to "musician"'
+    assert said in words(at)
+    assert sum(bars(charts(at)[-1]).values()) == pytest.approx(1) and mark(charts(at)[-1], "bar").domain("x") == [
+        0,
+        1.2,
+    ]
     twin = at.selectbox(key="pronouns.twin").options[2]
     at.selectbox(key="pronouns.twin").set_value(twin).run()
     others = [preference for sentence, preference in zip(PRONOUNS, preferences) if sentence.twin != twin]

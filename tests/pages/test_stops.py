@@ -153,6 +153,15 @@ def test_previous_and_next_walk_the_path_and_write_the_address():
     assert at.button[1].disabled
 
 
+def test_the_right_answer_has_no_place_of_its_own():
+    places = []
+    for slug in STOPS:
+        at = stop(slug, reveal=False)
+        if not hasattr(STOPS[slug], "answer"):
+            places.append(at.radio(key=f"{slug}.prediction").options.index(STOPS[slug].OPTIONS[0]))
+    assert max(map(places.count, set(places))) <= len(places) / 2
+
+
 def test_an_unknown_stop_opens_the_first():
     assert stop("nowhere").subheader[0].value == STOPS["soft-lookup"].TITLE
 
@@ -343,6 +352,15 @@ def test_worked_example():
     context = weights @ values
     assert f"=  [{context[0]:.2f}, {context[1]:.2f}]" in words(at)
     assert '"street" gets' in words(at)
+    code = json.loads(at.get("vega_lite_chart")[0].proto.spec)["vconcat"][1]["data"]["values"]
+    shapes = {
+        row["line"]: row["text"].partition("   # ")[2] for row in code
+    }  # the shape on every line that makes a tensor
+    assert (
+        shapes["scores"] == shapes["weights"] == "(1, 3)"
+        and shapes["total"] == "(1, 1)"
+        and shapes["context"] == "(1, 2)"
+    )
     at.button(key="worked-example.reset").click().run()
     assert "=  [1.79, 1.44]" in words(at)
 

@@ -3,6 +3,8 @@
 The stop stands in the address (?stop=worked-example), so any stop can be linked to.
 """
 
+import zlib
+
 import streamlit as st
 
 from pages.learn.from_scratch import class_materials
@@ -62,10 +64,11 @@ show_diagram(here)
 stop = STOPS[here]
 heading(stop.TITLE)
 picture, numbers = teaching.sides()
-answer = stop.answer() if hasattr(stop, "answer") else stop.ANSWER  # an encoder's answer is computed
+answer = stop.answer() if hasattr(stop, "answer") else stop.OPTIONS[0]  # an encoder's answer is computed
+options = sorted(stop.OPTIONS, key=lambda option: zlib.crc32(option.encode()))  # the right one in no place of its own
 with picture:
     teaching.prose(stop.IDEA)
-    answered = teaching.predict(here, stop.QUESTION, stop.OPTIONS, answer)
+    answered = teaching.predict(here, stop.QUESTION, options, answer)
 if answered:
     stop.show(picture, numbers)
     teaching.take(stop.TAKE)

@@ -1,7 +1,7 @@
 """The stops of the guided path, in order, by the name in their address, which may be older than the file's.
 
 A stop bears its lesson's name (selfattn/lessons/) and says: TITLE, STEP (its box in the diagram), IDEA, QUESTION with its
-OPTIONS and ANSWER, TAKE, and `show(picture, numbers)`, which draws the rest.
+OPTIONS (the right one first), TAKE, and `show(picture, numbers)`, which draws the rest.
 """
 
 from types import ModuleType

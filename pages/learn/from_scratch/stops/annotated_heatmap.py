@@ -17,8 +17,7 @@ IDEA = (
     "to 1."
 )
 QUESTION = "Under a causal mask the third word may attend to three words, and prefers none. Its row?"
-OPTIONS = ("all zero", ".33 .33 .33, then zeros", "1 on itself")
-ANSWER = OPTIONS[1]
+OPTIONS = (".33 .33 .33, then zeros", "all zero", "1 on itself")
 TAKE = "Read a map row by row. An even row says that the word had no preference, not that all these words matter."
 PLACES = {"not": NOT, "good": GOOD, "soundtrack": SOUNDTRACK, "amazing": AMAZING}
 

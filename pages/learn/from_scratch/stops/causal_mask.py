@@ -16,8 +16,7 @@ IDEA = (
     "is set to −∞, and softmax turns that into a weight of exactly 0."
 )
 QUESTION = "Why not simply multiply the *scores* of later words by 0, before softmax? What would later words weigh?"
-OPTIONS = ("they weigh nothing", "they still count", "the weights no longer sum to 1")
-ANSWER = OPTIONS[1]
+OPTIONS = ("they still count", "they weigh nothing", "the weights no longer sum to 1")
 TAKE = "A mask adds −∞ before softmax. Under a causal one *bank* cannot see *river*, which comes later; an encoder has none."
 BANK = "bank of the river"
 HAND_MADE = {"the first hand-made sentence": twelve_tokens, "the second hand-made sentence": annotated_heatmap}

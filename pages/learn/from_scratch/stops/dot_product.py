@@ -17,8 +17,7 @@ IDEA = (
     "*score*, large where both are about the same, 0 where they have nothing in common, negative where they point apart."
 )
 QUESTION = "The query of *bank* is [1, 1], the key of *river* is [0, 3]. What is the score?"
-OPTIONS = ("1", "3", "4")
-ANSWER = OPTIONS[1]
+OPTIONS = ("3", "1", "4")
 TAKE = "A score is a dot product: products added up, or length × length × cosine. It depends on lengths as well as on the angle."
 SOURCE = "a and b"
 

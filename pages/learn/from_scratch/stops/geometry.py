@@ -18,8 +18,7 @@ IDEA = (
     "the weights pass from one to the other."
 )
 QUESTION = "The context is a weighted average of the values. Can it lie beyond all of them?"
-OPTIONS = ("yes, with large scores", "no, never", "yes, with a long query")
-ANSWER = OPTIONS[1]
+OPTIONS = ("no, never", "yes, with large scores", "yes, with a long query")
 TAKE = "Keys decide how much, values decide what. A head moves a word only within what its words offer."
 WORDS = ("bank", "of", "river")  # one word of each kind: "The" and "the" have the key and the value of "of"
 PLACES = [bank.BANK, 2, bank.LAST]

@@ -17,8 +17,7 @@ IDEA = (
     "to push a number so that *that* weight grows: the answer is the **gradient**."
 )
 QUESTION = "Training wants *it* to attend to *street*. What does it change?"
-OPTIONS = ("a rule for *it*", "every number a little, along the gradient", "only the key of *street*")
-ANSWER = OPTIONS[1]
+OPTIONS = ("every number a little, along the gradient", "a rule for *it*", "only the key of *street*")
 TAKE = "Attention is learned: its weights follow from projections, and those from nothing but gradients."
 
 

@@ -13,8 +13,7 @@ IDEA = (
     "program, not retyped."
 )
 QUESTION = "The same lines run for one head and for all heads of a layer at once. What changes?"
-OPTIONS = ("a loop over the heads is added", "nothing: only the shapes get more dimensions", "every line")
-ANSWER = OPTIONS[1]
+OPTIONS = ("nothing: only the shapes get more dimensions", "a loop over the heads is added", "every line")
 TAKE = "Scores, scale, mask, softmax, weighted sum: attention is ten lines of arithmetic."
 NAMES = ("query", "key", "value", "scores", "scaled", "masked", "powers", "total", "weights", "context")
 

@@ -17,8 +17,7 @@ IDEA = (
 QUESTION = (
     "*bank* asks for water: [0, 1]. *stream* is [0, 1.5], that way but short; *loan* is [4, 2]. Which scores higher?"
 )
-OPTIONS = ("stream, which points exactly the same way", "loan, which is long and points elsewhere", "they tie")
-ANSWER = OPTIONS[1]
+OPTIONS = ("loan, which is long and points elsewhere", "stream, which points exactly the same way", "they tie")
 TAKE = "Long keys draw weight. Dividing by √d doesn't change that: it divides every score by the same number."
 
 

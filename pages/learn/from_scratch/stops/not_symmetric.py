@@ -14,8 +14,7 @@ IDEA = (
     "not: what *river* gives *bank* is not what *bank* gives *river*."
 )
 QUESTION = "Even if the scores were the same in both directions: would the weights be?"
-OPTIONS = ("yes", "no: softmax makes each row sum to 1 by itself", "only for neighbours")
-ANSWER = OPTIONS[1]
+OPTIONS = ("no: softmax makes each row sum to 1 by itself", "yes", "only for neighbours")
 TAKE = (
     "Both directions of every pair are compared in one step; query differs from key, and each row has its own budget."
 )

@@ -15,8 +15,7 @@ IDEA = (
     "nothing; the rows of the padding itself mean nothing and are thrown away."
 )
 QUESTION = "The sentence gets four tokens of padding. What happens to the weights of *bank*?"
-OPTIONS = ("each shrinks a little", "they stay as they are", "the padding takes a share")
-ANSWER = OPTIONS[1]
+OPTIONS = ("they stay as they are", "each shrinks a little", "the padding takes a share")
 TAKE = "Padding is hidden by the mask: a sentence gets the same numbers alone and in a batch."
 
 

@@ -17,8 +17,7 @@ IDEA = (
     "a query, a key and a value, so that one word can look for one thing, be found by another, and hand over a third."
 )
 QUESTION = "The embedding has 3 numbers, and a query shall have 2. What shape has the matrix between them?"
-OPTIONS = ("2 × 2", "3 × 2: three rows, two columns", "5 × 3, for five words")
-ANSWER = OPTIONS[1]
+OPTIONS = ("3 × 2: three rows, two columns", "2 × 2", "5 × 3, for five words")
 TAKE = "Q = X W_Q, K = X W_K, V = X W_V: one embedding, three roles, three matrices. Only the matrices are learned."
 BANK, RASCHKA = "bank", "Raschka's six words"
 ROLES = {"query": "W_Q", "key": "W_K", "value": "W_V"}

@@ -23,10 +23,9 @@ IDEA = (
 )
 QUESTION = "In *The bank of the river.*, a head gives *river* much of the weight of *bank*. Does it make the meaning?"
 OPTIONS = (
-    "yes, weight is meaning",
     "no: put its output from another sentence in its place, and see how far bank moves",
+    "yes, weight is meaning",
 )
-ANSWER = OPTIONS[1]
 TAKE = "A real head's arithmetic is what you have just done. What a head attends to is seen; what it does is tested, by a swap."
 
 

@@ -21,8 +21,7 @@ IDEA = (
     "the mean away and divides by the spread, so that no vector grows from layer to layer."
 )
 QUESTION = "*bank* starts as money 1, water 1. After the head, beside *river*, which is larger?"
-OPTIONS = ("money", "water", "still equal")
-ANSWER = OPTIONS[1]
+OPTIONS = ("water", "money", "still equal")
 TAKE = (
     "New vector = layer norm(own vector + what the heads add). One word, one static vector; two sentences, two vectors."
 )

@@ -21,8 +21,7 @@ IDEA = (
     "Divided by $\\sqrt{d_k}$ they stay of size 1, and softmax leaves every word a share."
 )
 QUESTION = "Take $d_k = 512$ and leave out the division. What happens to a row of weights?"
-OPTIONS = ("nothing much", "one word takes nearly all the weight", "the weights become even")
-ANSWER = OPTIONS[1]
+OPTIONS = ("one word takes nearly all the weight", "nothing much", "the weights become even")
 TAKE = "Large scores make softmax choose one word and stop learning. Dividing by √d_k keeps them small; multiplying doesn't."
 
 

@@ -15,9 +15,8 @@ IDEA = (
     'In "The bank of the river", the word *bank* must find out which bank it is, so it asks the other words. Attention is '
     "that lookup, but a *soft* one: it opens every drawer a little, the better fitting ones more."
 )
-QUESTION = "*bank* asks: money (0.3) or rather water (0.9)? Which drawer gives most to the answer?"
-OPTIONS = ("loans, the fullest drawer", "rivers, the drawer whose label fits best", "all four the same")
-ANSWER = OPTIONS[1]
+QUESTION = "*bank* asks: money (0.3) or rather water (0.9)? Which drawer gets the largest weight?"
+OPTIONS = ("rivers, the drawer whose label fits best", "loans, the fullest drawer", "all four the same")
 TAKE = "A query is compared with every key; the better the fit, the more of that value ends up in the answer."
 TEMPERATURES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 

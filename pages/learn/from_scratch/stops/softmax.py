@@ -15,8 +15,7 @@ IDEA = (
     "out is called *weights*: a row of them is a budget of 1, like a highlighter with just so much ink."
 )
 QUESTION = "*The* has the score −2, *river* has 3. What does *The* get?"
-OPTIONS = ("nothing", "a small weight, above 0", "a negative weight")
-ANSWER = OPTIONS[1]
+OPTIONS = ("a small weight, above 0", "nothing", "a negative weight")
 TAKE = "Weights are above 0 and sum to 1: what one word gains, the others lose. A score of 0 is not a weight of 0."
 SOURCE = "good, not, the"
 

@@ -21,8 +21,7 @@ IDEA = (
 QUESTION = (
     "As query and key *not* is [20, 20], *good* [0, 1], *amazing* [19, 19]. What does *good* attend to, without a mask?"
 )
-OPTIONS = ("only not", "mostly not, but amazing too", "only itself")
-ANSWER = OPTIONS[1]
+OPTIONS = ("mostly not, but amazing too", "only not", "only itself")
 TAKE = "One matrix product does all words at once, at any distance. A key that is nearly as large takes its share, wanted or not."
 PLACES = {"not": NOT, "good": GOOD, "amazing": AMAZING}
 

@@ -16,8 +16,7 @@ IDEA = (
     "and *man bites dog* are the same to attention."
 )
 QUESTION = "What does *dog* get in the second sentence, compared with the first?"
-OPTIONS = ("a different vector", "the very same vector", "nothing, it fails")
-ANSWER = OPTIONS[1]
+OPTIONS = ("the very same vector", "a different vector", "nothing, it fails")
 TAKE = "Order must be added to the embeddings: attention itself doesn't see it."
 MOST = 8
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from selfattn.charts.bars import bar_list
+from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import bank, worked_example
@@ -18,8 +19,7 @@ IDEA = (
 QUESTION = (
     "*river* hands over [−3, 3] and gets 63 % of *bank*; nearly all the rest goes to a value of [0, 0]. The context?"
 )
-OPTIONS = ("about [−3, 3]", "about [−2, 2]", "[0, 0]")
-ANSWER = OPTIONS[1]
+OPTIONS = ("about [−2, 2]", "about [−3, 3]", "[0, 0]")
 TAKE = "Context = weights × values, added up. In another sentence other words answer, and the word takes home something else."
 IT = "it"
 
@@ -47,7 +47,7 @@ def show(picture, numbers) -> None:
     terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(steps.weight, trace.value))
     with picture:
         caption = f'Scores {scores}. "{best.token}" gets {share(best.weight)}.'
-        teaching.steps(charts, caption, ("scores", "scaled", "weights", "context"))
+        teaching.steps(charts, caption, ("scores", "scaled", "weights", "context"), kernel_code(trace))
         st.text(f"{terms}  =  {vector(trace.context[0], 2)}", width="stretch")
         if which == IT:
             teaching.prose(
