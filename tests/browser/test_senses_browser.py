@@ -80,7 +80,7 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     select_first_row(page)
     first = re.search(r"A: (.*)", readings(page)).group(1)
     wait_until_idle(page)
-    page.get_by_role("link", name="A word in two sentences").last.click()
+    page.get_by_role("link", name="The word in two sentences").click()
     page.get_by_label("Sentence A").wait_for()
     wait_until_idle(page)
     assert page.get_by_label("Sentence A").input_value() == first
