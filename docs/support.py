@@ -1,10 +1,11 @@
 """Walk over the model types of transformers, each built tiny with random weights, and write what comes of them.
 
-    python docs/support.py                  all types, half an hour: writes docs/support.md
+    python docs/support.py                  all types, ten minutes: writes docs/support.md
     python docs/support.py --json TYPE ...  these types: a line of JSON each
 
 Each type is loaded in a child process of its own, with 20 seconds: it is right (recomputed, and equal to a plain eager
 pass of the same folder), shown (its own weights, and why), or refused (a LoadError). Anything else is an error of ours.
+What is refused by its type alone is not built: its config stands beside one weight.
 """
 
 import json
@@ -23,6 +24,11 @@ FAMILIES = "## How each family is recomputed"
 BUILDING = 120  # seconds for the checkpoint itself, which is ours
 MOST_NUMBERS = 3_000_000  # of a model that is built; a larger one is left to its config, with one weight in its file
 
+GEMMA_HALF = {
+    "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 32,
+    "intermediate_size": 48, "head_dim": 8, "query_pre_attn_scalar": 8, "vocab_size": 100,
+}  # fmt: skip
+
 # What some types need beside TINY; a name with a comma is a second kind of its model type.
 OWN = {
     "gemma3_text, both ways": {"use_bidirectional_attention": True},
@@ -30,8 +36,12 @@ OWN = {
     "luke": {"entity_vocab_size": 10, "entity_emb_size": 16},
     "roc_bert": {"pronunciation_vocab_size": 100, "shape_vocab_size": 100},
     "neomme": {"head_dim": 16},
+    "t5gemma": {"encoder": GEMMA_HALF, "decoder": GEMMA_HALF},
+    "t5gemma, no soft cap": {half: {**GEMMA_HALF, "attn_logit_softcapping": None} for half in ("encoder", "decoder")},
     "xmod, with its language": {"default_language": "en_XX"},
 }
+
+ERRORS = ("weights", "contexts", "last hidden state")  # the table's columns
 
 # What makes a tiny model of nearly every family; a setting that a family doesn't know stays unread.
 TINY = {
@@ -51,8 +61,8 @@ def model_types() -> list[str]:
     return sorted({*(name for name in OWN if "," in name), *(model_type for names in mappings for model_type in names)})
 
 
-def walk(types: list[str]) -> Iterator[dict[str, str]]:
-    """type, outcome ("right", "shown", "refused", or what went wrong) and why, in order."""
+def walk(types: list[str]) -> Iterator[dict]:
+    """type, outcome ("right", "shown", "refused", or what went wrong), why, and the errors measured, in order."""
     import selfattn.analysis.proof  # noqa: F401  each child inherits the imports, which take seconds
 
     with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +71,7 @@ def walk(types: list[str]) -> Iterator[dict[str, str]]:
             shutil.rmtree(Path(folder) / "it", ignore_errors=True)
 
 
-def in_a_child(name: str, folder: Path) -> dict[str, str]:
+def in_a_child(name: str, folder: Path) -> dict:
     """One type's row, from a process that can hang or die without harm."""
     read, write = os.pipe()
     child = os.fork()
@@ -76,7 +86,7 @@ def in_a_child(name: str, folder: Path) -> dict[str, str]:
             signal.alarm(SECONDS)
             row = tried(folder)
         except BaseException as error:
-            row = ("error", f"{type(error).__name__}: {error}")
+            row = ("error", f"{type(error).__name__}: {error}", {})
         os.write(write, json.dumps(row).encode()[:60_000])
         os._exit(0)
     os.close(write)
@@ -84,12 +94,12 @@ def in_a_child(name: str, folder: Path) -> dict[str, str]:
         text = answer.read()
     _, status = os.waitpid(child, 0)
     hung = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM
-    outcome, why = json.loads(text) if text else ("hung" if hung else "died", "")
-    return {"type": name, "outcome": outcome, "why": " ".join(why.split())}
+    outcome, why, errors = json.loads(text) if text else ("hung" if hung else "died", "", {})
+    return {"type": name, "outcome": outcome, "why": " ".join(why.split()), "errors": errors}
 
 
-def tried(folder: Path) -> tuple[str, str]:
-    """Outcome and reason of one checkpoint."""
+def tried(folder: Path) -> tuple[str, str, dict[str, float]]:
+    """Outcome, reason and largest errors of one checkpoint."""
     from selfattn.encoders.checkpoint import check_folder, weights_digest
     from selfattn.encoders.errors import LoadError
     from selfattn.encoders.loading import load_source
@@ -99,11 +109,16 @@ def tried(folder: Path) -> tuple[str, str]:
         check_folder(folder)
         encoder = load_source(Source(name="it", folder=folder, kind="folder", digest=weights_digest(folder)))
     except LoadError as error:
-        return "refused", str(error)
-    wrong = differs(encoder, folder)
+        return "refused", str(error), {}
+    errors, wrong = differs(encoder, folder)
     if wrong:
-        return "wrong", wrong
-    return "right" if encoder.recomputable else "shown", " ".join(filter(None, (encoder.reason, encoder.note)))
+        return "wrong", wrong, errors
+    heads = "" if encoder.recomputable and encoder.patchable else "Its heads can be swapped and removed."
+    if not encoder.patchable:
+        why = "." if encoder.patch_reason == encoder.reason else f": {encoder.patch_reason}"
+        heads = f"No head can be swapped or removed{why}"
+    words = " ".join(filter(None, (encoder.reason, heads, encoder.note)))
+    return "right" if encoder.recomputable else "shown", words, errors
 
 
 def save(name: str, folder: Path) -> None:
@@ -113,31 +128,42 @@ def save(name: str, folder: Path) -> None:
     from transformers import AutoConfig, AutoModel
 
     from selfattn.encoders.families import FAMILIES, Family, save_tiny, wordpiece_tokenizer
+    from selfattn.encoders.model_types import TEXT_ENCODERS
 
     torch.set_num_threads(1)
     model_type = name.split(",")[0]
-    known = {family.model_type: family for family in FAMILIES.values()}
+    known = {family.model_type: family for family in reversed(FAMILIES.values())}  # of two the first: DeBERTa-v2
     settings = {**TINY, **OWN.get(name, {})}
     try:
+        if model_type not in TEXT_ENCODERS:
+            raise ValueError("refused by its type")
         if name not in known:
             with torch.device("meta"):
                 model = AutoModel.from_config(AutoConfig.for_model(model_type, vocab_size=100, **settings))
             if sum(parameter.numel() for parameter in model.parameters()) > MOST_NUMBERS:
                 raise ValueError("not tiny")
         save_tiny(known.get(name, Family(name, model_type, "wordpiece", settings, spread=0.12)), folder)
-    except Exception:  # a type of which these settings make nothing, or a giant
+    except Exception:  # a type that is refused as such, of which these settings make nothing, or a giant
         folder.mkdir(exist_ok=True)
-        (folder / "config.json").write_text(json.dumps({**settings, "model_type": model_type}), "utf-8")
+        try:
+            AutoConfig.for_model(model_type, **settings).save_pretrained(folder)
+        except Exception:  # the settings don't fit it
+            (folder / "config.json").write_text(json.dumps({**settings, "model_type": model_type}), "utf-8")
         save_file({"one.weight": torch.zeros(2, 2)}, folder / "model.safetensors", {"format": "pt"})
         wordpiece_tokenizer().save_pretrained(folder)
 
 
-def differs(encoder, folder: Path) -> str:
-    """How the encoder's numbers differ from those of a plain eager model, loaded anew from its folder; "" if they don't."""
+def differs(encoder, folder: Path) -> tuple[dict[str, float], str]:
+    """The largest differences to a plain eager model, loaded anew from its folder, and which is too large, or "".
+
+    "weights", "contexts" (where they are recomputed) and "last hidden state", each as a share of the largest number of its
+    layer where that exceeds 1, over three texts, one at a time and in a batch.
+    """
     import torch
 
     from selfattn.encoders.families import SENTENCES
 
+    errors: dict[str, float] = {}
     model = type(encoder.model).from_pretrained(folder, attn_implementation="eager").eval()
     for text, batched in zip(SENTENCES, encoder.encode_batch(SENTENCES), strict=True):
         with torch.no_grad():
@@ -145,7 +171,7 @@ def differs(encoder, folder: Path) -> str:
             output = model(**inputs, output_attentions=True, output_hidden_states=True)
         last = output.last_hidden_state[0]
         for encoding in (encoder.encode(text), batched):
-            pairs = [("last hidden state", encoding.states[-1], last, 1e-4)]
+            pairs = [("last hidden state", "", encoding.states[-1], last, 1e-4)]
             for layer, own in enumerate(each[0] for each in output.attentions):
                 large = 1.0
                 if encoder.recomputable:
@@ -153,16 +179,18 @@ def differs(encoder, folder: Path) -> str:
                     query, key = (tensor[0].norm(dim=-1).max() for tensor in (recording.query, recording.key))
                     large = max(1.0, float(query * key) * recording.scale / 16)  # float32 knows no large score better
                     context = own @ recording.value[0]
-                    pairs.append((f"contexts of layer {layer}", encoding.own_context(layer), context, 1e-5 * large))
-                pairs.append((f"weights of layer {layer}", encoding.weights(layer), own, 1e-5 * large))
-            for what, ours, theirs, allowed in pairs:
+                    pairs.append(("contexts", f" of layer {layer}", encoding.own_context(layer), context, 1e-5 * large))
+                pairs.append(("weights", f" of layer {layer}", encoding.weights(layer), own, 1e-5 * large))
+            for what, where, ours, theirs, allowed in pairs:
                 error = float((ours - theirs).abs().max()) / max(1.0, float(theirs.abs().max()))
                 if not error <= allowed:
-                    return f"{what} of {'a batch' if encoding is batched else 'a text'} differ by {error:.1e}"
-    return ""
+                    text = "a batch" if encoding is batched else "a text"
+                    return errors, f"{what}{where} of {text} differ by {error:.1e}"
+                errors[what] = max(error, errors.get(what, 0.0))
+    return errors, ""
 
 
-def markdown(rows: list[dict[str, str]]) -> str:
+def markdown(rows: list[dict]) -> str:
     """The walk as docs/support.md."""
     right, shown, refused = (sum(row["outcome"] == each for row in rows) for each in ("right", "shown", "refused"))
     torch = version("torch").split("+")[0]
@@ -177,12 +205,17 @@ model, each as a tiny checkpoint with random weights, with torch {torch}. Writte
 - {shown} are shown: the model's own weights, and why they aren't recomputed.
 - {refused} are refused, with a message.
 
-| Model type | Outcome | |
-|---|---|---|
+The three numbers are the largest differences measured, over three texts, in every layer and head, as a share of the
+largest number where that exceeds 1. Where an encoder is shown its own weights are compared.
+
+| Model type | Outcome | Weights | Contexts | Last hidden state | |
+|---|---|---|---|---|---|
 """
     for row in rows:
         row["why"] = row["why"].split(" selfattn opens ")[0]  # the same for all
-    return head + "".join(f"| {row['type']} | {row['outcome']} | {row['why'].replace('|', '/')} |\n" for row in rows)
+        cells = (f"{row['errors'][what]:.0e}".replace("0e+00", "0") if what in row["errors"] else "" for what in ERRORS)
+        head += f"| {row['type']} | {row['outcome']} | {' | '.join(cells)} | {row['why'].replace('|', '/')} |\n"
+    return head
 
 
 if __name__ == "__main__":

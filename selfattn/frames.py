@@ -103,14 +103,12 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
 
 
-STEPS = ("scores", "scaled", "masked", "weights", "share")
-
-
 def steps_frame(trace: AttentionTrace, positions: Sequence[int], tokens: Sequence[str], sentence: str) -> pd.DataFrame:
     """The kernel's steps for a word's row of one head, token by token: a row for each step and key.
 
-    sentence, step (one of STEPS), key_pos, key, value. A split word's row is the mean over its pieces. "share" is the
-    part of the context vector that comes from each token: (weight * value) . context / |context|^2, which sums to 1.
+    sentence, step ("scores", "scaled", a family's terms by name, "masked", "weights", "share"), key_pos, key, value. A
+    split word's row is the mean over its pieces. "share" is the part of the context vector that comes from each token:
+    (weight * value) . context / |context|^2, which sums to 1.
     """
     return pd.DataFrame(steps_columns(trace, positions, tokens, sentence))
 
@@ -119,7 +117,9 @@ def steps_columns(
     trace: AttentionTrace, positions: Sequence[int], tokens: Sequence[str], sentence: str
 ) -> dict[str, list]:
     """`steps_frame` as plain lists, for what is drawn at every choice of a head."""
-    rows = {step: getattr(trace, step)[list(positions)].mean(0) for step in STEPS[:4]}
+    terms = {term.name: term.values for term in trace.terms}
+    made = {"scores": trace.scores, "scaled": trace.scaled, **terms, "masked": trace.masked, "weights": trace.weights}
+    rows = {step: values[list(positions)].mean(0) for step, values in made.items()}
     rows["share"] = context_share(trace, positions)
     n = len(tokens)
     return {

@@ -19,7 +19,7 @@ SAMPLE = (
     "albert", "bart", "bert", "bert-generation", "bros", "canine", "clip", "clip_text_model", "convbert", "deberta",
     "distilbert", "dpr", "funnel", "gemma3_text", "gemma3_text, both ways", "gpt2", "ibert", "layoutlm", "longformer",
     "modernbert", "mpnet", "nystromformer", "perceiver", "splinter", "t5", "tapas", "vit", "wav2vec2", "xlnet", "xmod",
-    "yoso",
+    "yoso", "deberta-v2", "lilt", "roformer",
 )  # fmt: skip
 
 
@@ -41,6 +41,17 @@ def test_every_model_type_stands_in_the_table_with_an_outcome():
     table = written()
     assert sorted(table) == support["model_types"](), "run python docs/support.py"
     assert set(table.values()) == {"right", "shown", "refused"}
+
+
+def test_every_type_that_opens_stands_beside_its_errors():
+    text = (ROOT / "docs" / "support.md").read_text("utf-8").split(support["FAMILIES"])[0]
+    rows = re.findall(r"^\| ([^|]+) \| (right|shown) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|", text, re.M)
+    assert len(rows) > 40
+    for name, outcome, weights, contexts, last in rows:
+        large = 10 if name == "embedding_gemma2_text" else 1  # its scores are
+        assert 0 <= float(weights) <= 1e-5 * large, name
+        assert 0 <= float(last) <= 1e-4, name
+        assert float(contexts) <= 1e-5 * large if outcome == "right" else contexts.strip() == "", name
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""A head's six steps for one word in two sentences, as one figure that steps in the browser.
+"""A head's steps for one word in two sentences, as one figure that steps in the browser.
 
 Buttons beneath the figure (and their arrow keys) light one step and its lines of the kernel. The token under the cursor
 is lit in every step. Neither runs anything on the server.
@@ -18,18 +18,8 @@ Table = Mapping[str, Sequence]  # a frame, or its columns as lists
 ROW = 18  # pixels a token
 WIDTH = 116  # of a step's bars, beside their tokens
 PALE = 0.3  # of what comes after the step that is lit
-TITLES = {
-    "scores": "1 scores = QKᵀ", "scaled": "2 scaled", "masked": "3 masked", "weights": "4 weights",
-    "share": "5 share of weights × V", "context": "6 context",
-}  # fmt: skip
-LINES = {
-    "scale": 2,
-    "scores": 1,
-    "scaled": 2,
-    "masked": 3,
-    "weights": 4,
-    "context": 6,
-}  # of the kernel, by the name on their left
+TITLES = {"scores": "scores = QKᵀ", "share": "share of weights × V"}  # of the other steps the name says it
+STEPS = ("scores", "scaled", "masked", "weights", "share", "context")  # between "scaled" and "masked" a family's terms
 WRITE = {"weights": numbers.weight, "share": numbers.share}
 UNCHANGED = "changes nothing here"
 
@@ -37,7 +27,9 @@ UNCHANGED = "changes nothing here"
 def kernel_steps(steps: Table, context: Table, theme: Theme, width: int = WIDTH) -> Spec:
     """frames.steps_columns and context_columns of sentences "A" and "B": a column a step, A above B on one scale."""
     columns, before, high = [], None, {}
-    for at, (step, rows) in enumerate(_parts(steps, "step").items(), start=1):
+    parts_of = _parts(steps, "step")
+    order = (*parts_of, "context")
+    for at, (step, rows) in enumerate(parts_of.items(), start=1):
         values = [row["value"] for row in rows]
         same, before, domain = values == before, values, _domain(values)
         parts = _parts(rows, "sentence")
@@ -45,32 +37,39 @@ def kernel_steps(steps: Table, context: Table, theme: Theme, width: int = WIDTH)
         columns.append({"vconcat": [_bars(step, at, part, theme, domain, same, width) for part in parts.values()]})
     domain = _domain(context["value"])
     vectors = _parts(context, "sentence").values()
-    columns.append({"vconcat": [_vector(part, theme, domain, high, width) for part in vectors]})
+    last = len(order)
+    columns.append({"vconcat": [_vector(part, last, theme, domain, high, width) for part in vectors]})
     lit = [view["layer"][0]["name"] for column in columns[:-1] for view in column["vconcat"]]
     token = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["sentence", "key_pos"]}
-    last = len(TITLES)
-    labels = [title.split(" =")[0] for title in TITLES.values()]
+    labels = [title(step, at).split(" =")[0] for at, step in enumerate(order, start=1)]
     buttons = {"input": "radio", "options": list(range(1, last + 1)), "labels": labels, "name": "Step "}
     params = [
         {"name": "shown", "value": last, "bind": buttons},
         {"name": "token", "select": token, "views": lit},
     ]
-    return finish({"params": params, "vconcat": [{"hconcat": columns, "spacing": 14}, _code(theme)]}, theme)
+    return finish({"params": params, "vconcat": [{"hconcat": columns, "spacing": 14}, _code(theme, order)]}, theme)
+
+
+def title(step: str, at: int) -> str:
+    """A step's title, with its place among the steps."""
+    return f"{at} {TITLES.get(step, step)}"
 
 
 @cache
-def code_lines() -> list[dict]:
-    """The kernel's lines with the first and the last step in which each is lit: line, text, first, last."""
-    lines = []
+def code_lines(order: tuple[str, ...] = STEPS) -> list[dict]:
+    """The kernel's lines with the first and the last step, of these from 1, in which each is lit: line, text, first, last."""
+    lines, number = [], {step: at for at, step in enumerate(order, start=1)}
+    number |= {"scale": number["scaled"]}
+    # The terms are added where the mask is, and the context is the shares' sum.
+    first = {"masked": number["scaled"] + 1, "context": number["share"]}
     for text in source(kernel.attend).splitlines():
         name = text.split("=")[0].strip()
         if not text.startswith("    ") or text.startswith("     ") or not name.isidentifier():
             continue
         # From the row's maximum to the division all is softmax.
-        step = LINES.get(name, LINES["weights"])
-        lines.append(
-            {"line": len(lines), "text": _without_comment(text), "first": step - (name == "context"), "last": step}
-        )
+        last = number.get(name, number["weights"])
+        text = _without_comment(text)
+        lines.append({"line": len(lines), "text": text, "first": first.get(name, last), "last": last})
     return lines
 
 
@@ -122,7 +121,7 @@ def _bars(step: str, at: int, rows: list[Spec], theme, domain, same, width) -> S
         "data": {"values": rows},
         "title": _title(step, at, name, theme, same),
         "layer": [
-            {"name": f"{step}_{name}", **marks("rect", row, "", whole, color=theme.grid)},
+            {"name": f"{step}_{name}".replace(" ", "_"), **marks("rect", row, "", whole, color=theme.grid)},
             marks("rect", bar, "", inside, color=_hue(theme, name), opacity=shade, cornerRadius=1),
             marks("text", text, align="left", dx=3, fontSize=10, color=theme.muted, opacity=shade),
         ],
@@ -131,8 +130,8 @@ def _bars(step: str, at: int, rows: list[Spec], theme, domain, same, width) -> S
     }  # fmt: skip
 
 
-def _vector(rows: list[Spec], theme, domain, high, width) -> Spec:
-    name, at = rows[0]["sentence"], len(TITLES)
+def _vector(rows: list[Spec], at: int, theme, domain, high, width) -> Spec:
+    name = rows[0]["sentence"]
     y = field("dimension", scale=span(0, len(rows), reverse=True), axis=None)
     encoding = {
         "y": y,
@@ -152,7 +151,7 @@ def _vector(rows: list[Spec], theme, domain, high, width) -> Spec:
 
 
 def _title(step: str, at: int, name: str, theme: Theme, same: bool) -> Spec:
-    text = TITLES[step] if name == "A" else ""
+    text = title(step, at) if name == "A" else ""
     lines = {"subtitle": UNCHANGED if same and name == "A" else "", "subtitleFontSize": 11}
     color = {"expr": f"shown == {at} ? '{theme.ink}' : '{theme.muted}'"}
     return {"text": text, **lines, "fontSize": 12, "color": color, "anchor": "start"}
@@ -166,8 +165,8 @@ def _hue(theme: Theme, name: str) -> str:
     return theme.sentence_a if name == "A" else theme.sentence_b
 
 
-def _code(theme: Theme) -> Spec:
-    lines = code_lines()
+def _code(theme: Theme, order: tuple[str, ...]) -> Spec:
+    lines = code_lines(order)
     y = field("line", scale=span(-0.5, len(lines) - 0.5, reverse=True), axis=None)
     now = "shown >= datum.first && shown <= datum.last"
     x = {"datum": 0.0, "type": "quantitative", "scale": span(0, 1), "axis": None}

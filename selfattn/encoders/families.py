@@ -96,7 +96,7 @@ def save_tiny(family: Family, folder: Path, seed: int = 0, masked_head: bool = F
         config = AutoConfig.for_model(family.model_type, **known)
     loader = AutoModelForMaskedLM if masked_head else AutoModel
     if config.is_encoder_decoder:  # T5: its encoder half alone
-        loader = AutoModelForTextEncoding
+        loader, config.is_encoder_decoder = AutoModelForTextEncoding, False
     with quiet():
         model = loader.from_config(config)
         fill(model, seed, family.spread)

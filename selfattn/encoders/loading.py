@@ -271,6 +271,7 @@ def _loader(source: Source, config):
     family = config.model_type
     # T5 and its kin have a class of their own for the encoder half, whether it was saved alone or with its decoder.
     if MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
+        config.is_encoder_decoder = False  # T5Gemma's class doesn't do it by itself
         return AutoModelForTextEncoding, f"the encoder half of an encoder-decoder ({family})"
     if family == "xmod" and getattr(config, "default_language", None) is None:
         raise LoadError(
@@ -282,7 +283,7 @@ def _loader(source: Source, config):
         raise LoadError(
             "encoder",
             f"{source.name} is an encoder-decoder ({family}) whose encoder half can't be loaded by itself. "
-            "Of this kind, T5, mT5 and umT5 can.",
+            "Of this kind, T5, mT5, umT5 and T5Gemma can.",
         )
     if getattr(config, "trigram_input", False):
         return AutoModel, "its embeddings mix each token with its two neighbours before any attention"

@@ -16,7 +16,7 @@ TEXT_ENCODERS = frozenset((
     "funnel", "gemma", "gemma3_text", "gte", "ibert", "jina_embeddings_v3", "layoutlm", "lilt", "longformer",
     "luke", "megatron-bert", "mobilebert", "modernbert", "mpnet", "mt5", "neomme", "nomic_bert", "nystromformer",
     "openai_privacy_filter", "rembert", "roberta", "roberta-prelayernorm", "roc_bert", "roformer", "splinter",
-    "squeezebert", "t5", "tipsv2_text_model", "ultrabert", "umt5", "xlm", "xlm-roberta", "xlm-roberta-xl", "xlnet",
+    "squeezebert", "t5", "t5gemma", "tipsv2_text_model", "ultrabert", "umt5", "xlm", "xlm-roberta", "xlm-roberta-xl", "xlnet",
     "xmod",
 ))  # fmt: skip
 
@@ -30,7 +30,7 @@ KINDS = {
     "reads images ({})": ("IMAGE", "IMAGE_CLASSIFICATION", "MASKED_IMAGE_MODELING", "OBJECT_DETECTION", "BACKBONE"),
     "reads sound ({})": ("AUDIO_CLASSIFICATION", "CTC", "SPEECH_SEQ_2_SEQ", "TEXT_TO_WAVEFORM", "TEXT_TO_SPECTROGRAM"),
     "reads series of numbers ({})": ("TIME_SERIES_PREDICTION", "TIME_SERIES_CLASSIFICATION", "TIME_SERIES_REGRESSION"),
-    "is an encoder-decoder ({}) whose encoder half can't be loaded by itself; of this kind, T5, mT5 and umT5 can": (
+    "is an encoder-decoder ({}) whose encoder half can't be loaded by itself; of this kind, T5, mT5, umT5 and T5Gemma can": (
         "SEQ_TO_SEQ_CAUSAL_LM",
     ),
     "is a decoder ({}): its tokens see only what stands before them": ("CAUSAL_LM",),
@@ -81,5 +81,5 @@ def _kind(family: str, config: dict) -> str:
         if any(family in getattr(mappings, f"MODEL_FOR_{name}_MAPPING_NAMES", ()) for name in names):
             return kind.format(family)
     if any(isinstance(value, dict) and "model_type" in value for value in config.values()):
-        return f"({family}) is put together from several models. Save the text encoder among them by itself"
+        return f"({family}) is put together from several models. If a text encoder is among them, save it by itself"
     return f"({family}) is no text encoder"

@@ -5,19 +5,21 @@ import math
 import pandas as pd
 import pytest
 import torch
+from vl_convert import vegalite_to_svg
 
-from selfattn import attend
+from selfattn import attend, load_encoder
 from selfattn.captions.attention import only_one_has
 from selfattn.charts.butterfly import butterfly
 from selfattn.charts.head_map import head_map
-from selfattn.charts.kernel_steps import PALE, TITLES, UNCHANGED, code_lines, kernel_steps
+from selfattn.charts.kernel_steps import PALE, STEPS, UNCHANGED, code_lines, kernel_steps, title
 from selfattn.charts.theme import DARK, LIGHT, THEMES
 from selfattn.charts.way import way
+from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.frames import against_frame, context_columns, heads_frame, most_attended, steps_frame, strip_frame
 from tests.charts.conftest import HEAD, LAYER
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
-STEPS = list(TITLES)
+TITLES = {step: title(step, at) for at, step in enumerate(STEPS, start=1)}
 
 
 # The way
@@ -134,6 +136,28 @@ def test_a_button_lights_a_step_and_its_lines_of_the_kernel(followed, now):
         item["text"] for item in drawn(spec, "text") if item.get("font") == "monospace" and item["fill"] == LIGHT.ink
     ]
     assert lit == [line["text"] for line in code_lines() if line["first"] <= now <= line["last"]] and lit
+
+
+def test_a_familys_terms_are_steps_between_scaled_and_masked(tmp_path):
+    encoder = load_encoder(str(save_tiny(FAMILIES["DeBERTa-v3"], tmp_path)))
+    steps, contexts = [], []
+    for name, text in (("A", "The bank of the river."), ("B", "The bank gave a loan.")):
+        encoding = encoder.encode(text)
+        trace = encoding.trace(1, 2, slice(2, 3))
+        steps.append(steps_frame(trace, range(1), encoding.tokens, name))
+        contexts.append(pd.DataFrame(context_columns(trace, range(1), name)))
+    spec = kernel_steps(pd.concat(steps), pd.concat(contexts), LIGHT)
+    shown = spec["params"][0]["bind"]
+    assert shown["labels"] == [
+        "1 scores", "2 scaled", "3 content to position", "4 position to content", "5 masked", "6 weights",
+        "7 share of weights × V", "8 context",
+    ]  # fmt: skip
+    columns = spec["vconcat"][0]["hconcat"]
+    drawn_terms = [[row["value"] for row in columns[at]["vconcat"][1]["data"]["values"]] for at in (2, 3)]
+    assert drawn_terms == [term.values[0].tolist() for term in trace.terms]
+    lit = {line["text"].split(" = ")[0]: (line["first"], line["last"]) for line in spec["vconcat"][1]["data"]["values"]}
+    assert (lit["masked"], lit["maximum"], lit["scale"], lit["context"]) == ((3, 5), (6, 6), (2, 2), (7, 8))
+    assert vegalite_to_svg(spec).count("content to position") >= 1
 
 
 def test_the_kernels_ten_lines_run_and_make_the_weights():
