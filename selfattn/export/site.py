@@ -26,7 +26,7 @@ from selfattn.examples import Pair, labelled_sentences
 from selfattn.export import report
 from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
-from selfattn.frames import drift_frame, heads_frame, strip_frame
+from selfattn.frames import drift_frame, heads_frame, strip_rows
 from selfattn.words import Word, find
 
 INDEX = "index.html"
@@ -70,7 +70,7 @@ def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
     rows = {
         name: one.encoding.weights(*head, slice(one.word.start, one.word.stop)).mean(0) for name, one in sides.items()
     }
-    strip = pd.concat(strip_frame(one.encoding, rows[name], one.word, name) for name, one in sides.items())
+    strip = [row for name, one in sides.items() for row in strip_rows(one.encoding, rows[name], one.word, name)]
     curves = {"A against B": _drift(a, b), "control pair: one sense (A against the control)": _drift(a, control)}
     main, beside_it = (curve.tolist() for curve in curves.values())
     maps = {name: word_map(one.encoding, one.encoding.weights(*head)) for name, one in sides.items()}
@@ -103,7 +103,7 @@ def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
             map_: lambda: head_map(heads, "share", LIGHT, str(head), title="share of the way"),
             whole: whole_head,
         },
-        tables={"heads": lambda: heads, "words": lambda: strip},
+        tables={"heads": lambda: heads, "words": lambda: pd.DataFrame(strip)},
         captions={
             "where the two vectors part": answer.paths(
                 main, pair.word, beside_it, sense, a.word.positions == b.word.positions
@@ -115,7 +115,7 @@ def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
         headless={"where the two vectors part", map_, "heads"},
         shows={words: sides, whole: sides, "words": sides},
     )  # fmt: skip
-    return view, answer.head_title(best)
+    return view, answer.head_title(best, beside_it[-1] <= main[-1])
 
 
 class _Occurrence(NamedTuple):

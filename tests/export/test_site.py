@@ -24,7 +24,7 @@ def test_the_index_leads_to_a_page_a_pair(encoder, tmp_path):
     bank = Elements((folder / "bank.html").read_text("utf-8"))
     assert [name for name, _ in bank.found].count("img") == 4
     assert "script" not in {name for name, _ in index.found + bank.found}
-    assert "moves a quarter of the way there (25 %). From another sentence of A's sense (river side): 5 %." in bank.text
+    assert "a quarter of the way" in bank.text and "(25 %)" in bank.text and "(river side)" in bank.text
     assert PAIRS[0].control in bank.text
     assert '24 labelled sentences of "bank" show whether it holds.' in bank.text
     assert re.search(r"our weights equal the model's own to 0\.000000\d", bank.text)
