@@ -17,9 +17,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import torch
 
+from selfattn.analysis.interventions import PairInterchange, interchange_pair
 from selfattn.encoders.encoder import Encoder, Progress
-from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
+from selfattn.examples import PAIRS, PRONOUNS, Pair, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
 from selfattn.senses import (
@@ -32,6 +34,7 @@ from selfattn.senses import (
     separation,
 )
 from selfattn.senses.word_vectors import Vectors, word_vectors
+from selfattn.words import find
 
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
@@ -61,6 +64,40 @@ class LeadingHeads:
     """Every word's leading heads swapped together, beside random ones."""
 
     shares: pd.DataFrame  # word, k, leading, random: those of `leading_heads`
+
+
+@dataclass(frozen=True, eq=False)
+class SwappedPairs:
+    """Every head swapped alone in each example, exactly."""
+
+    heads: pd.DataFrame  # word, layer, head, and what `interchange_pair` gives: a_from_b, b_from_a, control, cosine
+
+    def of(self, word: str) -> PairInterchange:
+        """One example's."""
+        own = self.heads[self.heads["word"] == word]
+        shape = (own["layer"].nunique(), own["head"].nunique())
+        parts = {
+            name: torch.tensor(own[name].to_numpy(), dtype=torch.float32).reshape(shape)
+            for name in ("a_from_b", "b_from_a", "control", "cosine")
+        }
+        return PairInterchange(share=(parts["a_from_b"] + parts["b_from_a"]) / 2, **parts)
+
+
+def swapped_pairs(encoder: Encoder, pairs: Sequence[Pair], progress: Progress) -> SwappedPairs:
+    """`interchange_pair` of each, its word where it stands first."""
+    tables = []
+    for pair in pairs:
+        places = []
+        for text in (pair.first, pair.second, pair.control):
+            words = encoder.encode(text).words
+            places.append((text, tuple(words[find(words, pair.word)[0]].positions)))
+        swaps = interchange_pair(encoder, *places)
+        table = pd.DataFrame(encoder.all_heads, columns=["layer", "head"]).assign(word=pair.word)
+        for name in ("a_from_b", "b_from_a", "control", "cosine"):
+            table[name] = getattr(swaps, name).flatten().tolist()
+        tables.append(table)
+        progress(len(tables), len(pairs))
+    return SwappedPairs(pd.concat(tables, ignore_index=True))
 
 
 def heads_together(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> LeadingHeads:
@@ -96,6 +133,7 @@ KINDS = {
     "interchange": Kind(InterchangeReport, 1, labelled_sentences, swapped_heads),
     "leading_heads": Kind(LeadingHeads, 1, labelled_sentences, heads_together),
     "passports": Kind(Passports, 1, labelled_sentences, passports),
+    "pairs": Kind(SwappedPairs, 1, lambda: PAIRS, swapped_pairs),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
     "halved_senses": Kind(HalvedSenses, 1, labelled_sentences, halved_senses),
 }

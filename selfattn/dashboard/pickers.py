@@ -22,6 +22,7 @@ from selfattn.dashboard.choice import Occurrence, Pair
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, pick_encoder, show_encoder
 from selfattn.dashboard.figures import heading, literal, this_page
 from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing
+from selfattn.dashboard.stored_report import stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -121,12 +122,24 @@ def leading_head(encoder: Encoder, pair: Pair) -> Head | None:
 
 def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] | None = None) -> PairInterchange:
     """How far swapping each head, or each of these sets of heads, moves the pair's word. Raises NotRecomputable."""
-    how = "exact" if heads or swaps_are_exact(encoder, pair) else "gradient"
-    known = [side.encoding for side in (pair.first, pair.second, pair.control) if side is not None]
-    shares = cached_interchange(encoder, *pair.places, heads, how, encodings=known)
+    shares = _stored_shares(encoder, pair) if heads is None else None
+    if shares is None:
+        how = "exact" if heads or swaps_are_exact(encoder, pair) else "gradient"
+        known = [side.encoding for side in (pair.first, pair.second, pair.control) if side is not None]
+        shares = cached_interchange(encoder, *pair.places, heads, how, encodings=known)
     if heads is None:
         st.session_state.ranked = (encoder_key(encoder), pair.places)
     return shares
+
+
+def _stored_shares(encoder: Encoder, pair: Pair) -> PairInterchange | None:
+    """What was computed beforehand of an example as it is, of the same weights: a class opens them all at once."""
+    example = EXAMPLES.get(pair.word)
+    texts = [side.encoding.text for side in (pair.first, pair.second, pair.control) if side is not None]
+    if example is None or texts != [example.first, example.second, example.control]:
+        return None
+    kept = stored_report("pairs", encoder, PAIRS, "the examples")
+    return kept and cached(encoder, ("stored pair", pair.word), lambda _: kept.report.of(pair.word))
 
 
 def quickly_ranked(encoder: Encoder, pair: Pair) -> bool:

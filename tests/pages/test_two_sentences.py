@@ -245,6 +245,17 @@ def test_where_the_map_takes_long_the_words_stand_first_and_the_leading_head_com
     assert chosen_head(at) == str(encoder.all_heads[int(share.argmax())])
 
 
+def test_the_swaps_of_an_example_as_it_is_are_the_stored_ones(monkeypatch):
+    runs, run = [], pickers.cached_interchange
+    monkeypatch.setattr(
+        pickers, "cached_interchange", lambda *it, **more: runs.append((it[1][0], it[4])) or run(*it, **more)
+    )
+    at = AppTest.from_file(str(APP), default_timeout=120).run()
+    assert not at.exception and None not in [heads for _, heads in runs]
+    at.text_input(key="a").set_value("The bank of the canal.").run()
+    assert ("The bank of the canal.", None) in runs
+
+
 def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_another_word(tmp_path, monkeypatch):
     monkeypatch.setattr(pickers, "AT_ONCE", 1)  # of any size
     folder = save_tiny(FAMILIES["XLNet"], tmp_path / "tiny")
