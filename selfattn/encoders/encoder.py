@@ -98,6 +98,11 @@ class Encoder:
     equal_lengths: bool = False  # measured at load: padding changes its numbers, so texts of one length share a pass
     eager: EagerTwin  # the same parameters under the implementation that returns its weights
 
+    def __repr__(self) -> str:
+        how = "recomputable" if self.recomputable else "shown only"
+        sizes = f"{self.n_layers} layers x {self.n_heads} heads, d_model {self.d_model}"
+        return f"<Encoder {self.name}: {self.family}, {sizes}, {self.dtype} on {self.device}, {how}>"
+
     def encode(
         self, text: str, pair: str | None = None, pad_to: int | None = None, patches: Collection[Patch] = ()
     ) -> Encoding:

@@ -37,6 +37,11 @@ class Encoding:
     reason: str = ""  # why it is shown only
     patches: tuple[Patch, ...] = ()  # heads' outputs that were replaced while it ran
 
+    def __repr__(self) -> str:
+        text = self.text if len(self.text) <= 60 else f"{self.text[:57]}..."
+        sizes = f"{len(self.tokens)} tokens, {self.n_layers} layers x {self.n_heads} heads"
+        return f"<Encoding of {text!r}: {sizes}{', heads replaced' if self.patches else ''}>"
+
     @property
     def n_layers(self) -> int:
         """How many layers of attention there are."""

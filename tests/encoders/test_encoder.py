@@ -230,6 +230,14 @@ def test_a_batch_runs_in_passes_of_like_length_and_bounded_size(encoder, monkeyp
     assert sum(sizes) < 1.5 * sum(len(encoding.tokens) for encoding in encodings) + 1024
 
 
+def test_an_encoder_and_an_encoding_say_in_one_line_what_they_are(encoder):
+    name = (
+        "sentence-transformers/all-MiniLM-L6-v2: bert, 6 layers x 12 heads, d_model 384, float32 on cpu, recomputable"
+    )
+    assert repr(encoder) == f"<Encoder {name}>"
+    assert repr(encoder.encode("A bank.")) == "<Encoding of 'A bank.': 5 tokens, 6 layers x 12 heads>"
+
+
 def test_one_text_in_place_of_a_list_is_refused(encoder):
     with pytest.raises(TypeError, match=r"Expected a list of texts, got one text \('The bank\.'\)\. Use encode"):
         encoder.encode_batch("The bank.")
