@@ -42,7 +42,7 @@ def show(*_) -> None:
             answer = first_word(encoding, "river" if name == "A" else "loan")
             caption = f'{sentence} "{pair.word}" gives "{answer.text}" {weight(row[answer.start])}.'
             chart = bar_list(frame, "weight", current_theme(), domain=(0, 1.2), width=380)
-            teaching.figure(f"{name}: what “bank” attends to in {head}", chart, caption, 560)
+            teaching.figure(f"{name}: what “bank” attends to in {head}", chart, caption, 540)
     teaching.code("scores", "scaled", "weights", "context")
     link = urlencode({"model": "all-MiniLM-L6-v2", "example": pair.word, "head": str(head)})
     st.markdown(f"### [Now a real head: swap it →](./?{link})")
