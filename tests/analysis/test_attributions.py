@@ -143,4 +143,4 @@ def test_where_there_is_no_mask_token_the_padding_stands_for_a_word():
     assert blank_token(SimpleNamespace(tokenizer=tokenizer)) == ("<pad>", 0)
     tokenizer.pad_token = tokenizer.unk_token = None
     with pytest.raises(ValueError, match="no mask, padding or unknown token"):
-        blank_token(SimpleNamespace(tokenizer=tokenizer, name="an encoder"))
+        blank_token(SimpleNamespace(tokenizer=tokenizer, title="an encoder"))

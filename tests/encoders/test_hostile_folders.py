@@ -229,7 +229,7 @@ def test_what_is_no_text_encoder_is_refused_by_its_config_alone(folder, family, 
 
 def test_a_model_put_together_from_others(folder):
     change_config(folder, model_type="vision-text-dual-encoder", text_config={"model_type": "bert"})
-    assert "Save the text encoder among them by itself" in str(refused(folder))
+    assert "If a text encoder is among them, save it by itself" in str(refused(folder))
 
 
 @pytest.mark.parametrize("family", [None, "", 5, ["bert"], "quantum-bert"])

@@ -130,7 +130,7 @@ def test_a_patched_encoding_says_so_wherever_it_goes(encoder):
     patches = [Patch(5, 7, (4,), torch.zeros(32)), Patch(0, 3, None, torch.zeros(32))]
     plain, patched = encoder.encode(TEXT), encoder.encode(TEXT, patches=patches)
     assert plain.patches == () and patched.patches == tuple(patches)
-    assert "Patch(layer=5, head=7" in repr(patched)
+    assert "heads replaced" in repr(patched) and "replaced" not in repr(plain)
     origin = Provenance.of(encoder, "A map", {"A": plain, "B": patched})
     assert origin.patches == {"B": ["L5 H7 at 4", "L0 H3 at every position"]}
     assert "in B these heads' outputs were replaced: L5 H7 at 4, L0 H3 at every position" in origin.line()
