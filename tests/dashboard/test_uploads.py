@@ -41,9 +41,12 @@ def test_the_newest_stays_however_large_and_those_taken_away_count_no_more(uploa
     add(uploads, "second", "2", 5)
     assert held(uploads) == {"2"}
     uploads.remove_session_files("second")
-    for name in "345":
+    add(uploads, "third", "3", 1)
+    add(uploads, "fourth", "4", 2)
+    uploads.remove_session_files("fourth")
+    for name in "56":
         add(uploads, "third", name, 1)
-    assert held(uploads) == {"3", "4", "5"}
+    assert held(uploads) == {"3", "5", "6"}
 
 
 def add(uploads, session: str, name: str, megabytes: int) -> None:
