@@ -136,7 +136,7 @@ def test_all_heads_swapped(page, server, encoder):
     places = places_of(encoder, pair.word, pair.first, pair.second, pair.control)
     swap = interchange_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
     visitor.reads('A\'s "bank" is B\'s "bank" (cosine 1.00). Attention brought in the whole difference.')
-    visitor.reads(f"(river side): {numbers.share(float(swap.control[0]))}.")
+    visitor.reads(f"(river side) it moves {numbers.share(float(swap.control[0]))} of that way.")
     expect(page.get_by_text("100 %", exact=True).first).to_be_visible()
 
 
@@ -154,7 +154,7 @@ def test_an_encoder_of_ones_own(page, server, tmp_path):
     visitor.click("combobox", "Encoder")
     visitor.click("option", "another ...")
     visitor.type("Hub id or folder", str(folder))
-    visitor.reads(f"{folder}\n")
+    visitor.reads(f"{folder.name}\n")
     name = page.get_by_role("slider").first.get_attribute("aria-valuetext")
     assert name in map(str, load_encoder(str(folder), device="cpu").all_heads)
     wait_for_address(page, urlencode({"other": str(folder)}))
