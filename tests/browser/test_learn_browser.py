@@ -123,4 +123,4 @@ def test_training_shows_its_progress_and_can_be_stopped(server, page):
     expect(page.get_by_text("Sentences it never saw")).to_be_visible(timeout=30_000)
     wait_until_idle(page)
     expect(page.get_by_text("Epoch 30 of 30")).to_have_count(0)
-    eventually(page, lambda: painted(page) == 4)
+    eventually(page, lambda: painted(page) == 6)

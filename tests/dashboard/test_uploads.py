@@ -1,6 +1,7 @@
 """Uploaded files are bounded in all, from the server's start on."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -23,7 +24,8 @@ def uploads(monkeypatch):
         async with app.started(None):
             pass
 
-    asyncio.run(start())
+    with ThreadPoolExecutor(1) as own_thread:  # a browser of other tests may leave this one a running loop
+        own_thread.submit(asyncio.run, start()).result()
     return manager
 
 
