@@ -93,13 +93,14 @@ def test_uniform_weights_spread_over_what_may_be_looked_at(trace, padded, biased
     assert later.weights[2].tolist() == pytest.approx([1 / 3] * 3 + [0.0] * (len(trace.query) - 3))
 
 
-def test_four_ways_to_mask(trace, padded):
-    for real in (trace, padded):
+def test_four_ways_to_mask(trace, padded, biased):
+    for real in (trace, padded, biased):
         n = len(real.query)
         allowed = causal_mask(n)
         added, zeroed_scores, zeroed_weights, renormalised = four_ways(real, allowed)
-        kept = combine(real.mask, allowed)
-        torch.testing.assert_close(added.context, reference(real, kept.expand(1, n, n)), atol=1e-5, rtol=1e-5)
+        hidden = torch.zeros(1, n, n).masked_fill(~combine(real.mask, allowed), -math.inf)
+        mask = hidden + sum(term.values for term in real.terms)
+        torch.testing.assert_close(added.context, reference(real, mask), atol=1e-5, rtol=1e-5)
         torch.testing.assert_close(renormalised.weights, added.weights, atol=1e-6, rtol=1e-5)
         for i in range(n):
             row = [float(x) for x in real.masked[i]]
