@@ -238,6 +238,6 @@ def page_turn() -> Iterator[None]:
 
 def stop_if_superseded() -> None:
     """End this run where a newer one has replaced it, or its visitor has left."""
-    # Any look at the session's state is a point where Streamlit ends a script run that a newer one has replaced.
+    # Any read of the session's state is a point where Streamlit ends a script run that a newer one has replaced.
     if this_session() is not None:
         st.session_state.get("waiting")

@@ -155,7 +155,7 @@ def _shapes(steps: dict[str, Step]) -> str:
 
 def _numbers(name: str, sides: Sequence[Side]) -> None:
     opened = st.popover("Numbers", key=f"numbers-{name}", on_change="rerun", type="tertiary")
-    if opened.open:  # a table nobody looks at isn't sent
+    if opened.open:  # a table that nobody opens isn't sent
         rows = [_row(name, side, side.row(name)) for side in sides]
         opened.dataframe(rows_frame(rows, name), hide_index=True, width=420, height=300)
 
