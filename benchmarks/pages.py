@@ -1,10 +1,10 @@
-"""Seconds of Python for a rerun of every page, of this checkout beside another one, each in a process of its own.
+"""Processor time of Python for a rerun of every page, of this checkout beside another one, each in a process of its own.
 
     python -m benchmarks.pages --against DIR [--rounds 20] [--only ADDRESS ...]
 
 A rerun with nothing changed, and one with another head chosen each time where the page lets a head be chosen, by
-Streamlit's AppTest. The two checkouts take turns, page by page and round by round, after a warm-up. Without --against
-only the seconds of this checkout (or of --root) are printed.
+Streamlit's AppTest: what the script's thread uses, as on a server that has compiled the pages. The two checkouts take
+turns, page by page and round by round, after a warm-up. Without --against only this checkout (or --root) is measured.
 """
 
 import argparse
@@ -60,12 +60,19 @@ def serve(root: Path) -> None:
     """Answer each (address, head) on standard input with the seconds of a rerun."""
     sys.path[0] = str(root)  # in place of this file's folder: the checkout's own modules
     from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-    from streamlit.testing.v1 import AppTest, local_script_runner
+    from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+    from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
-    compiled = ScriptCache()
-    local_script_runner.ScriptCache = lambda: (
-        compiled
-    )  # as a server keeps it; AppTest would compile the pages at every run
+    compiled = ScriptCache()  # as a server keeps it; AppTest would compile the pages at every run
+    local_script_runner.ScriptCache = app_test.ScriptCache = lambda: compiled
+    run_script, used = ScriptRunner._run_script, []
+
+    def timed(*arguments: object) -> None:
+        began = time.thread_time()
+        run_script(*arguments)
+        used.append(time.thread_time() - began)
+
+    ScriptRunner._run_script = timed
     files = navigation(root)
     opened: dict[str, AppTest] = {}
     for line in sys.stdin:
@@ -74,22 +81,21 @@ def serve(root: Path) -> None:
             if address not in opened:
                 app = AppTest.from_file(str(root / "app.py"), default_timeout=600).run()
                 opened[address] = app.switch_page(files[address]).run() if address else app
-            print(MARK + json.dumps(_rerun(opened[address], head)), flush=True)
+            print(MARK + json.dumps(_rerun(opened[address], head, used)), flush=True)
         except Exception as error:  # the other process needs to know, whatever it is
             print(MARK + json.dumps(repr(error)), flush=True)
 
 
-def _rerun(app: "AppTest", head: str | None) -> float | None:
+def _rerun(app: "AppTest", head: str | None, used: list[float]) -> float | None:
     if head is not None:
         if "head" not in [slider.key for slider in app.select_slider]:
             return None
         app.select_slider(key="head").set_value(head)
-    started = time.perf_counter()
+    used.clear()
     app.run()
-    seconds = time.perf_counter() - started
     if app.exception:
         raise RuntimeError(app.exception[0].message)
-    return seconds
+    return sum(used)
 
 
 def navigation(root: Path) -> dict[str, str]:
