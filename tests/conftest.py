@@ -1,5 +1,6 @@
 """What the tests share: the bundled encoder, one server and one Chromium for each process of tests."""
 
+import functools
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test may reach for a network by accident
@@ -7,6 +8,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test may reach for a network 
 import pytest
 import torch
 from playwright.sync_api import Browser, sync_playwright
+from streamlit.components.v2 import manifest_scanner
 
 from selfattn import Encoder, load_encoder
 from selfattn.encoders import encoding, reference
@@ -23,6 +25,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "browser" in item.keywords:
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def components_are_looked_for_once():
+    """Each new AppTest reads the metadata of every installed package, for components: 0.3 s, and always the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        once = functools.cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", once)
+        yield
 
 
 @pytest.fixture(scope="session")
