@@ -7,7 +7,7 @@ import pandas as pd
 from torch import Tensor
 
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, either, field, finish, marks, nominal, records
+from selfattn.charts.vega import Spec, either, field, layered, marks, nominal
 from selfattn.numbers import WEIGHT
 
 PLANE = 320  # pixels of a square plane
@@ -47,7 +47,7 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
         *_tip_labels(tip, theme, strong=True),
         marks("point", {**tip, "tooltip": tooltip}, size=400, opacity=0),
     ]
-    return _plane(data, layers, theme, (size, size))
+    return layered(layers, {"arrows": data}, theme, size, size, data={"name": "arrows"})
 
 
 def moves(
@@ -75,20 +75,15 @@ def moves(
         marks("point", {**tip, **color, "angle": field("turn", scale=None)}, **HEAD),
         marks("text", {**tip, **color, "text": nominal("label")}, align="left", dx=10, dy=-6, fontWeight=600),
     ]
-    spec = _plane(data, layers, theme, size)
+    datasets = {"arrows": data}
     if landmarks is not None and len(landmarks):
         at, look = {"x": field("x"), "y": field("y")}, {"color": theme.muted}
-        spec["datasets"]["landmarks"] = records(landmarks)
-        spec["layer"] += [
+        datasets["landmarks"] = landmarks
+        layers += [
             marks("point", at, "landmarks", shape="diamond", size=50, **look),
             marks("text", {**at, "text": nominal("label")}, "landmarks", dy=-11, fontStyle="italic", **look),
         ]
-    return spec
-
-
-def _plane(data: pd.DataFrame, layers: list[Spec], theme: Theme, size: tuple[int, int]) -> Spec:
-    spec = {"datasets": {"arrows": records(data)}, "data": {"name": "arrows"}, "layer": layers}
-    return finish({**spec, "width": size[0], "height": size[1]}, theme)
+    return layered(layers, datasets, theme, *size, data={"name": "arrows"})
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:

@@ -18,9 +18,9 @@ from selfattn.charts.vega import (
     field,
     finish,
     label_axis,
+    layered,
     marks,
     nominal,
-    records,
     scale,
     span,
     stacked,
@@ -54,8 +54,7 @@ def bars(
     finite = [value for row in rows for value in row.values if math.isfinite(value)]
     low, high = min([0.0, *finite]), max([top, *finite])
     domain = (low, high if low < high else 1.0)
-    drawn = [finish(_bars(row, theme, what, width, height, domain), theme) for row in rows]
-    return stacked(*drawn, spacing=6)
+    return stacked(*(_bars(row, theme, what, width, height, domain) for row in rows), spacing=6)
 
 
 def rows_frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
@@ -110,7 +109,7 @@ def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tu
         datasets["marked"] = [{"x": row.marked - 0.5, "x2": row.marked + 0.5}]
         outline = {"fillOpacity": 0, "stroke": theme.ink, "strokeWidth": 1.5, "cornerRadius": 2}
         layers.append(marks("rect", {"x": field("x", **across), "x2": {"field": "x2"}}, "marked", **outline))
-    return {"datasets": datasets, "layer": layers, "width": width, "height": height, "title": _name(row, 6)}
+    return layered(layers, datasets, theme, width, height, title=_name(row, 6))
 
 
 def _hidden(row: Row, theme: Theme, domain: tuple[float, float], datasets: Spec, across: Spec) -> list[Spec]:
@@ -160,7 +159,7 @@ def bar_list(
     """
     deep = frame[value] == frame[value].max() if marked is None else [place == marked for place in range(len(frame))]
     data = frame[[label, value]].assign(place=range(len(frame)), largest=deep)
-    axis = {**label_axis(frame[label].astype(str).tolist(), labelLimit=160, labelPadding=6)}
+    axis = label_axis(frame[label].astype(str).tolist(), labelLimit=160, labelPadding=6)
     place = {"y": field("place", "ordinal", axis=axis)}
     ends = {"domain": list(domain or _roomy(frame[value])), "nice": False}
     bar = {
@@ -170,20 +169,14 @@ def bar_list(
         "tooltip": [nominal(label), field(value, format=number)],
     }
     text = {**place, "x": field("end"), "text": field(value, format=number)}
-    spec = {
-        "datasets": {"bars": records(data), "zero": [{"zero": 0.0}]},
-        "data": {"name": "bars"},
-        "layer": [
-            marks("bar", bar, height=16, cornerRadiusEnd=2),
-            marks("rule", {"x": field("zero")}, "zero", color=theme.muted),
-            marks(
-                "text", text, transform=calculate(end=f"max(0, datum['{value}'])"), align="left", dx=5, color=theme.ink
-            ),
-        ],
-        "width": width,
-        "height": LIST_STEP * len(frame),
-    }
-    return finish(spec, theme)
+    beyond = calculate(end=f"max(0, datum['{value}'])")
+    layers = [
+        marks("bar", bar, height=16, cornerRadiusEnd=2),
+        marks("rule", {"x": field("zero")}, "zero", color=theme.muted),
+        marks("text", text, transform=beyond, align="left", dx=5, color=theme.ink),
+    ]
+    datasets = {"bars": data, "zero": [{"zero": 0.0}]}
+    return layered(layers, datasets, theme, width, LIST_STEP * len(frame), data={"name": "bars"})
 
 
 def _roomy(values: pd.Series) -> tuple[float, float]:

@@ -3,13 +3,13 @@
 import pandas as pd
 
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, calculate, expression, field, finish, label_axis, marks, nominal, records, span
+from selfattn.charts.vega import Spec, calculate, expression, field, label_axis, layered, marks, nominal, span
 from selfattn.numbers import FINE
 
 ROW = 24  # pixels a word
 
 
-def butterfly(frame: pd.DataFrame, theme: Theme, *, name: str, width: int = 420) -> Spec:
+def butterfly(frame: pd.DataFrame, theme: Theme, *, name: str) -> Spec:
     """frames.against_frame (text, only, a, b): words that one sentence only has stand in that sentence's colour.
 
     name: the head's, for the title.
@@ -42,7 +42,6 @@ def butterfly(frame: pd.DataFrame, theme: Theme, *, name: str, width: int = 420)
             marks("rect", bar, "words", [*here, *ends], cornerRadius=1),
             marks("text", text, "words", here, **beside),
         ]
-    data = frame.assign(place=range(len(frame)), color=colors)
+    words = frame.assign(place=range(len(frame)), color=colors)
     title = {"text": f"A against B   {name}", "subtitle": "attention in A to the left, in B to the right"}
-    spec = {"datasets": {"words": records(data)}, "layer": layers, "title": title}
-    return finish({**spec, "width": width, "height": ROW * len(frame)}, theme)
+    return layered(layers, {"words": words}, theme, 420, ROW * len(frame), title=title)

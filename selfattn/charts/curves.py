@@ -1,23 +1,19 @@
 """Curves: a number over the layers, over the length of a text, over an angle."""
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, field, finish, hues, label_axis, marks, nominal, records
+from selfattn.charts.vega import Spec, field, hues, label_axis, layered, marks, nominal
 from selfattn.numbers import FINE, WEIGHT
 
 DASHED = [5, 4]
+CURVES = {"name": "curves"}  # the dataset that layers draw unless they name another
 
 
-def drift_curve(
-    frame: pd.DataFrame,
-    theme: Theme,
-    colors: dict[str, str],
-    dashed: tuple[str, ...] | list[str] = (),
-    width: int = 420,
-) -> Spec:
+def drift_curve(frame: pd.DataFrame, theme: Theme, colors: dict[str, str], dashed: Sequence[str] = ()) -> Spec:
     """The cosine of word vectors over depth, a line a curve; the baselines are dashed.
 
     frames.drift_frame: curve, depth, stage, similarity. colors: of each curve, in the legend's order.
@@ -39,10 +35,10 @@ def drift_curve(
         marks("line", {**encoding, "strokeDash": nominal("curve", scale=dashes, legend=legend)}),
         marks("point", encoding, filled=True, size=50, opacity=1),
     ]
-    return _curves({"curves": frame}, layers, theme, width, 260)
+    return layered(layers, {"curves": frame}, theme, 420, 260, data=CURVES)
 
 
-def layers_curve(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
+def layers_curve(frame: pd.DataFrame, theme: Theme) -> Spec:
     """How well the senses are separated over depth, with the interval; the baselines are dashed.
 
     frames.layers_frame: depth, stage, line (the encoder's own first), accuracy, low, high.
@@ -70,7 +66,8 @@ def layers_curve(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
         marks("line", encoding, "", [{"filter": own}]),
         marks("point", encoding, "", [{"filter": own}], filled=True, size=55, opacity=1),
     ]
-    return _curves({"curves": frame, "interval": frame[frame["low"].notna()]}, layers, theme, width, 250)
+    datasets = {"curves": frame, "interval": frame[frame["low"].notna()]}
+    return layered(layers, datasets, theme, 430, 250, data=CURVES)
 
 
 def lines(
@@ -103,7 +100,7 @@ def lines(
         encoding["strokeDash"] = nominal(series, scale=hues(dashes), legend=legend)
     look = {} if series else {"color": theme.weights[4]}
     line = marks("line", encoding, point={"size": 36, "filled": True}, **look)
-    return _curves({"curves": frame}, [line], theme, *size)
+    return layered([line], {"curves": frame}, theme, *size, data=CURVES)
 
 
 def at_value(
@@ -118,14 +115,8 @@ def at_value(
         marks("line", {"x": degrees, "y": field(y, title=titles[1])}, color=theme.weights[3]),
         marks("point", dot, "here", size=140, filled=True, opacity=1, color=theme.ink),
     ]
-    zero = pd.DataFrame({"zero": [0.0]})
-    return _curves({"curves": frame, "zero": zero, "here": nearest}, layers, theme, width, width)
-
-
-def _curves(frames: dict[str, pd.DataFrame], layers: list[Spec], theme: Theme, width: int, height: int) -> Spec:
-    datasets = {name: records(frame) for name, frame in frames.items()}
-    spec = {"datasets": datasets, "data": {"name": "curves"}, "layer": layers, "width": width, "height": height}
-    return finish(spec, theme)
+    datasets = {"curves": frame, "zero": [{"zero": 0.0}], "here": nearest}
+    return layered(layers, datasets, theme, width, width, data=CURVES)
 
 
 def _ticks(values: pd.Series, log: bool) -> Spec:

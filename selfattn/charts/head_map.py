@@ -9,22 +9,12 @@ import numpy as np
 import pandas as pd
 
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import (
-    Spec,
-    calculate,
-    field,
-    finish,
-    marks,
-    nominal,
-    picture,
-    records,
-    scale,
-    stretched,
-)
+from selfattn.charts.vega import Spec, calculate, field, layered, marks, nominal, picture, scale, stretched
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
 PIXELS = 1_000_000  # of the composed picture, at most
 SHARES = ("share", "control_share")  # measures that are parts of the way to the other sentence's word
+WIDTH = 490  # pixels of the page
 GAP, STRIP, LABEL = 4, 6, 12  # around each head's map, in pixels of the page
 
 
@@ -36,15 +26,13 @@ def head_map(
     *,
     kind: str = "effect",
     title: str = "effect of removing",
-    pick: str = "pick",
-    width: int = 490,
 ) -> Spec:
     """frames.heads_frame (layer, head, name, measures) as layers x heads coloured by one measure, the chosen head outlined.
 
-    A click picks a head (the selection `pick`, fields layer and head).
+    A click picks a head (the selection "pick", fields layer and head).
     """
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
-    cell = min(32.0, (width - 110) / heads)
+    cell = min(32.0, (WIDTH - 110) / heads)
     height = min(22.0, cell) * layers
     maximum = float(frame[measure].abs().max()) or 1.0
     shared = {
@@ -63,15 +51,8 @@ def head_map(
     shade = field(measure, scale=scale(theme, kind, maximum), legend=legend)
     look = {"cornerRadius": 3, "stroke": theme.grid, "strokeWidth": 1, "cursor": "pointer"}
     cells = {"name": "cells", **marks("rect", {**shared, "color": shade}, **look)}
-    spec = {
-        "datasets": {"heads": records(frame)},
-        "data": {"name": "heads"},
-        "layer": [cells, _outline(shared, chosen, theme, cornerRadius=3)],
-        "params": [{"name": pick, "select": _click(), "views": ["cells"]}],
-        "width": cell * heads,
-        "height": height,
-    }
-    return finish(spec, theme)
+    drawn = [cells, _outline(shared, chosen, theme, cornerRadius=3)]
+    return layered(drawn, {"heads": frame}, theme, cell * heads, height, **_picking("cells"))
 
 
 def outlined(chart: Spec, chosen: str) -> Spec:
@@ -101,8 +82,10 @@ def _here(chosen: str) -> Spec:
     return {"filter": {"field": "name", "equal": chosen}}
 
 
-def _click() -> Spec:
-    return {"type": "point", "fields": ["layer", "head"], "on": "click"}
+def _picking(view: str) -> Spec:
+    """A click on a mark of this view picks its head."""
+    click = {"type": "point", "fields": ["layer", "head"], "on": "click"}
+    return {"data": {"name": "heads"}, "params": [{"name": "pick", "select": click, "views": [view]}]}
 
 
 def head_grid(
@@ -115,16 +98,13 @@ def head_grid(
     kind: str = "weights",
     columns: int,
     named: bool = False,
-    pick: str = "pick",
-    width: int = 490,
-    legend: str = "",
 ) -> Spec:
     """Every map (n, n) small, in the order of frame's rows, with a strip beneath in the colour of a measure.
 
     frame: layer, head, name and measures (frames.heads_frame). named writes each head's name above it (when sorted);
-    otherwise layers and heads stand on the axes. A click picks a head (the selection `pick`, fields layer and head).
+    otherwise layers and heads stand on the axes. A click picks a head (the selection "pick", fields layer and head).
     """
-    cell = min(92.0, (width - 40) / columns - GAP)
+    cell = min(92.0, (WIDTH - 40) / columns - GAP)
     top = LABEL if named else 0
     step_x, step_y = cell + GAP, cell + STRIP + GAP + top
     rows = -(-len(maps) // columns)
@@ -134,7 +114,7 @@ def head_grid(
         y=[place // columns * step_y + top for place in range(len(frame))],
     )
     datasets = {
-        "heads": records(places),
+        "heads": places,
         "picture": [{"url": compose(maps, columns, cell, step_y, theme), "x": 0.0, "y": float(top)}],
     }
     downwards = {"domain": [0, high], "nice": False, "reverse": True}
@@ -146,7 +126,7 @@ def head_grid(
     to_right, to_end = {"x": x, "x2": {"field": "right"}}, {"y": y, "y2": {"field": "end"}}
     maximum = float(frame[measure].abs().max()) or 1.0
     bar = {
-        "title": legend or measure, "orient": "bottom", "gradientLength": 200, "tickCount": TICKS,
+        "title": measure, "orient": "bottom", "gradientLength": 200, "tickCount": TICKS,
         "format": ".3~g" if kind == "weights" else fitting(maximum),
     }  # fmt: skip
     shade = field(f"['{measure}']", scale=scale(theme, kind, maximum), legend=bar)
@@ -154,23 +134,16 @@ def head_grid(
     numbers = [field(f"['{name}']", title=name, format=".3~f") for name in _measures(frame)]
     target = {**to_right, **to_end, "tooltip": [nominal("name", title="head"), *numbers]}
     frames = {**to_right, "y": y, "y2": {"field": "bottom"}}
-    spec = {
-        "datasets": datasets,
-        "data": {"name": "heads"},
-        "layer": [
-            stretched({"x": x, "y": y}, "picture"),
-            marks("rect", frames, "", edges, fillOpacity=0, stroke=theme.grid, strokeWidth=1),
-            marks("rect", strip, "", edges, stroke=theme.grid, strokeWidth=0.5),
-            _outline({**to_right, **to_end}, chosen, theme, edges, cornerRadius=2),
-            *(_names(x, y, theme) if named else _edges(frame, theme, step_x, step_y, cell, x, y, datasets)),
-            {"name": "targets", **marks("rect", target, "", edges, opacity=0, cursor="pointer")},
-        ],
-        "params": [{"name": pick, "select": _click(), "views": ["targets"]}],
-        "width": wide,
-        "height": high,
-        "resolve": {"axis": {"x": "independent", "y": "independent"}},
-    }
-    return finish(spec, theme)
+    layers = [
+        stretched({"x": x, "y": y}, "picture"),
+        marks("rect", frames, "", edges, fillOpacity=0, stroke=theme.grid, strokeWidth=1),
+        marks("rect", strip, "", edges, stroke=theme.grid, strokeWidth=0.5),
+        _outline({**to_right, **to_end}, chosen, theme, edges, cornerRadius=2),
+        *(_names(x, y, theme) if named else _edges(frame, theme, step_x, step_y, cell, x, y, datasets)),
+        {"name": "targets", **marks("rect", target, "", edges, opacity=0, cursor="pointer")},
+    ]
+    own = {"axis": {"x": "independent", "y": "independent"}}
+    return layered(layers, datasets, theme, wide, high, **_picking("targets"), resolve=own)
 
 
 def _names(x: Spec, y: Spec, theme: Theme) -> list[Spec]:

@@ -19,12 +19,11 @@ from selfattn.charts.vega import (
     either,
     expression,
     field,
-    finish,
     label_axis,
+    layered,
     marks,
     nominal,
     picture,
-    records,
     scale,
     span,
     stretched,
@@ -75,7 +74,9 @@ def heatmap(
         across, down = cell if isinstance(cell, tuple) else (cell, cell)
         width, height, precise = across * len(columns), down * len(rows), written
         bar = {"title": None, "gradientLength": 120, "gradientThickness": 8, "format": written, "tickCount": 3}
-        axes = _table_axes(rows, columns, names)
+        look = {"labelLimit": 160, "labelPadding": 6}
+        right = label_axis(columns, orient="top", labelAngle=-45, title=f"{names[1]} →", **look)
+        axes = _axes(columns, right, rows, label_axis(rows, labelAngle=0, title=names[0], **look))
     else:
         width = height = size
         bar = {"title": legend or "weight", "gradientLength": 200, "format": short, "tickCount": 4}
@@ -106,7 +107,7 @@ def heatmap(
         for channel in "xy":
             layer["encoding"][channel].setdefault("axis", axes[channel]["axis"])
     named = {"title": {"text": title, "color": color or theme.ink}} if title else {}
-    return finish({"datasets": datasets, "layer": layers, "width": width, "height": height, **named}, theme)
+    return layered(layers, datasets, theme, width, height, **named)
 
 
 def token_axes(
@@ -124,19 +125,11 @@ def token_axes(
         n = len(labels)
         return label_axis(labels, every=-(-n // LABELS), labelFontSize=12 if n <= 24 else 10, **look, **more)
 
-    across = {**axis(columns, orient="top", labelAngle=-60, minExtent=54), "title": f"{names[1]} →"}
-    return {
-        "x": field("x", scale=span(-0.5, len(columns) - 0.5), axis=across),
-        "y": field(
-            "y", scale=span(-0.5, len(rows) - 0.5, reverse=True), axis={**axis(rows, minExtent=60), "title": names[0]}
-        ),
-    }
+    right = axis(columns, orient="top", labelAngle=-60, minExtent=54, title=f"{names[1]} →")
+    return _axes(columns, right, rows, axis(rows, minExtent=60, title=names[0]))
 
 
-def _table_axes(rows: Sequence[str], columns: Sequence[str], names: tuple[str, str]) -> dict[str, Spec]:
-    look = {"labelLimit": 160, "labelPadding": 6}
-    across = {**label_axis(columns, orient="top", labelAngle=-45, **look), "title": f"{names[1]} →"}
-    down = {**label_axis(rows, labelAngle=0, **look), "title": names[0]}
+def _axes(columns: Sequence[str], across: Spec, rows: Sequence[str], down: Spec) -> dict[str, Spec]:
     return {
         "x": field("x", scale=span(-0.5, len(columns) - 0.5), axis=across),
         "y": field("y", scale=span(-0.5, len(rows) - 0.5, reverse=True), axis=down),
@@ -195,7 +188,7 @@ def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[l
     }
     bands = marks("rect", encoding, "rows", calculate(y="datum.row - 0.5", y2="datum.row + 0.5"), opacity=0)
     corner = {"url": image_uri(matrix, theme, kind, maximum), "x": -0.5, "y": -0.5, "value": 0.0}
-    return [stretched(axes, "picture"), bands], {"picture": [corner], "rows": records(frame)}
+    return [stretched(axes, "picture"), bands], {"picture": [corner], "rows": frame}
 
 
 def image_uri(matrix: np.ndarray, theme: Theme, kind: str, maximum: float) -> str:

@@ -8,6 +8,7 @@ import ast
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from selfattn import kernel, numbers
 from selfattn.charts.theme import Theme
@@ -68,13 +69,9 @@ def code_lines(order: tuple[str, ...] = STEPS) -> list[dict]:
             continue
         # From the row's maximum to the division all is softmax.
         last = number.get(name, number["weights"])
-        text = _without_comment(text)
+        text = ast.unparse(ast.parse(text.strip()))  # without its comment
         lines.append({"line": len(lines), "text": text, "first": first.get(name, last), "last": last})
     return lines
-
-
-def _without_comment(text: str) -> str:
-    return ast.unparse(ast.parse(text.strip()))
 
 
 def _parts(rows: Table | list[Spec], column: str) -> dict[str, list[Spec]]:
@@ -166,21 +163,29 @@ def _hue(theme: Theme, name: str) -> str:
 
 
 def _code(theme: Theme, order: tuple[str, ...]) -> Spec:
-    lines = code_lines(order)
-    y = field("line", scale=span(-0.5, len(lines) - 0.5, reverse=True), axis=None)
     now = "shown >= datum.first && shown <= datum.last"
+    lit, ink = either(now, 1, 0), either(now, theme.ink, theme.muted)
+    return code_view(code_lines(order), "line", "The kernel's own lines", 620, lit, ink, color=theme.grid)
+
+
+def code_view(rows: list[dict], place: str, title: str, width: int, lit: Spec, ink: Spec, **look: Any) -> Spec:
+    """Lines of code one beneath the other, a row each: its `text`, and its number from 0 in the column `place`.
+
+    lit, ink: the channels for how much of the band behind a line is seen (of this look), and for the line's colour.
+    """
+    y = field(place, scale=span(-0.5, len(rows) - 0.5, reverse=True), axis=None)
     x = {"datum": 0.0, "type": "quantitative", "scale": span(0, 1), "axis": None}
-    band = {"y": {**y, "field": "top"}, "y2": {"field": "bottom"}, "opacity": either(now, 1, 0)}
-    text = {"y": y, "x": x, "text": nominal("text"), "color": either(now, theme.ink, theme.muted)}
-    whole = calculate(top="datum.line - 0.5", bottom="datum.line + 0.5")
+    band = {"y": {**y, "field": "top"}, "y2": {"field": "bottom"}, "opacity": lit}
+    text = {"y": y, "x": x, "text": nominal("text"), "color": ink}
+    whole = calculate(top=f"datum.{place} - 0.5", bottom=f"datum.{place} + 0.5")
     return {
         "name": "code",
-        "data": {"values": lines},
-        "title": {"text": "The kernel's own lines", "fontSize": 12},
+        "data": {"values": rows},
+        "title": {"text": title, "fontSize": 12},
         "layer": [
-            marks("rect", band, "", whole, color=theme.grid),
+            marks("rect", band, "", whole, **look),
             marks("text", text, align="left", dx=6, fontSize=12, font="monospace"),
         ],
-        "width": 620,
-        "height": ROW * len(lines),
+        "width": width,
+        "height": ROW * len(rows),
     }

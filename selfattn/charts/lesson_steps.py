@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from selfattn.charts.kernel_steps import ROW, code_lines
+from selfattn.charts.kernel_steps import code_lines, code_view
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, beside, calculate, field, marks, nominal, span
+from selfattn.charts.vega import Spec, beside, calculate, either
 from selfattn.kernel import AttentionTrace
 
 WIDTH = 700  # pixels of the code, and about those of the pictures above it
@@ -51,21 +51,6 @@ def _code(code: Mapping[str, str], now: Sequence[str], theme: Theme) -> Spec:
     rows = [
         {"place": at, "line": name, "text": text, "now": name in now} for at, (name, text) in enumerate(code.items())
     ]
-    y = field("place", scale=span(-0.5, len(rows) - 0.5, reverse=True), axis=None)
-    whole = calculate(top="datum.place - 0.5", bottom="datum.place + 0.5")
     lit = {"condition": {"param": "under", "empty": False, "value": 1}, "value": 0}
-    ink = {"condition": {"test": "datum.now", "value": theme.ink}, "value": theme.muted}
-    x = {"datum": 0.0, "type": "quantitative", "scale": span(0, 1), "axis": None}
-    band = {"y": {**y, "field": "top"}, "y2": {"field": "bottom"}, "opacity": lit}
-    text = {"y": y, "x": x, "text": nominal("text"), "color": ink}
-    return {
-        "name": "code",
-        "data": {"values": rows},
-        "title": {"text": "The code that makes it", "fontSize": 12},
-        "layer": [
-            marks("rect", band, "", whole, color=theme.weights[1], cornerRadius=3),
-            marks("text", text, align="left", dx=6, fontSize=12, font="monospace"),
-        ],
-        "width": WIDTH,
-        "height": ROW * len(rows),
-    }
+    ink, look = either("datum.now", theme.ink, theme.muted), {"color": theme.weights[1], "cornerRadius": 3}
+    return code_view(rows, "place", "The code that makes it", WIDTH, lit, ink, **look)

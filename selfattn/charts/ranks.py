@@ -11,12 +11,11 @@ from selfattn.charts.vega import (
     calculate,
     expression,
     field,
-    finish,
     hues,
     label_axis,
+    layered,
     marks,
     nominal,
-    records,
     span,
 )
 from selfattn.numbers import WEIGHT
@@ -53,17 +52,12 @@ def rank_chart(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme, *,
         "tooltip": [nominal("word"), nominal("method"), field("rank"), field("value", format="+.4~f")],
     }
     spelled = calculate(word=f"{expression(words)}[datum.i]")
-    spec = {
-        "datasets": {"ranks": records(pd.concat(parts))},
-        "data": {"name": "ranks"},
-        "layer": [
-            marks("rule", joined, "", [{"aggregate": ends, "groupby": ["i"]}], color=theme.grid, strokeWidth=3),
-            marks("point", mark, "", spelled, filled=True, size=80, opacity=0.9),
-        ],
-        "width": width,
-        "height": min(24, 900 / max(n, 1)) * max(n, 2),
-    }
-    return finish(spec, theme)
+    layers = [
+        marks("rule", joined, "", [{"aggregate": ends, "groupby": ["i"]}], color=theme.grid, strokeWidth=3),
+        marks("point", mark, "", spelled, filled=True, size=80, opacity=0.9),
+    ]
+    height = min(24, 900 / max(n, 1)) * max(n, 2)
+    return layered(layers, {"ranks": pd.concat(parts)}, theme, width, height, data={"name": "ranks"})
 
 
 def words_chart(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
@@ -87,15 +81,10 @@ def words_chart(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
     }
     last = {**base, "x": field("accuracy", title=title, axis={"grid": True, "tickCount": 5}, **across)}
     first = {**base, "x": field("first", **across)}
-    spec = {
-        "datasets": {"words": records(frame.assign(place=range(n)))},
-        "data": {"name": "words"},
-        "layer": [
-            marks("rule", {**last, "x2": {"field": "first"}}, strokeWidth=1.5, color=theme.grid),
-            marks("point", first, size=45, color=theme.muted),
-            marks("point", last, filled=True, size=70, opacity=1, color=theme.signed[-1]),
-        ],
-        "width": width,
-        "height": max(60, 17 * n),
-    }
-    return finish(spec, theme)
+    layers = [
+        marks("rule", {**last, "x2": {"field": "first"}}, strokeWidth=1.5, color=theme.grid),
+        marks("point", first, size=45, color=theme.muted),
+        marks("point", last, filled=True, size=70, opacity=1, color=theme.signed[-1]),
+    ]
+    words = frame.assign(place=range(n))
+    return layered(layers, {"words": words}, theme, width, max(60, 17 * n), data={"name": "words"})

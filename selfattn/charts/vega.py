@@ -33,6 +33,14 @@ def finish(spec: Spec, theme: Theme) -> Spec:
     return {**whole, **spec}
 
 
+def layered(
+    layers: list[Spec], datasets: dict[str, pd.DataFrame | list], theme: Theme, width: float, height: float, **more: Any
+) -> Spec:
+    """A complete chart of layers over datasets by name, frames or records. more: its data, title, params ..."""
+    data = {name: rows if isinstance(rows, list) else records(rows) for name, rows in datasets.items()}
+    return finish({"datasets": data, "layer": layers, "width": width, "height": height, **more}, theme)
+
+
 def beside(*charts: Spec) -> Spec:
     """Complete charts side by side, as one."""
     return {**_whole(charts[0]), "hconcat": [_part(chart) for chart in charts]}

@@ -4,12 +4,12 @@ import math
 
 from selfattn import numbers
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, field, finish, marks, nominal, span
+from selfattn.charts.vega import Spec, field, layered, marks, nominal, span
 
 EDGE = 0.12  # of the way, left free at both ends for the names
 
 
-def way(word: str, share: float, theme: Theme, control: float = math.nan, width: int = 400) -> Spec:
+def way(word: str, share: float, theme: Theme, control: float = math.nan) -> Spec:
     """A line from A's vector (0) to B's (1), the word's point at `share`, the control's smaller one beneath.
 
     share: how far the word has moved; 0 before a swap. control: how far the same swap from a sentence of A's sense moves it.
@@ -34,7 +34,6 @@ def way(word: str, share: float, theme: Theme, control: float = math.nan, width:
         marks("text", {"x": x, "text": nominal("text")}, "moved", dy=-16, fontSize=14, fontWeight=600),
     ]
     datasets = {"line": [{"from": 0.0, "to": 1.0}], "ends": ends, "control": same, "moved": moved}
-    own = {"scale": {"color": "independent"}}
     drawn = [layer for layer in layers if datasets[layer["data"]["name"]]]
     datasets = {name: rows for name, rows in datasets.items() if rows}
-    return finish({"datasets": datasets, "layer": drawn, "width": width, "height": 76, "resolve": own}, theme)
+    return layered(drawn, datasets, theme, 400, 76, resolve={"scale": {"color": "independent"}})

@@ -5,7 +5,7 @@ import unicodedata
 import pandas as pd
 
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, calculate, either, field, finish, marks, nominal, records, scale, sentence_color
+from selfattn.charts.vega import Spec, calculate, either, field, layered, marks, nominal, records, scale, sentence_color
 from selfattn.numbers import FINE, WEIGHT
 
 CHIP_HEIGHT, CHIP_GAP, LINE = 24, 6, 50  # in pixels
@@ -54,11 +54,10 @@ def word_strip(frame: pd.DataFrame | list[dict], theme: Theme, width: int = 490,
         }
         layers.append({"name": "chips", **marks("rect", area, "words", opacity=0, cursor="pointer")})
     datasets = {"words": words, "sentences": names}
-    spec = {"datasets": datasets, "layer": layers, "width": width, "height": height}
-    if pick:
-        click = {"type": "point", "fields": ["sentence", "place"]}
-        spec["params"] = [{"name": "pick", "select": click, "views": ["chips"]}]
-    return finish({**spec, "resolve": {"scale": {"color": "independent"}}}, theme)
+    click = {"type": "point", "fields": ["sentence", "place"]}
+    picking = {"params": [{"name": "pick", "select": click, "views": ["chips"]}]} if pick else {}
+    own = {"scale": {"color": "independent"}}
+    return layered(layers, datasets, theme, width, height, **picking, resolve=own)
 
 
 def _place_words(frame: pd.DataFrame | list[dict], width: int) -> list[Spec]:
