@@ -6,7 +6,6 @@
 import importlib
 import threading
 from contextlib import asynccontextmanager
-from functools import partial
 
 import streamlit as st
 
@@ -39,7 +38,6 @@ PAGES = {
 
 
 MENU = ("Learn", "Explore", "About")  # a newcomer meets the lessons first; the start page stays the main view
-MOVED = {"one-word-one-vector": "One word, one vector", "recurrence": "Recurrence"}  # now parts of Before attention
 MASKED = "masked-words"  # in the menu where the encoder has the head; a link opens it with any
 
 
@@ -88,7 +86,7 @@ def show() -> None:
 
 def _menu(masked: bool) -> dict[str, list]:
     """The pages by section; Masked words in sight or not."""
-    menu = {
+    return {
         section: [
             st.Page(
                 f"pages/{path}", title=title, url_path=address, default=address is None,
@@ -98,18 +96,6 @@ def _menu(masked: bool) -> dict[str, list]:
         ]
         for section in MENU
     }  # fmt: skip
-    title = PAGES["Learn"][1][1]
-    menu["Learn"] += [
-        st.Page(partial(_open_part, part), title=title, url_path=address, visibility="hidden")
-        for address, part in MOVED.items()
-    ]
-    return menu
-
-
-def _open_part(part: str) -> None:
-    """What an old address does: it opens the page that its lesson is now a part of."""
-    st.session_state.part = part
-    st.switch_page("pages/learn/before_attention/page.py")
 
 
 @asynccontextmanager

@@ -82,7 +82,7 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
         return
     row = st.session_state.get("target") or 0
     row = st.selectbox(
-        "Prediction", range(len(table)), min(row, len(table) - 1), table["text"].__getitem__, key="target"
+        "Prediction", range(len(table)), min(row, len(table) - 1), table["text"].__getitem__, key="target", width=240
     )
     chosen = this_page().head
     without = cached_knock_out(encoder, (encoding.text, (head.place(encoding),)))

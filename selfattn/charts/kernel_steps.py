@@ -119,7 +119,7 @@ def _bars(step: str, at: int, rows: list[Spec], theme, domain, same, width) -> S
         "title": _title(step, at, name, theme, same),
         "layer": [
             {"name": f"{step}_{name}".replace(" ", "_"), **marks("rect", row, "", whole, color=theme.grid)},
-            marks("rect", bar, "", inside, color=_hue(theme, name), opacity=shade, cornerRadius=1),
+            marks("rect", bar, "", inside, color=theme.sentence(name), opacity=shade, cornerRadius=1),
             marks("text", text, align="left", dx=3, fontSize=10, color=theme.muted, opacity=shade),
         ],
         "width": width,
@@ -141,7 +141,7 @@ def _vector(rows: list[Spec], at: int, theme, domain, high, width) -> Spec:
     return {
         "data": {"values": rows},
         "title": _title("context", at, name, theme, False),
-        **marks("rect", encoding, "", end, color=_hue(theme, name), opacity=_where_lit(at)),
+        **marks("rect", encoding, "", end, color=theme.sentence(name), opacity=_where_lit(at)),
         "width": width,
         "height": high[name],
     }
@@ -156,10 +156,6 @@ def _title(step: str, at: int, name: str, theme: Theme, same: bool) -> Spec:
 
 def _where_lit(at: int) -> Spec:
     return {"expr": f"shown >= {at} ? 1 : {PALE}"}
-
-
-def _hue(theme: Theme, name: str) -> str:
-    return theme.sentence_a if name == "A" else theme.sentence_b
 
 
 def _code(theme: Theme, order: tuple[str, ...]) -> Spec:

@@ -29,6 +29,10 @@ class Theme:
     signed: tuple[str, ...]  # negative, zero, positive
     effect: tuple[str, ...]  # negative, zero, positive
 
+    def sentence(self, name: str) -> str:
+        """The colour of sentence "A" or "B"."""
+        return {"A": self.sentence_a, "B": self.sentence_b}[name]
+
 
 LIGHT = Theme(
     name="light",

@@ -69,9 +69,9 @@ def png_button(name: str, spec: Spec, title: str) -> None:
 
 def show_download(page: Page) -> None:
     """At the right of the page's heading: its link, and the popover. Nothing is rendered or sent before it is asked for."""
-    if page.place is None or not (page.figures or page.tables):
+    if page.links is None or not (page.figures or page.tables):
         return
-    with page.place:
+    with page.links:
         # The script in address.py copies the browser's address, which leaves defaults out.
         if st.button("Copy link", key="copy_link", icon=":material/link:"):
             st.toast("Link copied.")

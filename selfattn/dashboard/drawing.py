@@ -42,10 +42,6 @@ class _Painting:
         self._process: subprocess.Popen | None = None
         self._lock = threading.Lock()
 
-    @property
-    def pid(self) -> int | None:
-        return self._process and self._process.pid
-
     def draw(self, how: str, what: Any, options: dict[str, Any]) -> Any:
         """vl-convert's result. Raises ValueError as it does, and RuntimeError for a picture that ends the process twice."""
         with self._lock:

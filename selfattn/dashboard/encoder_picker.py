@@ -138,12 +138,13 @@ def pick_encoder() -> tuple[str, str, str, str]:
         name = st.selectbox("Encoder", options, key="model", bind="query-params", format_func=short_name)
         revision = ""
         if name == OTHER:
-            name, revision = _named("")
+            name, revision = _named()
             name = name or known[0]
         devices = offered_devices(available_devices())
-        device, dtype = "auto", "float32"
-        with st.popover("Device and precision", width="stretch"):
-            device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
+        device = "auto"
+        with st.popover("Device and precision" if devices[1:] else "Precision", width="stretch"):
+            if devices[1:]:
+                device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
             dtype = st.selectbox("Precision", DTYPES, key="dtype", bind="query-params")
     names = {*map(short_name, options), *options}
     _say_not_offered("model", names, short_name(name), "encoder", linked("other") if linked("model") == OTHER else "")
@@ -152,14 +153,13 @@ def pick_encoder() -> tuple[str, str, str, str]:
     return name, revision, devices[0] if device == "auto" else device, dtype
 
 
-def _named(key: str, widths: tuple = ("stretch", "stretch")) -> tuple[str, str]:
+def _named(key: str = "") -> tuple[str, str]:
     """The fields for an encoder that isn't listed: its Hub id or folder, and a revision."""
-    bound = {"bind": "query-params"}
-    name = st.text_input(
-        "Hub id or folder", key=f"{key}other", placeholder="owner/name or /a/folder", width=widths[0], **bound
+    fields = {"other": ("Hub id or folder", "owner/name or /a/folder", 260), "revision": ("Revision", "newest", 110)}
+    return tuple(
+        st.text_input(label, key=key + name, placeholder=hint, width=width, bind="query-params").strip()
+        for name, (label, hint, width) in fields.items()
     )
-    revision = st.text_input("Revision", key=f"{key}revision", placeholder="newest", width=widths[1], **bound)
-    return name.strip(), revision.strip()
 
 
 def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, named: str = "") -> None:
@@ -210,12 +210,12 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     _say_not_offered("second", {*map(short_name, options), *options}, short_name(name), "second encoder")
     revision = ""
     if name == OTHER:
-        name, revision = _named("second_", (260, 110))
+        name, revision = _named("second_")
     if name in (UNTRAINED, ""):
         this_page().address["second_digest"] = None
         return _untrained(first) if name else None
     try:
-        second = load(name, revision.strip() or None, first.device, first.dtype)
+        second = load(name, revision or None, first.device, first.dtype)
     except LoadError as error:
         show_error(error)
         second = None

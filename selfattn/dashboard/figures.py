@@ -33,11 +33,6 @@ class Figure:
     one_head: bool = True  # whether it shows the page's chosen head
     sentence: str = ""  # the only one of the page's sentences that it shows, "A" ...; "" where it shows all
 
-    @property
-    def spec(self) -> Spec:
-        """The picture as it is drawn."""
-        return self.draw()
-
 
 @dataclass
 class Page:
@@ -45,9 +40,8 @@ class Page:
 
     title: str = ""
     headline: Any = None  # where the page's title stands
-    place: Any = None  # where the page's heading keeps room for "Download"
-    links: Any = None  # where it keeps room for links to other views
-    beside: Any = None  # at the right of the frame's row of pickers: room for one of the page's own
+    links: Any = None  # at its right: links to other views, then "Download"
+    beside: Any = None  # the frame's row of pickers: room for one of the page's own
     asked: tuple[str, str, str, str] | None = None  # the sidebar's pickers: the encoder's name, revision, device, dtype
     encoder: Encoder | None = None
     pair: Pair | None = None
@@ -88,8 +82,7 @@ def heading(title: str, question: bool = False) -> None:
     page = this_page()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         page.headline = st.container(width="stretch", gap=None)
-        page.links = st.container(horizontal=True, width="content", vertical_alignment="center")
-        page.title, page.place = title, st.container(horizontal=True, width="content", wrap=False)
+        page.title, page.links = title, st.container(horizontal=True, width="content", vertical_alignment="center")
     if not question:
         page.headline.subheader(title, anchor=False)
 
@@ -155,20 +148,15 @@ def show_chart(
     if heads or pick:
         # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
         key = f"{key}-{st.session_state.get('choices', 0)}"
-        on_select = lambda: _choose_clicked(key, pick or _choose_head)  # noqa: E731
+        on_select = lambda: _choose_clicked(key, pick)  # noqa: E731
     st.vega_lite_chart(_with_tables(spec), theme=None, key=key, on_select=on_select, width="content", alt=caption)
     if visible:
         say(caption)
 
 
-def _choose_clicked(key: str, choose: Callable[[dict[str, Any]], None]) -> None:
-    picked = st.session_state[key].selection.get("pick")
-    if picked:  # a click beside the heads empties the selection and keeps the choice
-        choose(picked[0])
-
-
-def _choose_head(picked: dict[str, Any]) -> None:
-    choose_head(Head(int(picked["layer"]), int(picked["head"])))
+def _choose_clicked(key: str, choose: Callable[[dict[str, Any]], None] | None) -> None:
+    if picked := st.session_state[key].selection.get("pick"):  # empty after a click beside the heads
+        choose(picked[0]) if choose else choose_head(Head(int(picked[0]["layer"]), int(picked[0]["head"])))
 
 
 def note_figure(name: str, figure: Figure) -> None:

@@ -3,11 +3,10 @@
 The frame draws those of the sentences and the head: so they are one and the same on every view, and keep their values.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 import torch
 from torch import Tensor
@@ -20,7 +19,7 @@ from selfattn.dashboard.address import carry_choice
 from selfattn.dashboard.cache import cached, cached_interchange, encoder_key
 from selfattn.dashboard.choice import Occurrence, Pair
 from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, pick_encoder, show_encoder
-from selfattn.dashboard.figures import heading, literal, this_page
+from selfattn.dashboard.figures import COLUMN, heading, literal, this_page
 from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing
 from selfattn.dashboard.stored_report import stored_report
 from selfattn.encoders.capture import Head
@@ -28,7 +27,6 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.examples import PAIRS
-from selfattn.frames import weights_frame
 from selfattn.words import find
 
 FIRST = PAIRS[0]
@@ -70,9 +68,8 @@ def pick_for(view: str, title: str) -> None:
     with row:
         if view == "sentence":
             page.sentence = st.text_input("Sentence", FIRST.first, key="a", bind="query-params", width=420)
-        with st.container(width=552):
-            page.head = head_slider(encoder, "Head (arrow keys move it)", "head", default)
-        page.beside = st.container(width="stretch")
+        page.head = head_slider(encoder, "Head (arrow keys move it)", "head", default)
+    page.beside = row
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
@@ -175,7 +172,7 @@ def head_slider(encoder: Encoder, label: str, key: str, default: str) -> Head:
     if st.session_state.get(key, default) not in names:  # the encoder changed and has no such head
         st.session_state[key] = default
     keep_in_address(key, default)
-    chosen = st.select_slider(label, names, default, key=key, bind="query-params")
+    chosen = st.select_slider(label, names, default, key=key, bind="query-params", width=COLUMN)
     say_what_is_missing(
         key, names, chosen, lambda asked: f"The link asks for the head {asked}, which {encoder.title} hasn't got."
     )
@@ -222,18 +219,14 @@ def _pick_word(encoder: Encoder, shared: Sequence[str], example: str | None, whe
     left = len(shared) - len(chips)
     return st.pills(
         f"Word ({left} more in both)" if left else "Word", chips, default=default, required=True,
-        key="word", bind="query-params", on_change=_note_word, width="content", wrap=True,
+        key="word", bind="query-params", width="content", wrap=True,
+        on_change=state.update, kwargs={"word_chosen": True},
     )  # fmt: skip
 
 
 def choose_word(text: str, number: int, sentence: str) -> None:
     """Make this the word, the number-th of its kind in a sentence: for the callbacks of charts."""
-    st.session_state.update({"word": text, f"at_{sentence.lower()}": number})
-    _note_word()
-
-
-def _note_word() -> None:
-    st.session_state.word_chosen = True
+    st.session_state.update({"word": text, f"at_{sentence.lower()}": number, "word_chosen": True})
 
 
 def _pick_control(encoder: Encoder, fields, where, default: str, word: str) -> Occurrence | None:
@@ -331,11 +324,6 @@ def zoomed(view: WordMap, key: str) -> WordMap:
         )
         view = view.part(range(start, last + 1))
     return view.binned()
-
-
-def table_of(view: WordMap) -> Callable[[], pd.DataFrame]:
-    """The numbers of a map as it is drawn, a line each, made when it is called."""
-    return lambda: weights_frame(view.matrix, view.labels)
 
 
 def binning(view: WordMap) -> str:

@@ -98,8 +98,8 @@ def test_switches_change_the_bars(page, server):
 def test_numbers_open_on_demand(page, server):
     open_page(page, f"{server}/inside-a-head?follow=A&step=scores")
     assert page.locator("[data-testid=stDataFrame]").count() == 0
-    page.get_by_role("button", name="Numbers").click()
-    wait_until_idle(page)
+    page.get_by_role("button", name="Download").click()
+    page.get_by_text("Its numbers as a table").click()
     expect(page.locator("[data-testid=stDataFrame]")).to_have_count(1)
 
 

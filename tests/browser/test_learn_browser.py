@@ -60,19 +60,6 @@ def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page):
     expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L5 H7")
 
 
-@pytest.mark.parametrize(
-    ("old", "text"),
-    [
-        ("one-word-one-vector", "A lookup table gives a word the same vector"),
-        ("recurrence", "a network read word by word"),
-    ],
-)
-def test_old_addresses_open_their_part_of_the_new_page(server, page, old, text):
-    open_page(page, f"{server}/{old}")
-    wait_for_address(page, "/before-attention")
-    expect(page.get_by_text(text)).to_be_visible()
-
-
 def test_back_returns_to_the_stop_before(server, page):
     open_page(page, f"{server}/from-scratch?stop=three-words")
     page.get_by_role("button", name="Previous").click()

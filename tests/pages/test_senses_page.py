@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.explore.senses import swaps
 from pages.explore.senses import tables_and_reports as view
-from selfattn import Head, load_encoder
+from selfattn import Head, load_encoder, senses
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import NOISE, OF_SWAPS
 from selfattn.dashboard import cache, stored_report
@@ -307,7 +307,7 @@ def test_a_table_is_read_and_counted_once_not_at_each_click(at, monkeypatch):
         original = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *a, **k: (counted.append(name), original(*a, **k))[1])
 
-    for module, name in ((view, "read_table"), (view, "separation"), (view, "check_rows")):
+    for module, name in ((view, "read_table"), (view, "separation"), (senses, "check_rows")):
         count(module, name)
     at = _set(at, "source", view.TABLE)
     at.get("file_uploader")[0].upload("mine.csv", table(GOOD[:2]), "text/csv")

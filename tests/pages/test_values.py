@@ -103,7 +103,7 @@ def assert_drawn(figure, values):
     wanted = pytest.approx(
         torch.as_tensor(values).flatten().tolist(), rel=1e-3, abs=1e-4
     )  # bars are drawn to four digits
-    assert any(numbers == wanted for numbers in drawn_columns(figure.spec))
+    assert any(numbers == wanted for numbers in drawn_columns(figure.draw()))
 
 
 def said(at):
@@ -183,7 +183,7 @@ def test_each_switch_changes_the_row_as_the_library_does(visit, sides, state, ch
     drawn = [
         row["layer"][0]["encoding"]["y"]["scale"]["domain"]
         for f in record.figures.values()
-        for row in f.spec["vconcat"]
+        for row in f.draw()["vconcat"]
     ]
     assert len(drawn) == 4 and all(domain == pytest.approx([0, max(tops)], abs=1e-5) for domain in drawn), "one scale"
 
@@ -214,7 +214,7 @@ def test_the_cards_map_is_the_chosen_head_of_the_chosen_sentence(visit, sides, s
     assert table["weight"].tolist() == column(wanted.matrix)
     assert list(dict.fromkeys(zip(table["key_pos"], table["key"]))) == list(enumerate(wanted.labels))
     assert_drawn(picture, wanted.matrix)
-    marked = {position for numbers in drawn_columns(picture.spec) for position in numbers}
+    marked = {position for numbers in drawn_columns(picture.draw()) for position in numbers}
     assert set(wanted.rows_of(word.positions)) <= marked
 
 
@@ -324,7 +324,7 @@ def test_the_main_views_pictures(visit, encoder, sides):
     assert heads["share"].tolist() == column(every.share)
     assert heads["control_share"].tolist() == column(every.control)
     together = interchange_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
-    way = figure(record, 'the way of "riverbanks"').spec["datasets"]
+    way = figure(record, 'the way of "riverbanks"').draw()["datasets"]
     assert way["moved"][0]["share"] == pytest.approx(float(together.share[0]), abs=1e-4)
     assert way["control"][0]["share"] == pytest.approx(float(together.control[0]), abs=1e-4)
     assert f"(cosine {numbers.cosine(float(together.cosine[0]))})" in said(at)
@@ -385,7 +385,7 @@ def test_a_against_b_and_the_difference_to_the_models_own(visit, sides):
     pd.testing.assert_frame_equal(table.reset_index(drop=True), wanted.reset_index(drop=True), atol=1e-5)
     whole = next(iter(record.figures.values()))  # the strips above the aligned difference
     pd.testing.assert_frame_equal(whole.table().reset_index(drop=True), wanted.reset_index(drop=True), atol=1e-5)
-    svg = vegalite_to_svg(whole.spec)
+    svg = vegalite_to_svg(whole.draw())
     assert svg.count(">muddy<") == 3 and svg.count(">photographed<") == 3  # in the strip, and on both axes
     _, record = visit("", view="difference")
     encoding = sides["B"][0]

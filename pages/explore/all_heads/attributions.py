@@ -53,20 +53,12 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
     frame = attributions.frame()
     colors = dict(zip(METHODS, (theme.muted, theme.weights[3], theme.effect[-1])))
     reading = ranks(frame, agreement(attributions.values), METHODS)
-    show_chart(
-        rank_chart(frame, colors, theme),
-        reading,
-        one_head=False,
-        name=f"what each other word in {name} contributes",
-        sentence=name,
-    )
+    title = f"what each other word in {name} contributes"
+    show_chart(rank_chart(frame, colors, theme), reading, one_head=False, name=title, sentence=name)
     say(
         f"s = {numbers.decimal(attributions.number, 3)} as it stands, {numbers.decimal(attributions.baseline, 3)} with every "
         f"other word blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained."
     )
-    opened = st.popover("Numbers", key=f"opinions-{name}", on_change="rerun", type="tertiary")
-    if opened.open:
-        opened.dataframe(frame, hide_index=True)
 
 
 def _attributions(choice: Choice, side: Occurrence, towards: Tensor, name: str) -> Attributions:

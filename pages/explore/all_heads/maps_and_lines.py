@@ -18,20 +18,12 @@ from selfattn.charts.links import links
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode, cached_interchange, cached_pooling
 from selfattn.dashboard.choice import Choice, Occurrence
 from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_error, side_by_side
-from selfattn.dashboard.pickers import (
-    binning,
-    pick_map_options,
-    segmented,
-    swaps_are_exact,
-    table_of,
-    whole,
-    zoomed,
-)
+from selfattn.dashboard.pickers import binning, pick_map_options, segmented, swaps_are_exact, whole, zoomed
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
-from selfattn.frames import heads_frame, strip_frame
+from selfattn.frames import heads_frame, strip_frame, weights_frame
 
 # What the strips show: what it is called on the page, the unit, and what it means.
 MEASURES = {
@@ -81,12 +73,14 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         removable = side.encoding.pair is None  # two segments are one text: there is no second to compare with
         effects = [*EFFECTS, *SIMILARITY]
-        known = [name for name in MEASURES if name not in effects or (removable and _can_remove(choice, name))]
+        without = () if removable and choice.encoder.patchable else effects
+        known = [name for name in MEASURES if name not in without and (name != "control" or choice.pair.control)]
         if st.session_state.get("measure", known[0]) not in known:
             st.session_state.measure = known[0]
         measure = st.selectbox("Coloured strip", known, key="measure", bind="query-params", width=220)
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
-    columns, similar = dict(cached_measures(choice.encoder, side.encoding)), None
+    key = ("measures", side.encoding.text, side.encoding.pair)
+    columns = dict(cached(choice.encoder, key, lambda _: head_measures(side.encoding), "Measuring all heads ..."))
     if measure in SIMILARITY:
         similar = _similarity(choice, measure)
         if isinstance(similar, str):
@@ -102,17 +96,10 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
     frame, noise = noise_floor(heads_frame(**columns), measure, choice.encoder.dtype, dict.fromkeys(effects, 1.0))
     if ordered:
         frame = frame.sort_values(measure, ascending=False, kind="stable", ignore_index=True)
-    maps = _thumbnails(choice.encoder, side.encoding)
-    chart = head_grid(
-        [maps[layer * choice.encoder.n_heads + head] for layer, head in zip(frame["layer"], frame["head"])],
-        frame,
-        measure,
-        current_theme(),
-        str(choice.head),
-        kind="effect" if unit == "signed" else "weights",
-        columns=choice.encoder.n_heads,
-        named=ordered,
-    )
+    every, across = _thumbnails(choice.encoder, side.encoding), choice.encoder.n_heads
+    maps = [every[place] for place in frame["layer"] * across + frame["head"]]
+    looks = {"kind": "effect" if unit == "signed" else "weights", "columns": across, "named": ordered}
+    chart = head_grid(maps, frame, measure, current_theme(), str(choice.head), **looks)
     if measure in SIMILARITY:
         reading = SIMILARITY[measure](frame, measure, str(choice.head), similar[0])
     else:
@@ -147,16 +134,6 @@ def _similarity(choice: Choice, measure: str) -> tuple[float, dict[str, Tensor]]
     return float(similarity(*vectors[:2])), columns
 
 
-def _can_remove(choice: Choice, measure: str) -> bool:
-    return choice.encoder.patchable and (measure != "control" or choice.pair.control is not None)
-
-
-def cached_measures(encoder: Encoder, encoding: Encoding) -> dict[str, Tensor]:
-    """Every head's measures on one text, or two segments, (n_layers, n_heads) each."""
-    key = ("measures", encoding.text, encoding.pair)
-    return cached(encoder, key, lambda progress: head_measures(encoding), "Measuring all heads ...")
-
-
 def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
     """Every head's map, shrunk to at most 184 pixels a side with the peaks kept."""
 
@@ -183,7 +160,9 @@ def show_card(choice: Choice, side: Occurrence) -> None:
     most = _most(weights, encoding)
     reading = captions.surest_word(most, name) + binning(shown)
     one_head = which == "this head"
-    show_chart(chart, reading, one_head=one_head, name=f"map: {name}", table=table_of(shown))
+    show_chart(
+        chart, reading, one_head=one_head, name=f"map: {name}", table=lambda: weights_frame(shown.matrix, shown.labels)
+    )
     if not options.special:
         say(captions.hidden_weight({name: shown.hidden}))
     st.page_link("pages/explore/inside_a_head/page.py", label=f"Inside {own}: every step", icon=":material/search:")
@@ -204,13 +183,8 @@ def one_map(encoder: Encoder, encoding: Encoding, which: str, head: Head) -> Ten
     if which == "average":
         return head_average(encoding, head.layer)
     if which == "rollout":
-        return cached_rollout(encoder, encoding)[head.layer]
+        return cached(encoder, ("rollout", encoding.text, encoding.pair), lambda _: rollout(encoding))[head.layer]
     return encoding.weights(*head)
-
-
-def cached_rollout(encoder: Encoder, encoding: Encoding) -> Tensor:
-    """Attention rollout after each layer, (n_layers, n, n)."""
-    return cached(encoder, ("rollout", encoding.text, encoding.pair), lambda progress: rollout(encoding))
 
 
 def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
@@ -231,14 +205,9 @@ def show_lines(choice: Choice) -> None:
     encoder, head = choice.encoder, choice.head
     names = [str(head) for head in encoder.all_heads]
     extra = [f"average of L{index}" for index in range(encoder.n_layers)] + ["rollout"]
-    chosen = st.multiselect(
-        f"Heads, averages and rollout to lay over one another (up to {MOST_LINES})",
-        [*names, *extra],
-        [str(head), f"average of L{head.layer}", "rollout"],
-        key="overlaid",
-        bind="query-params",
-        max_selections=MOST_LINES,
-    )
+    label = f"Heads, averages and rollout to lay over one another (up to {MOST_LINES})"
+    first, bound = [str(head), f"average of L{head.layer}", "rollout"], {"key": "overlaid", "bind": "query-params"}
+    chosen = st.multiselect(label, [*names, *extra], first, max_selections=MOST_LINES, **bound)
     if not chosen:
         st.text("Choose at least one head.")
         return
@@ -249,10 +218,9 @@ def show_lines(choice: Choice) -> None:
     for (name, side), column in zip(choice.pair.sides, side_by_side()):
         frame = _lines_frame(encoder, side, name, chosen)
         words, left = _shown_words(frame, side)
-        color = theme.sentence_a if name == "A" else theme.sentence_b
         with column:
             place = int(words.loc[words["chosen"], "place"].iloc[0])
-            chart = links(words, side.word.text, theme, word_place=place, color=color)
+            chart = links(words, side.word.text, theme, word_place=place, color=theme.sentence(name))
             st.markdown(f"**{name}**")
             reading = captions.most_weight(frame.to_dict("records"), side.word.text, by="source") + THIN
             show_chart(chart, reading, one_head=False, name=f"attention as lines in {name}", sentence=name)
@@ -265,13 +233,9 @@ def _lines_frame(encoder: Encoder, side: Occurrence, sentence: str, sources: lis
     heads = {str(head): head for head in encoder.all_heads}
     parts = []
     for source in sources:
-        if source in heads:
-            weights = one_map(encoder, encoding, "this head", heads[source])
-        elif source == "rollout":
-            weights = one_map(encoder, encoding, "rollout", encoder.all_heads[-1])
-        else:
-            weights = one_map(encoder, encoding, "average", Head(int(source.rsplit("L", 1)[1]), 0))
-        row = weights[list(side.positions)].mean(0)
+        which, _, layer = source.partition(" of L")  # "average of L3", "rollout", or a head's name
+        head = heads.get(source) or Head(int(layer or encoder.n_layers - 1), 0)
+        row = one_map(encoder, encoding, which, head)[list(side.positions)].mean(0)
         parts.append(strip_frame(encoding, row, side.word, sentence).assign(source=source))
     return pd.concat(parts, ignore_index=True)
 

@@ -13,13 +13,8 @@ with this_page().links:
 choice = this_page().choice
 
 with this_page().beside:
-    name = segmented(
-        "Sentence",
-        ["A", "B", SEGMENTS],
-        default="A",
-        key="sentence",
-        help="As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences.",
-    )
+    note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."
+    name = segmented("Sentence", ["A", "B", SEGMENTS], default="A", key="sentence", help=note)
 side = segments(choice) if name == SEGMENTS else dict(choice.pair.sides)[name]
 
 maps, lines, attributions = st.tabs(["Maps", "Lines from the word", "Attributions"], key="tab", bind="query-params")

@@ -57,7 +57,6 @@ class Side:
     encoding: Encoding
     position: int  # the token followed
     steps: HeadSteps
-    color: str
 
     @property
     def token(self) -> str:
@@ -72,16 +71,8 @@ class Side:
 def pick_sides(choice: Choice) -> list[Side]:
     """Which sentences are followed, and which piece of a split word."""
     which = segmented("Follow the word in", ["A", "B", "both"], default="both", key="follow")
-    theme = current_theme()
-    colors = {"A": theme.sentence_a, "B": theme.sentence_b}
     return [
-        Side(
-            name,
-            side.encoding,
-            _piece(name, side),
-            head_steps(choice.encoder, side.encoding, *choice.head),
-            colors[name],
-        )
+        Side(name, side.encoding, _piece(name, side), head_steps(choice.encoder, side.encoding, *choice.head))
         for name, side in choice.pair.sides
         if which in (name, "both")
     ]
@@ -91,15 +82,14 @@ def _piece(name: str, side: Occurrence) -> int:
     """A split word has a row for each of its pieces; softmax of a mean is not the mean of softmaxes, so one is followed."""
     if len(side.positions) == 1:
         return side.positions[0]
-    tokens = side.encoding.tokens
-    return st.selectbox(
-        f"The word is split into {len(side.positions)} tokens in {name}: follow",
-        side.positions,
-        format_func=lambda position: f"{position}: {tokens[position]}",
-        key=f"piece_{name.lower()}",
-        bind="query-params",
-        width=300,
-    )
+    label = f"The word is split into {len(side.positions)} tokens in {name}: follow"
+    return _pick_token(label, side.positions, side.encoding.tokens, f"piece_{name.lower()}")
+
+
+def _pick_token(label: str, positions: Sequence[int], tokens: Sequence[str], key: str, first: int = 0) -> int:
+    """One of the tokens at these positions."""
+    named = {position: f"{position}: {tokens[position]}" for position in positions}
+    return st.selectbox(label, positions, first, named.get, key=key, bind="query-params", width=300)
 
 
 def show_steps(sides: Sequence[Side]) -> None:
@@ -137,9 +127,7 @@ def show_step(name: str, sides: Sequence[Side]) -> None:
         st.markdown(f"**{TITLES[name]}** &nbsp; ${step.formula}$")
         st.code(step.code, language="python", wrap_lines=True)
         say(f"{_shapes(steps)}\n{captions.step_error(steps)}")
-        with st.container(horizontal=True, vertical_alignment="center"):
-            _numbers(name, sides)
-            st.caption(step.where)
+        st.caption(step.where)
     with drawn:
         show_picture(name, sides)
     if name == "scores":
@@ -153,18 +141,12 @@ def _shapes(steps: dict[str, Step]) -> str:
     return " ".join(f"{name}: {shape}." for name, shape in shapes.items())
 
 
-def _numbers(name: str, sides: Sequence[Side]) -> None:
-    opened = st.popover("Numbers", key=f"numbers-{name}", on_change="rerun", type="tertiary")
-    if opened.open:  # a table that nobody opens isn't sent
-        rows = [_row(name, side, side.row(name)) for side in sides]
-        opened.dataframe(rows_frame(rows, name), hide_index=True, width=420, height=300)
-
-
 def _row(name: str, side: Side, values: Tensor) -> Row:
     """What is drawn of a step in one sentence: a number a token, or a number a dimension."""
+    color = current_theme().sentence(side.name)
     if name in (*VECTORS, *NUMBERS):
-        return Row(side.name, values.tolist(), [f"dimension {i}" for i in range(len(values))], side.color)
-    return Row(side.name, values.tolist(), side.encoding.tokens, side.color, side.position)
+        return Row(side.name, values.tolist(), [f"dimension {i}" for i in range(len(values))], color)
+    return Row(side.name, values.tolist(), side.encoding.tokens, color, side.position)
 
 
 def show_picture(name: str, sides: Sequence[Side]) -> None:
@@ -212,15 +194,8 @@ def show_dot_product(sides: Sequence[Side]) -> None:
             if st.session_state.get(name) == st.session_state.get(f"largest of {name}"):  # nobody has chosen another
                 st.session_state[name] = largest
             st.session_state[f"largest of {name}"] = largest
-            key = st.selectbox(
-                f"{side.name}: the query of the word with the key of",
-                range(len(tokens)),
-                largest,
-                format_func=lambda place, tokens=tokens: f"{place}: {tokens[place]}",
-                key=name,
-                bind="query-params",
-                width=300,
-            )
+            label = f"{side.name}: the query of the word with the key of"
+            key = _pick_token(label, range(len(tokens)), tokens, name, largest)
             terms = dot_product(trace, side.position, key)
             st.code(captions.score_terms(trace.query[side.position], trace.key[key]), language=None)
             say(captions.score(terms, side.token, tokens[key]))

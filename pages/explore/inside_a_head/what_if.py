@@ -49,7 +49,7 @@ def _before_and_after(side: Side, changed: AttentionTrace, top: float) -> None:
     before, after = real.weights[side.position], changed.weights[side.position]
     rows = [
         Row("as it is", before.tolist(), side.encoding.tokens, theme.muted, side.position),
-        Row("changed", after.tolist(), side.encoding.tokens, side.color, side.position),
+        Row("changed", after.tolist(), side.encoding.tokens, theme.sentence(side.name), side.position),
     ]
     cosine = float(similarity(real.context[side.position], changed.context[side.position]))
     reading = captions.changed_row(before, after, (float(entropy(before)), float(entropy(after))), cosine, side.name)

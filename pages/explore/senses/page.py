@@ -7,11 +7,12 @@ from pages.explore.senses import tables_and_reports as view
 from selfattn.captions import senses as captions
 from selfattn.charts.curves import layers_curve
 from selfattn.charts.ranks import words_chart
-from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side, this_page
+from selfattn.dashboard.cache import cached, encoder_key
+from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
 from selfattn.dashboard.stored_report import offer_again, stored_report
 from selfattn.frames import layers_frame, named_heads, words_frame
-from selfattn.senses import clusters
+from selfattn.senses import check_rows, clusters
 
 encoder, head = this_page().encoder, this_page().head
 say(
@@ -43,14 +44,17 @@ try:
             word, over_all, in_one = swaps.pick_word(frame)
             together, one_sentence = side_by_side()
             limit = st.container()
-        if not kept["separation"] and frame["word"].nunique() > 1 and not swaps.computed(encoder, key):
+        seen = st.session_state.get("swapped") == (encoder_key(encoder), key)
+        if not kept["separation"] and frame["word"].nunique() > 1 and not seen:
             with early.container():
                 view.show_one_word(encoder, frame, key, word)
             drawn = swaps.show_first(encoder, frame, key, head, word, in_one)
     report = kept["separation"].report if kept["separation"] else view.separated(encoder, frame, ("senses", key))
 except ValueError as error:
     top.empty()
-    view.show_unusable(encoder, frame, key, error)
+    show_error(error)
+    checked = cached(encoder, ("rejected", key), lambda _: check_rows(encoder, frame, labelled="sense" in frame))
+    view.show_rejected(checked[1])
     st.stop()
 early.empty()
 with when:

@@ -40,11 +40,6 @@ def pick_word(frame: pd.DataFrame) -> tuple[str, Container, Container]:
     return word, over_all, in_one
 
 
-def computed(encoder: Encoder, key: Hashable) -> bool:
-    """Whether this session has seen the swaps of all words."""
-    return st.session_state.get("swapped") == (encoder_key(encoder), key)
-
-
 def show_first(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head, word: str, in_one: Container) -> bool:
     """Draw the chosen word's map before all words' is computed: it takes seconds, they take minutes. Whether it was drawn."""
     try:

@@ -27,7 +27,7 @@ from selfattn.frames import named_heads
 from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_upload
-from selfattn.senses import ClusterReport, InterchangeReport, SeparationReport, check_rows, removal, separation
+from selfattn.senses import ClusterReport, InterchangeReport, SeparationReport, removal, separation
 from selfattn.senses.word_vectors import WordVectors, word_vectors
 from selfattn.settings import Settings
 
@@ -165,14 +165,6 @@ def show_rejected(rejected: pd.DataFrame) -> None:
         st.warning(f"{len(rejected):,} rows can't be used; the others count.", icon=":material/warning:")
         shown = [name for name in ("line", "reason", "word", "sense", "sentence") if name in rejected]
         st.dataframe(rejected[shown], hide_index=True, height=180)
-
-
-def show_unusable(encoder: Encoder, frame: pd.DataFrame, key: Hashable, error: ValueError) -> None:
-    """What is wrong with a table of which no row can be used, row by row."""
-    show_error(error)
-    show_rejected(
-        cached(encoder, ("rejected", key), lambda _: check_rows(encoder, frame, labelled="sense" in frame)[1])
-    )
 
 
 def show_clusters(report: ClusterReport) -> None:

@@ -1,6 +1,7 @@
 """The word's strip, the whole head in both sentences, A against B, and the figure to download."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -15,15 +16,7 @@ from selfattn.dashboard.cache import cached_weights
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.download import png_button
 from selfattn.dashboard.figures import Figure, current_theme, note_figure, say, show_chart, side_by_side
-from selfattn.dashboard.pickers import (
-    MapOptions,
-    binning,
-    pick_map_options,
-    segmented,
-    table_of,
-    whole,
-    zoomed,
-)
+from selfattn.dashboard.pickers import MapOptions, binning, pick_map_options, segmented, whole, zoomed
 from selfattn.frames import against_frame, strip_rows, weights_frame
 
 PLAIN = "weights", "weight", "weight"  # a map's kind, its legend, and what its numbers are called
@@ -74,7 +67,8 @@ def _show_both(choice: Choice, source: str, options: MapOptions) -> Figures:
             reading = captions.largest_cell(view.matrix.numpy(), view.labels, what) + binning(view)
             title = f"what each word attends to in {name}" + ("" if source == SCRATCH else f", {source}")
             visible = source != SCRATCH or view.step > 1
-            show_chart(chart, reading, visible=visible, name=title, sentence=name, table=table_of(view))
+            table = partial(weights_frame, view.matrix, view.labels)
+            show_chart(chart, reading, visible=visible, name=title, sentence=name, table=table)
             png_button(name, chart, title)
     if not options.special:
         say(captions.hidden_weight({name: view.hidden for name, view in views.items()}))
