@@ -83,7 +83,7 @@ encoder = current_encoder()
 show_encoder(encoder)
 
 st.markdown("**What is loaded**")
-st.dataframe(facts(encoder), hide_index=True, width="content")
+st.dataframe(facts(encoder), hide_index=True, height="content")
 
 st.caption(
     "selfattn was not yet run on a GPU. Where torch finds one it is chosen; `make gpu-check` measures what it does there."
