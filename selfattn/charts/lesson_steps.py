@@ -4,25 +4,23 @@ from collections.abc import Mapping, Sequence
 
 from selfattn.charts.kernel_steps import code_lines, code_view
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, beside, calculate, either
+from selfattn.charts.vega import Spec, beside, calculate, finish
 from selfattn.kernel import AttentionTrace
 
 WIDTH = 700  # pixels of the code, and about those of the pictures above it
 
 
-def kernel_code(trace: AttentionTrace | None = None) -> dict[str, str]:
-    """The kernel's lines by the name that each makes; with a trace, the shape of that beside it."""
+def kernel_code(*names: str, trace: AttentionTrace | None = None) -> dict[str, str]:
+    """The kernel's lines that make these (all, where none is named); with a trace, the shape of what each makes beside it."""
     lines = {line["text"].split(" = ")[0]: line["text"] for line in code_lines()}
     shapes = {name: getattr(getattr(trace, name, None), "shape", None) for name in lines}
-    return {name: text + (f"   # {tuple(shapes[name])}" if shapes[name] else "") for name, text in lines.items()}
+    return {name: lines[name] + (f"   # {tuple(shapes[name])}" if shapes[name] else "") for name in names or lines}
 
 
-def with_code(
-    charts: Mapping[str, tuple[str, Spec]], code: Mapping[str, str], now: Sequence[str], theme: Theme
-) -> Spec:
+def with_code(charts: Mapping[str, tuple[str, Spec]], code: Mapping[str, str], theme: Theme, columns: int = 0) -> Spec:
     """Complete charts beside each other, each with its title, by the name that its line of code makes.
 
-    code: the lines by that name; now: those that this step is about, in ink.
+    code: the lines by that name. A chart named "datum.line" has a name a mark. columns: so many charts in a row, if not all.
     """
     whole = beside(*(chart for _, chart in charts.values()))
     views = []
@@ -30,27 +28,36 @@ def with_code(
         part["title"] = {"text": title, "fontSize": 13}
         layer = _main(part)
         layer["name"] = f"on_{name}"
-        layer["transform"] = [*layer.get("transform", []), *calculate(line=f"'{name.split()[0]}'")]
+        line = name if name == "datum.line" else f"'{name.split()[0]}'"
+        layer["transform"] = [*layer.get("transform", []), *calculate(line=line)]
         views.append(layer["name"])
-        if "scale" in layer["encoding"].get("color", {}):
+        if "scale" in layer["encoding"].get("color", {}) and layer["mark"]["type"] != "line":
             layer["encoding"]["color"]["legend"] = None  # its numbers are printed
     under = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["line"]}
-    row = {"hconcat": whole.pop("hconcat"), "spacing": 16, "resolve": {"scale": {"color": "independent"}}}
+    parts = {"concat": whole.pop("hconcat"), "columns": columns} if columns else {"hconcat": whole.pop("hconcat")}
+    row = {**parts, "spacing": 16, "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}}}
     params = [{"name": "under", "select": under, "views": views}]
-    return {**whole, "params": params, "vconcat": [row, _code(code, now, theme)]}
+    return {**whole, "params": params, "vconcat": [row, _code(code, theme)]}
+
+
+def values_table(rows: Sequence[tuple[str, str]], theme: Theme) -> Spec:
+    """A text a row, with the name of the line that makes it: for `with_code` as "datum.line"."""
+    # Vega would draw several spaces as one.
+    table = [{"place": at, "line": line, "text": text.replace(" ", "\u00a0")} for at, (line, text) in enumerate(rows)]
+    view = code_view(table, "place", "", WIDTH, {"value": 0}, {"value": theme.ink}, color=theme.weights[1])
+    return finish({**view, "name": "values"}, theme)
 
 
 def _main(part: Spec) -> Spec:
     """The layer whose marks the cursor meets: the one with a tooltip that covers most."""
+    part = part.get("vconcat", [part])[0]
     layers = part.get("layer", [part])
     solid = [layer for layer in layers if layer["mark"]["type"] in ("bar", "rect")]
     return (solid or [layer for layer in layers if "tooltip" in layer["encoding"]])[-1 if not solid else 0]
 
 
-def _code(code: Mapping[str, str], now: Sequence[str], theme: Theme) -> Spec:
-    rows = [
-        {"place": at, "line": name, "text": text, "now": name in now} for at, (name, text) in enumerate(code.items())
-    ]
+def _code(code: Mapping[str, str], theme: Theme) -> Spec:
+    rows = [{"place": at, "line": name, "text": text} for at, (name, text) in enumerate(code.items())]
     lit = {"condition": {"param": "under", "empty": False, "value": 1}, "value": 0}
-    ink, look = either("datum.now", theme.ink, theme.muted), {"color": theme.weights[1], "cornerRadius": 3}
-    return code_view(rows, "place", "The code that makes it", WIDTH, lit, ink, **look)
+    look = {"color": theme.weights[1], "cornerRadius": 3}
+    return code_view(rows, "place", "The code that makes it", WIDTH, lit, {"value": theme.ink}, **look)

@@ -20,11 +20,12 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.examples import PAIRS
 from selfattn.lessons import typed_numbers
-from selfattn.numbers import decimal
+from selfattn.numbers import WEIGHT, decimal
 
 REAL = PAIRS[0].first  # the sentence whose "bank" a real head is shown for
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
 BESIDE = 360  # beside a picture at 1440, beneath it at 800
+ROOM, FITS = 280, 28  # pixels of a map beside another one; of a cell with its number
 MOST_TOKENS = 64  # a map with more cells than that is drawn on the Explore pages
 
 
@@ -56,17 +57,22 @@ def example(stop: str, names: Sequence[str]) -> str:
 
 
 def steps(
-    charts: Mapping[str, tuple[str, Spec]], caption: str, now: Sequence[str], code: Mapping[str, str] | None = None
+    charts: Mapping[str, tuple[str, Spec]], caption: str, code: Mapping[str, str] | Sequence[str], columns: int = 0
 ) -> None:
-    """A stop's picture: its steps side by side above the code that makes them; the value under the cursor lights its line."""
-    spec = with_code(charts, code or kernel_code(), now, current_theme())
-    show_chart(spec, caption, name=" and ".join(title for title, _ in charts.values()))
+    """A stop's picture: its steps side by side above the code that makes them; the value under the cursor lights its line.
+
+    code: lines by the name that each makes, or such names of the kernel's own.
+    """
+    lines = code if isinstance(code, Mapping) else kernel_code(*code)
+    name = " and ".join(title for title, _ in charts.values())
+    show_chart(with_code(charts, lines, current_theme(), columns), caption, name=name)
 
 
-def code(*names: str) -> None:
-    """The kernel's lines that make these, under a picture that has no room for them."""
-    lines = kernel_code()
-    st.code("\n".join(lines[name] for name in names), language="python")
+def small_map(matrix: Tensor, tokens: Sequence[str], **looks: Any) -> Spec:
+    """A map that leaves room for another one beside it; its numbers are printed where they fit."""
+    cell = min(64, ROOM // len(tokens))
+    size = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None} if cell > FITS / 2 else {"size": ROOM}
+    return heatmap(matrix, tokens, current_theme(), **size, **looks)
 
 
 def take(text: str) -> None:

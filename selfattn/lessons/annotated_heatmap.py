@@ -3,20 +3,13 @@
 Source: the published figure, whose weights are printed with two decimals.
 """
 
-from collections.abc import Mapping, Sequence
+from functools import partial
 
-from selfattn.kernel import AttentionTrace
 from selfattn.lessons import twelve_tokens
 from selfattn.lessons.twelve_tokens import AMAZING, GOOD, NOT, SOUNDTRACK
 
 QUERIES_AND_KEYS = {NOT: (0.0, 1.0), GOOD: (0.0, 1.0), SOUNDTRACK: (19.0, 19.0), AMAZING: (19.0, 19.0)}
 VALUES = {NOT: (-1.0, 0.0), GOOD: (0.0, 1.0), SOUNDTRACK: (1.0, 1.0), AMAZING: (1.0, 1.0)}
 
-
-def compute(
-    queries_and_keys: Mapping[int, Sequence[float]] = QUERIES_AND_KEYS,
-    values: Mapping[int, Sequence[float]] = VALUES,
-    causal: bool = True,
-) -> AttentionTrace:
-    """The twelve tokens with a causal mask unless told otherwise."""
-    return twelve_tokens.compute(queries_and_keys, values, causal)
+# The twelve tokens with a causal mask unless told otherwise.
+compute = partial(twelve_tokens.compute, queries_and_keys=QUERIES_AND_KEYS, values=VALUES, causal=True)

@@ -38,27 +38,19 @@ def weight_gradient(
     return WeightGradient(float(weight.detach()), for_query, for_keys)
 
 
-def learn(
-    target: int,
-    n_steps: int,
-    rate: float,
-    query: Sequence[float] = worked_example.QUERY,
-    keys: Sequence[Sequence[float]] = worked_example.KEYS,
-    tokens: Sequence[str] = worked_example.TOKENS,
-) -> pd.DataFrame:
-    """Nudge query and keys along the gradient of log(weight on `target`), n_steps times: step, position, token, weight.
+def learn(target: int, n_steps: int, rate: float) -> pd.DataFrame:
+    """Nudge the worked example's query and keys along the gradient of log(weight on `target`), n_steps times.
 
-    The logarithm is what a cross-entropy loss would follow.
+    One row a step and word: step, position, token, weight. The logarithm is what a cross-entropy loss would follow.
     """
-    key = typed_numbers.matrix("Keys", keys)
-    wanted = typed_numbers.vector("Query", query, key.shape[1])
-    typed_numbers.number("Target", target, 0, len(key) - 1)
     typed_numbers.number("Steps", n_steps, 0, 1000)
     typed_numbers.number("Learning rate", rate, 0, 10)
+    wanted = typed_numbers.vector("Query", worked_example.QUERY)
+    key = typed_numbers.matrix("Keys", worked_example.KEYS)
     rows = []
     for step in range(n_steps + 1):
-        weights = attend(wanted[None], key, key).weights[0]
-        rows += [(step, place, token, float(weight)) for place, (token, weight) in enumerate(zip(tokens, weights))]
+        weights = attend(wanted[None], key, key).weights[0].tolist()
+        rows += [(step, at, token, weight) for at, (token, weight) in enumerate(zip(worked_example.TOKENS, weights))]
         gradient = weight_gradient(target, wanted.tolist(), key.tolist())
         # d log(weight) = d weight / weight; a weight of 0 to the last bit has no direction to go.
         share = rate / gradient.weight if gradient.weight > 0 else 0.0

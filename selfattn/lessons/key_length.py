@@ -28,12 +28,6 @@ def compare(
     if bool((lengths == 0).any()) or float(wanted.norm()) == 0:
         raise ValueError("Expected vectors with a direction, got a zero vector, which has none. Change one number.")
     trace = attend(wanted, key, key)
-    cosines = attend(wanted / wanted.norm(), key / lengths[:, None], key, scale=1.0).scores[0]
-    scores, scaled = trace.scores[0].tolist(), trace.scaled[0].tolist()
-    return pd.DataFrame({"name": list(names), "score": scores, "scaled": scaled, "cosine": cosines.tolist()})
-
-
-def score_when_longer(query: Sequence[float], key: Sequence[float], times: float) -> float:
-    """The scaled score of a key made `times` as long: exactly `times` its score, sqrt(d_k) or not."""
-    longer = times * typed_numbers.vector("Key", key, len(query))[None]
-    return float(attend(typed_numbers.vector("Query", query)[None], longer, longer).scaled)
+    cosines = trace.scores[0] / (wanted.norm() * lengths)
+    columns = {"score": trace.scores[0], "scaled": trace.scaled[0], "cosine": cosines}
+    return pd.DataFrame({"name": list(names), **{name: numbers.tolist() for name, numbers in columns.items()}})

@@ -37,9 +37,6 @@ Network = Callable[[Tensor], Tensor]
 class Path:
     """The way from one word to another. Words are counted from 1, as the source does."""
 
-    n: int
-    start: int
-    stop: int
     distance: int  # steps through a recurrent net: |start - stop|
     states_between: int  # states that lie strictly between
     sequential_steps: int  # of the recurrent net, for the whole sentence
@@ -61,11 +58,11 @@ def path(n: int, start: int, stop: int) -> Path:
     if start == stop:
         raise ValueError(f"Expected two different words, got word {start} twice. Choose another.")
     distance = abs(start - stop)
-    return Path(n, start, stop, distance, distance - 1, n, n * n)
+    return Path(distance, distance - 1, n, n * n)
 
 
 def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
-    """Multiplications of one layer: words, network, multiplications, sequential_steps.
+    """Multiplications of one layer: words, network, multiplications.
 
     Recurrent: two d x d matrix products a word, for the word and for the state. Attention: n x n scores and as many
     weighted values, of width d (what table 1 counts), and four d x d projections a word (query, key, value, output).
@@ -73,10 +70,10 @@ def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
     rows = []
     for n in lengths:
         mixing = 2 * n * n * d_model
-        rows.append((n, "recurrent", 2 * n * d_model**2, n))
-        rows.append((n, "attention without projections", mixing, 1))
-        rows.append((n, "attention", mixing + 4 * n * d_model**2, 1))
-    return pd.DataFrame(rows, columns=["words", "network", "multiplications", "sequential_steps"])
+        rows.append((n, "recurrent", 2 * n * d_model**2))
+        rows.append((n, "attention without projections", mixing))
+        rows.append((n, "attention", mixing + 4 * n * d_model**2))
+    return pd.DataFrame(rows, columns=["words", "network", "multiplications"])
 
 
 def signal(

@@ -37,12 +37,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         limits = {
-            "seed": (0, 10_000),
-            "epochs": (1, 30),
-            "width": (2, 32),
-            "magic": (1, LARGEST_NUMBER),
-            "n_samples": (320, 20_000),
-        }
+            "seed": (0, 10_000), "epochs": (1, 30), "width": (2, 32), "magic": (1, LARGEST_NUMBER), "n_samples": (320, 20_000)
+        }  # fmt: skip
         for name, (low, high) in limits.items():
             typed_numbers.number(name, getattr(self, name), low, high)
 

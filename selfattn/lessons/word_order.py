@@ -18,7 +18,6 @@ from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.stand_in_vectors import word_vectors
 
 SENTENCE = ("dog", "bites", "man")
-ORDER = (2, 1, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,19 +40,13 @@ class OrderCheck:
     difference_without: float  # largest difference of a number
 
 
-def shuffle(
-    tokens: Sequence[str] = SENTENCE, order: Sequence[int] = ORDER, positions: bool = False, d_model: int = 8
-) -> Shuffled:
-    """Attend over the words in both orders; positions: add a vector to each place before projecting."""
-    if sorted(order) != list(range(len(tokens))) or not len(tokens):
-        wanted = f"each of 0 to {len(tokens) - 1} once"
-        raise ValueError(f"Expected an order that names {wanted}, got {tuple(order)}. Give a permutation.")
+def shuffle(tokens: Sequence[str] = SENTENCE, positions: bool = False, d_model: int = 8) -> Shuffled:
+    """Attend over the words as they are and in reverse; positions: add a vector to each place before projecting."""
     words = word_vectors(tokens, d_model)
     places = _random(1, len(tokens), d_model) if positions else torch.zeros_like(words)
-    index = torch.tensor(order)
-    first, second = _attend(words + places), _attend(words[index] + places)
-    difference = float((first.context[index] - second.context).abs().max())
-    return Shuffled(tuple(tokens), tuple(tokens[place] for place in order), first, second, difference)
+    first, second = _attend(words + places), _attend(words.flip(0) + places)
+    difference = float((first.context.flip(0) - second.context).abs().max())
+    return Shuffled(tuple(tokens), tuple(tokens)[::-1], first, second, difference)
 
 
 def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> OrderCheck:

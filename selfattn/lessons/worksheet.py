@@ -27,35 +27,31 @@ def page(answers: bool) -> str:
 
 
 def _heading(title: str) -> str:
-    name = "" if title.endswith("answers") else "<p>Name: ______________________________</p>"
-    return f"<h1>{escape(title)}</h1>{name}"
+    return f"<h1>{title}</h1>" + ("" if title.endswith("answers") else "<p>Name: ______________________________</p>")
 
 
 def _softmax(answers: bool) -> str:
     rows = [
-        (row.token, _numbers(key), _blank(f"{row.score:g}", answers), _blank(f"{row.scaled:.2f}", answers),
-         _blank(f"{row.power:.2f}", answers), _blank(f"{row.weight:.2f}", answers))
+        (row.token, _numbers(key), *(_blank(text, answers) for text in
+         (f"{row.score:g}", f"{row.scaled:.2f}", f"{row.power:.2f}", f"{row.weight:.2f}")))
         for row, key in zip(softmax.steps().itertuples(), softmax.KEYS)
     ]  # fmt: skip
     heads = ("word", "key", "score q · k", "divided by √2", "e to that", "weight")
-    query = escape(_numbers(softmax.QUERY))
-    return f"<h2>1. Three words. The query is {query}.</h2>{_table(heads, rows)}"
+    return f"<h2>1. Three words. The query is {_numbers(softmax.QUERY)}.</h2>{_table(heads, rows)}"
 
 
 def _worked(answers: bool) -> str:
     trace = worked_example.compute()
-    steps = worked_example.steps(trace)
     rows = [
-        (row.token, _numbers(key), _numbers(value), _blank(f"{row.score:g}", answers),
-         _blank(f"{row.scaled:.2f}", answers), _blank(f"{row.weight:.0%}", answers))
-        for row, key, value in zip(steps.itertuples(), worked_example.KEYS, worked_example.VALUES)
+        (row.token, _numbers(key), _numbers(value), *(_blank(text, answers) for text in
+         (f"{row.score:g}", f"{row.scaled:.2f}", f"{row.weight:.0%}")))
+        for row, key, value in zip(worked_example.steps(trace).itertuples(), worked_example.KEYS, worked_example.VALUES)
     ]  # fmt: skip
     heads = ("word", "key", "value", "score q · k", "divided by √2", "weight")
     context = _numbers([round(number, 2) for number in trace.context[0].tolist()])
     return (
-        f"<h2>2. “{escape(worked_example.ASKING)}” asks three words. "
-        f"The query is {escape(_numbers(worked_example.QUERY))}.</h2>{_table(heads, rows)}"
-        f"<p>The context (weights × values, added up):</p>{_line(context, answers)}"
+        f"<h2>2. “{worked_example.ASKING}” asks three words. The query is {_numbers(worked_example.QUERY)}.</h2>"
+        f"{_table(heads, rows)}<p>The context (weights × values, added up):</p>{_line(context, answers)}"
     )
 
 
@@ -94,23 +90,15 @@ def _questions(answers: bool) -> str:
 
 
 def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A row's texts, or whole cells where they begin as such."""
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in rows)
-    return f"<table><tr>{head}</tr>{body}</table>"
+    cells = ("".join(cell if cell.startswith("<td") else f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
-def _cell(cell: "str | Blank") -> str:
-    if isinstance(cell, Blank):
-        return f'<td class="answer">{escape(str(cell))}</td>'
-    return f"<td>{escape(cell)}</td>"
-
-
-class Blank(str):
+def _blank(answer: str, answers: bool) -> str:
     """A cell to be filled in: its answer, or nothing."""
-
-
-def _blank(answer: str, answers: bool) -> Blank:
-    return Blank(answer if answers else "")
+    return f'<td class="answer">{escape(answer) if answers else ""}</td>'
 
 
 def _line(answer: str, answers: bool) -> str:

@@ -15,7 +15,6 @@ from selfattn.lessons import (
     tiny_model,
     twelve_tokens,
     typed_numbers,
-    word_order,
     worked_example,
 )
 
@@ -64,7 +63,6 @@ def test_nan_infinite_and_huge_numbers_are_refused(run, bad):
         (lambda: dot_product.dot((0, 0), (1, 1)), "zero vector"),
         (lambda: key_length.compare(keys=((0, 0),), names=("none",)), "zero vector"),
         (lambda: twelve_tokens.compute({12: (1, 1)}), "positions 0 to 11"),
-        (lambda: word_order.shuffle(("a", "b"), (0, 0)), "permutation"),
         (lambda: recurrence.path(5, 2, 2), "two different words"),
         (lambda: recurrence.signal(("a", "b", "c"), 3, 1), "Swap them"),
         (lambda: recurrence.words_of("alone"), "2 to 60 words, got 1"),

@@ -30,7 +30,7 @@ def test_soft_lookup_blends_and_a_low_temperature_makes_it_hard():
 
 
 def test_dividing_by_sqrt_d_does_not_remove_a_keys_length():
-    once, twice = (key_length.score_when_longer((3, 1), (1, 4), times) for times in (1, 2))
+    once, twice = key_length.compare((3, 1), ((1, 4), (2, 8)), ("once", "twice"))["scaled"]
     assert twice == pytest.approx(2 * once)
     found = key_length.compare()
     assert found["scaled"].rank().tolist() == found["score"].rank().tolist()

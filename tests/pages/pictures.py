@@ -81,8 +81,8 @@ def same(drawn, expected, abs_=1e-6):
 def _marks(proto):
     spec = json.loads(proto.spec)
     tables = {each.name: convert_arrow_bytes_to_pandas_df(each.data.data) for each in proto.datasets}
-    steps = spec["vconcat"][0]["hconcat"] if "hconcat" in spec.get("vconcat", [{}])[0] else [spec]
-    return [list(_layers(step, {}, None, tables)) for step in steps]
+    first = spec.get("vconcat", [{}])[0]
+    return [list(_layers(step, {}, None, tables)) for step in first.get("hconcat") or first.get("concat") or [spec]]
 
 
 def _layers(part, channels, records, tables):

@@ -34,7 +34,9 @@ def show(picture, numbers) -> None:
         else:
             both = {f"Q = K of {word}": annotated_heatmap.QUERIES_AND_KEYS[place] for word, place in PLACES.items()}
             typed = teaching.vectors("annotated-heatmap", both)
-            trace = annotated_heatmap.compute(dict(zip(PLACES.values(), typed.values())), causal=causal)
+            trace = annotated_heatmap.compute(
+                queries_and_keys=dict(zip(PLACES.values(), typed.values())), causal=causal
+            )
             tokens, rows = TOKENS, PLACES.values()
         st.caption("Numbers above 60 % of the largest weight are printed light on dark.")
     chart = heatmap(trace.weights, tokens, current_theme(), cell=80 if thread else 48)

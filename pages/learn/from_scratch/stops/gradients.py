@@ -5,6 +5,7 @@ import torch
 
 from selfattn.charts.curves import lines
 from selfattn.charts.heatmap import heatmap
+from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import gradients
@@ -18,28 +19,34 @@ IDEA = (
 )
 QUESTION = "Training wants *it* to attend to *street*. What does it change?"
 OPTIONS = ("every number a little, along the gradient", "a rule for *it*", "only the key of *street*")
+LEARN = {
+    "gradient": "gradient = torch.autograd.grad(weights[0, target], (query, key))",
+    "query": "query = query + rate * gradient[0] / weights[0, target]   # and so the keys",
+}
 TAKE = "Attention is learned: its weights follow from projections, and those from nothing but gradients."
 
 
-def show(*_) -> None:
-    teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt d}\Big(k_i - \sum_j w_j k_j\Big)")
-    with st.container(horizontal=True):
+def show(picture, numbers) -> None:
+    with numbers:
         token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
-        n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps", width=260)
-        rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate", width=260)
+        n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
+        rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
     target, theme = TOKENS.index(token), current_theme()
     gradient = gradients.weight_gradient(target)
     history = gradients.learn(target, n_steps, rate)
     weight = history[history["position"] == target]["weight"]
     matrix = torch.cat([gradient.query[None], gradient.keys])
     rows = ("query of it", *(f"key of {key}" for key in TOKENS))
-    with teaching.row():
-        looks = {"kind": "signed", "names": ("vector", "number"), "cell": 56, "numbers": "+.3f"}
-        chart = heatmap(matrix, rows, theme, columns=("1", "2"), **looks)
-        caption = f"The weight is {gradient.weight:.3f}; blue numbers should grow, red ones shrink."
-        teaching.figure(f"Gradient of the weight on “{token}”", chart, caption, 360)
-        looks = {"titles": ("step", "weight"), "domain": (0, 1), "size": (380, 230)}
-        chart = lines(history, "step", "weight", theme, "token", **looks)
-        caption = f'After {n_steps} steps "{token}" has {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
-        teaching.figure("Following it, step by step", chart, caption, 460)
-    st.code("gradient = torch.autograd.grad(weights[0, target], (query, key))", language="python")
+    looks = {"kind": "signed", "names": ("vector", "number"), "cell": 56, "numbers": "+.3f"}
+    curve = {"titles": ("step", "weight"), "domain": (0, 1), "size": (330, 230)}
+    charts = {
+        "gradient": (f"Gradient of the weight on “{token}”", heatmap(matrix, rows, theme, columns=("1", "2"), **looks)),
+        "weights": ("Following it, step by step", lines(history, "step", "weight", theme, "token", **curve)),
+    }
+    caption = (
+        f"The weight is {gradient.weight:.3f}; blue numbers should grow, red ones shrink. "
+        f'After {n_steps} steps "{token}" has {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
+    )
+    with picture:
+        teaching.steps(charts, caption, kernel_code("weights") | LEARN)
+        teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt d}\Big(k_i - \sum_j w_j k_j\Big)")

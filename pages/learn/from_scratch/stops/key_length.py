@@ -25,9 +25,9 @@ def show(picture, numbers) -> None:
     with numbers, teaching.messages():
         query, names, keys = EXAMPLES[teaching.example("magnitude", tuple(EXAMPLES))]
         typed = teaching.vectors("magnitude", {"query": query, **dict(zip(names, keys))})
-        found = key_length.compare(typed["query"], [typed[name] for name in names], names).rename(
-            columns={"name": "token"}
-        )
+        wanted, *keys = typed.values()
+        found = key_length.compare(wanted, keys, names).rename(columns={"name": "token"})
+        twice = key_length.compare(wanted, [[2 * number for number in keys[1]]], ["twice as long"]).scaled[0]
     short, long = found.iloc[0], found.iloc[1]
     same = list(found.score.rank()) == list(found.scaled.rank())
     titles = {"score": "Score: the dot product", "scaled": "Scaled: divided by √d", "cosine": "Cosine: the angle alone"}
@@ -35,19 +35,18 @@ def show(picture, numbers) -> None:
         {"score": "scores"}.get(column, column): (title, bar_list(found, column, current_theme(), width=110))
         for column, title in titles.items()
     }
-    once, twice = (key_length.score_when_longer(query, keys[1], times) for times in (1, 2))
     with picture:
         teaching.steps(
             charts,
             f"{long.token}: {plain(long.score)}; {short.token}: {plain(short.score)}. Scaled: the "
             f"{'same order' if same else 'order has changed'}. By angle alone {short.token} has {decimal(short.cosine)}, "
             f"{long.token} {decimal(long.cosine)}.",
-            ("scores", "scaled"),
-            kernel_code() | {"cosine": "cosine = scores / (query.norm() * key.norm())   # not in attention"},
+            kernel_code("scores", "scaled")
+            | {"cosine": "cosine = scores / (query.norm() * key.norm())   # not in attention"},
         )
         teaching.prose(
-            f"**Does dividing by √d cure it?** No: the scaled score of the key {vector(keys[1])} is {once:.2f}, of one twice as "
-            f"long {twice:.2f}. Comparing *cosines* would remove length altogether; attention doesn't do that, and a model may "
-            "use a key's length to draw weight."
+            f"**Does dividing by √d cure it?** No: the scaled score of the key {vector(keys[1])} is {long.scaled:.2f}, of one "
+            f"twice as long {twice:.2f}. Comparing *cosines* would remove length altogether; attention doesn't do that, and a "
+            "model may use a key's length to draw weight."
         )
         teaching.real_head("scores")

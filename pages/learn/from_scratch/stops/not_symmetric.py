@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from selfattn.charts.heatmap import heatmap
+from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import not_symmetric
 
 TITLE = "Not symmetric"
@@ -20,20 +19,25 @@ TAKE = (
 )
 
 
-def show(*_) -> None:
-    _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
-    n = len(encoding.tokens)
-    st.text(
-        f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart, all in one step."
-    )
-    tokens, weights, theme = encoding.tokens, encoding.weights(*head), current_theme()
+def show(picture, numbers) -> None:
+    with numbers:
+        _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
+        n = len(encoding.tokens)
+        st.text(
+            f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart, all in one "
+            "step."
+        )
+    tokens, weights = encoding.tokens, encoding.weights(*head)
     most = not_symmetric.asymmetry(weights)
     a, b = tokens[most.row], tokens[most.column]
-    with teaching.row():
-        chart = heatmap(weights, tokens, theme, cell=28, numbers=None)
-        caption = f'"{a}" gives "{b}" {most.forth:.2f}; "{b}" gives "{a}" {most.back:.2f}.'
-        teaching.figure("Weights of this head", chart, caption, 560)
-        chart = heatmap(weights - weights.T, tokens, theme, kind="signed", cell=28, numbers=None)
-        caption = f"Over all pairs the two directions differ by {most.mean_difference:.2f} on average."
-        teaching.figure("Forth minus back", chart, caption, 560)
-    teaching.code("scores", "weights")
+    charts = {
+        "weights": ("Weights of this head", teaching.small_map(weights, tokens)),
+        "difference": ("Forth minus back", teaching.small_map(weights - weights.T, tokens, kind="signed")),
+    }
+    caption = (
+        f'"{a}" gives "{b}" {most.forth:.2f}; "{b}" gives "{a}" {most.back:.2f}. Over all pairs the two directions differ by '
+        f"{most.mean_difference:.2f} on average."
+    )
+    code = kernel_code("scores", "weights") | {"difference": "difference = weights - weights.T   # not in attention"}
+    with picture:
+        teaching.steps(charts, caption, code)

@@ -19,19 +19,17 @@ OPTIONS = ("they stay as they are", "each shrinks a little", "the padding takes 
 TAKE = "Padding is hidden by the mask: a sentence gets the same numbers alone and in a batch."
 
 
-def show(*_) -> None:
-    encoder, encoding, head = teaching.choose_head("padding-mask", "The bank approved the loan.")
-    tokens, plain = encoding.tokens, encoding.trace(*head)
-    n = len(tokens)
-    room = encoder.max_tokens - n
-    if room < 1:
-        st.text(f"The sentence fills the encoder's {encoder.max_tokens} tokens: there is no room for padding.")
-        return
-    with st.container(horizontal=True):
-        extra = st.slider("Tokens of padding", 1, min(16, room), min(4, room), key="padding-mask.extra", width=260)
-        row = st.selectbox(
-            "The row of", range(n), min(2, n - 1), lambda i: f"{i}: {tokens[i]}", key="padding-mask.row", width=260
-        )
+def show(picture, numbers) -> None:
+    with numbers:
+        encoder, encoding, head = teaching.choose_head("padding-mask", "The bank approved the loan.")
+        tokens, plain = encoding.tokens, encoding.trace(*head)
+        n = len(tokens)
+        room = encoder.max_tokens - n
+        if room < 1:
+            st.text(f"The sentence fills the encoder's {encoder.max_tokens} tokens: there is no room for padding.")
+            return
+        extra = st.slider("Tokens of padding", 1, min(16, room), min(4, room), key="padding-mask.extra")
+        row = st.selectbox("The row of", range(n), min(2, n - 1), lambda i: f"{i}: {tokens[i]}", key="padding-mask.row")
     padded = cached(
         encoder,
         ("padded", encoding.text, n + extra),
@@ -41,13 +39,10 @@ def show(*_) -> None:
     trace, theme = padded.trace(*head), current_theme()
     error = float((trace.weights[:n, :n] - plain.weights).abs().max())
     share = float(trace.weights[:n, n:].sum(-1).max())
-    readings = {
-        "masked": captions.hidden_tokens({"this row": trace.masked[row]}),
-        "weights": captions.padding(n, extra, share, error),
-    }
-    with teaching.row():
-        for name, reading in readings.items():
-            values = getattr(trace, name)[row].tolist()
-            chart = bars([Row("", values, padded.tokens, theme.sentence_a, row)], theme, what=name, height=90)
-            teaching.figure(name.capitalize(), chart, reading, 480)
-    teaching.code("masked", "weights")
+    charts = {}
+    for name in ("masked", "weights"):
+        shown = Row("", getattr(trace, name)[row].tolist(), padded.tokens, theme.sentence_a, row)
+        charts[name] = name.capitalize(), bars([shown], theme, what=name, width=640, height=90)
+    hidden = captions.hidden_tokens({"this row": trace.masked[row]})
+    with picture:
+        teaching.steps(charts, f"{hidden} {captions.padding(n, extra, share, error)}", tuple(charts), columns=1)

@@ -70,7 +70,7 @@ def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made
         f'"{words[ROW]}" becomes the {role} {vector(made[ROW], 2)}. Its first number, term by term: '
         f"{terms} = {plain(float(made[ROW, 0]))}."
     )
-    teaching.steps(charts, caption, (role,), code)
+    teaching.steps(charts, caption, code)
 
 
 def _shapes(n: int, d_model: int, d_k: int) -> pd.DataFrame:

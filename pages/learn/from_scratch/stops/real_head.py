@@ -29,20 +29,26 @@ OPTIONS = (
 TAKE = "A real head's arithmetic is what you have just done. What a head attends to is seen; what it does is tested, by a swap."
 
 
-def show(*_) -> None:
+def show(picture, numbers) -> None:
     encoder, pair = current_encoder(), PAIRS[0]
-    chosen = st.radio("Head", ("L5 H7", "L0 H10"), key="real-head.head", horizontal=True)
-    head = Head(*(int(part[1:]) for part in chosen.split()))
-    head = Head(min(head.layer, encoder.n_layers - 1), min(head.head, encoder.n_heads - 1))
-    with teaching.row():
-        for name, sentence in (("A", pair.first), ("B", pair.second)):
-            encoding = cached_encode(encoder, sentence)
-            row = encoding.weights(*head)[first_word(encoding, pair.word).start].tolist()
-            frame = pd.DataFrame({"token": encoding.tokens, "weight": row})
-            answer = first_word(encoding, "river" if name == "A" else "loan")
-            caption = f'{sentence} "{pair.word}" gives "{answer.text}" {weight(row[answer.start])}.'
-            chart = bar_list(frame, "weight", current_theme(), domain=(0, 1.2), width=380)
-            teaching.figure(f"{name}: what “bank” attends to in {head}", chart, caption, 540)
-    teaching.code("scores", "scaled", "weights", "context")
-    link = urlencode({"model": "all-MiniLM-L6-v2", "example": pair.word, "head": str(head)})
-    st.markdown(f"### [Now a real head: swap it →](./?{link})")
+    with numbers:
+        chosen = st.radio("Head", ("L5 H7", "L0 H10"), key="real-head.head", horizontal=True)
+        head = Head(*(int(part[1:]) for part in chosen.split()))
+        head = Head(min(head.layer, encoder.n_layers - 1), min(head.head, encoder.n_heads - 1))
+    charts, said = {}, []
+    for name, sentence, answer in (("A", pair.first, "river"), ("B", pair.second, "loan")):
+        encoding = cached_encode(encoder, sentence)
+        row = encoding.weights(*head)[first_word(encoding, pair.word).start].tolist()
+        said.append(f'{sentence} "{pair.word}" gives "{answer}" {weight(row[first_word(encoding, answer).start])}.')
+        chart = bar_list(
+            pd.DataFrame({"token": encoding.tokens, "weight": row}),
+            "weight",
+            current_theme(),
+            domain=(0, 1.3),
+            width=220,
+        )
+        charts[f"weights {name}"] = f"{name}: what “bank” attends to in {head}", chart
+    with picture:
+        teaching.steps(charts, " ".join(said), ("scores", "scaled", "weights", "context"))
+        link = urlencode({"model": "all-MiniLM-L6-v2", "example": pair.word, "head": str(head)})
+        st.markdown(f"### [Now a real head: swap it →](./?{link})")

@@ -51,7 +51,7 @@ def show(picture, numbers) -> None:
             f'{vector(made.total, 2)}. "bank" is now more about '
             f"{'neither' if nothing else NUMBERS[int(made.total[:2].argmax())]}."
         )
-        teaching.steps({"total": ("What becomes of “bank”", chart)}, caption, ("added", "total", "normed"), code)
+        teaching.steps({"total": ("What becomes of “bank”", chart)}, caption, code)
 
 
 def _real() -> None:

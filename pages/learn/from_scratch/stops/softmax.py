@@ -48,7 +48,7 @@ def show(picture, numbers) -> None:
             f"Scores from {plain(steps.score.min())} to {plain(steps.score.max())}; "
             + " + ".join(decimal(weight) for weight in steps.weight)
             + rest,
-            ("scaled", "powers", "total", "weights"),
+            ("scores", "scaled", "powers", "total", "weights"),
         )
         teaching.prose(
             "A score that is larger by 1 gets e ≈ 2.7 times the weight. Strong attention to several words goes as far as the "

@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import current_theme, show_error
+from selfattn.dashboard.figures import show_error
 from selfattn.lessons import word_order
 from selfattn.numbers import error
 
@@ -21,38 +20,39 @@ TAKE = "Order must be added to the embeddings: attention itself doesn't see it."
 MOST = 8
 
 
-def show(*_) -> None:
+def show(picture, numbers) -> None:
     published = {"order.words": " ".join(word_order.SENTENCE)}
-    with teaching.row():
+    with numbers:
         st.session_state.setdefault("order.words", published["order.words"])
-        words = st.text_input("Your words, two to eight", key="order.words", width=300).split()
+        words = st.text_input("Your words, two to eight", key="order.words").split()
         teaching.reset("order", published, "Reset the words")
-    if not 2 <= len(words) <= MOST or len(set(words)) < len(words):
-        show_error(
-            f"Expected two to {MOST} different words, got {len(words)} ({len(set(words))} different). Change them."
+        if not 2 <= len(words) <= MOST or len(set(words)) < len(words):
+            show_error(
+                f"Expected two to {MOST} different words, got {len(words)} ({len(set(words))} different). Change them."
+            )
+            return
+        positions = st.toggle("Add a vector for each position", key="order.positions")
+        shuffled = word_order.shuffle(words, positions)
+        st.expander("Details").text(
+            f"Largest difference between a word's context in one order and in the other: {error(shuffled.difference)}"
         )
-        return
-    positions = st.toggle("Add a vector for each position", key="order.positions")
-    shuffled = word_order.shuffle(words, range(len(words))[::-1], positions=positions)
-    with teaching.row():
-        for title, trace, tokens in (
-            ("Your order", shuffled.first, shuffled.tokens),
-            ("The other way round", shuffled.second, shuffled.shuffled_tokens),
-        ):
-            row = trace.weights[tokens.index(words[0])].tolist()
-            weights = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, row))
-            chart = heatmap(trace.weights, tokens, current_theme(), maximum=1.0, cell=52)
-            teaching.figure(title, chart, f"{words[0]} attends to: {weights}.", 300 if len(words) < 5 else 460)
-    st.expander("Details").text(
-        f"Largest difference between a word's context in one order and in the other: {error(shuffled.difference)}"
-    )
-    teaching.prose(
-        "**Shuffling the words only shuffles the rows.** A sum doesn't know the order of its terms."
-        if shuffled.difference < 1e-9
-        else "**With positions the two sentences differ.** The word's vector now says where it stands, too."
-    )
-    teaching.code("scores", "context")
-    _on_encoder()
+        _on_encoder()
+    charts, said = {}, []
+    for name, title, trace, tokens in (
+        ("weights", "Your order", shuffled.first, shuffled.tokens),
+        ("weights of the other", "The other way round", shuffled.second, shuffled.shuffled_tokens),
+    ):
+        row = trace.weights[tokens.index(words[0])].tolist()
+        said.append(", ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, row)))
+        charts[name] = title, teaching.small_map(trace.weights, tokens, maximum=1.0)
+    with picture:
+        caption = f"{words[0]} attends to: {said[0]}. The other way round: {said[1]}."
+        teaching.steps(charts, caption, ("scores", "weights", "context"))
+        teaching.prose(
+            "**Shuffling the words only shuffles the rows.** A sum doesn't know the order of its terms."
+            if shuffled.difference < 1e-9
+            else "**With positions the two sentences differ.** The word's vector now says where it stands, too."
+        )
 
 
 def _on_encoder() -> None:

@@ -47,7 +47,9 @@ def show(picture, numbers) -> None:
     terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(steps.weight, trace.value))
     with picture:
         caption = f'Scores {scores}. "{best.token}" gets {share(best.weight)}.'
-        teaching.steps(charts, caption, ("scores", "scaled", "weights", "context"), kernel_code(trace))
+        teaching.steps(
+            charts, caption, kernel_code("scores", "scaled", "powers", "total", "weights", "context", trace=trace)
+        )
         st.text(f"{terms}  =  {vector(trace.context[0], 2)}", width="stretch")
         if which == IT:
             teaching.prose(
