@@ -97,6 +97,29 @@ def test_a_class_link_opens_unrevealed_and_a_choice_reveals(server, page):
     assert download.value.suggested_filename == "self-attention-answer-sheet.html"
 
 
+LIT = """() => [...document.querySelectorAll('.code_layer_1_marks text')].filter((_, row) =>
+    getComputedStyle(document.querySelectorAll('.code_layer_0_marks path')[row]).opacity === '1').map(each => each.textContent)"""
+
+
+@pytest.mark.parametrize(
+    ("slug", "values", "line"),
+    [
+        ("learned", "[class*=concat_1_layer_0_layer_1_marks] path", "weights = powers / total"),
+        ("kernel", ".on_datum_line_marks path", "context = weights @ value"),
+    ],
+)
+def test_the_value_under_the_cursor_lights_its_line_of_code(server, page, slug, values, line):
+    open_page(page, f"{server}/from-scratch?stop={slug}&reveal=yes")
+    value = page.locator(values).last
+    expect(value).to_be_attached()
+    value.scroll_into_view_if_needed()
+    assert page.evaluate(LIT) == []
+    value.hover(force=True)
+    eventually(page, lambda: [text.startswith(line) for text in page.evaluate(LIT)] == [True])
+    page.mouse.move(5, 5)
+    eventually(page, lambda: page.evaluate(LIT) == [])
+
+
 def test_training_shows_its_progress_and_can_be_stopped(server, page):
     open_page(page, f"{server}/train-a-tiny-one")
     epochs = page.get_by_label("Epochs")
