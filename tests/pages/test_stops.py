@@ -428,7 +428,7 @@ def test_kernel_source():
     assert "def attend(" in shown and all(
         line in shown for line in ("scores = query @ key", "context = weights @ value")
     )
-    texts = mark(charts(at)[0], "text").values("text")
+    texts = [text.replace("\u00a0", " ") for text in mark(charts(at)[0], "text").values("text")]
     trace = kernel.attend(*(torch.tensor(n).double() for n in ([(3, 1)], worked_example.KEYS, worked_example.VALUES)))
     for name in ("scores", "scaled", "weights", "context"):
         row = ", ".join(f"{number:.2f}" for number in getattr(trace, name)[0].tolist())
