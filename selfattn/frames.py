@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.compare import align
+from selfattn.analysis.interventions import PairInterchange
 from selfattn.analysis.measures import weighted_values
 from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
@@ -101,6 +102,26 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
     heads = [Head(*place) for place in np.ndindex(*next(iter(measures.values())).shape)]
     columns = {name: values.flatten().tolist() for name, values in measures.items()}
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
+
+
+def interchange_frame(swapped: PairInterchange) -> pd.DataFrame:
+    """`heads_frame` of `interchange_pair`: share, a_from_b, b_from_a, and control and cosine where they were measured.
+
+    Of `knock_out_effect`: heads_frame(effect=...). Where sets of heads were asked for: sets_frame.
+    """
+    frame = heads_frame(**vars(swapped))
+    return frame.drop(columns=[name for name in ("control", "cosine") if frame[name].isna().all()])
+
+
+def sets_frame(sets: Sequence[Head | tuple[Head, ...]], **measures: Tensor) -> pd.DataFrame:
+    """One row for each set of heads that was swapped or removed together: heads ("L0 H4 + L5 H7"), n, and the measures.
+
+    sets: as `heads` of `interchange_pair`, `knock_out_effect` and `Encoder.knock_out` took them; measures: (sets,) each.
+    """
+    chosen = [each if each == () or isinstance(each[0], tuple) else (each,) for each in sets]
+    columns = {name: values.tolist() for name, values in measures.items()}
+    names = [" + ".join(str(Head(*head)) for head in each) for each in chosen]
+    return pd.DataFrame({"heads": names, "n": [len(each) for each in chosen], **columns})
 
 
 def steps_frame(trace: AttentionTrace, positions: Sequence[int], tokens: Sequence[str], sentence: str) -> pd.DataFrame:

@@ -11,23 +11,36 @@ from collections.abc import Hashable
 
 import altair as alt
 import pandas as pd
+import torch
 
 from selfattn.analysis.interventions import interchange_pair, knock_out_effect
-from selfattn.analysis.measures import drift
+from selfattn.analysis.measures import drift, head_measures
 from selfattn.analysis.word_map import word_map
 from selfattn.charts.bars import bar_list
 from selfattn.charts.curves import drift_curve, lines
-from selfattn.charts.head_map import head_map
+from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
 from selfattn.charts.heatmap import heatmap
+from selfattn.charts.kernel_steps import kernel_steps
 from selfattn.charts.theme import LIGHT, Theme
 from selfattn.charts.two_sentences import maps_of_two
 from selfattn.charts.two_sentences import two_sentences as figure
+from selfattn.charts.word_strip import word_strip
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.projections import ProjectionsUnknown, project
-from selfattn.frames import drift_frame, handed_over_frame, heads_frame, named_heads, strip_frame
+from selfattn.frames import (
+    context_columns,
+    drift_frame,
+    handed_over_frame,
+    heads_frame,
+    interchange_frame,
+    named_heads,
+    steps_frame,
+    strip_frame,
+    strip_rows,
+)
 from selfattn.senses import InterchangeReport
 from selfattn.words import Word, find, shared_words
 
@@ -69,6 +82,52 @@ def two_sentences(
     return alt.Chart.from_dict(figure(pd.concat(strips), drawn.values(), theme))
 
 
+def all_heads(
+    encoder: Encoder,
+    text: str,
+    measure: str = "entropy",
+    *,
+    pair: str | None = None,
+    chosen: str = "",
+    theme: Theme = LIGHT,
+) -> alt.TopLevelMixin:
+    """Every head's map on a text, small; a click on one opens it beneath (at first `chosen`, "L0 H10").
+
+    measure: of `analysis.measures.head_measures`, in the strip under each map. What it doesn't say: what a head is for. A
+    pattern on one text may be the text's own, and attention is not explanation.
+    """
+    encoding = encoder.encode(text, pair)
+    maps = [weights.numpy() for layer in range(encoder.n_layers) for weights in encoding.weights(layer)]
+    frame = heads_frame(**head_measures(encoding))
+    grid = head_grid(maps, frame, measure, theme, "", columns=encoder.n_heads)
+    large = {head: heatmap(own, encoding.tokens, theme, maximum=1.0) for head, own in zip(encoder.all_heads, maps)}
+    return alt.Chart.from_dict(opened_by_a_click(grid, large, _first(frame, measure, chosen)))
+
+
+def steps(
+    encoder: Encoder,
+    first: str,
+    second: str,
+    word: str | None = None,
+    *,
+    at: tuple[int, int] = (1, 1),
+    layer: int,
+    head: int,
+    theme: Theme = LIGHT,
+) -> alt.TopLevelMixin:
+    """How a head computes what it hands a word, in two sentences: scores, scaled, masked, weights, shares, context.
+
+    The buttons light one step and the kernel's lines that make it. word, at: as in `two_sentences`. What it doesn't say: what
+    the numbers mean. It is the arithmetic softmax(QKᵀ/√d)V, recomputed; later layers decide what becomes of it.
+    """
+    columns, context = [], []
+    for name, (encoding, own) in _sides(encoder, first, second, word, at).items():
+        trace, pieces = encoding.trace(layer, head, slice(own.start, own.stop)), range(own.stop - own.start)
+        columns.append(steps_frame(trace, pieces, encoding.tokens, name))
+        context.append(pd.DataFrame(context_columns(trace, pieces, name)))
+    return alt.Chart.from_dict(kernel_steps(pd.concat(columns), pd.concat(context), theme))
+
+
 def removals(
     encoder: Encoder, first: str, second: str, word: str | None = None, *, chosen: str = "", theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
@@ -90,19 +149,30 @@ def swaps(
 ) -> alt.TopLevelMixin:
     """All heads: how far a word moves to the other sentence's when each one's output at it is swapped (1: it arrives).
 
-    control: a sentence of the first's sense; what its outputs move is in the tooltips. Numbers:
-    `analysis.interventions.interchange_pair`. What it doesn't say: one pair is a hint, over other pairs other heads lead;
-    donors carry topic as well as sense; only the word's own position is swapped, so what other positions gathered for it counts
-    to the head that fetched it.
+    A click on a head opens what the word attends to in it, in both sentences (at first `chosen`, "L0 H10", or the leading head).
+    control: a sentence of the first's sense; what its outputs move is in the tooltips. Numbers: `frames.interchange_frame`.
+    What it doesn't say: one pair is a hint, over other pairs other heads lead; donors carry topic as well as sense; only the
+    word's own position is swapped, so what other positions gathered for it counts to the head that fetched it.
     """
-    (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
-    places = [(a.text, in_a.positions), (b.text, in_b.positions)]
+    sides = _sides(encoder, first, second, word)
+    places = [(encoding.text, own.positions) for encoding, own in sides.values()]
     if control is not None:
-        places.append((control, _find(encoder.encode(control), in_a.text).positions))
-    swapped = interchange_pair(encoder, *places)
-    beside = {"control": swapped.control} if control is not None else {}
-    frame = heads_frame(share=swapped.share, a_from_b=swapped.a_from_b, b_from_a=swapped.b_from_a, **beside)
-    return alt.Chart.from_dict(head_map(frame, "share", theme, chosen, title="share of the way"))
+        places.append((control, _find(encoder.encode(control), sides["A"][1].text).positions))
+    frame = interchange_frame(interchange_pair(encoder, *places))
+    heads = head_map(frame, "share", theme, "", title="share of the way")
+    rows = {
+        name: torch.stack([encoding.rows(position) for position in own.positions]).mean(0)
+        for name, (encoding, own) in sides.items()
+    }
+    strips = {
+        at: [
+            line for name, (encoding, own) in sides.items() for line in strip_rows(encoding, rows[name][at], own, name)
+        ]
+        for at in encoder.all_heads
+    }
+    most = max(line["weight"] for strip in strips.values() for line in strip)
+    words = {at: word_strip(strip, theme, width=620, maximum=most) for at, strip in strips.items()}
+    return alt.Chart.from_dict(opened_by_a_click(heads, words, _first(frame, "share", chosen)))
 
 
 def handed_over(
@@ -174,6 +244,14 @@ def parting(
     (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
     curve = drift_frame(**{"A against B": drift(a, in_a.positions, b, in_b.positions)})
     return alt.Chart.from_dict(drift_curve(curve, theme, {"A against B": theme.ink}))
+
+
+def _first(frame: pd.DataFrame, measure: str, chosen: str) -> Head:
+    """The head named `chosen`, or where none is, that of the largest number."""
+    if chosen and chosen not in set(frame["name"]):
+        raise ValueError(f"Expected a head from {frame['name'].iloc[0]} to {frame['name'].iloc[-1]}, got {chosen!r}.")
+    row = frame[frame["name"] == chosen] if chosen else frame.nlargest(1, measure)
+    return Head(*next(row[["layer", "head"]].itertuples(index=False))) if len(row) else Head(0, 0)
 
 
 def _sides(

@@ -8,12 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+import vl_convert
+from playwright.sync_api import expect
 
 from selfattn import TextError, notebook
 from selfattn.analysis.interventions import interchange_pair
 from selfattn.charts.vega import drawn_frame
 from selfattn.export.files import draw_svg
 from selfattn.senses import InterchangeReport
+from tests.charts.scene import drawn as scene_items
 
 PAIR = ("The bank of the river.", "The bank approved the loan.")
 
@@ -94,14 +97,65 @@ def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder):
     assert frame["name"][3 * 12 + 7] == "L3 H7"
 
 
+def beneath(chart):
+    """What the figure beneath the heads draws at first: its marks' descriptions, in the order they are drawn."""
+    spec = chart.to_dict(validate=True)
+    return [item.get("description", "") for item in scene_items(spec, "rect")]
+
+
 @pytest.mark.slow
-def test_swaps_draws_how_far_each_head_moves_the_word(encoder):
-    frame = drawn(notebook.swaps(encoder, *CRANES, "A crane stood at the harbour.", "crane", chosen="L3 H7"))
+def test_swaps_draws_how_far_each_head_moves_the_word_and_opens_what_the_word_attends_to(encoder):
     places = [(text, (place,)) for text, place in zip((*CRANES, "A crane stood at the harbour."), (3, 2, 2))]
     expected = interchange_pair(encoder, *places)
-    np.testing.assert_allclose(frame["share"], expected.share.flatten(), atol=1e-5)
-    np.testing.assert_allclose(frame["control"], expected.control.flatten(), atol=1e-5)
+    leading = int(expected.share.argmax())
+    for chosen, (layer, head) in {"L3 H7": (3, 7), "": divmod(leading, 12)}.items():
+        chart = notebook.swaps(encoder, *CRANES, "A crane stood at the harbour.", "crane", chosen=chosen)
+        frame = drawn(chart).dropna(subset="share")
+        np.testing.assert_allclose(frame["share"], expected.share.flatten(), atol=1e-5)
+        np.testing.assert_allclose(frame["control"], expected.control.flatten(), atol=1e-5)
+        rows = [encoder.reference_weights(text)[layer, head, place] for text, (place,) in places[:2]]
+        waded = rows[1][3:5].sum()  # two tokens
+        wanted = [*rows[0].tolist(), *rows[1][:3].tolist(), float(waded), *rows[1][5:].tolist()]
+        found = [re.search(r"; weight: ([\d.]+)", text) for text in beneath(chart)]
+        assert [float(match[1]) for match in found if match] == pytest.approx(wanted, abs=1e-4)
     assert "control" not in drawn(notebook.swaps(encoder, *CRANES, word="crane"))
+    with pytest.raises(ValueError, match="Expected a head from L0 H0 to L5 H11, got 'L6 H0'"):
+        notebook.swaps(encoder, *CRANES, word="crane", chosen="L6 H0")
+
+
+@pytest.mark.slow
+def test_all_heads_draws_every_map_and_opens_the_chosen_ones_own_weights(encoder):
+    weights = encoder.reference_weights(CRANES[0])
+    chart = notebook.all_heads(encoder, CRANES[0], "itself", chosen="L3 H7")
+    cells = [re.search(r"; weight: ([\d.]+)", text) for text in beneath(chart) if "from: " in text]
+    np.testing.assert_allclose([float(cell[1]) for cell in cells], weights[3, 7].flatten(), atol=1e-4)
+    strips = drawn(chart).dropna(subset="itself")
+    assert strips["itself"][3 * 12 + 7] == pytest.approx(float(weights[3, 7].diagonal()[1:-1].mean()), abs=1e-5)
+
+
+@pytest.mark.slow
+def test_steps_draws_the_words_row_of_each_step_behind_buttons(encoder):
+    chart = notebook.steps(encoder, *CRANES, "crane", layer=3, head=7)
+    frame = drawn(chart)
+    rows = frame[(frame["step"] == "weights") & (frame["sentence"] == "B")].drop_duplicates("key_pos")
+    np.testing.assert_allclose(rows["value"], encoder.reference_weights(CRANES[1])[3, 7, 2], atol=1e-5)
+    assert chart.to_dict()["params"][0]["bind"]["options"] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("name", ["all_heads", "steps", "swaps", "handed_over", "brought_in", "sources", "reliability"])
+def test_a_figures_docstring_has_what_it_does_not_say(name):
+    assert "What it doesn't say: " in getattr(notebook, name).__doc__
+
+
+@pytest.mark.browser
+def test_a_click_on_a_head_opens_it_in_any_browser(encoder, page):
+    spec = notebook.swaps(encoder, *PAIR).to_dict()
+    page.set_content(vl_convert.vegalite_to_html(spec, bundle=True, renderer="svg"))
+    words = page.locator("[aria-label*='sentence: A; word: river']").first
+    expect(words).to_have_attribute("aria-label", re.compile(r"weight: 0\.29"))  # L5 H7, which leads
+    page.locator("path[aria-label='L0 H10']").first.click()
+    expect(words).to_have_attribute("aria-label", re.compile(r"weight: 0\.6[12]"))
+    expect(page.locator("svg text", has_text="L0 H10")).to_be_visible()
 
 
 @pytest.mark.slow

@@ -3,13 +3,14 @@
 The grid is one picture with one transparent rectangle a head, so it paints in the same time at any length.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, calculate, field, layered, marks, nominal, picture, scale, stretched
+from selfattn.charts.vega import Spec, calculate, field, layered, marks, nominal, picture, scale, stacked, stretched
+from selfattn.encoders.capture import Head
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
 PIXELS = 1_000_000  # of the composed picture, at most
@@ -59,6 +60,40 @@ def outlined(chart: Spec, chosen: str) -> Spec:
     """A `head_map` with another head outlined."""
     cells, outline = chart["layer"]
     return {**chart, "layer": [cells, {**outline, "transform": [_here(chosen)]}]}
+
+
+def opened_by_a_click(heads: Spec, details: Mapping[Head, Spec], first: Head) -> Spec:
+    """A `head_map` or `head_grid` above the picture of the head that a click picks, at first `first`; all in the browser.
+
+    details: a picture for every head, all of one form (layers over named datasets): they differ in their records only. Each
+    head's records travel as one, column by column, and only those of the picked head are laid out.
+    """
+    (pick,) = heads["params"]
+    picked = {"filter": {"param": pick["name"], "empty": False}}
+    outline = [
+        {**layer, "transform": [picked if "filter" in step else step for step in layer.get("transform", [])]}
+        for layer in heads["layer"]
+    ]
+    one = details[first]
+    columns = {name: list(rows[0]) for name, rows in one["datasets"].items()}
+    opened = [
+        {**layer, "transform": [picked, {"flatten": columns[layer["data"]["name"]]}, *layer.get("transform", [])]}
+        for layer in one["layer"]
+    ]
+    datasets = {
+        name: [
+            {"layer": at.layer, "head": at.head, **{key: [row[key] for row in spec["datasets"][name]] for key in keys}}
+            for at, spec in details.items()
+        ]
+        for name, keys in columns.items()
+    }
+    title = (
+        f"isDefined({pick['name']}.layer) ? 'L' + {pick['name']}.layer + ' H' + {pick['name']}.head : 'Click a head.'"
+    )
+    above = {key: part for key, part in heads.items() if key != "params"} | {"layer": outline}
+    below = {key: part for key, part in one.items() if key != "datasets"} | {"layer": opened}
+    whole = stacked(above, {**below, "title": {"text": {"expr": title}}})
+    return {**whole, "datasets": datasets, "params": [{**pick, "value": [first._asdict()]}]}
 
 
 def _measures(frame: pd.DataFrame) -> list[str]:

@@ -61,7 +61,7 @@ def _whole(chart: Spec) -> Spec:
 
 
 def _part(chart: Spec) -> Spec:
-    """A chart that can stand inside another: its records stand where they are used, not at the top."""
+    """A chart that can stand inside another: its records stand where they are used, and its size where it was asked for."""
     datasets = chart.get("datasets", {})
 
     def inline(part: Any) -> Any:
@@ -71,6 +71,8 @@ def _part(chart: Spec) -> Spec:
             return part
         if part.get("name") in datasets and len(part) == 1:
             return {"values": datasets[part["name"]]}
+        if len(part) == 1 and part.get("expr") in ("width", "height"):  # inside another these are the whole figure's
+            return chart[part["expr"]]
         return {key: inline(value) for key, value in part.items()}
 
     return inline({key: value for key, value in chart.items() if key not in ("datasets", *_WHOLE)})

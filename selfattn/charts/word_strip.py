@@ -11,13 +11,16 @@ from selfattn.numbers import FINE, WEIGHT
 CHIP_HEIGHT, CHIP_GAP, LINE = 24, 6, 50  # in pixels
 
 
-def word_strip(frame: pd.DataFrame | list[dict], theme: Theme, width: int = 490, pick: bool = False) -> Spec:
+def word_strip(
+    frame: pd.DataFrame | list[dict], theme: Theme, width: int = 490, pick: bool = False, maximum: float = 0.0
+) -> Spec:
     """frames.strip_rows of one sentence or several, one above the other: sentence, text, weight, chosen, special.
 
-    pick: a click picks a word (the selection "pick", fields sentence and place).
+    pick: a click picks a word (the selection "pick", fields sentence and place). maximum: the weight of the deepest colour
+    (0: theirs).
     """
     words = _place_words(frame, width - 30)
-    maximum = max(word["weight"] for word in words) or 1.0
+    maximum = maximum or max(word["weight"] for word in words) or 1.0
     letters: dict[str, float] = {}  # on the first line of each sentence
     for word in words:
         letters.setdefault(word["sentence"], word["y_text"])

@@ -9,8 +9,11 @@ import pytest
 import torch
 from PIL import Image
 
-from selfattn.charts.head_map import GAP, LABEL, STRIP, compose, head_grid, head_map, thumbnail
+from selfattn.charts.head_map import GAP, LABEL, STRIP, compose, head_grid, head_map, opened_by_a_click, thumbnail
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
+from selfattn.charts.vega import beside
+from selfattn.encoders.capture import Head
 from selfattn.frames import heads_frame
 from tests.charts.scene import drawn, on_ramp, same_color, texts, tooltip
 
@@ -119,3 +122,32 @@ def test_the_grid_of_a_large_encoder_stays_small():
     maps = [thumbnail(rng.random((512, 512)), 184) for _ in range(24 * 16)]
     spec = head_grid(maps, heads_frame(entropy=torch.rand(24, 16)), "entropy", LIGHT, "L0 H0", columns=16)
     assert len(json.dumps(spec)) < 2_000_000  # random maps, which no compression helps
+
+
+@pytest.mark.parametrize("chosen", [Head(0, 0), Head(2, 4)])
+@pytest.mark.parametrize("kind", ["map", "grid"])
+def test_the_picked_heads_own_picture_stands_beneath_and_the_head_is_outlined(kind, chosen):
+    heads = [Head(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
+    details = {at: heatmap(np.eye(2) * (i + 1) / 20, ["a", "b"], LIGHT, maximum=1.0) for i, at in enumerate(heads)}
+    above = (
+        head_map(FRAME, "effect", LIGHT, "")
+        if kind == "map"
+        else head_grid(MAPS, FRAME, "effect", LIGHT, "", columns=HEADS)
+    )
+    spec = opened_by_a_click(above, details, chosen)
+    cells = [item for item in drawn(spec, "rect") if "from: " in item.get("description", "")]
+    own = (heads.index(chosen) + 1) / 20
+    assert [f"weight: {value:.4f}" in item["description"] for item, value in zip(cells, (own, 0, 0, own))] == [True] * 4
+    assert str(chosen) in texts(spec, "title-text")
+    (outline,) = [item for item in drawn(spec, "rect") if item.get("stroke") == LIGHT.ink and item["strokeWidth"] == 3]
+    step, down = above["width"] / HEADS, above["height"] / LAYERS
+    assert (round(outline["y"] / down), round(outline["x"] / step)) == chosen
+    (pick,) = spec["params"]
+    assert pick["select"]["fields"] == ["layer", "head"] and pick["views"] == ["cells" if kind == "map" else "targets"]
+
+
+def test_pictures_keep_their_size_beside_another_chart():
+    grid = head_grid(MAPS, FRAME, "effect", LIGHT, "L1 H3", columns=HEADS)
+    long = heatmap(np.full((70, 70), 1 / 70), ["a"] * 70, LIGHT, size=300)
+    sizes = [(item["width"], item["height"]) for item in drawn(beside(grid, long), "image")]
+    assert sizes == [(grid["width"], grid["height"]), (300, 300)]
