@@ -17,6 +17,7 @@ def held(page) -> dict[str, str]:
     return {key: values[0] for key, values in parse_qs(urlparse(page.url).query).items()}
 
 
+@pytest.mark.long
 def test_an_encoder_of_ones_own_its_weights_and_the_occurrence_go_along(page, server, tmp_path):
     folder = str(save_tiny(FAMILIES["BERT"], tmp_path / "tiny"))
     choice = {"model": "another ...", "other": folder, "a": "the bank and the bank", "b": "the bank", "at_a": "2"}

@@ -138,6 +138,7 @@ def test_all_heads_swapped(page, server, encoder):
     visitor.reads('A\'s "bank" is B\'s "bank" (cosine 1.00). Attention brought in the whole difference.')
     visitor.reads(f"(river side) it moves {numbers.share(float(swap.control[0]))} of that way.")
     expect(page.get_by_text("100 %", exact=True).first).to_be_visible()
+    wait_for_address(page, "swap=Swap+all+heads")
 
 
 def test_over_many_sentences(page, server):

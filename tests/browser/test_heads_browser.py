@@ -44,15 +44,12 @@ def painted_images(page):
     )
 
 
-def test_the_rail_steps_within_one_screen_and_the_choice_is_carried_over(page, server):
+def test_the_rail_steps_within_one_screen(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
-    open_page(page, f"{server}/?head=L3+H7")
-    page.get_by_role("link", name="Inside a head").first.click()
-    wait_until_idle(page)
-    expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L3 H7")
+    open_page(page, f"{server}/inside-a-head?head=L3+H7")
     for step in ("input", "query", "scores", "maximum", "output"):
         expect(page.get_by_role("radio", name=step, exact=True)).to_be_in_viewport()
-    for step in ("scaled", "powers", "weights"):
+    for step in ("powers", "weights"):
         page.get_by_role("radio", name=step, exact=True).click()
         wait_for_address(page, f"step={step}")
         expect(page.get_by_text(f"def {step}(")).to_be_visible()
@@ -64,6 +61,15 @@ def test_the_rail_steps_within_one_screen_and_the_choice_is_carried_over(page, s
     wait_for_address(page, "step=context")
     expect(page.locator(CHARTS)).to_have_count(2)
 
+
+@pytest.mark.long
+def test_the_head_and_the_step_are_carried_over(page, server):
+    open_page(page, f"{server}/?head=L3+H7")
+    page.get_by_role("link", name="Inside a head").first.click()
+    wait_until_idle(page)
+    expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L3 H7")
+    page.get_by_role("radio", name="context", exact=True).click()
+    wait_for_address(page, "step=context")
     page.get_by_role("link", name="All heads").first.click()
     wait_until_idle(page)
     eventually(page, lambda: any("L3 H7 has" in text for text in readings(page)))
@@ -74,6 +80,7 @@ def test_the_rail_steps_within_one_screen_and_the_choice_is_carried_over(page, s
     expect(page.get_by_role("radio", name="context", exact=True)).to_have_attribute("aria-checked", "true")
 
 
+@pytest.mark.long
 def test_a_link_opens_the_very_view(page, server):
     open_page(page, f"{server}/inside-a-head?head=L4+H2&follow=A&part=What+if&causal=true&temperature=2.0")
     expect(page.locator(CHARTS)).to_have_count(1)
@@ -83,6 +90,7 @@ def test_a_link_opens_the_very_view(page, server):
     eventually(page, lambda: readings(page) == first)
 
 
+@pytest.mark.long
 def test_switches_change_the_bars(page, server):
     open_page(page, f"{server}/inside-a-head?head=L1+H3")
     tab(page, "What if")
@@ -95,6 +103,7 @@ def test_switches_change_the_bars(page, server):
     eventually(page, lambda: any("as the only attention" in text for text in readings(page)))
 
 
+@pytest.mark.long
 def test_numbers_open_on_demand(page, server):
     open_page(page, f"{server}/inside-a-head?follow=A&step=scores")
     assert page.locator("[data-testid=stDataFrame]").count() == 0
@@ -103,6 +112,7 @@ def test_numbers_open_on_demand(page, server):
     expect(page.locator("[data-testid=stDataFrame]")).to_have_count(1)
 
 
+@pytest.mark.long
 def test_the_passport_links_to_the_sentence_and_head(page, server):
     open_page(page, f"{server}/all-heads?head=L5+H7")
     with page.context.expect_page() as opened:
@@ -138,6 +148,7 @@ def click_head(page, name):
     wait_until_idle(page)
 
 
+@pytest.mark.long
 def test_sorting_average_and_rollout(page, server):
     open_page(page, f"{server}/all-heads")
     page.get_by_text("Sort the heads by it").click()
@@ -150,6 +161,7 @@ def test_sorting_average_and_rollout(page, server):
         wait_for_address(page, f"map_of={name}")
 
 
+@pytest.mark.long
 def test_lines_and_attributions(page, server):
     open_page(page, f"{server}/all-heads?tab=Lines+from+the+word")
     expect(page.locator(CHARTS)).to_have_count(2)
@@ -158,6 +170,7 @@ def test_lines_and_attributions(page, server):
     expect(page.locator(CHARTS)).to_have_count(2)
 
 
+@pytest.mark.long
 def test_words_that_vega_takes_for_names_are_painted(page, server):
     open_page(page, f"{server}/inside-a-head?step=weights&a=Ask+if+the+bank+constructor+came.&b=The+bank+paid.")
     for word in ("if", "construct"):
@@ -165,7 +178,7 @@ def test_words_that_vega_takes_for_names_are_painted(page, server):
         expect(drawn.first).to_be_visible()
 
 
-@pytest.mark.parametrize("view", ["inside-a-head", "all-heads"])
+@pytest.mark.parametrize("view", [pytest.param("inside-a-head", marks=pytest.mark.long), "all-heads"])
 def test_512_tokens_paint_and_stay_under_a_megabyte(page, server, view):
     open_page(page, f"{server}/{view}?word=bank&step=weights")
     received = []
@@ -185,6 +198,7 @@ def test_512_tokens_paint_and_stay_under_a_megabyte(page, server, view):
     assert 20_000 < sum(received) < 1_000_000, sum(received)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "address",
     [

@@ -64,6 +64,7 @@ def test_each_choice_is_an_entry_and_back_undoes_it(page, server):
     expect(slider(page)).to_have_attribute("aria-valuetext", "L5 H7")
 
 
+@pytest.mark.long
 def test_a_sentence_of_ones_own_goes_along_and_stays_in_the_link(page, server):
     open_page(page, f"{server}/?example=bat")  # a link that names only the example opens its sentences
     expect(page.get_by_role("textbox", name="Sentence A")).to_have_value("The bat slept in the cave.")
@@ -84,6 +85,7 @@ def test_a_sentence_of_ones_own_goes_along_and_stays_in_the_link(page, server):
     expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("The bat hit the ball hard.")
 
 
+@pytest.mark.long
 def test_the_key_of_the_dot_product_is_in_the_link(page, server):
     open_page(page, f"{server}/inside-a-head?step=scores&follow=A&with_a=3%3A+of")
     shown = page.get_by_role("combobox", name="the query of the word with the key of")
@@ -96,6 +98,7 @@ def test_the_key_of_the_dot_product_is_in_the_link(page, server):
     expect(page.get_by_role("combobox", name="the query of the word with the key of")).to_have_value("6: .")
 
 
+@pytest.mark.long
 def test_a_link_with_nothing_after_a_key_means_the_default(page, server):
     for address in (
         "all-heads?sentence=&map_of=",

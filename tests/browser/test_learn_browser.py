@@ -70,6 +70,7 @@ def test_back_returns_to_the_stop_before(server, page):
     heading(page, "three-words")
 
 
+@pytest.mark.long
 def test_a_typed_number_changes_every_step_and_reset_brings_it_back(server, page):
     open_page(page, f"{server}/from-scratch?stop=worked-example&reveal=yes")
     page.get_by_text("it", exact=True).click()
@@ -85,6 +86,7 @@ def test_a_typed_number_changes_every_step_and_reset_brings_it_back(server, page
     expect(page.get_by_text("=  [1.79, 1.44]")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_class_link_opens_unrevealed_and_a_choice_reveals(server, page):
     open_page(page, f"{server}/from-scratch?stop=magnitude")
     assert painted(page) == 0
@@ -120,6 +122,7 @@ def test_the_value_under_the_cursor_lights_its_line_of_code(server, page, slug, 
     eventually(page, lambda: page.evaluate(LIT) == [])
 
 
+@pytest.mark.long
 def test_training_shows_its_progress_and_can_be_stopped(server, page):
     open_page(page, f"{server}/train-a-tiny-one")
     epochs = page.get_by_label("Epochs")

@@ -50,7 +50,15 @@ def test_the_main_flow(page, server):
     eventually(page, lambda: any(text.startswith("Head 7 of layer 3 is shown.") for text in readings(page)))
     eventually(page, lambda: cell_colors(page) != first)
 
-    # the same head again after the choice was moved elsewhere, then with the arrow keys
+    page.get_by_role("radio", name="crane", exact=True).click()
+    wait_until_idle(page)
+    eventually(page, lambda: any('"crane"' in text for text in readings(page)))
+    eventually(page, lambda: cell_colors(page) != first)
+
+
+@pytest.mark.long
+def test_a_head_is_chosen_again_after_the_choice_was_moved_elsewhere(page, server):
+    open_page(page, server)
     click_head(page, "L0 H1")
     page.get_by_role("slider").first.focus()
     page.keyboard.press("ArrowRight")
@@ -62,12 +70,8 @@ def test_the_main_flow(page, server):
     wait_until_idle(page)
     wait_for_address(page, "head=L0+H2")
 
-    page.get_by_role("radio", name="crane", exact=True).click()
-    wait_until_idle(page)
-    eventually(page, lambda: any('"crane"' in text for text in readings(page)))
-    eventually(page, lambda: cell_colors(page) != first)
 
-
+@pytest.mark.long
 def test_downloads_and_the_link(page, server):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     open_page(page, f"{server}/?head=L1+H4&hide=true")
@@ -101,15 +105,7 @@ def test_downloads_and_the_link(page, server):
     expect(other.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L1 H4")
 
 
-def test_swapping_all_heads_moves_the_point_and_is_in_the_link(page, server):
-    open_page(page, server)
-    page.get_by_role("radio", name="Swap all heads", exact=True).click()
-    wait_until_idle(page)
-    wait_for_address(page, "swap=Swap+all+heads")
-    eventually(page, lambda: any("Attention brought in the whole difference." in text for text in readings(page)))
-    expect(page.get_by_text("100 %", exact=True).first).to_be_visible()
-
-
+@pytest.mark.long
 def test_the_steps_are_stepped_by_the_keyboard_without_a_rerun(page, server):
     open_page(page, server)
     steps = page.locator("[data-testid=stVegaLiteChart]", has=page.locator(".vega-bind input"))
@@ -121,6 +117,7 @@ def test_the_steps_are_stepped_by_the_keyboard_without_a_rerun(page, server):
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
+@pytest.mark.long
 def test_back_to_the_first_view_finds_the_defaults(page, server):
     open_page(page, server)
     click_head(page, "L2 H2")
@@ -130,6 +127,7 @@ def test_back_to_the_first_view_finds_the_defaults(page, server):
     eventually(page, lambda: any(text.startswith("Head 7 of layer 5 matters most here.") for text in readings(page)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "query", ["head=L99+H0", "head=%3Cscript%3E", "map=nonsense&view=42", "word=zzz", "model=../../etc"]
 )
@@ -139,6 +137,7 @@ def test_wrong_links_open_a_sound_page(page, server, query):
     eventually(page, lambda: any("bank" in text for text in readings(page)))
 
 
+@pytest.mark.long
 def test_a_name_with_markup_is_shown_as_it_was_typed(page, server):
     name = ":red[x] **b** $$y$$ `c` <b>d</b> [e](http://f) :smile:"
     open_page(page, f"{server}/?" + urlencode({"model": "another ...", "other": name}))
@@ -148,6 +147,7 @@ def test_a_name_with_markup_is_shown_as_it_was_typed(page, server):
     eventually(page, lambda: any("bank" in text for text in readings(page)))
 
 
+@pytest.mark.long
 def test_five_hundred_words_paint(page, server):
     open_page(page, server)
     page.get_by_role("textbox", name="Sentence A").fill(

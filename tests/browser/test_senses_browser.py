@@ -86,6 +86,7 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     assert page.get_by_label("Sentence A").input_value() == first
 
 
+@pytest.mark.long
 def test_a_long_computation_shows_its_progress_and_stops(page, server):
     open_page(page, f"{server}/senses?source=your+own+table")
     # Other sentences than in the labelled set, so that no cache has the answer.
