@@ -14,13 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 support = runpy.run_path(str(ROOT / "docs/support.py"))
 
-# One of each way in which a type can be right, wrong, strange or no text encoder at all.
-SAMPLE = (
-    "albert", "bart", "bert", "bert-generation", "bros", "canine", "clip", "clip_text_model", "convbert", "deberta",
-    "distilbert", "dpr", "funnel", "gemma3_text", "gemma3_text, both ways", "gpt2", "ibert", "layoutlm", "longformer",
-    "modernbert", "mpnet", "nystromformer", "perceiver", "splinter", "t5", "tapas", "vit", "wav2vec2", "xlnet", "xmod",
-    "yoso", "deberta-v2", "lilt", "roformer",
-)  # fmt: skip
+SAMPLE = ("bert", "gemma3_text, both ways", "gpt2", "modernbert", "t5", "vit", "xlnet")
 
 
 def walk(types):
@@ -55,7 +49,7 @@ def test_every_type_that_opens_stands_beside_its_errors():
 
 
 @pytest.mark.slow
-def test_thirty_types_are_what_the_table_says():
+def test_some_types_are_what_the_table_says():
     outcomes = walk(SAMPLE)
     assert set(outcomes.values()) == {"right", "shown", "refused"}
     table = written()

@@ -67,7 +67,10 @@ def all_charts(theme):
     }
 
 
-@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+@pytest.mark.parametrize(
+    "theme",
+    [pytest.param(theme, id=name, marks=pytest.mark.long if name == "dark" else ()) for name, theme in THEMES.items()],
+)
 @pytest.mark.parametrize("name", all_charts(LIGHT))
 @pytest.mark.slow
 def test_every_chart_is_valid_and_draws(theme, name):

@@ -92,7 +92,7 @@ class FakeHandle:
         pass
 
 
-@pytest.mark.parametrize("name", ["MPNet", "DeBERTa-v3", "BERT"])
+@pytest.mark.parametrize("name", ["DeBERTa-v3", *(pytest.param(n, marks=pytest.mark.long) for n in ("MPNet", "BERT"))])
 @pytest.mark.slow
 def test_sixteen_threads_each_get_their_own(encoder_of, name):
     """Encoding, removal and the reference at once on one encoder: each number is what it is alone, to the last bit."""

@@ -45,9 +45,25 @@ def ask(cache: Path, endpoint: str, *questions: tuple[str, str | None, str]) -> 
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+REFUSED = {
+    ("some/missing", None, ""): ("missing", "Check the spelling"),
+    ("some/good", "no-such-branch", ""): ("revision", "no revision 'no-such-branch'"),
+    ("some/gated", None, ""): ("gated", "hf auth login"),
+    ("some/pickled", None, ""): ("safetensors", "reads no pickles"),
+    ("a/b/c", None, ""): ("name", "neither a folder here nor a Hub id"),
+}
+
+
+@pytest.fixture(scope="module")
+def answers(stand_in, tmp_path_factory):
+    """The cache's folder, and what came of a download, of the same without a network, and of each refused name."""
+    cache = tmp_path_factory.mktemp("cache")
+    return cache, ask(cache, stand_in.url, ("some/good", None, ""), ("some/good", None, "1"), *REFUSED)
+
+
 @pytest.mark.slow
-def test_download_then_the_cache_without_a_network(stand_in, tmp_path):
-    fetched, again = ask(tmp_path, stand_in.url, ("some/good", None, ""), ("some/good", None, "1"))
+def test_download_then_the_cache_without_a_network(stand_in, answers):
+    cache, (fetched, again, *_) = answers
     assert fetched["revision"] == again["revision"] == stand_in.commit
     assert fetched["digest"] == again["digest"] == weights_digest(stand_in.models["some/good"])
     assert any("Downloading some/good: model.safetensors" in stage for stage in fetched["stages"])
@@ -58,7 +74,7 @@ def test_download_then_the_cache_without_a_network(stand_in, tmp_path):
     assert {file for file in files if "/" in file} == {"1_Pooling/config.json"}  # how a sentence embedder pools tokens
     assert "modules.json" in files
     ways = [("some/good", revision, "") for revision in (None, "main", stand_in.commit)]
-    *cached, absent = ask(tmp_path, NOWHERE, *ways, ("some/other", None, ""))
+    *cached, absent = ask(cache, NOWHERE, *ways, ("some/other", None, ""))
     for found in cached:
         assert (found["revision"], found["digest"]) == (fetched["revision"], fetched["digest"]), found
     assert absent["kind"] == "network"
@@ -67,17 +83,11 @@ def test_download_then_the_cache_without_a_network(stand_in, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_the_hub_refuses(stand_in, tmp_path):
-    expected = {
-        ("some/missing", None, ""): ("missing", "Check the spelling"),
-        ("some/good", "no-such-branch", ""): ("revision", "no revision 'no-such-branch'"),
-        ("some/gated", None, ""): ("gated", "hf auth login"),
-        ("some/pickled", None, ""): ("safetensors", "reads no pickles"),
-        ("a/b/c", None, ""): ("name", "neither a folder here nor a Hub id"),
-    }
-    for refused, (kind, words) in zip(ask(tmp_path, stand_in.url, *expected), expected.values()):
-        assert refused.get("kind") == kind, refused
-        assert words in refused["message"]
+@pytest.mark.parametrize("place", range(len(REFUSED)), ids=[kind for kind, _ in REFUSED.values()])
+def test_what_the_hub_refuses(answers, place):
+    refused, (kind, words) = answers[1][2 + place], list(REFUSED.values())[place]
+    assert refused.get("kind") == kind, refused
+    assert words in refused["message"]
 
 
 def test_a_download_that_breaks_off(monkeypatch):

@@ -32,7 +32,7 @@ def tiny(request, tmp_path_factory):
 
 
 def test_a_text_is_encoded_or_refused_with_a_message(tiny, generated):
-    generated(80, 2000, texts(), lambda text: _encoded_or_refused(tiny, text))
+    generated(100, 2000, texts(), lambda text: _encoded_or_refused(tiny, text))
 
 
 def test_the_bundled_encoder_too(encoder, generated):
@@ -80,4 +80,4 @@ def test_whatever_was_encoded_can_be_drawn_and_exported(tiny, generated):
         assert "script" not in [name for name, _ in elements.found]
         assert not [key for _, attributes in elements.found for key in attributes if key.startswith("on")]
 
-    generated(8, 340, texts(), drawn)
+    generated(3, 340, texts(), drawn)

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from vl_convert import vegalite_to_svg
 
+from pages.explore.all_heads import attributions
 from pages.explore.all_heads.maps_and_lines import MEASURES, SIMILARITY
 from selfattn import load_encoder, numbers
 from selfattn.analysis.patterns import fits, nearest_first
@@ -396,8 +397,9 @@ def test_attributions():
     assert any("replaced by [MASK]" in text for text in texts(at))
 
 
-def test_attributions_on_a_long_text_are_asked_for():
-    at = start(ALL, tab="Attributions", a=" ".join(LONG.split()[:120]))
+def test_attributions_on_a_long_text_are_asked_for(monkeypatch):
+    monkeypatch.setattr(attributions, "ASK_FIRST", 8)
+    at = start(ALL, tab="Attributions", a=" ".join(LONG.split()[:9]))
     assert not at.exception
     assert "takes minutes" in at.toggle(key="ask").label
     assert not specs(at)

@@ -88,6 +88,7 @@ def test_a_text_that_cannot_be_proved():
     assert "empty" in said(at)
 
 
+@pytest.mark.long
 def test_the_support_table_at_a_button():
     at = page("about/models_and_proof")
     at.button(key="run_support").click().run()

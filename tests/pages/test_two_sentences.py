@@ -66,7 +66,16 @@ def test_the_question_the_curve_and_the_leading_head_stand_there_at_first(main_v
     assert len(specs(at)) == 7  # the curve, the words, the way, the map of heads, the steps, two whole heads
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.word)
+FEW = 5  # the others in the long run: tests/test_examples.py reads all of them
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        pytest.param(pair, id=pair.word, marks=() if number < FEW else pytest.mark.long)
+        for number, pair in enumerate(PAIRS)
+    ],
+)
 def test_every_example_opens_with_its_leading_head(main_view, encoder, pair):
     at = main_view.button_group(key="example").set_value(pair.word).run()
     assert not at.exception and not at.error

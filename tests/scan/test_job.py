@@ -162,14 +162,15 @@ def test_a_second_run_makes_only_what_is_missing(tmp_path):
 
 
 @pytest.mark.slow
-def test_killed_again_and_again_no_row_is_lost_and_none_comes_twice(tmp_path):
+@pytest.mark.parametrize("times", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_killed_again_and_again_no_row_is_lost_and_none_comes_twice(tmp_path, times):
     table, output, whole = write(tmp_path / "table.csv", 240, bad=(5, 200)), tmp_path / "scan", tmp_path / "whole"
     more = ["--part-rows", "8", "--batch-tokens", "64"]
     assert scan(table, whole, *more) == 0
     command = [sys.executable, "-m", "selfattn.scan", str(table), "--output", str(output), "--device", "cpu", *more]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     kills = 0
-    while kills < 2:
+    while kills < times:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
         parts = len(list(output.glob("parts/*.parquet")))
         while process.poll() is None and len(list(output.glob("parts/*.parquet"))) < parts + 4:
@@ -180,7 +181,7 @@ def test_killed_again_and_again_no_row_is_lost_and_none_comes_twice(tmp_path):
         assert process.wait() == -signal.SIGKILL
         kills += 1
         assert not read_scan(output).finished
-    assert kills == 2
+    assert kills == times
     assert scan(table, output, *more) == 0
     pd.testing.assert_frame_equal(read_scan(output).frame(), read_scan(whole).frame(), check_exact=True)
     pd.testing.assert_frame_equal(read_scan(output).rejects(), read_scan(whole).rejects())

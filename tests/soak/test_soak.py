@@ -9,6 +9,7 @@ from tests.soak.visitors import soak
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.long
 def test_visitors_for_ten_seconds(tmp_path):
     with warm_server(tmp_path / "log") as (address, pid):
         found = soak(address, pid, visitors=8, seconds=10, thought=1.0)
