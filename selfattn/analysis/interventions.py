@@ -81,33 +81,36 @@ def interchange_pair(
     units = [normalize(vector.double(), dim=0) for vector in vectors]
     way = units[1] - units[0]
     sets = encoder.sets_of(heads)
-    shares, cosine = torch.full((3, len(sets)), torch.nan), torch.full((len(sets),), torch.nan)
-    # Into A from B, into B from A, into A from the control; the last along the same axis as the first.
-    runs = [(0, 1, way), (1, 0, -way), (0, 2, way)][: len(places)]
-    slopes: dict[int, ContextGradients] = {}  # by the place: the donor doesn't matter to them
-    for number, (at, donor, axis) in enumerate(runs):
-        step, place = half_of(progress, number, len(runs)), places[at]
-        if how == "exact":
-            own, values = tuple(place.positions), donors[donor]
+    cosine = torch.full((len(sets),), torch.nan)
+    # A takes the outputs from B and from the control, and moves along the way to B; B takes those from A.
+    into_a, into_b = donors[1:], donors[:1]
+    if how == "exact":
+        moved = []
+        for at, (values, axis) in enumerate([(into_a, way), (into_b, -way)]):
+            step, place, own = half_of(progress, at), places[at], tuple(places[at].positions)
             if move:
-                values = _by_position(encodings[at], own) + (values - donors[at])[..., None, :]
-            patches = [[Patch(*head, own, values[head]) for head in each] for each in sets]
+                values = [_by_position(encodings[at], own) + (value - donors[at])[..., None, :] for value in values]
+            patches = [[Patch(*head, own, value[head]) for head in each] for value in values for each in sets]
             after = normalize(encoder.patched_vectors(place.text, own, patches, step, place.pair).double(), dim=1)
-            moved = (after - units[at]) @ axis
-            cosine = (after @ units[1]).float() if number == 0 else cosine
-        else:
-            if at not in slopes:
-                (slopes[at],) = context_gradients(encoder, [places[at]], axis[None])
-            each_head = slopes[at].toward(donors[donor], move)[0]
-            moved = torch.stack([sum((each_head[head] for head in each), torch.zeros(())) for each in sets])
-            step(1, 1)
-        shares[number] = moved / way.square().sum()
+            moved += ((after - units[at]) @ axis).split(len(sets))
+            cosine = (after[: len(sets)] @ units[1]).float() if at == 0 else cosine
+    else:
+        from_a, from_b = context_gradients(encoder, places[:2], way[None])
+        slopes = [from_a.toward(value, move)[0] for value in into_a] + [-from_b.toward(into_b[0], move)[0]]
+        moved = [
+            torch.stack([sum((each[head] for head in those), torch.zeros(())) for those in sets]) for each in slopes
+        ]
+        progress(1, 1)
     if not float(way.norm()) >= SAME:
-        shares, cosine = torch.full_like(shares, torch.nan), torch.full_like(cosine, torch.nan)
+        moved, cosine = [change * torch.nan for change in moved], cosine * torch.nan
     shape = (len(sets),) if heads is not None else (encoder.n_layers, encoder.n_heads)
-    a_from_b, b_from_a, control_share, cosine = (tensor.reshape(shape) for tensor in (*shares, cosine))
+    a_from_b, *from_control, b_from_a = ((change / way.square().sum()).float().reshape(shape) for change in moved)
     return PairInterchange(
-        share=(a_from_b + b_from_a) / 2, a_from_b=a_from_b, b_from_a=b_from_a, control=control_share, cosine=cosine
+        share=(a_from_b + b_from_a) / 2,
+        a_from_b=a_from_b,
+        b_from_a=b_from_a,
+        control=from_control[0] if from_control else torch.full(shape, torch.nan),
+        cosine=cosine.reshape(shape),
     )
 
 
@@ -217,9 +220,9 @@ def change_of_cosine(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tenso
     return similarity(*after) - similarity(*before)
 
 
-def half_of(progress: Progress, index: int, parts: int = 2) -> Progress:
-    """The progress callback for one of two (or more) equal parts of the work."""
-    return lambda done, total: progress(index * total + done, parts * total)
+def half_of(progress: Progress, half: int) -> Progress:
+    """The progress callback for one of two equal parts of the work."""
+    return lambda done, total: progress(half * total + done, 2 * total)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import queue
@@ -288,3 +289,17 @@ def _until(condition) -> None:
     while not condition():
         assert time.time() < deadline
         time.sleep(0.001)
+
+
+def test_pages_side_by_side_share_the_cores_and_one_alone_has_them_all(monkeypatch):
+    given, beside = [], queue.page_turn()
+    monkeypatch.setattr(torch, "set_num_threads", given.append)
+    monkeypatch.setattr(queue, "_cores", lambda: 8)
+    monkeypatch.setattr(queue, "_pages", Queue(4))
+    with queue.page_turn():
+        other = threading.Thread(target=ExitStack().enter_context, args=(beside,))
+        other.start()
+        other.join()
+    with queue.page_turn():
+        pass
+    assert Settings().max_runs == 2 and given == [8, 4, 4], "alone, beside another, beside one that is still there"
