@@ -72,10 +72,10 @@ def token_words(text: str, offsets: Sequence[tuple[int, int]], special: Sequence
     return [Word(text[slice(*spans[i])], tokens[0], tokens[-1] + 1) for i, tokens in members.items()]
 
 
-def find(words: Sequence[Word], text: str) -> list[int]:
-    """The indices of the words spelled `text`, letter case aside."""
-    wanted = text.casefold()
-    return [i for i, word in enumerate(words) if word.text.casefold() == wanted]
+def find(words: Sequence[Word], *texts: str) -> list[int]:
+    """The indices of the words spelled as one of the texts, letter case aside."""
+    wanted = {text.casefold() for text in texts}
+    return [i for i, word in enumerate(words) if word.text.casefold() in wanted]
 
 
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:

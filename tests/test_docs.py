@@ -11,6 +11,7 @@ import pytest
 import selfattn
 from selfattn import examples
 from selfattn.__main__ import main
+from selfattn.scan import read_scan
 from selfattn.scan.__main__ import parser
 
 ROOT = Path(__file__).parents[1]
@@ -53,6 +54,39 @@ def test_every_snippet_runs(page, folder):
             assert kind == "sh", f"{page}: nobody runs {kind}"
             for line in text.replace("\\\n", " ").splitlines():
                 run(shlex.split(line, comments=True), folder)
+
+
+@pytest.mark.slow
+def test_the_queries_of_the_scans_page_answer_what_the_encoder_says(folder, encoder):
+    """Both sentences and both texts, by pandas and by DuckDB, beside the encoder's own weights of L0 H10."""
+    names: dict = {}
+    for kind, text in SNIPPETS["docs/scan.md"]:
+        if kind == "python":
+            exec(compile(text, "docs/scan.md", "exec"), names)
+        else:
+            for line in text.replace("\\\n", " ").splitlines():
+                run(shlex.split(line, comments=True), folder)
+
+    def top(text):
+        encoding = encoder.encode(text)
+        own = encoder.reference_weights(text)[0, 10, [word.text for word in encoding.words].index("bank") + 1]
+        return max((own[list(word.positions)].sum().item(), word.text) for word in encoding.words)
+
+    river, loan = (top(text) for text in ("The bank of the river.", "The bank approved the loan."))
+    assert names["pandas_says"].to_dict() == {
+        ("bank", "money house", loan[1]): 1,
+        ("bank", "river side", river[1]): 1,
+    }
+    answers = names["duckdb_says"].set_index("sense")
+    for sense, (weight, word) in (("river side", river), ("money house", loan)):
+        assert (answers["top"][sense], answers["n"][sense]) == (word, 1)
+        assert answers["weight"][sense] == pytest.approx(weight, abs=1e-5)
+    muddy = top("Rain fell. The bank of the river was muddy.")
+    rows = names["found"].to_dict("records")
+    assert [(row["row"], row["start"], row["top"]) for row in rows] == [(0, 15, muddy[1]), (1, 4, loan[1])]
+    assert [row["weight"] for row in rows] == pytest.approx([muddy[0], loan[0]], abs=0.0051)
+    many = read_scan("many").frame()
+    assert many["word"].tolist() == ["bank", "river", "bank"] and many["top_weight"].map(len).tolist() == [72] * 3
 
 
 def run(command: list[str], started: list) -> None:

@@ -9,6 +9,7 @@ recorder's call count, because several families give their attention modules no 
 Every intervention is made here too, as a `Patch`: a head removed, or its output taken from another sentence.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,13 @@ class Head(NamedTuple):
 
     def __str__(self) -> str:
         return f"L{self.layer} H{self.head}"
+
+    @classmethod
+    def named(cls, name: str) -> "Head":
+        """The head of a name: "L5 H10", "L5H10". Raises ValueError."""
+        if not (found := re.fullmatch(r"L(\d{1,4}) ?H(\d{1,4})", name.strip(), re.ASCII)):
+            raise ValueError(f"Expected a head as L5H10, got {name[:40]!r}.")
+        return cls(int(found[1]), int(found[2]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -193,8 +193,8 @@ class Encoder:
             segments=tuple(read.sequence_ids),
         )
 
-    def locate(self, sentence: str, word: str) -> Located:
-        """Where `word` stands in `sentence`: the one check that every labelled or unlabelled row of a table passes.
+    def locate(self, sentence: str, word: str, *more: str) -> Located:
+        """Where `word` (or one of more) stands in `sentence`: the one check that every row of a table passes.
 
         Raises TextError, fit to stand beside the row, where the row can't be used.
         """
@@ -208,7 +208,7 @@ class Encoder:
             raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
         tokens = self.tokenize(sentence)
         words = tokens.words()
-        places = tuple(find(words, word))
+        places = tuple(find(words, word, *more))
         if not places:
             raise TextError(f"{word!r} is not a word of the sentence. Write it as it stands there (letter case aside).")
         return Located(tokens, words, places)

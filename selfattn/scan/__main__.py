@@ -3,9 +3,11 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from tqdm import tqdm
 
+from selfattn.encoders.capture import Head
 from selfattn.encoders.errors import LoadError, OutOfMemory
 from selfattn.encoders.loading import DTYPES
 from selfattn.scan.job import PART_ROWS, Job, run
@@ -18,6 +20,8 @@ DESCRIPTION = """\
 What a word attends to, in every head of an encoder, over a table of any size.
 
 INPUT is a CSV, JSON Lines or Parquet file, or a folder of them, with the columns sentence, word and (if known) sense.
+With --word or --words it is any texts, searched for these words: plain text too (.txt, one text a line), and tables with a
+column sentence or text.
 DIR gets parts/part-*.parquet, one row for each time the word stands in the sentence, and rejects.csv, the rows
 that can't be used, each with its line and the reason.
 """
@@ -25,6 +29,7 @@ that can't be used, each with its line and the reason.
 EPILOG = """\
 examples:
   selfattn scan sentences.csv --output scan
+  selfattn scan corpus.txt --output scan --word bank --word river --heads L5H10,L0H4
   selfattn scan corpus/ --output scan --model bert-base-uncased --device cuda --dtype bfloat16
   selfattn scan corpus/ --output /shared/scan --engine ray --address auto
 
@@ -41,9 +46,11 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
     options = vars(parser(prog).parse_args(arguments))
     strict, max_rejects = options.pop("strict"), options.pop("max_rejects")
     engine, address, workers = (options.pop(name) for name in ("engine", "address", "workers"))
+    listed = options.pop("listed")
     if engine != "ray" and (address or workers):
         return _fail(prog, "--address and --workers need --engine ray.")
     try:
+        options["words"] = (*options["words"], *_listed(listed))
         outcome = run(Job(**options), _engine(engine, address, workers), _bar)
     except (InputError, ScanError, LoadError, OutOfMemory, OSError) as error:
         return _fail(prog, str(error))
@@ -52,8 +59,10 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
         return 130
     rejected = f"{outcome.n_rejected:,} rejected (see rejects.csv)" if outcome.n_rejected else "none rejected"
     skipped = f", {outcome.n_skipped:,} empty lines skipped" if outcome.n_skipped else ""
-    print(f"{outcome.n_rows:,} rows, {rejected}{skipped}: {options['output']}", file=sys.stderr)
-    if outcome.n_rejected > max_rejects * outcome.n_rows:
+    n_rows = outcome.n_rows - outcome.n_without
+    without = f", {outcome.n_without:,} texts without the words" if options["words"] else ""
+    print(f"{n_rows:,} rows, {rejected}{skipped}{without}: {options['output']}", file=sys.stderr)
+    if outcome.n_rejected > max_rejects * n_rows:
         print(f"More than {max_rejects:.0%} of the rows were rejected (--max-rejects).", file=sys.stderr)
         return 3
     return int(strict and outcome.n_rejected > 0)
@@ -69,6 +78,9 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     add = options.add_argument
     add("source", metavar="INPUT", help="a .csv, .jsonl or .parquet file, or a folder of them")
+    add("--word", metavar="WORD", dest="words", action="append", default=[], help="search the texts for it; repeatable")
+    add("--words", metavar="FILE", dest="listed", help="search the texts for the words of a file, one a line")
+    add("--heads", metavar="HEADS", type=_heads, help="measure these alone, L5H10,L0H4 (default: all)")
     add("--output", metavar="DIR", required=True, help="a new folder, or one with a part of this very scan")
     add("--model", help="a Hub id or folder (default: the bundled encoder)")
     add("--revision", help="the Hub revision")
@@ -105,6 +117,26 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
     return int(text)
+
+
+def _heads(text: str) -> tuple[Head, ...]:
+    try:
+        return tuple(sorted({Head.named(name) for name in text.split(",")}))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _listed(file: str | None) -> list[str]:
+    """The words of a file, one a line. Raises InputError, OSError."""
+    if file is None:
+        return []
+    try:
+        words = [line.strip() for line in Path(file).read_text("utf-8-sig").splitlines() if line.strip()]
+    except UnicodeDecodeError:
+        raise InputError(f"{file} is not valid UTF-8. Save it as UTF-8.") from None
+    if not words:
+        raise InputError(f"{file} has no words. Write one a line.")
+    return words
 
 
 def _engine(name: str, address: str | None, workers: int | None):

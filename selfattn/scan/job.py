@@ -3,15 +3,16 @@
 import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.loading import load_encoder
 from selfattn.scan.files import UNFINISHED
 from selfattn.scan.measure import measure, schema
 from selfattn.scan.output import MOST_PARTS, ScanError, ScanFolder, describe
-from selfattn.scan.tables import Chunk, InputError, input_files, plan, read_chunk
+from selfattn.scan.tables import Chunk, InputError, input_files, plan, read_chunk, words_to_find
 
 PART_ROWS = 4096
 LOCK = "lock"
@@ -32,6 +33,8 @@ class Job:
     part_rows: int = PART_ROWS
     vectors: bool = False
     batch_tokens: int | None = None
+    words: tuple[str, ...] = ()  # to search every text for; none: the tables' column word says which
+    heads: tuple[Head, ...] | None = None  # to measure; None: all
 
     def load(self) -> Encoder:
         """The job's encoder. Raises LoadError."""
@@ -45,6 +48,7 @@ class Outcome:
     n_rows: int  # of the input
     n_rejected: int
     n_skipped: int  # empty lines
+    n_without: int = 0  # texts of the input with none of the words searched for
 
 
 Engine = Callable[[Job, Encoder, list[Chunk], Progress], None]
@@ -56,25 +60,40 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
     Raises InputError, ScanError or LoadError before anything is written.
     """
     source, output = Path(job.source), Path(job.output)
-    files = input_files(source)
+    job = replace(job, words=words_to_find(job.words))
+    files = input_files(source, job.words)
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
         raise InputError(f"The output {output} lies inside the input {source} and would be read as input. Move it.")
     _check_output(output)
     encoder = job.load()
-    chunks = plan(files, job.part_rows)
+    _check_heads(job, encoder)
+    chunks = plan(files, job.part_rows, job.words)
     if len(chunks) > MOST_PARTS:
         raise InputError(
             f"{source} makes {len(chunks):,} parts; at most {MOST_PARTS:,} fit. Give a larger --part-rows."
         )
     folder = ScanFolder(output)
     with _locked(output):
-        done = folder.prepare(describe(encoder, chunks, job.part_rows, job.vectors))
+        done = folder.prepare(describe(encoder, chunks, job.part_rows, job.vectors, job.words, job.heads))
         left = [chunk for chunk in chunks if chunk.index not in done]
         total = sum(chunk.n_rows for chunk in chunks)
         count = progress(total - sum(chunk.n_rows for chunk in left), total) if progress else lambda n: None
         if left:
             (engine or one_process)(job, encoder, left, count)
-        return Outcome(total, folder.finish(), n_skipped=sum(chunk.n_skipped for chunk in chunks))
+        return Outcome(
+            total,
+            folder.finish(),
+            n_skipped=sum(chunk.n_skipped for chunk in chunks),
+            n_without=sum(chunk.n_without for chunk in chunks),
+        )
+
+
+def _check_heads(job: Job, encoder: Encoder) -> None:
+    if strange := [str(head) for head in job.heads or () if head not in encoder.all_heads]:
+        raise InputError(
+            f"{encoder.title} has no {', '.join(strange)}: its heads are L0 H0 to {encoder.all_heads[-1]}. "
+            "Change --heads."
+        )
 
 
 def _check_output(output: Path) -> None:
@@ -111,6 +130,8 @@ def scan_chunk(job: Job, encoder: Encoder, chunk: Chunk, progress: Progress = la
     folder = ScanFolder(Path(job.output))
     scan = folder.scan_of(encoder)
     with folder.journal(chunk, scan) as journal:
-        windows = measure(encoder, read_chunk(chunk), job.vectors, job.batch_tokens, progress, journal.recall)
-        folder.write(chunk, scan, schema(encoder, job.vectors), windows)
+        progress(chunk.n_without)
+        rows = read_chunk(chunk, job.words)
+        windows = measure(encoder, rows, job.vectors, job.batch_tokens, progress, journal.recall, job.heads)
+        folder.write(chunk, scan, schema(encoder, job.vectors, job.heads or encoder.all_heads), windows)
     journal.remove()

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from selfattn.analysis.measures import entropy
 from selfattn.encoders.batches import length_batches, tokens_a_pass
-from selfattn.encoders.capture import LayerRecording, Recorder, rows_of, run
+from selfattn.encoders.capture import Head, LayerRecording, Recorder, rows_of, run
 from selfattn.encoders.encoder import Encoder, Located
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.memory import in_halves
@@ -50,28 +50,35 @@ def measure(
     batch_tokens: int | None = None,
     progress: Callable[[int], None] = lambda n: None,
     recall: Recall = lambda key, measure: measure(),
+    heads: Sequence[Head] | None = None,
 ) -> Iterator[tuple[pa.Table, list[Reject]]]:
     """Window after window, in the input's order: the rows' occurrences as a table (see `schema`), and the rejected rows.
 
     vectors: keep the word's vector after the embedding and after each layer. progress(n) is called as n more rows are
     done. However many the rows, one window is all that is held. recall(key, measure) may have a batch's table from an
-    earlier run: the same rows come in the same batches, and the key stands for them.
+    earlier run: the same rows come in the same batches, and the key stands for them. heads: the ones to measure (None: all).
     """
     limit = batch_tokens or tokens_a_pass(encoder.device)
     left = iter(rows)
     while window := list(itertools.islice(left, WINDOW)):
-        yield _window(encoder, window, vectors, limit, progress, recall)
+        yield _window(encoder, window, vectors, heads or encoder.all_heads, limit, progress, recall)
         give_back_sometimes(2.0)
 
 
 def _window(
-    encoder: Encoder, rows: list[Row], vectors: bool, limit: int, progress: Callable[[int], None], recall: Recall
+    encoder: Encoder,
+    rows: list[Row],
+    vectors: bool,
+    heads: Sequence[Head],
+    limit: int,
+    progress: Callable[[int], None],
+    recall: Recall,
 ) -> tuple[pa.Table, list[Reject]]:
     usable, rejects = _locate(encoder, rows)
     progress(len(rejects))
-    wanted, batches = schema(encoder, vectors), []
+    wanted, batches = schema(encoder, vectors, heads), []
     for batch in length_batches(usable, lambda one: len(one.located.tokens.ids), limit, encoder.equal_lengths):
-        batches.append(recall(_key(batch), partial(_tables, encoder, batch, vectors, wanted)))
+        batches.append(recall(_key(batch), partial(_tables, encoder, batch, vectors, heads, wanted)))
         progress(len(batch))
     table = pa.concat_tables(batches) if batches else wanted.empty_table()
     return table.sort_by([("row", "ascending"), ("start", "ascending")]), rejects
@@ -82,9 +89,9 @@ def _key(batch: list[_Usable]) -> bytes:
     return hashlib.sha256(ascii(rows).encode()).digest()
 
 
-def schema(encoder: Encoder, vectors: bool) -> pa.Schema:
-    """The columns of a part. The lists run over heads, layer by layer: [layer * n_heads + head]."""
-    n_heads = encoder.n_layers * encoder.n_heads
+def schema(encoder: Encoder, vectors: bool, heads: Sequence[Head]) -> pa.Schema:
+    """The columns of a part. The lists run over the heads that are measured: of all, [layer * n_heads + head]."""
+    n_heads = len(heads)
     fields = [
         pa.field("row", pa.int64()),  # of the input, from 0
         pa.field("sentence", pa.string()),
@@ -108,18 +115,20 @@ def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Usable], list[
         try:
             if row.problem:
                 raise TextError(row.problem)
-            usable.append(_Usable(row, encoder.locate(row.sentence, row.word)))
+            usable.append(_Usable(row, encoder.locate(row.sentence, *(row.words or (row.word,)))))
         except TextError as error:
             rejects.append(Reject(row, str(error)))
     return usable, rejects
 
 
-def _tables(encoder: Encoder, batch: list[_Usable], vectors: bool, wanted: pa.Schema) -> pa.Table:
+def _tables(
+    encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema
+) -> pa.Table:
     """The batch's table, in one pass; in two where the memory doesn't suffice for one."""
-    return pa.concat_tables(in_halves(lambda part: [_table(encoder, part, vectors, wanted)], batch))
+    return pa.concat_tables(in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted)], batch))
 
 
-def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, wanted: pa.Schema) -> pa.Table:
+def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema) -> pa.Table:
     """One pass of the encoder, and the rows it yields."""
     inputs = encoder.inputs([one.located.tokens for one in batch])
     occurrences = [(b, one, place) for b, one in enumerate(batch) for place in one.located.places]
@@ -129,20 +138,19 @@ def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, wanted: pa.Sch
         for position in one.located.words[place].positions
     ]
     owner, sentence, position = torch.tensor(pieces, device=encoder.device).T
-    weights, states = _run(encoder, inputs, sentence, position, vectors)
-    weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, n_layers, n_heads, n)
+    weights, states = _run(encoder, inputs, sentence, position, vectors, heads)
+    weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, heads, n)
     numbers = _numbers(weights, [one.located for _, one, _ in occurrences])
     names = [[word.text for word in one.located.words] for _, one, _ in occurrences]
-    heads = encoder.n_layers * encoder.n_heads
-    top = numbers.pop("top").reshape(-1, heads).tolist()
+    top = numbers.pop("top").tolist()
     columns = {
         "row": [one.row.row for _, one, _ in occurrences],
         "sentence": [one.row.sentence for _, one, _ in occurrences],
         "word": [one.located.words[place].text for _, one, place in occurrences],
         "start": [one.located.start(place) for _, one, place in occurrences],
         "sense": [_sense(one.row.sense) for _, one, _ in occurrences],
-        "top_word": _lists(pa.array([own[i] for own, line in zip(names, top) for i in line], pa.string()), heads),
-        **{name: _lists(pa.array(values.ravel()), heads) for name, values in numbers.items()},
+        "top_word": _lists(pa.array([own[i] for own, line in zip(names, top) for i in line], pa.string()), len(heads)),
+        **{name: _lists(pa.array(values.ravel()), len(heads)) for name, values in numbers.items()},
     }
     if vectors:
         own = _mean_of_pieces(states, owner, len(occurrences)).cpu().numpy()
@@ -151,21 +159,28 @@ def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, wanted: pa.Sch
 
 
 def _run(
-    encoder: Encoder, inputs: dict[str, Tensor], sentence: Tensor, position: Tensor, vectors: bool
+    encoder: Encoder,
+    inputs: dict[str, Tensor],
+    sentence: Tensor,
+    position: Tensor,
+    vectors: bool,
+    heads: Sequence[Head],
 ) -> tuple[Tensor, Tensor | None]:
-    """Weights (n_pieces, n_layers, n_heads, n) and, if wanted, states (n_pieces, n_layers + 1, d_model), float32."""
+    """Weights (n_pieces, heads, n) and, if wanted, states (n_pieces, n_layers + 1, d_model), float32."""
+    layers = {at.layer for at in heads}
     with torch.no_grad(), encoder.within_memory(*inputs["input_ids"].shape):
         if encoder.recomputable:
             recorder = Recorder()
             output = run(encoder.model, inputs, recorder, output_hidden_states=vectors)
-            weights = [word_rows(recording, sentence, position) for recording in recorder.layers]
+            weights = {layer: word_rows(recorder.layers[layer], sentence, position) for layer in layers}
         else:  # such a model computes all of its weights anyway
             output = encoder.eager.run(inputs)
-            weights = [layer[sentence, :, position].float() for layer in output.attentions]
+            weights = {layer: output.attentions[layer][sentence, :, position].float() for layer in layers}
+        chosen = torch.stack([weights[at.layer][:, at.head] for at in heads], dim=1)
         if not vectors:
-            return torch.stack(weights, dim=1), None
+            return chosen, None
         states = [state[sentence, position].float() for state in encoder.states(output)]
-    return torch.stack(weights, dim=1), torch.stack(states, dim=1)
+    return chosen, torch.stack(states, dim=1)
 
 
 def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> Tensor:
@@ -193,7 +208,7 @@ def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
 
 
 def _numbers(weights: Tensor, located: Sequence[Located]) -> dict[str, np.ndarray]:
-    """top (the index of a word), top_weight, entropy and special_share, each (n_occurrences, n_layers, n_heads)."""
+    """top (the index of a word), top_weight, entropy and special_share, each (n_occurrences, heads)."""
     n = weights.shape[-1]
     n_words = max(len(one.words) for one in located)
     # Every token's word; special tokens, padding and tokens in no word go to a word of their own, the last.
@@ -203,10 +218,10 @@ def _numbers(weights: Tensor, located: Sequence[Located]) -> dict[str, np.ndarra
         special[line, : len(one.tokens.special)] = one.tokens.special
         for index, word in enumerate(one.words):
             groups[line, word.start : word.stop] = index
-    place = torch.from_numpy(groups).to(weights.device)[:, None, None].expand_as(weights)
+    place = torch.from_numpy(groups).to(weights.device)[:, None].expand_as(weights)
     to_words = weights.new_zeros(*weights.shape[:-1], n_words + 1).scatter_add_(-1, place, weights)
     top_weight, top = to_words[..., :n_words].max(dim=-1)
-    on_special = torch.einsum("olhn,on->olh", weights, torch.from_numpy(special).to(weights.device))
+    on_special = torch.einsum("ohn,on->oh", weights, torch.from_numpy(special).to(weights.device))
     numbers = {"top": top, "top_weight": top_weight, "entropy": entropy(weights), "special_share": on_special}
     return {name: tensor.cpu().numpy() for name, tensor in numbers.items()}
 

@@ -19,10 +19,12 @@ from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.scan.files import SHORT, UNFINISHED, short_digest, sync_folder, whole
 from selfattn.scan.journal import Journal
@@ -57,9 +59,11 @@ class Scan:
     n_rows: int  # occurrences
     n_rejected: int
     parts: tuple[Path, ...]  # the Parquet files, in the input's order
+    measured: tuple[Head, ...]  # the heads that the lists run over
+    words: tuple[str, ...]  # that the texts were searched for; none where the tables had a column word
 
     def frame(self, columns: Sequence[str] | None = None, limit: int | None = None) -> pd.DataFrame:
-        """The rows (the first `limit`) as a table; the lists are arrays, [layer * n_heads + head]."""
+        """The rows (the first `limit`) as a table; the lists are arrays over `measured`, the heads layer by layer."""
         batches, left = [], limit
         for batch in self._batches(columns):
             batches.append(batch if left is None else batch.slice(0, left))
@@ -76,7 +80,7 @@ class Scan:
             for name in names:
                 values = batch[name].flatten().to_numpy().reshape(batch.num_rows, -1)
                 sums[name] = sums[name] + values.sum(axis=0, dtype="float64")
-        index = pd.MultiIndex.from_product([range(self.n_layers), range(self.n_heads)], names=["layer", "head"])
+        index = pd.MultiIndex.from_tuples(self.measured, names=["layer", "head"])
         return pd.DataFrame({name: sums[name] / max(1, self.n_rows) for name in names}, index=index).reset_index()
 
     def rejects(self) -> pd.DataFrame:
@@ -107,7 +111,13 @@ def read_scan(folder: str | Path) -> Scan:
         n_rows=sum(part.n_rows for part in parts),
         n_rejected=sum(part.n_rejected for part in parts),
         parts=tuple(part.path for part in parts),
+        measured=tuple(map(Head.named, about.get("heads") or _all_heads(about["encoder"]))),
+        words=tuple(about.get("words") or ()),
     )
+
+
+def _all_heads(encoder: dict) -> list[str]:
+    return [str(Head(*place)) for place in np.ndindex(encoder["n_layers"], encoder["n_heads"])]
 
 
 @dataclass(frozen=True)
@@ -188,7 +198,14 @@ class ScanFolder:
             )
 
 
-def describe(encoder: Encoder, chunks: Sequence[Chunk], part_rows: int, vectors: bool) -> dict:
+def describe(
+    encoder: Encoder,
+    chunks: Sequence[Chunk],
+    part_rows: int,
+    vectors: bool,
+    words: Sequence[str] = (),
+    heads: Sequence[Head] | None = None,
+) -> dict:
     """What a scan is a scan of: compared before a stopped one goes on."""
     by_file = groupby(chunks, lambda chunk: chunk.file)
     return {
@@ -196,6 +213,8 @@ def describe(encoder: Encoder, chunks: Sequence[Chunk], part_rows: int, vectors:
         "encoder": _describe_encoder(encoder),
         "part_rows": part_rows,
         "vectors": vectors,
+        "words": list(words) or None,
+        "heads": list(map(str, heads or ())) or None,
         "input": [{"file": Path(file).name, "chunks": [chunk.digest for chunk in own]} for file, own in by_file],
     }
 
@@ -213,7 +232,9 @@ def _difference(earlier: dict, now: dict) -> str | None:
             return _difference(before or {}, after or {})
         if name not in ("input", "sha256") and before != after:
             is_file = "." in name
-            return f"the encoder's {name} has changed" if is_file else f"{name} was {before!r} and is {after!r}"
+            return (
+                f"the encoder's {name} has changed" if is_file else f"{name} was {before!r:.200} and is {after!r:.200}"
+            )
     return None
 
 

@@ -1,4 +1,4 @@
-"""Tables of any size, read a chunk at a time: CSV, JSON Lines and Parquet, one file or a folder of them.
+"""Tables and plain text of any size, read a chunk at a time: CSV, JSON Lines, Parquet, .txt, one file or a folder of them.
 
 A first pass cuts the input into chunks and remembers where each begins, so that a job that goes on, or a worker on
 another machine, starts reading at the right byte. Nothing is ever held beyond one chunk.
@@ -7,7 +7,7 @@ another machine, starts reading at the right byte. Nothing is ever held beyond o
 import csv
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -15,8 +15,12 @@ from typing import BinaryIO, NamedTuple
 
 import pyarrow.parquet as pq
 
+from selfattn.words import character_spans
+
 COLUMNS = ("sentence", "word", "sense")  # sense may be missing
+SEARCHED = ("sentence", "text", "sense")  # where words are searched for: one of the first two
 KINDS = (".csv", ".jsonl", ".ndjson", ".parquet")
+PLAIN = ".txt"  # one text a line
 LINE_LIMIT = 2**24  # bytes; a longer line is no table's
 QUOTED_LINES, QUOTED_BYTES = 1000, 2**20  # of a record in quotation marks; beyond, one of them was never closed
 
@@ -35,6 +39,7 @@ class Row(NamedTuple):
     word: object
     sense: object
     problem: str | None = None  # why there is nothing to find in it
+    words: tuple[str, ...] = ()  # of those searched for, the ones that stand in it
 
 
 @dataclass(frozen=True)
@@ -49,10 +54,20 @@ class Chunk:
     line: int  # lines before it in the file
     n_skipped: int  # empty lines among its rows
     digest: str  # of its rows: they are measured as they were planned, or not at all
+    n_without: int = 0  # texts among its rows that have none of the words searched for
 
 
-def input_files(source: Path) -> list[Path]:
-    """The file, or the folder's CSV, JSON Lines and Parquet files by name. Raises InputError for none."""
+def words_to_find(words: Sequence[str]) -> tuple[str, ...]:
+    """Words to search texts for, each once, case-folded and sorted. Raises InputError for what is not one word."""
+    for word in words:
+        if (parts := len(character_spans(word))) != 1:
+            raise InputError(f"Expected one word to search for, got {word[:80]!r} ({parts} words or signs).")
+    return tuple(sorted({word.strip().casefold() for word in words}))
+
+
+def input_files(source: Path, words: Sequence[str] = ()) -> list[Path]:
+    """The file, or the folder's tables by name; with words to search for, plain text too. Raises InputError for none."""
+    kinds = (*KINDS, PLAIN) if words else KINDS
     if source.is_file():
         files = [source]
     elif source.is_dir():
@@ -60,32 +75,39 @@ def input_files(source: Path) -> list[Path]:
             path
             for path in source.rglob("*")
             if path.is_file()
-            and path.suffix.lower() in KINDS
+            and path.suffix.lower() in kinds
             and not any(part.startswith(".") for part in path.relative_to(source).parts)
         )
     else:
         raise InputError(f"There is no file or folder {source}.")
-    if not files or any(path.suffix.lower() not in KINDS for path in files):
-        raise InputError(f"Expected a file ending in {', '.join(KINDS)} or a folder with such files, got {source}.")
+    if not files or any(path.suffix.lower() not in kinds for path in files):
+        remedy = "" if words else f" ({PLAIN} needs --word)"
+        raise InputError(
+            f"Expected a file ending in {', '.join(kinds)} or a folder with such files, got {source}{remedy}."
+        )
     return files
 
 
-def plan(files: list[Path], part_rows: int) -> list[Chunk]:
-    """Cut the files into chunks of at most `part_rows` rows. Raises InputError for a file that can't be read."""
+def plan(files: list[Path], part_rows: int, words: Sequence[str] = ()) -> list[Chunk]:
+    """Cut the files into chunks of at most `part_rows` rows. Raises InputError for a file that can't be read.
+
+    words: of `words_to_find`; every text is searched for them, and the tables need no column word.
+    """
     chunks: list[Chunk] = []
     first_row = 0
     for file in files:
         offset, line = 0, 0
-        rows = _read(file, offset, line)
+        rows = _read(file, offset, line, bool(words))
         while (first := next(rows, None)) is not None:
-            digest, n_rows, n_skipped = hashlib.sha256(), 0, 0
+            digest, n_rows, n_skipped, n_without = hashlib.sha256(), 0, 0, 0
             for step in chain([first], islice(rows, part_rows - 1)):
                 digest.update(_as_bytes(step.row))
                 n_rows += 1
                 n_skipped += step.skipped
+                n_without += _searched(step.row, words) is None
             chunk = Chunk(
                 index=len(chunks), file=str(file), first_row=first_row, n_rows=n_rows, offset=offset, line=line,
-                n_skipped=n_skipped, digest=digest.hexdigest()[:16],
+                n_skipped=n_skipped, digest=digest.hexdigest()[:16], n_without=n_without,
             )  # fmt: skip
             chunks.append(chunk)
             offset, line, first_row = step.stop, step.row.line, first_row + n_rows
@@ -94,21 +116,37 @@ def plan(files: list[Path], part_rows: int) -> list[Chunk]:
 
 def rows_of(file: Path) -> Iterator[Row]:
     """The rows of one file, read as they are asked for. Raises InputError."""
-    for number, step in enumerate(_read(file, 0, 0)):
+    for number, step in enumerate(_read(file, 0, 0, False)):
         yield step.row._replace(row=number)
 
 
-def read_chunk(chunk: Chunk) -> Iterator[Row]:
-    """The chunk's rows, in order. Raises InputError at their end if they aren't what was planned."""
-    digest = hashlib.sha256()
-    for number, step in enumerate(islice(_read(Path(chunk.file), chunk.offset, chunk.line), chunk.n_rows)):
+def read_chunk(chunk: Chunk, words: Sequence[str] = ()) -> Iterator[Row]:
+    """The chunk's rows, in order; where words are searched for, those that have one.
+
+    Raises InputError at their end if they aren't what was planned.
+    """
+    digest, rows = hashlib.sha256(), _read(Path(chunk.file), chunk.offset, chunk.line, bool(words))
+    for number, step in enumerate(islice(rows, chunk.n_rows)):
         digest.update(_as_bytes(step.row))
-        yield step.row._replace(row=chunk.first_row + number)
+        if (row := _searched(step.row, words)) is not None:
+            yield row._replace(row=chunk.first_row + number)
     if digest.hexdigest()[:16] != chunk.digest:
         raise InputError(
             f"{chunk.file} was changed while it was read: rows {chunk.first_row:,} to "
             f"{chunk.first_row + chunk.n_rows - 1:,} are others now. Put back what it was, or begin again."
         )
+
+
+def _searched(row: Row, words: Sequence[str]) -> Row | None:
+    """The row with the words that stand in its text, None where none does; what can't be read stays, to be rejected."""
+    if not words or row.problem or not isinstance(row.sentence, str):
+        return row
+    folded = row.sentence.casefold()
+    if not any(word in folded for word in words):  # most texts, and the word rule takes its time
+        return None
+    own = {row.sentence[start:stop].casefold() for start, stop in character_spans(row.sentence)}
+    found = tuple(word for word in words if word in own)
+    return row._replace(word=", ".join(found), words=found) if found else None
 
 
 class _Step(NamedTuple):
@@ -117,15 +155,16 @@ class _Step(NamedTuple):
     skipped: int = 0  # empty lines before it
 
 
-def _read(file: Path, offset: int, line: int) -> Iterator[_Step]:
+def _read(file: Path, offset: int, line: int, searched: bool) -> Iterator[_Step]:
     """The rows from an offset on (0: the file's beginning), not yet numbered."""
+    columns = SEARCHED if searched else COLUMNS
     try:
         if file.suffix.lower() == ".parquet":
-            yield from _parquet_rows(file, offset)
+            yield from _parquet_rows(file, offset, columns)
             return
         with open(file, "rb") as stream:
-            rows = _json_rows if file.suffix.lower() in (".jsonl", ".ndjson") else _csv_rows
-            yield from rows(file, stream, offset, line)
+            rows = _csv_rows if file.suffix.lower() == ".csv" else _line_rows
+            yield from rows(file, stream, offset, line, columns)
     except InputError:
         raise
     except (OSError, ValueError, NotImplementedError) as error:  # pyarrow finds a damaged page only when it gets there
@@ -136,10 +175,10 @@ def _as_bytes(row: Row) -> bytes:
     return ascii((row.line, row.sentence, row.word, row.sense, row.problem is None)).encode()
 
 
-def _parquet_rows(file: Path, offset: int) -> Iterator[_Step]:
+def _parquet_rows(file: Path, offset: int, columns: Sequence[str]) -> Iterator[_Step]:
     table = pq.ParquetFile(file)
-    _check_columns(file, table.schema_arrow.names)
-    columns = [name for name in COLUMNS if name in table.schema_arrow.names]
+    _check_columns(file, table.schema_arrow.names, columns)
+    columns = [name for name in columns if name in table.schema_arrow.names]
     before = 0
     for group in range(table.num_row_groups):
         in_group = table.metadata.row_group(group).num_rows
@@ -147,8 +186,7 @@ def _parquet_rows(file: Path, offset: int) -> Iterator[_Step]:
             for batch in table.iter_batches(1024, row_groups=[group], columns=columns):
                 for line, values in enumerate(batch.to_pylist(), before + 1):
                     if line > offset:
-                        row = Row(0, str(file), line, values["sentence"], values["word"], values.get("sense"))
-                        yield _Step(row, stop=line)
+                        yield _Step(_row(file, line, values), stop=line)
                 before += batch.num_rows
         else:
             before += in_group
@@ -186,14 +224,14 @@ class _Lines:
             return data.decode("utf-8", errors="backslashreplace")
 
 
-def _csv_rows(file: Path, stream: BinaryIO, offset: int, line: int) -> Iterator[_Step]:
+def _csv_rows(file: Path, stream: BinaryIO, offset: int, line: int, columns: Sequence[str]) -> Iterator[_Step]:
     lines = _Lines(file, stream, 0, 0)
     header, problem = _csv_record(lines)
     if problem:
         raise InputError(f"{file} has no header line that is valid CSV. {problem}")
     header = [name.strip() for name in header or []]
-    _check_columns(file, header)
-    places = {name: header.index(name) for name in COLUMNS if name in header}
+    _check_columns(file, header, columns)
+    places = {name: header.index(name) for name in columns if name in header}
     if offset:
         lines.seek(offset, line)
     skipped = 0
@@ -249,20 +287,17 @@ def _csv_record(lines: _Lines, n_columns: int | None = None) -> tuple[list[str] 
     return fields, problem
 
 
-def _json_rows(file: Path, stream: BinaryIO, offset: int, line: int) -> Iterator[_Step]:
+def _line_rows(file: Path, stream: BinaryIO, offset: int, line: int, columns: Sequence[str]) -> Iterator[_Step]:
+    """A row a line: JSON, or plain text."""
     lines = _Lines(file, stream, offset, line)
     skipped = 0
     for text in lines:
         if not text.strip():
             skipped += 1
             continue
-        problem = None
-        try:
-            values = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
-            values, problem = {"sentence": text}, f"Not valid JSON ({error})."
-        if not isinstance(values, dict):
-            values, problem = {"sentence": text}, 'Expected an object with the keys "sentence" and "word" on each line.'
+        values, problem = {"sentence": text.rstrip("\r\n")}, None
+        if file.suffix.lower() != PLAIN:
+            values, problem = _json_values(text, columns)
         if lines.invalid:
             problem = "Not valid UTF-8. Save the file as UTF-8."
             lines.invalid = False
@@ -270,12 +305,26 @@ def _json_rows(file: Path, stream: BinaryIO, offset: int, line: int) -> Iterator
         skipped = 0
 
 
-def _row(file: Path, line: int, values: dict, problem: str | None) -> Row:
-    return Row(0, str(file), line, values.get("sentence"), values.get("word"), values.get("sense"), problem)
+def _json_values(text: str, columns: Sequence[str]) -> tuple[dict, str | None]:
+    try:
+        values = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        return {"sentence": text}, f"Not valid JSON ({error})."
+    if not isinstance(values, dict):
+        keys = '"sentence" and "word"' if columns is COLUMNS else '"sentence" or "text"'
+        return {"sentence": text}, f"Expected an object with the keys {keys} on each line."
+    return {name: values[name] for name in columns if name in values}, None
 
 
-def _check_columns(file: Path, names: list[str]) -> None:
-    missing = [name for name in COLUMNS[:2] if name not in names]
-    if missing:
+def _row(file: Path, line: int, values: dict, problem: str | None = None) -> Row:
+    sentence = values.get("sentence", values.get("text"))
+    return Row(0, str(file), line, sentence, values.get("word"), values.get("sense"), problem)
+
+
+def _check_columns(file: Path, names: list[str], columns: Sequence[str]) -> None:
+    wanted, expected = set(COLUMNS[:2]) <= {*names}, "the columns sentence, word and (if known) sense (or --word)"
+    if columns is SEARCHED:
+        wanted, expected = bool(set(SEARCHED[:2]) & {*names}), "a column sentence or text"
+    if not wanted:
         got = ", ".join(names)[:200] or "nothing"
-        raise InputError(f"{file}: expected the columns sentence, word and (if known) sense, got {got}.")
+        raise InputError(f"{file}: expected {expected}, got {got}.")

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from selfattn import load_encoder
+from selfattn import Head, load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.scan import ScanError, measure, read_scan
 from selfattn.scan.__main__ import main
@@ -515,3 +515,103 @@ def test_a_description_that_is_no_file_of_ours_is_one_message(tmp_path, kind, ca
         read_scan(note.parent)
     assert scan(write(tmp_path / "table.csv", 1), note.parent) == 2
     assert "holds no scan" in capsys.readouterr().err
+
+
+def corpus(path):
+    path.write_text("The bank of the river.\nNothing here.\n\nA Bank beside a bank.\n" + "bank " * 600 + "\nA river.\n")
+    return path
+
+
+def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsys, encoder):
+    text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
+    (tmp_path / "words.txt").write_text("\ufeffRiver\n\n", "utf-8")
+    more = [
+        "--word",
+        "bank",
+        "--words",
+        str(tmp_path / "words.txt"),
+        "--heads",
+        "L5H7,L0H10,L5 H7",
+        "--max-rejects",
+        "0.5",
+    ]
+    assert scan(text, output, *more, "--part-rows", "2") == 0
+    said = capsys.readouterr().err
+    assert "4 rows, 1 rejected (see rejects.csv), 1 empty lines skipped, 1 texts without the words" in said
+    found = read_scan(output)
+    assert found.finished and found.measured == ((0, 10), (5, 7)) and found.words == ("bank", "river")
+    frame = found.frame()
+    places = [(0, "bank", 4), (0, "river", 16), (2, "Bank", 2), (2, "bank", 16), (4, "river", 2)]
+    assert list(zip(frame["row"], frame["word"], frame["start"])) == places
+    for line in frame.itertuples():
+        encoding = encoder.encode(line.sentence)
+        (word,) = [w for w in encoding.words if line.sentence[line.start :].startswith(w.text) and w.text == line.word][
+            :1
+        ]
+        starts = [i for i, w in enumerate(encoding.words) if w.text == line.word]
+        own = encoder.reference_weights(line.sentence)[[0, 5], [10, 7], encoding.words[starts[0]].start]
+        assert line.special_share == pytest.approx(own[:, [0, -1]].sum(-1).tolist(), abs=1e-4), word
+    heads = found.heads()
+    assert list(zip(heads["layer"], heads["head"])) == [(0, 10), (5, 7)]
+    assert heads["top_weight"].tolist() == pytest.approx(np.stack(frame["top_weight"]).mean(axis=0), abs=1e-5)
+    rejects = found.rejects()
+    assert (rejects["row"].tolist(), rejects["line"].tolist(), rejects["word"].tolist()) == (["3"], ["5"], ["bank"])
+    assert "512" in rejects["reason"][0]
+
+
+@pytest.mark.slow
+def test_another_word_or_other_heads_are_refused_by_name(tmp_path, capsys):
+    text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
+    more = ["--max-rejects", "1", "--part-rows", "2"]
+    assert scan(text, output, "--word", "bank", "--heads", "L0H10", *more) == 0
+    frame = read_scan(output).frame()
+    read_scan(output).parts[0].unlink()
+    assert not read_scan(output).finished
+    assert scan(text, output, "--word", "Bank", "--word", "bank", "--heads", "L0H10", *more) == 0
+    pd.testing.assert_frame_equal(read_scan(output).frame(), frame)
+    capsys.readouterr()
+    for other, message in {
+        ("--word", "river", "--heads", "L0H10"): "words was ['bank'] and is ['river']",
+        ("--word", "bank", "--heads", "L0H10,L5H7"): "heads was ['L0 H10'] and is ['L0 H10', 'L5 H7']",
+        ("--word", "bank"): "heads was ['L0 H10'] and is None",
+    }.items():
+        assert scan(text, output, *other, *more) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_heads_that_do_not_exist_and_words_that_are_none_are_status_2(tmp_path, capsys):
+    text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
+    (tmp_path / "empty.txt").write_text("\n")
+    for more, message in {
+        ("--word", "bank", "--heads", "L6H0,L0H1"): "has no L6 H0: its heads are L0 H0 to L5 H11",
+        ("--word", "New York"): "Expected one word to search for, got 'New York'",
+        ("--words", str(tmp_path / "empty.txt")): "has no words",
+        ("--words", str(tmp_path / "absent.txt")): "absent.txt",
+    }.items():
+        assert scan(text, output, *more) == 2
+        assert message in capsys.readouterr().err
+        assert not output.exists()
+    with pytest.raises(SystemExit) as caught:
+        scan(text, output, "--word", "bank", "--heads", "5.10")
+    assert caught.value.code == 2 and "Expected a head as L5H10, got '5.10'" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_search_that_was_stopped_within_a_part_measures_no_batch_again(tmp_path, monkeypatch):
+    text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
+    job = Job(str(text), str(output), device="cpu", words=("bank",), heads=(Head(0, 10),), batch_tokens=8)
+    counted = []
+    real = ScanFolder.write
+
+    def stopped(self, chunk, scan, schema, windows):
+        list(windows)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ScanFolder, "write", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        run(job)
+    monkeypatch.setattr(ScanFolder, "write", real)
+    monkeypatch.setattr("selfattn.scan.measure._tables", lambda *_: pytest.fail("measured again"))
+    outcome = run(job, progress=lambda done, total: counted.append)
+    assert (outcome.n_rows, outcome.n_rejected, outcome.n_without) == (5, 1, 2) and sum(counted) == 5
+    assert read_scan(output).n_rows == 3

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfattn.scan.tables import InputError, input_files, plan, read_chunk
+from selfattn.scan.tables import InputError, input_files, plan, read_chunk, words_to_find
 
 ROWS = [
     ("The bank of the river.", "bank", "water"),
@@ -93,7 +93,7 @@ def test_odd_rows_are_named_and_the_others_still_read(tmp_path):
     assert "UTF-8" in rows[1].problem
     assert rows[1].sentence == "The b\\xe4nk."
     assert "1 columns" in rows[2].problem
-    assert rows[3][3:] == ("The bank opened.", "bank", None, None)
+    assert rows[3][3:7] == ("The bank opened.", "bank", None, None)
     assert [row.line for row in rows] == [2, 4, 5, 6]
 
 
@@ -120,7 +120,7 @@ def test_between_quotation_marks_stand_at_most_a_thousand_lines_and_a_megabyte(t
     text = "\n".join(["x" * length] * n_lines)
     path.write_text(f'sentence,word\n"{text}",bank\nThe bank.,bank\n', encoding="utf-8")
     rows = read(path)
-    assert rows[-1][3:] == ("The bank.", "bank", None, None)
+    assert rows[-1][3:7] == ("The bank.", "bank", None, None)
     assert [row.problem is None for row in rows] == ([True, True] if whole else [False] * n_lines + [True])
     assert rows[0].line == (1001 if whole else 2)
 
@@ -147,7 +147,7 @@ def test_what_is_left_of_a_malformed_record_is_no_row(tmp_path):
     rows = read(path)
     assert [row.line for row in rows if row.problem] == [2, 3]
     assert "without its other half" in rows[1].problem
-    assert rows[2][3:] == ('A "good" bank.', "bank", None, None)
+    assert rows[2][3:7] == ('A "good" bank.', "bank", None, None)
 
 
 def test_empty_lines_are_skipped_and_counted(tmp_path):
@@ -174,7 +174,7 @@ def test_odd_lines_of_json(tmp_path):
     path = tmp_path / "table.jsonl"
     path.write_bytes(b'{"sentence": "The bank.", "word": "bank"}\nnot json\n[1]\n{"word": 3}\n{"sentence": "\xe4"}\n')
     rows = read(path)
-    assert rows[0][3:] == ("The bank.", "bank", None, None)
+    assert rows[0][3:7] == ("The bank.", "bank", None, None)
     assert "JSON" in rows[1].problem
     assert "object" in rows[2].problem
     assert rows[3].word == 3
@@ -213,3 +213,76 @@ def test_any_bytes_under_a_header_read_the_same_whole_and_in_pieces(tmp_path_fac
     path = tmp_path_factory.mktemp("fuzz") / "table.csv"
     path.write_bytes(b"sentence,word\n" + data)
     assert [row[3:] for row in read(path, part_rows)] == [row[3:] for row in read(path, 1000)]
+
+
+TEXTS = [
+    "The Bank of the river.",
+    "",
+    "No such thing; embankments.",
+    "A bank, a BANK and a river\u2019s mouth",
+    "Bank-rate. Bankers.",
+]
+
+
+def write_texts(path):
+    kind = path.suffix[1:]
+    if kind == "txt":
+        path.write_text("\r\n".join(TEXTS), encoding="utf-8", newline="")
+    elif kind == "jsonl":
+        path.write_text("\n".join(json.dumps({"text": text, "id": 7, "word": "its own"}) for text in TEXTS), "utf-8")
+    else:
+        pq.write_table(pa.table({"text": TEXTS, "word": ["its own"] * len(TEXTS)}), path, row_group_size=2)
+    return path
+
+
+@pytest.mark.parametrize("part_rows", [1, 2, 100])
+@pytest.mark.parametrize("kind", ["txt", "jsonl", "parquet"])
+def test_texts_are_searched_by_the_word_rule_and_those_without_are_counted(tmp_path, kind, part_rows):
+    words = words_to_find(["Bank", "river", "bank "])
+    chunks = plan(input_files(write_texts(tmp_path / f"corpus.{kind}"), words), part_rows, words)
+    rows = [row for chunk in chunks for row in read_chunk(chunk, words)]
+    assert [(row.sentence, row.words, row.word) for row in rows] == [
+        (TEXTS[0], ("bank", "river"), "bank, river"),
+        (TEXTS[3], ("bank",), "bank"),
+    ]
+    empty = kind == "txt"  # an empty line of plain text is no text
+    assert [row.row for row in rows] == [0, 2 if empty else 3] and [row.line for row in rows] == [1, 4]
+    assert sum(chunk.n_without for chunk in chunks) == (2 if empty else 3)
+    assert sum(chunk.n_skipped for chunk in chunks) == empty
+    assert all(row.problem is None for row in rows)
+
+
+def test_what_cannot_be_searched_is_kept_to_be_rejected(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(
+        b'{"text": "The b\xe4nk."}\nnot json\n{"text": 7}\n{"other": "bank"}\n{"text": "No."}\n'
+    )
+    (tmp_path / "b.txt").write_bytes(b"A b\xe4nk.\nbank\n")
+    (chunk, plain) = plan(input_files(tmp_path, ("bank",)), 10, ("bank",))
+    rows = [*read_chunk(chunk, ("bank",)), *read_chunk(plain, ("bank",))]
+    assert [(row.problem or "")[:15] for row in rows] == [
+        "Not valid UTF-8",
+        "Not valid JSON ",
+        "",
+        "",
+        "Not valid UTF-8",
+        "",
+    ]
+    assert [row.sentence for row in rows[2:4]] == [7, None] and rows[5].words == ("bank",) and chunk.n_without == 1
+
+
+@pytest.mark.parametrize("word", ["New York", "", " ", "bank.", "a,b"])
+def test_only_one_word_at_a_time_can_be_searched_for(word):
+    with pytest.raises(InputError, match="Expected one word to search for"):
+        words_to_find(["bank", word])
+
+
+def test_texts_need_the_words_and_the_words_need_texts(tmp_path):
+    (tmp_path / "a.txt").write_text("The bank.")
+    with pytest.raises(InputError, match=r"\(\.txt needs --word\)"):
+        input_files(tmp_path / "a.txt")
+    pq.write_table(pa.table({"text": ["The bank."]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"expected the columns sentence, word .* \(or --word\), got text"):
+        plan([tmp_path / "a.parquet"], 10)
+    pq.write_table(pa.table({"word": ["bank"]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="expected a column sentence or text, got word"):
+        plan([tmp_path / "a.parquet"], 10, ("bank",))

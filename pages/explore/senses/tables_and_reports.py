@@ -272,7 +272,7 @@ def show_scan(head: Head) -> None:
     if scan.n_rows == 0:
         return
     if str(head) not in set(table["name"]):
-        head = Head(0, 0)
+        head = scan.measured[0]
     measure = segmented("Mean of", ["special_share", "entropy", "top_weight"], default="special_share", key="scan_map")
     most = table.loc[table[measure].idxmax()]
     reading = f"Largest mean {measure.replace('_', ' ')}: {most['name']} ({most[measure]:.2f}), over {scan.n_rows:,} occurrences."
