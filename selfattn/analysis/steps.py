@@ -30,18 +30,28 @@ RECEIVED = "what the model's attention received"
 DOUBLE = "the model's own query and key in double precision"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """One step of a head, for all tokens. Row i belongs to token i."""
 
     name: str  # "query", "scores" ...
     formula: str  # in LaTeX
-    code: str  # a function that does it and could run, made of the very lines of the source
-    where: str  # the function that holds them
     values: Tensor  # (n, d), (n, n), or (n, 1) for one number a row
     shape: str  # the shape in words
     own: Tensor | None  # the model's own, of the same shape; None where it is the model's own already
     own_from: str  # where that comes from, in words
+    function: Callable  # what does it
+    target: str = ""  # the name that its line assigns to, as in `snippet`; "": all of it
+
+    @property
+    def code(self) -> str:
+        """A function that does it and could run, made of the very lines of the source."""
+        return snippet(self.name, self.function, self.target)
+
+    @property
+    def where(self) -> str:
+        """The function that holds these lines."""
+        return f"{self.function.__module__}.{self.function.__qualname__}"
 
     @property
     def error(self) -> float | None:
@@ -156,41 +166,18 @@ def _assigning(function: ast.FunctionDef, target: str) -> ast.stmt:
     return lines[target]
 
 
-def _step(
-    name: str,
-    formula: str,
-    values: Tensor,
-    shape: str,
-    own: Tensor | None,
-    own_from: str,
-    function: Callable,
-    *target: str,
-) -> Step:
-    """A step with its code: a line of a function, or all of it."""
-    return Step(
-        name=name,
-        formula=formula,
-        code=snippet(name, function, *target),
-        where=f"{function.__module__}.{function.__qualname__}",
-        values=values,
-        shape=shape,
-        own=own,
-        own_from=own_from,
-    )
-
-
 def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Step]:
     (n, d_model), d_head = projected.layer_input.shape, recorded.query.shape[-1]
     rows = f"for each of the {n} tokens"
     whole = f"{d_model} numbers {rows}: the hidden state that the layer reads"
     steps = [
-        _step("input", "X", projected.layer_input, whole, None, "read from the model as it is", project, "layer_input")
+        Step("input", "X", projected.layer_input, whole, None, "read from the model as it is", project, "layer_input")
     ]
     source = "X"
     if projected.read_note:
         source, shape = r"\tilde{X}", f"{projected.read.shape[-1]} numbers {rows}"
         steps.append(
-            _step("read", source, projected.read, shape, None, "made by the model's own module", projections.apply)
+            Step("read", source, projected.read, shape, None, "made by the model's own module", projections.apply)
         )
     for name, target in (("query", "query_flat"), ("key", "key_flat"), ("value", "value")):
         letter = name[0].upper()
@@ -198,7 +185,7 @@ def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Ste
         turned = projected.rotary and name != "value"
         width = (projected.value_read if name == "value" else projected.read).shape[-1]
         steps.append(
-            _step(
+            Step(
                 name,
                 rf"{letter} = {source}\,W_{letter}" + (f" + b_{letter}" if bias else ""),
                 getattr(projected, target),
@@ -211,7 +198,7 @@ def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Ste
     if projected.rotary:
         shape = f"still {d_head} numbers {rows}, turned in pairs by an angle that grows with the position"
         steps += [
-            _step(
+            Step(
                 f"turned {name}", rf"\mathrm{{rotate}}({name[0].upper()})", getattr(projected, name), shape,
                 getattr(recorded, name), RECEIVED, projections.rotate,
             )
@@ -223,7 +210,7 @@ def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Ste
 def _recorded_steps(recorded: AttentionTrace) -> list[Step]:
     n, d_head = recorded.query.shape
     return [
-        _step(
+        Step(
             name, name[0].upper(), getattr(recorded, name), f"{d_head} numbers for each of the {n} tokens", None, RECEIVED,
             LayerRecording.attend, name,
         )
@@ -240,7 +227,7 @@ def _score_steps(trace: AttentionTrace, recording: LayerRecording, head: int) ->
     own, steps = _in_double(trace, recording, head), []
 
     def add(name: str, formula: str, shape: str, *code: object) -> None:
-        steps.append(_step(name, formula, getattr(trace, name), shape, own[name], DOUBLE, *(code or (attend, name))))
+        steps.append(Step(name, formula, getattr(trace, name), shape, own[name], DOUBLE, *(code or (attend, name))))
 
     add("scores", r"S = Q K^{\top}", pairs)
     add("scaled", scaled, pairs)
@@ -267,11 +254,11 @@ def _term_step(
 ) -> Step:
     if isinstance(recorded, PositionBias):
         read = "read from the model as it is: a learned number for each distance"
-        return _step(term.name, r"T_{ij} = b_{i-j}", term.values, shape, None, read, PositionBias.term, "bias")
+        return Step(term.name, r"T_{ij} = b_{i-j}", term.values, shape, None, read, PositionBias.term, "bias")
     product, function = TERMS[term.name]
     formula = rf"T_{{ij}} = {product} \cdot {scale:.4g}"
     own_from = "the model's own vectors in double precision"
-    return _step(term.name, formula, term.values, shape, own, own_from, function)
+    return Step(term.name, formula, term.values, shape, own, own_from, function)
 
 
 def _in_double(trace: AttentionTrace, recording: LayerRecording, head: int) -> dict[str, Tensor]:
@@ -310,12 +297,12 @@ def _term_in_double(term: PositionBias | DistanceVectors, query: Tensor, key: Te
 def _weighted_steps(trace: AttentionTrace, own_weights: Tensor, own_context: Tensor) -> list[Step]:
     n, d_head = trace.context.shape
     return [
-        _step(
+        Step(
             "weights", r"w_{ij} = e^{\,\mathrm{masked}_{ij} - m_i} / \mathrm{total}_i", trace.weights,
             f"{n} × {n}, one number for each pair of tokens; each row sums to 1", own_weights,
             "the model's own eager attention", attend, "weights",
         ),
-        _step(
+        Step(
             "context", r"C = w\,V", trace.context, f"{d_head} numbers for each of the {n} tokens", own_context,
             "what the model's fast attention call returned", attend, "context",
         ),
@@ -324,7 +311,7 @@ def _weighted_steps(trace: AttentionTrace, own_weights: Tensor, own_context: Ten
 
 def _output_step(projected: Projected, trace: AttentionTrace, own_context: Tensor) -> Step:
     weight = projected.projections.output_weight
-    return _step(
+    return Step(
         "output", r"C\,W_O", projected.output(trace.context),
         f"{weight.shape[-1]} numbers for each of the {len(trace.context)} tokens, added to what the other heads add",
         own_context.double() @ weight.double(), "the model's own context times its own W_O, in double precision",
