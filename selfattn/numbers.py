@@ -41,14 +41,23 @@ def cosine(value: float) -> str:
     return decimal(value)
 
 
-def decimal(value: float, places: int = 2) -> str:
-    """Any number with a fixed count of decimals: "12.50", "−0.3", "−∞"."""
-    return _written(value, places)
+def decimal(value: float, places: int = 2, plus: str = "") -> str:
+    """Any number with a fixed count of decimals: "12.50", "−0.3", "−∞". plus: the sign of what is above 0."""
+    value = float(value)
+    if math.isnan(value):
+        return UNKNOWN
+    digits = "∞"
+    if math.isfinite(value):
+        rounded = Decimal(abs(value)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, EXACT)
+        digits = f"{rounded:f}"
+        if not rounded:
+            return digits
+    return f"{'−' if value < 0 else plus}{digits}"
 
 
 def change(value: float, places: int = 2) -> str:
     """A difference or an effect, with its sign: "+0.12", "−0.03", "0.00"."""
-    return _written(value, places, plus="+")
+    return decimal(value, places, plus="+")
 
 
 def effect(value: float) -> str:
@@ -121,16 +130,3 @@ def span(low: float, high: float, write: Callable[[float], str] = decimal) -> st
     """A range or an interval: "0.10 to 0.32", "+0.01 to +0.05"; a common unit stands once: "12 to 15 %"."""
     first, last = write(low), write(high)
     return f"{first.removesuffix(' %')} to {last}" if last.endswith(" %") else f"{first} to {last}"
-
-
-def _written(value: float, places: int, plus: str = "") -> str:
-    value = float(value)
-    if math.isnan(value):
-        return UNKNOWN
-    digits = "∞"
-    if math.isfinite(value):
-        rounded = Decimal(abs(value)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, EXACT)
-        digits = f"{rounded:f}"
-        if not rounded:
-            return digits
-    return f"{'−' if value < 0 else plus}{digits}"

@@ -34,11 +34,11 @@ from selfattn.senses import (
     separation,
 )
 from selfattn.senses.word_vectors import Vectors, word_vectors
-from selfattn.words import find
 
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
+SWAPS = ("a_from_b", "b_from_a", "control", "cosine")  # of a PairInterchange; its share is the first two's mean
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Kind:
     type: type
     version: int  # raise it where the method changes, or the columns
     reads: Callable[[], object]  # the sentences it is about
-    make: Callable[[Encoder, object, Progress], object]  # from the encoder and those sentences
+    make: Callable[..., object]  # from the encoder and those sentences; progress=
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +76,7 @@ class SwappedPairs:
         """One example's."""
         own = self.heads[self.heads["word"] == word]
         shape = (own["layer"].nunique(), own["head"].nunique())
-        parts = {
-            name: torch.tensor(own[name].to_numpy(), dtype=torch.float32).reshape(shape)
-            for name in ("a_from_b", "b_from_a", "control", "cosine")
-        }
+        parts = {name: torch.tensor(own[name].to_numpy(), dtype=torch.float32).reshape(shape) for name in SWAPS}
         return PairInterchange(share=(parts["a_from_b"] + parts["b_from_a"]) / 2, **parts)
 
 
@@ -87,15 +84,10 @@ def swapped_pairs(encoder: Encoder, pairs: Sequence[Pair], progress: Progress) -
     """`interchange_pair` of each, its word where it stands first."""
     tables = []
     for pair in pairs:
-        places = []
-        for text in (pair.first, pair.second, pair.control):
-            words = encoder.encode(text).words
-            places.append((text, tuple(words[find(words, pair.word)[0]].positions)))
-        swaps = interchange_pair(encoder, *places)
-        table = pd.DataFrame(encoder.all_heads, columns=["layer", "head"]).assign(word=pair.word)
-        for name in ("a_from_b", "b_from_a", "control", "cosine"):
-            table[name] = getattr(swaps, name).flatten().tolist()
-        tables.append(table)
+        located = [encoder.locate(text, pair.word) for text in (pair.first, pair.second, pair.control)]
+        swaps = interchange_pair(encoder, *((at.tokens.text, at.words[at.places[0]].positions) for at in located))
+        columns = {name: getattr(swaps, name).flatten().tolist() for name in SWAPS}
+        tables.append(pd.DataFrame(encoder.all_heads, columns=["layer", "head"]).assign(word=pair.word, **columns))
         progress(len(tables), len(pairs))
     return SwappedPairs(pd.concat(tables, ignore_index=True))
 
@@ -124,12 +116,7 @@ def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progre
 
 
 KINDS = {
-    "separation": Kind(
-        SeparationReport,
-        1,
-        labelled_sentences,
-        lambda encoder, frame, progress: separation(encoder, frame, progress=progress),
-    ),
+    "separation": Kind(SeparationReport, 1, labelled_sentences, separation),
     "interchange": Kind(InterchangeReport, 1, labelled_sentences, swapped_heads),
     "leading_heads": Kind(LeadingHeads, 1, labelled_sentences, heads_together),
     "passports": Kind(Passports, 1, labelled_sentences, passports),
@@ -201,7 +188,7 @@ def main(names: Sequence[str]) -> int:
     for name in names or KINDS:
         kind = KINDS[name]
         read = kind.reads()
-        report = kind.make(encoder, read, lambda done, total, name=name: print(f"\r{name} {done} of {total} ", end=""))
+        report = kind.make(encoder, read, progress=lambda at, of, name=name: print(f"\r{name} {at} of {of} ", end=""))
         store(name, encoder, read, report)
         print(f"\r{name}: stored in {FOLDER / name}")
     return 0

@@ -77,7 +77,8 @@ def test_one_heads_stored_passport_equals_the_live_one(encoder):
 @pytest.mark.parametrize("name", KINDS)
 def test_every_stored_number_equals_the_live_one(name, encoder):
     kind = KINDS[name]
-    found, live = stored(name, encoder, kind.reads()).report, kind.make(encoder, kind.reads(), lambda done, total: None)
+    found = stored(name, encoder, kind.reads()).report
+    live = kind.make(encoder, kind.reads(), progress=lambda done, total: None)
     same(found, live, atol=1e-4)
 
 

@@ -43,17 +43,9 @@ class SentenceComparison:
     def frame(self) -> pd.DataFrame:
         """A row a cell: query_pos, key_pos, query, key, query_in and key_in ("both", "A", "B"), difference (NaN in gaps)."""
         rows, columns = np.indices(self.matrix.shape).reshape(2, -1)
-        return pd.DataFrame(
-            {
-                "query_pos": rows,
-                "key_pos": columns,
-                "query": [self.labels[i] for i in rows],
-                "key": [self.labels[j] for j in columns],
-                "query_in": [self.side[i] for i in rows],
-                "key_in": [self.side[j] for j in columns],
-                "difference": self.matrix.ravel(),
-            }
-        )
+        labels, side = np.array(self.labels, dtype=object), np.array(self.side, dtype=object)
+        texts = {"query": labels[rows], "key": labels[columns], "query_in": side[rows], "key_in": side[columns]}
+        return pd.DataFrame({"query_pos": rows, "key_pos": columns, **texts, "difference": self.matrix.ravel()})
 
 
 def compare_sentences(

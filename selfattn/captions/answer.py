@@ -112,7 +112,7 @@ def paths(
     if part >= 1:
         further = "as far apart" if numbers.cosine(control[-1]) == numbers.cosine(last) else "further apart still"
         return f"{text}, {further}: so this difference need not be about the sense."
-    return f"{text}: about {_fraction(part)} of the change comes with a new sentence, the sense unchanged."
+    return f"{text}: about {_name_of(part) or numbers.share(part)} of the change comes with a new sentence, the sense unchanged."
 
 
 def head_title(swap: Swap, control_as_far: bool = False) -> str:
@@ -247,10 +247,6 @@ def no_steps(reason: str) -> str:
         f"The steps of this head are missing: {reason} The weights are the model's own; swap and removal change what its heads "
         "hand over, which was verified when it was loaded."
     )
-
-
-def _fraction(share: float) -> str:
-    return _name_of(share) or numbers.share(share)
 
 
 def _name_of(share: float) -> str:

@@ -76,11 +76,8 @@ def surest_word(frame: pd.DataFrame, name: str) -> str:
 
 def hidden_weight(shares: Mapping[str, float]) -> str:
     """What hiding the special tokens hid: the mean weight over the rows that are left, for each sentence."""
-    return f"Special tokens hidden: {_shares(shares)} of the weight went with them. Each row was scaled up to sum to 1 again."
-
-
-def _shares(shares: Mapping[str, float]) -> str:
-    return ", ".join(f"{numbers.share(share)} in {name}" for name, share in shares.items())
+    each = ", ".join(f"{numbers.share(share)} in {name}" for name, share in shares.items())
+    return f"Special tokens hidden: {each} of the weight went with them. Each row was scaled up to sum to 1 again."
 
 
 def weight_difference(pair: SentenceComparison) -> str:

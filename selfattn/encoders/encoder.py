@@ -46,16 +46,9 @@ class Tokens:
 
     def padded(self, n: int, token: str, token_id: int) -> "Tokens":
         """The same followed by padding tokens, n in all."""
+        padding = {"tokens": token, "ids": token_id, "types": 0, "special": True, "offsets": (0, 0), "segments": None}
         extra = n - len(self.ids)
-        return replace(
-            self,
-            tokens=self.tokens + (token,) * extra,
-            ids=self.ids + (token_id,) * extra,
-            types=self.types + (0,) * extra,
-            special=self.special + (True,) * extra,
-            offsets=self.offsets + ((0, 0),) * extra,
-            segments=self.segments + (None,) * extra,
-        )
+        return replace(self, **{name: getattr(self, name) + (one,) * extra for name, one in padding.items()})
 
 
 @dataclass(frozen=True)
@@ -419,11 +412,10 @@ class Encoder:
         for row, tokens in enumerate(batch):
             n = length if keep_padding else len(tokens.ids)
             tokens = tokens.padded(n, token, token_id)
+            read = {name: getattr(tokens, name) for name in ("text", "pair", "tokens", "ids", "special", "segments")}
             encodings.append(
                 Encoding(
-                    **{
-                        name: getattr(tokens, name) for name in ("text", "pair", "tokens", "ids", "special", "segments")
-                    },
+                    **read,
                     words=tokens.words(),
                     states=tuple(_row(state, row, n) for state in states),
                     static=_row(static, row, n),

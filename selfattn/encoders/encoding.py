@@ -61,7 +61,8 @@ class Encoding:
         rows: a slice of the queries; the others aren't computed.
         Raises IndexError for a layer or head that the encoder hasn't, NotRecomputable where it is shown only.
         """
-        self._check_recomputable()
+        if self.shown is not None:
+            raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
         layer, head = _within(layer, self.n_layers, "layer"), _within(head, self.n_heads, "head")
         return self.recordings[layer].trace(head, rows or slice(None))
 
@@ -121,10 +122,6 @@ class Encoding:
 
     def _checked(self, layer: int, head: int | None = None) -> tuple[int, int | None]:
         return _within(layer, self.n_layers, "layer"), None if head is None else _within(head, self.n_heads, "head")
-
-    def _check_recomputable(self) -> None:
-        if self.shown is not None:
-            raise NotRecomputable(f"This encoder's attention is shown, not recomputed: {self.reason}")
 
 
 def _within(index: int, count: int, what: str) -> int:

@@ -48,12 +48,12 @@ def write_site(encoder: Encoder, pairs: Sequence[Pair], folder: Path, wrote: Cal
     rows = []
     for pair in pairs:
         view, finding = pair_view(encoder, pair)
-        _write(folder / f"{view.name}.html", report.html(view, index=INDEX))
-        rows.append(report.entry(f"{view.name}.html", pair.word, [pair.first, pair.second], finding))
-        wrote(f"{view.name}.html")
-    _write(
-        folder / INDEX, report.document(f"Where {len(rows)} words get their meaning", [*_introduction(encoder), *rows])
-    )
+        file = f"{view.name}.html"
+        (folder / file).write_text(report.html(view, index=INDEX), encoding="utf-8")
+        rows.append(report.entry(file, pair.word, [pair.first, pair.second], finding))
+        wrote(file)
+    index = report.document(f"Where {len(rows)} words get their meaning", [*_introduction(encoder), *rows])
+    (folder / INDEX).write_text(index, encoding="utf-8")
     wrote(INDEX)
 
 
@@ -143,7 +143,3 @@ def _introduction(encoder: Encoder) -> list[str]:
             "over other sentences of the same word other heads lead. Layers and heads count from 0."
         ),
     ]
-
-
-def _write(file: Path, page: str) -> None:
-    file.write_text(page, encoding="utf-8")

@@ -18,13 +18,12 @@ class Passports:
     """Every head of an encoder over the same sentences."""
 
     patterns: pd.DataFrame  # layer, head, and for each named pattern the mean over the sentences
-    sentences: (
-        pd.DataFrame
-    )  # layer, head, row (the frame's index label), to (the other word), weight; the largest first
+    sentences: pd.DataFrame
+    # layer, head, row (the frame's index label), to (the other word), weight; the largest first
     n: int  # sentences
 
 
-def passports(encoder: Encoder, frame: pd.DataFrame, progress: Progress | None = None) -> Passports:
+def passports(encoder: Encoder, frame: pd.DataFrame, progress: Progress = lambda done, total: None) -> Passports:
     """Read every sentence once. frame: columns sentence, word, sense, as `labelled_sentences` has them.
 
     Another word has a letter or a digit, is not special and not the word itself; a split word's weight is the mean from its
@@ -42,8 +41,7 @@ def passports(encoder: Encoder, frame: pd.DataFrame, progress: Progress | None =
         best = to_others.max(-1) if others else None
         weights.append(torch.zeros(maps.shape[:2]) if best is None else best.values)
         words.append([] if best is None else [[others[i].text for i in layer] for layer in best.indices.tolist()])
-        if progress is not None:
-            progress(done + 1, len(usable))
+        progress(done + 1, len(usable))
     means = torch.stack(patterns).mean(0)
     values, order = torch.stack(weights).sort(dim=0, descending=True, stable=True)
     lines, sentences = [], []

@@ -92,7 +92,7 @@ def separation(
         for done, rows in enumerate(groups, start=1):
             results[run].append(_one_word(which, rows, n_shuffles, done, vectors))
             progress(run * len(groups) + done, len(runs) * len(groups))
-    return _report(encoder, items, rejected, groups, results, shuffles)
+    return _report(encoder, items, rejected, results, shuffles)
 
 
 def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int, made_by: Vectors) -> _WordResult:
@@ -117,33 +117,24 @@ def _report(
     encoder: Encoder,
     items: pd.DataFrame,
     rejected: pd.DataFrame,
-    groups: Sequence[pd.DataFrame],
     results: list[list[_WordResult]],
     shuffles: int,
 ) -> SeparationReport:
     own = {kind: _per_word(results[0], kind) for kind in (*KINDS, "each_left_out")}
     floors = {kind: _per_word(results[1], kind).mean(axis=0) if len(results) > 1 else np.nan for kind in KINDS}
     layer_names = ["embedding", *range(encoder.n_layers)]
-    layers = pd.DataFrame({"layer": pd.Series(layer_names, dtype=object), **_estimate(own["layers"])})
     shuffled = {
         kind: np.mean([result.shuffled[kind].numpy() for result in results[0]], axis=0)
         for kind in ("layers", "context")
     }
-    layers = layers.assign(
+    layers = pd.DataFrame({"layer": pd.Series(layer_names, dtype=object), **_estimate(own["layers"])}).assign(
         each_left_out=own["each_left_out"].mean(axis=0),
         shuffled=shuffled["layers"].mean(axis=1),
         floor=floors["layers"],
     )
-    n_senses = [rows["sense"].nunique() for rows in groups]
-    words = pd.DataFrame(
-        [
-            (word, layer, accuracy, senses, len(rows))
-            for rows, senses, line in zip(groups, n_senses, own["layers"])
-            for word, layer, accuracy in zip([rows["word"].iloc[0]] * len(line), layer_names, line)
-        ],
-        columns=["word", "layer", "accuracy", "senses", "sentences"],
-    )
-    bag = _estimate(own["bag"])
+    counts = items.groupby("word")["sense"].agg(senses="nunique", sentences="size")
+    words = pd.DataFrame(own["layers"], counts.index, pd.Index(layer_names, name="layer", dtype=object))
+    ((bag,), (low,), (high,)) = _estimate(own["bag"]).values()
     nearest = torch.cat([result.nearest for result in results[0]], dim=1)
     scores = torch.cat([result.scores["context"] for result in results[0]], dim=1)
     n_layers = encoder.n_layers if encoder.patchable else 0
@@ -151,11 +142,11 @@ def _report(
     return SeparationReport(
         layers=layers,
         heads=_heads(encoder, own, floors, shuffled["context"]),
-        words=words,
+        words=words.stack().rename("accuracy").reset_index().join(counts, on="word"),
         items=items,
         rejected=rejected,
-        bag=(float(bag["accuracy"][0]), float(bag["low"][0]), float(bag["high"][0])),
-        chance=float(np.mean(1 / np.array(n_senses))),
+        bag=(float(bag), float(low), float(high)),
+        chance=float((1 / counts["senses"]).mean()),
         threshold=threshold(shuffled["context"]) if encoder.patchable else float("nan"),
         shuffles=shuffles,
         _nearest=nearest.numpy().reshape(shape),

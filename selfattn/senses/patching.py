@@ -296,10 +296,7 @@ def _exactly(
 def _result(word: _Word, slopes: WordSlopes | None, swapped: Sequence[Tensor]) -> _Result:
     """swapped: `_exactly` of each row; the last set is all heads, and where there are others, they are each head alone."""
     *exact, all_heads = torch.einsum("i,ich->hc", word.once.row_means[0], torch.stack(swapped)).numpy()
-    measured = (
-        [part[0].numpy() for part in slopes.effects(word.once)] if slopes and not exact else [*np.transpose(exact)]
-    )
-    effect, control = measured
+    effect, control = torch.cat(slopes.effects(word.once)).numpy() if slopes and not exact else np.transpose(exact)
     gap_draws, draws, halves = np.zeros(0), np.zeros((0, len(effect))), np.zeros((0, 2, len(effect)))
     shuffled, shuffled_halves = draws, halves
     if slopes is not None:
