@@ -4,9 +4,11 @@ import functools
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test may reach for a network by accident
+os.environ.setdefault(
+    "OMP_NUM_THREADS", "1"
+)  # the tests run side by side, and servers beside them: a second thread waits
 
 import pytest
-import torch
 from playwright.sync_api import Browser, sync_playwright
 from streamlit.components.v2 import manifest_scanner
 
@@ -16,8 +18,6 @@ from selfattn.encoders.capture import LayerRecording
 from tests.browser.conftest import ARGUMENTS, start_server, watch
 from tests.browser.find_chromium import find
 from tests.fuzz.summary import pytest_terminal_summary  # noqa: F401  (counts the generated inputs)
-
-torch.set_num_threads(1)  # the tests run side by side: a second thread in each only gets in the others' way
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
