@@ -25,9 +25,7 @@ class WeightGradient:
 
 
 def weight_gradient(
-    target: int,
-    query: Sequence[float] = worked_example.QUERY,
-    keys: Sequence[Sequence[float]] = worked_example.KEYS,
+    target: int, query: Sequence[float] = worked_example.QUERY, keys: Sequence[Sequence[float]] = worked_example.KEYS
 ) -> WeightGradient:
     """The gradient of the weight on key `target` (counted from 0)."""
     key = typed_numbers.matrix("Keys", keys).requires_grad_()

@@ -19,9 +19,7 @@ VALUES = ((2.0, 1.5), (0.0, 1.0), (2.0, 1.0))
 
 
 def compute(
-    query: Sequence[float] = QUERY,
-    keys: Sequence[Sequence[float]] = KEYS,
-    values: Sequence[Sequence[float]] = VALUES,
+    query: Sequence[float] = QUERY, keys: Sequence[Sequence[float]] = KEYS, values: Sequence[Sequence[float]] = VALUES
 ) -> AttentionTrace:
     """One query over n keys of its length, in float64; every step is in the trace."""
     key = typed_numbers.matrix("Keys", keys)

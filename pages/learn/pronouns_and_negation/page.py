@@ -15,13 +15,7 @@ teaching.prose(
 )
 encoder = current_encoder()
 show_encoder(encoder)
-view = segmented(
-    "View",
-    list(VIEWS),
-    default="Pronouns",
-    key="view",
-    label_visibility="collapsed",
-)
+view = segmented("View", list(VIEWS), default="Pronouns", key="view", label_visibility="collapsed")
 VIEWS[view].show(encoder)
 teaching.take(
     "A head that attends where we expect is a hint. Ask how often, beside luck and distance, on sentences it wasn't chosen on."
