@@ -48,6 +48,7 @@ heading("Exercises")
 teaching.prose(
     "From easy to hard. Each is computed by the kernel that runs on every page, as soon as you change something."
 )
+teaching.explain("query", "key", "score", "softmax", "weight", "mask", "head")
 solved = 0
 for number, task in enumerate(TASKS, start=1):
     with st.container(border=True):

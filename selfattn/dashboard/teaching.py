@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
+from selfattn.captions.terms import TERMS
 from selfattn.charts.bars import bar_list
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.lesson_steps import kernel_code, with_code
@@ -38,6 +39,11 @@ def formula(text: str) -> None:
     """One line of mathematics, centred under the prose."""
     with st.container(width=TEXT_WIDTH):
         st.latex(text)
+
+
+def explain(*terms: str) -> None:
+    """The one sentence of each of these terms."""
+    st.caption(" ".join(TERMS[term] for term in terms), width=TEXT_WIDTH)
 
 
 def row() -> st.delta_generator.DeltaGenerator:
@@ -181,8 +187,8 @@ def messages(refusal: str = "These numbers can't be used.") -> Iterator[None]:
         st.stop()
 
 
-def predict(stop: str, question: str, options: Sequence[str], answer: str) -> bool:
-    """Ask before showing. True once the visitor has chosen, asked to be shown, or came by a link with ?reveal=yes."""
+def predict(stop: str, question: str, options: Sequence[str], answer: str, reason: str) -> bool:
+    """Ask before showing, the reason under the answer. True after a choice, "Just show me" or a link with ?reveal=yes."""
     key = f"{stop}.prediction"
     with st.container(border=True, width=TEXT_WIDTH):
         st.markdown(f"**Predict first.** {question}")
@@ -192,11 +198,11 @@ def predict(stop: str, question: str, options: Sequence[str], answer: str) -> bo
             st.button("Just show me", key=f"{stop}.show", on_click=_show, args=(stop,), type="tertiary")
             return False
         if choice is None:
-            st.markdown(f"The answer: **{answer}**. The reason is below.")
+            st.markdown(f"The answer: **{answer}**. {reason}")
         elif choice == answer:
-            st.markdown(f":green[**Yes: {answer}.**] The reason is below.")
+            st.markdown(f":green[**Yes: {answer}.**] {reason}")
         else:
-            st.markdown(f"Your guess: *{choice}*. Answer: **{answer}**. The reason is below.")
+            st.markdown(f"Your guess: *{choice}*. Answer: **{answer}**. {reason}")
     return True
 
 

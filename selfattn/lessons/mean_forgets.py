@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import typed_numbers, worked_example
+from selfattn.lessons import worked_example
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,13 +21,10 @@ class SameMean:
     difference: float  # the largest difference of the contexts
 
 
-def same_mean(trace: AttentionTrace | None = None, amount: float = 1.0) -> SameMean:
-    """Move the two heaviest values apart so that the weighted mean stays where it is. trace: one query."""
-    trace = worked_example.compute() if trace is None else trace
-    typed_numbers.number("Amount", amount, -100, 100)
+def same_mean(amount: float = 1.0) -> SameMean:
+    """Move the two heaviest values of the worked example apart so that the weighted mean stays where it is."""
+    trace = worked_example.compute()
     weights = trace.weights[0]
-    if len(weights) < 2:
-        raise ValueError(f"Expected at least two words, got {len(weights)}. Add one.")
     heavy, light = weights.topk(2).indices.tolist()
     after = trace.value.clone()
     # What the heavy value gains, weighed, the light one loses, weighed: their sum doesn't move.

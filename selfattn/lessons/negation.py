@@ -55,10 +55,8 @@ def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Negat
 
 def mean_weights(pairs: Sequence[NegatorWeights]) -> NegatorWeights:
     """The mean over several pairs."""
-    return NegatorWeights(
-        negator=torch.stack([pair.negator for pair in pairs]).mean(0),
-        instead=torch.stack([pair.instead for pair in pairs]).mean(0),
-    )
+    sides = ([pair.negator for pair in pairs], [pair.instead for pair in pairs])
+    return NegatorWeights(*(torch.stack(side).mean(0) for side in sides))
 
 
 def row_by_words(encoding: Encoding, index: int) -> Tensor:

@@ -23,7 +23,6 @@ COLDEST, HOTTEST = 0.01, 100.0
 class SoftLookup:
     """The hard and the soft answer to one query over the same drawers."""
 
-    temperature: float
     trace: AttentionTrace  # one query, n drawers; scaled = scores / temperature
     best: int  # the drawer that a hard lookup opens: the highest score, the first of equals
     hard: Tensor  # (d_value,) what that one drawer hands over
@@ -42,4 +41,4 @@ def look_up(
     typed_numbers.number("Temperature", temperature, COLDEST, HOTTEST)
     trace = attend(typed_numbers.vector("Query", query, key.shape[1])[None], key, value[:, None], scale=1 / temperature)
     best = int(trace.scores[0].argmax())
-    return SoftLookup(temperature, trace, best, trace.value[best], trace.context[0])
+    return SoftLookup(trace, best, trace.value[best], trace.context[0])

@@ -22,10 +22,8 @@ SENTENCE = ("dog", "bites", "man")
 
 @dataclass(frozen=True, eq=False)
 class Shuffled:
-    """The same words in two orders."""
+    """The same words in one order and in reverse."""
 
-    tokens: tuple[str, ...]
-    shuffled_tokens: tuple[str, ...]
     first: AttentionTrace
     second: AttentionTrace
     difference: float  # largest difference between a word's context in one order and in the other
@@ -46,7 +44,7 @@ def shuffle(tokens: Sequence[str] = SENTENCE, positions: bool = False, d_model: 
     places = _random(1, len(tokens), d_model) if positions else torch.zeros_like(words)
     first, second = _attend(words + places), _attend(words.flip(0) + places)
     difference = float((first.context.flip(0) - second.context).abs().max())
-    return Shuffled(tuple(tokens), tuple(tokens)[::-1], first, second, difference)
+    return Shuffled(first, second, difference)
 
 
 def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> OrderCheck:

@@ -106,7 +106,6 @@ def test_following_the_gradient_raises_the_weight():
 
 def test_without_positions_shuffling_the_words_only_shuffles_the_rows():
     assert word_order.shuffle().difference < 1e-12
-    assert word_order.shuffle().shuffled_tokens == ("man", "bites", "dog")
     assert word_order.shuffle(positions=True).difference > 0.1
 
 

@@ -41,7 +41,7 @@ def test_recurrence_counts_and_follows_the_published_sentence():
     assert '"cat", to word 19, "ran": 17 steps' in words(at)
     assert "plain recurrence 0.17, gated recurrence 0.51, attention 0.60. Most: attention." in words(at)
     click(at, "bank … it")
-    assert '"bank", to word 7, "it": 5 steps through a recurrence, with 4 states in between.' in words(at)
+    assert '"bank", to word 7, "it": 5 steps through a recurrence, with 4 states in between, and 9 steps' in words(at)
     assert "plain recurrence 0.59" in words(at)
     at.slider(key="recurrence.gain").set_value(1.0).run()
     assert "plain recurrence 1.00" in words(at) and "Most: plain recurrence." in words(at)
@@ -61,7 +61,7 @@ def test_recurrence_takes_the_visitors_sentence_and_refuses_one_word():
 def test_recurrence_is_timed_live():
     at = page("learn/before_attention", part="Recurrence")
     click(at, "Time it")
-    assert "On cpu, 100 words take" in words(at)
+    assert "On cpu. Both ways of attention give the same numbers" in words(at)
     table = at.dataframe[-1].value
     assert "1,000 words, ms" in table
     ratio = table.loc["one matrix product", "100 words, ms"] / table.loc["one matrix product", "10 words, ms"]

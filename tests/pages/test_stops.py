@@ -10,9 +10,10 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from pages.learn.from_scratch.class_materials import PLAN, link
-from pages.learn.from_scratch.stops import STOPS
+from pages.learn.from_scratch.stops import FIRST, STOPS
 from selfattn import kernel
 from selfattn.analysis.what_if import four_ways
+from selfattn.captions.terms import TERMS
 from selfattn.dashboard.figures import Page
 from selfattn.encoders.sources import BUNDLED_NAME
 from selfattn.lessons import key_length, random_projections, scaling, soft_lookup, worked_example
@@ -90,6 +91,7 @@ def softmax(scores):
         ("residual", None, '[0.05, 1.95, 0.00]. "bank" is now more about water.'),
         ("real-head", None, '"bank" gives "river" 0.29.'),
         ("real-head", None, '"bank" gives "loan" 0.56.'),
+        ("real-head", None, "goes 25 % of the way to B's; from another river sentence, the control, 5 %."),
     ],
 )
 def test_the_published_figures_are_what_a_visitor_sees_first(slug, example, published):
@@ -108,6 +110,7 @@ def test_every_stop_has_idea_picture_question_code_and_what_to_take(slug):
     said = words(at)
     assert STOPS[slug].IDEA.count(". ") <= 2 and STOPS[slug].IDEA in said
     assert STOPS[slug].TAKE in at.info[-1].value
+    assert all(TERMS[term] in said + "".join(each.value for each in at.caption) for term in FIRST.get(slug, ()))
     lit = [spec for spec in map(lambda chart: chart.proto.spec, at.get("vega_lite_chart")) if '"under"' in spec]
     assert lit
     for spec in map(json.loads, lit):  # each value's line is among the lines beneath
@@ -132,7 +135,7 @@ def test_a_question_stands_before_its_answer(slug):
     question = at.radio(key=f"{slug}.prediction")
     question.set_value(question.options[0]).run()
     assert charts(at)
-    answer = at.markdown[next(n for n, each in enumerate(at.markdown) if "The reason is below." in each.value)].value
+    answer = next(each.value for each in at.markdown if each.value.endswith(STOPS[slug].REASON))
     assert any(option in answer for option in STOPS[slug].OPTIONS)
 
 

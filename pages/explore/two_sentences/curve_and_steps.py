@@ -6,6 +6,7 @@ import streamlit as st
 from selfattn.analysis.measures import drift
 from selfattn.captions import answer
 from selfattn.captions.steps import kept_tokens, kernel_error, scale_and_mask
+from selfattn.captions.terms import TERMS
 from selfattn.charts.curves import drift_curve
 from selfattn.charts.kernel_steps import kernel_steps
 from selfattn.charts.theme import Theme
@@ -25,8 +26,7 @@ def show_curve(choice: Choice) -> None:
     title, chart, reading = cached(choice.encoder, key, lambda _: _curve(pair, theme))
     st.markdown(
         f"**1  {title}**",
-        help="The cosine of the word's two vectors: 1 is the same direction. First the bare token, then what layer 0 reads, "
-        "then after each layer.",
+        help=f"{TERMS['token']} {TERMS['cosine']} First the bare token, then what layer 0 reads, then after each layer.",
     )
     show_chart(chart, reading, one_head=False, name="where the two vectors part")
 

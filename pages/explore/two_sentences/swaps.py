@@ -12,6 +12,7 @@ from selfattn.captions import answer
 from selfattn.captions import attention as words
 from selfattn.captions import vectors as captions
 from selfattn.captions.answer import Leader, Swap
+from selfattn.captions.terms import TERMS
 from selfattn.charts.head_map import head_map, outlined
 from selfattn.charts.vega import Spec
 from selfattn.charts.way import way
@@ -31,9 +32,8 @@ AS_IT_IS, ONE, ALL = "As it is", "Swap this head", "Swap all heads"
 MAPS = ("swap", "control", "removal")
 NO_WAY = 1e-6  # a shorter way than this is none, and no share of it is known
 HELP = (
-    "A head gives each word a row of weights over all words; they sum to 1. L5 H7 is head 7 of layer 5: layers and heads "
-    "count from 0. Swap: the head's output at the word is taken from the other sentence. A click on a word that stands in "
-    "both sentences chooses it."
+    f"{TERMS['head']} {TERMS['weight']} {TERMS['layer']} L5 H7 is head 7 of layer 5. Swap: the head's output at the word is "
+    "taken from the other sentence. A click on a word that stands in both sentences chooses it."
 )
 
 

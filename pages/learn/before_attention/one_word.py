@@ -46,6 +46,7 @@ def show() -> None:
         "A lookup table gives a word the same vector wherever it stands. In the encoder its vector then changes with the "
         "sentence, layer by layer. Move the slider and watch one point become many."
     )
+    teaching.explain("token", "encoder", "layer", "cosine")
     encoder = current_encoder()
     show_encoder(encoder)
     with teaching.messages("These sentences can't be used."):

@@ -1,6 +1,5 @@
 """How a word reaches another through a recurrent net and through attention, measured on the visitor's sentence."""
 
-import pandas as pd
 import streamlit as st
 
 from pages.learn.before_attention.costs import show_costs, show_forgetting
@@ -45,18 +44,10 @@ def _use(sentence: str, first: str, second: str) -> None:
 
 def show_path(words: tuple[str, ...], start: int, stop: int) -> None:
     path = recurrence.path(len(words), start, stop)
-    table = pd.DataFrame(
-        {
-            "": ["Distance between the two words", "States in between", "Steps in a row", "Scores"],
-            "recurrence": [path.distance, path.states_between, path.sequential_steps, 0],
-            "attention": [1, 0, 1, path.attention_scores],
-        }
-    )
-    st.dataframe(table, hide_index=True, width=480)
     st.text(
         f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {path.distance} steps through a '
-        f"recurrence, with {path.states_between} states in between. Attention takes one step, and pays with "
-        f"{path.attention_scores} scores."
+        f"recurrence, with {path.states_between} states in between, and {path.sequential_steps} steps in a row for the whole "
+        f"sentence. Attention takes one step, and pays with {path.attention_scores} scores."
     )
 
 

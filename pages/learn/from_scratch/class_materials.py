@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from types import ModuleType
-from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pandas as pd
 import streamlit as st
@@ -34,8 +33,6 @@ def show(stops: Mapping[str, ModuleType]) -> None:
             st.download_button(name, worksheet.page(answers), file, "text/html", on_click="ignore", key=f"class.{name}")
 
 
-def link(address: str, stop: str, reveal: bool = False) -> str:
+def link(address: str, stop: str) -> str:
     """The address of a stop on this server."""
-    parts = urlsplit(address)
-    query = {"stop": stop} | ({"reveal": "yes"} if reveal else {})
-    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(query), ""))
+    return f"{address.partition('?')[0]}?stop={stop}"

@@ -8,7 +8,8 @@ import zlib
 import streamlit as st
 
 from pages.learn.from_scratch import class_materials
-from pages.learn.from_scratch.stops import STEPS, STOPS
+from pages.learn.from_scratch.stops import FIRST, STEPS, STOPS
+from selfattn.captions.terms import TERMS
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme, heading
 
@@ -68,7 +69,9 @@ answer = stop.answer() if hasattr(stop, "answer") else stop.OPTIONS[0]  # an enc
 options = sorted(stop.OPTIONS, key=lambda option: zlib.crc32(option.encode()))  # the right one in no place of its own
 with picture:
     teaching.prose(stop.IDEA)
-    answered = teaching.predict(here, stop.QUESTION, options, answer)
+    answered = teaching.predict(here, stop.QUESTION, options, answer, stop.REASON)
+with numbers:
+    teaching.explain(*(term for term in FIRST.get(here, ()) if TERMS[term] not in stop.IDEA))
 if answered:
     stop.show(picture, numbers)
     teaching.take(stop.TAKE)

@@ -13,6 +13,7 @@ teaching.prose(
     'Which word does "it" attend to? Does "good" attend to "not"? Famous examples make it look easy. Here all heads take the '
     "test, on many sentences, beside what luck and mere position would give."
 )
+teaching.explain("encoder", "token", "weight", "head", "layer")
 encoder = current_encoder()
 show_encoder(encoder)
 view = segmented("View", list(VIEWS), default="Pronouns", key="view", label_visibility="collapsed")

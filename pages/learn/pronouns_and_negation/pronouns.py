@@ -9,7 +9,7 @@ from selfattn.captions.vectors import noise_floor
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import Place, cached, cached_effect, cached_encode
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.figures import current_theme, say, show_chart
 from selfattn.dashboard.stored_report import offer_again, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -48,7 +48,7 @@ def show(encoder: Encoder) -> None:
     first, second = pronouns.halves(PRONOUNS)
     chosen = pronouns.choose_head(weights, first, second)
     question = "Does the head that scores best on one half find the noun in the other half?"
-    if not teaching.predict("pronouns", question, OPTIONS, _answer(chosen)):
+    if not teaching.predict("pronouns", question, OPTIONS, _answer(chosen), "The numbers stand below."):
         return
     _verdict(chosen, len(first), n_heads)
     _map(weights)
@@ -75,11 +75,9 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
         ):
             st.metric(label, share(accuracy), width="content")
     beyond = "more" if chosen.chosen_with > chosen.luck else "no more"
-    st.text(
-        f"{chosen.head} was best on the first half: {beyond} than luck gives the best of {n_heads} heads. "
-        f"On fresh sentences it is right in {share(chosen.accuracy)}; a coin is right in 50 %, give or take "
-        f"{50 / chosen.n**0.5 * 1.96:.0f}.",
-        width="stretch",
+    around = f"{50 / chosen.n**0.5 * 1.96:.0f}"
+    say(
+        f"{chosen.head}: {beyond} than luck on its own half. On the other a coin is right in 50 %, give or take {around}."
     )
     teaching.prose(
         "**This is one encoder's result.** In BERT-base, Clark et al. (2019, *What Does BERT Look At?*, section 4.3) found a "
@@ -107,7 +105,7 @@ def _twins(encoder: Encoder, weights: pronouns.PronounWeights) -> None:
     others = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin != name]
     preference = weights.preference[others].mean(0)
     best = Head(*divmod(int(preference.argmax()), preference.shape[1]))
-    st.text(f"The head that prefers the noun meant most on the other {len(others)} sentences, {best}:", width="stretch")
+    say(f"The head that prefers the noun meant most on the other {len(others)} sentences, {best}:")
     for place in twins:
         sentence, (meant, other) = (
             PRONOUNS[place],
@@ -150,7 +148,7 @@ def _unresolved(encoder: Encoder, head: Head) -> None:
     row = pronouns.pronoun_rows(cached_encode(encoder, UNRESOLVED.sentence), UNRESOLVED)
     weights = [float(weight_on(row.rows[head], noun)) for noun in (row.antecedent, row.distractor)]
     nouns = [UNRESOLVED.antecedent, UNRESOLVED.distractor]
-    st.text(UNRESOLVED.sentence, width="stretch")
+    say(UNRESOLVED.sentence)
     apart = abs(weights[0] - weights[1])
     lean = f'leans to "{nouns[weights.index(max(weights))]}"' if apart >= LEAN else "leans to neither"
     counted = [int((side * row.preference >= LEAN).sum()) for side in (1, -1)]

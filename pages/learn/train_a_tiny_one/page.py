@@ -50,6 +50,7 @@ teaching.prose(
     "where **position 4 holds the magic number**. One head, one layer. Only [CLS] decides, so it must learn "
     "to attend to position 4."
 )
+teaching.explain("token", "head", "layer", "weight")
 settings = choose()
 count = tiny_model.TinyModel(settings.width).n_parameters
 teaching.prose(

@@ -18,6 +18,7 @@ IDEA = (
 )
 QUESTION = "Under a causal mask the third word may attend to three words, and prefers none. Its row?"
 OPTIONS = (".33 .33 .33, then zeros", "all zero", "1 on itself")
+REASON = "Equal scores get equal shares, here of the three words that are left."
 TAKE = "Read a map row by row. An even row says that the word had no preference, not that all these words matter."
 PLACES = {"not": NOT, "good": GOOD, "soundtrack": SOUNDTRACK, "amazing": AMAZING}
 
@@ -51,5 +52,5 @@ def _caption(trace: AttentionTrace, tokens, rows) -> str:
     for row in rows:
         top = float(trace.weights[row].max())
         most = [token for token, weight in zip(tokens, trace.weights[row].tolist()) if weight > 0.9 * top]
-        sentences.append(f'"{tokens[row]}" attends most to {", ".join(most[:3])} ({top:.2f})')
+        sentences.append(f'"{tokens[row]}" attends most to {", ".join(most[:4])} ({top:.2f})')
     return "; ".join(sentences) + "."

@@ -15,6 +15,10 @@ IDEA = (
 )
 QUESTION = "Why not simply multiply the *scores* of later words by 0, before softmax? What would later words weigh?"
 OPTIONS = ("they still count", "they weigh nothing", "the weights no longer sum to 1")
+REASON = (
+    "A score of 0 is not a weight of 0, for e⁰ = 1. Multiplying the *weights* by 0 does silence words, but then a row no longer "
+    "sums to 1; dividing by the row's sum repairs that. Adding −∞ does both at once."
+)
 TAKE = "A mask adds −∞ before softmax. Under a causal one *bank* cannot see *river*, which comes later; an encoder has none."
 LINES = dict(zip(("added", "scores", "weights", "divided"), exercises.REPAIRS))  # of the four ways, in their order
 BANK = "bank of the river"
@@ -52,9 +56,4 @@ def show(picture, numbers) -> None:
         teaching.steps(charts, caption, LINES, columns=2)
         teaching.formula(
             r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right) \qquad M_{ij} = -\infty \text{ where } j > i"
-        )
-        teaching.prose(
-            "**The reason:** a score of 0 is not a weight of 0, for e⁰ = 1: the hidden words still count. Multiplying the "
-            "*weights* by 0 does silence them, but then a row no longer sums to 1. Dividing by the row's sum repairs that, "
-            "and gives the first case again. Adding −∞ does both at once."
         )

@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from selfattn.captions.terms import TERMS
 from selfattn.charts.arrows import arrows
 from selfattn.charts.curves import at_value
 from selfattn.dashboard import teaching
@@ -13,12 +14,13 @@ from selfattn.numbers import decimal, plain
 TITLE = "Score: the dot product"
 STEP = "scores"
 IDEA = (
-    "How well does a key fit a query? Multiply them number by number and add up: that sum, the **dot product**, is the "
-    "*score*, large where both are about the same, 0 where they have nothing in common, negative where they point apart."
+    f"How well does a key fit a query? {TERMS['dot product']} That sum is the *score*: large where both are about the same, 0 "
+    "where they have nothing in common, negative where they point apart."
 )
 QUESTION = "The query of *bank* is [1, 1], the key of *river* is [0, 3]. What is the score?"
 OPTIONS = ("3", "1", "4")
-TAKE = "A score is a dot product: products added up, or length × length × cosine. It depends on lengths as well as on the angle."
+REASON = "1 × 0 + 1 × 3 = 3."
+TAKE = "Products added up, or length × length × cosine: a score depends on lengths as well as on the angle."
 SOURCE = "a and b"
 
 

@@ -9,7 +9,7 @@ from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import bank, geometry, worked_example
 from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, TOKENS, VALUES
-from selfattn.numbers import SHARE, plain, share
+from selfattn.numbers import SHARE, plain, share, vector
 
 TITLE = "Mix: the geometry"
 STEP = "weighted sum"
@@ -17,8 +17,9 @@ IDEA = (
     "Queries and keys live in one space: there they are *compared*. Values live in another: there they are *mixed*, and only "
     "the weights pass from one to the other."
 )
-QUESTION = "The context is a weighted average of the values. Can it lie beyond all of them?"
+QUESTION = "The context averages the values by their weights. Can it lie beyond all of them?"
 OPTIONS = ("no, never", "yes, with large scores", "yes, with a long query")
+REASON = "All weights are above 0 and sum to 1, so the average lies between the values."
 TAKE = "Keys decide how much, values decide what. A head moves a word only within what its words offer."
 WORDS = ("bank", "of", "river")  # one word of each kind: "The" and "the" have the key and the value of "of"
 PLACES = [bank.BANK, 2, bank.LAST]
@@ -57,7 +58,6 @@ def _nearest(trace: AttentionTrace, tokens) -> str:
     """Say which value lies nearest, by distance; it needn't be the heaviest."""
     nearest = tokens[int((trace.value - trace.context).norm(dim=1).argmin())]
     heaviest = tokens[int(trace.weights[0].argmax())]
-    x, y = trace.context[0].tolist()
     if nearest == heaviest:
-        return f'The context ({x:.2f}, {y:.2f}) lies nearest to the value of "{heaviest}".'
-    return f'The context ({x:.2f}, {y:.2f}): "{heaviest}" weighs most, yet "{nearest}" lies nearest.'
+        return f'The context {vector(trace.context[0], 2)} lies nearest to the value of "{heaviest}".'
+    return f'The context {vector(trace.context[0], 2)}: "{heaviest}" weighs most, yet "{nearest}" lies nearest.'

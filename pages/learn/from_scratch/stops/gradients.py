@@ -23,6 +23,7 @@ LEARN = {
     "gradient": "gradient = torch.autograd.grad(weights[0, target], (query, key))",
     "query": "query = query + rate * gradient[0] / weights[0, target]   # and so the keys",
 }
+REASON = "A weight depends on the query and, by the sum it is divided by, on every key: each number has a slope."
 TAKE = "Attention is learned: its weights follow from projections, and those from nothing but gradients."
 
 

@@ -16,6 +16,7 @@ IDEA = (
 )
 QUESTION = "The same lines run for one head and for all heads of a layer at once. What changes?"
 OPTIONS = ("nothing: only the shapes get more dimensions", "a loop over the heads is added", "every line")
+REASON = "`@` multiplies the last two dimensions and goes through all others by itself."
 TAKE = "Scores, scale, mask, softmax, weighted sum: attention is ten lines of arithmetic."
 NAMES = (
     "query",

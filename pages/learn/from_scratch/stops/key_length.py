@@ -18,6 +18,7 @@ QUESTION = (
     "*bank* asks for water: [0, 1]. *stream* is [0, 1.5], that way but short; *loan* is [4, 2]. Which scores higher?"
 )
 OPTIONS = ("loan, which is long and points elsewhere", "stream, which points exactly the same way", "they tie")
+REASON = "*loan* 0 × 4 + 1 × 2 = 2, *stream* 0 × 0 + 1 × 1.5 = 1.5: length made up for direction."
 TAKE = "Long keys draw weight. Dividing by √d doesn't change that: it divides every score by the same number."
 
 
@@ -29,7 +30,6 @@ def show(picture, numbers) -> None:
         found = key_length.compare(wanted, keys, names).rename(columns={"name": "token"})
         twice = key_length.compare(wanted, [[2 * number for number in keys[1]]], ["twice as long"]).scaled[0]
     short, long = found.iloc[0], found.iloc[1]
-    same = list(found.score.rank()) == list(found.scaled.rank())
     titles = {"score": "Score: the dot product", "scaled": "Scaled: divided by √d", "cosine": "Cosine: the angle alone"}
     charts = {
         {"score": "scores"}.get(column, column): (title, bar_list(found, column, current_theme(), width=110))
@@ -38,8 +38,8 @@ def show(picture, numbers) -> None:
     with picture:
         teaching.steps(
             charts,
-            f"{long.token}: {plain(long.score)}; {short.token}: {plain(short.score)}. Scaled: the "
-            f"{'same order' if same else 'order has changed'}. By angle alone {short.token} has {decimal(short.cosine)}, "
+            f"{long.token}: {plain(long.score)}; {short.token}: {plain(short.score)}. Scaled: the same "
+            f"order. By angle alone {short.token} has {decimal(short.cosine)}, "
             f"{long.token} {decimal(long.cosine)}.",
             kernel_code("scores", "scaled")
             | {"cosine": "cosine = scores / (query.norm() * key.norm())   # not in attention"},

@@ -14,6 +14,7 @@ IDEA = (
 )
 QUESTION = "Even if the scores were the same in both directions: would the weights be?"
 OPTIONS = ("no: softmax makes each row sum to 1 by itself", "yes", "only for neighbours")
+REASON = "Each row is divided by its own sum, and the two sums differ."
 TAKE = (
     "Both directions of every pair are compared in one step; query differs from key, and each row has its own budget."
 )

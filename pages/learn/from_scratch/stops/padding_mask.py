@@ -16,6 +16,7 @@ IDEA = (
 )
 QUESTION = "The sentence gets four tokens of padding. What happens to the weights of *bank*?"
 OPTIONS = ("they stay as they are", "each shrinks a little", "the padding takes a share")
+REASON = "e to −∞ is 0, so padding adds nothing to the sum that softmax divides by."
 TAKE = "Padding is hidden by the mask: a sentence gets the same numbers alone and in a batch."
 
 

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
+from selfattn.captions.terms import TERMS
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
@@ -13,11 +14,12 @@ from selfattn.numbers import plain, vector
 TITLE = "Project: one embedding, three roles"
 STEP = "Q, K, V"
 IDEA = (
-    "Each word starts as an **embedding**: a row of numbers, the same in every sentence. Three learned matrices turn it into "
-    "a query, a key and a value, so that one word can look for one thing, be found by another, and hand over a third."
+    f"{TERMS['embedding']} Three learned matrices turn it into a query, a key and a value, so that one word can look for one "
+    "thing, be found by another, and hand over a third."
 )
 QUESTION = "The embedding has 3 numbers, and a query shall have 2. What shape has the matrix between them?"
 OPTIONS = ("3 × 2: three rows, two columns", "2 × 2", "5 × 3, for five words")
+REASON = "Each of the 3 numbers needs a row of the matrix, and each of the 2 that come out a column."
 TAKE = "Q = X W_Q, K = X W_K, V = X W_V: one embedding, three roles, three matrices. Only the matrices are learned."
 BANK, RASCHKA = "bank", "Raschka's six words"
 ROLES = {"query": "W_Q", "key": "W_K", "value": "W_V"}

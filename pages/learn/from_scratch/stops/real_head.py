@@ -7,25 +7,26 @@ import streamlit as st
 
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import cached_encode
+from selfattn.dashboard.cache import cached_encode, cached_interchange
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme
 from selfattn.encoders.capture import Head
 from selfattn.examples import PAIRS
 from selfattn.lessons.encoded_words import first_word
-from selfattn.numbers import weight
+from selfattn.numbers import share, weight
 
 TITLE = "Now a real head"
 STEP = "a real head"
 IDEA = (
-    "A real encoder does the same six steps, with 384 numbers a word and 72 heads, and nobody wrote its matrices: they were "
-    "learned. Its heads work like eight spotlights on one stage, each with its own query, but not each with one clear job."
+    "A real encoder does the same steps, with 384 numbers a word and 72 heads, and nobody wrote its matrices: they were learned. "
+    "Its heads work like spotlights on one stage, each with its own query, but not each with one clear job."
 )
-QUESTION = "In *The bank of the river.*, a head gives *river* much of the weight of *bank*. Does it make the meaning?"
+QUESTION = "In *The bank of the river.*, head 10 of layer 0 gives *river* most of the weight of *bank*. Does it make the meaning?"
 OPTIONS = (
     "no: put its output from another sentence in its place, and see how far bank moves",
     "yes, weight is meaning",
 )
+REASON = "Its weights say where the head attends; only the swap shows what its output does to the word."
 TAKE = "A real head's arithmetic is what you have just done. What a head attends to is seen; what it does is tested, by a swap."
 
 
@@ -35,9 +36,10 @@ def show(picture, numbers) -> None:
         chosen = st.radio("Head", ("L5 H7", "L0 H10"), key="real-head.head", horizontal=True)
         head = Head(*(int(part[1:]) for part in chosen.split()))
         head = Head(min(head.layer, encoder.n_layers - 1), min(head.head, encoder.n_heads - 1))
-    charts, said = {}, []
+    charts, said, places = {}, [], []
     for name, sentence, answer in (("A", pair.first, "river"), ("B", pair.second, "loan")):
         encoding = cached_encode(encoder, sentence)
+        places.append((sentence, first_word(encoding, pair.word).positions))
         row = encoding.weights(*head)[first_word(encoding, pair.word).start].tolist()
         said.append(f'{sentence} "{pair.word}" gives "{answer}" {weight(row[first_word(encoding, answer).start])}.')
         chart = bar_list(
@@ -49,6 +51,13 @@ def show(picture, numbers) -> None:
         )
         charts[f"weights {name}"] = f"{name}: what “bank” attends to in {head}", chart
     with picture:
+        if encoder.patchable:
+            again = first_word(cached_encode(encoder, pair.control), pair.word)
+            swap = cached_interchange(encoder, *places, (pair.control, again.positions))
+            said.append(
+                f"With its output at “bank” from B, “bank” goes {share(float(swap.share[head]))} of the way to B's; "
+                f"from another river sentence, the control, {share(float(swap.control[head]))}. 100 % is all the way."
+            )
         teaching.steps(charts, " ".join(said), ("scores", "scaled", "weights", "context"))
         link = urlencode({"model": "all-MiniLM-L6-v2", "example": pair.word, "head": str(head)})
         st.markdown(f"### [Now a real head: swap it →](./?{link})")

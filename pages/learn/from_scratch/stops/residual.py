@@ -5,6 +5,7 @@ import torch
 
 from selfattn.analysis.steps import head_steps
 from selfattn.captions.steps import head_output
+from selfattn.captions.terms import TERMS
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
@@ -17,11 +18,12 @@ from selfattn.numbers import vector
 TITLE = "Add: the word keeps itself"
 STEP = "context"
 IDEA = (
-    "The blend doesn't replace the word: it is *added* to the word's own vector (the **residual**). **Layer norm** then takes "
-    "the mean away and divides by the spread, so that no vector grows from layer to layer."
+    f"{TERMS['residual']} Layer norm then takes the mean away and divides by the spread, so that no vector grows from layer to "
+    "layer."
 )
 QUESTION = "*bank* starts as money 1, water 1. After the head, beside *river*, which is larger?"
 OPTIONS = ("water", "money", "still equal")
+REASON = "*river* hands over [−3, 3]: W_O halves the context [−1.90, 1.90], and 1 − 0.95 is less than 1 + 0.95."
 TAKE = (
     "New vector = layer norm(own vector + what the heads add). One word, one static vector; two sentences, two vectors."
 )

@@ -22,6 +22,7 @@ IDEA = (
 )
 QUESTION = "Take $d_k = 512$ and leave out the division. What happens to a row of weights?"
 OPTIONS = ("one word takes nearly all the weight", "nothing much", "the weights become even")
+REASON = "Such scores lie about √512 ≈ 23 apart, and e²³ against 1 leaves the others nothing."
 TAKE = "Large scores make softmax choose one word and stop learning. Dividing by √d_k keeps them small; multiplying doesn't."
 
 

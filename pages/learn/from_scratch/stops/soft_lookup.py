@@ -17,6 +17,7 @@ IDEA = (
 )
 QUESTION = "*bank* asks: money (0.3) or rather water (0.9)? Which drawer gets the largest weight?"
 OPTIONS = ("rivers, the drawer whose label fits best", "loans, the fullest drawer", "all four the same")
+REASON = "The labels decide: rivers 0.3 × 0.1 + 0.9 × 1.0 = 0.93, loans 0.3 × 1.0 + 0.9 × 0.1 = 0.39."
 TAKE = "A query is compared with every key; the better the fit, the more of that value ends up in the answer."
 TEMPERATURES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 

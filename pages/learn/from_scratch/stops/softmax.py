@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from selfattn.captions.terms import TERMS
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
@@ -11,11 +12,12 @@ from selfattn.numbers import decimal, plain
 TITLE = "Normalise: softmax"
 STEP = "softmax"
 IDEA = (
-    "**Softmax** makes shares of scores: raise e to each, so that all are positive, then divide by their sum. Only what comes "
-    "out is called *weights*: a row of them is a budget of 1, like a highlighter with just so much ink."
+    f"{TERMS['softmax']} Only what comes out is called *weights*: a row of them is a budget of 1, like a highlighter with just "
+    "so much ink."
 )
 QUESTION = "*The* has the score −2, *river* has 3. What does *The* get?"
 OPTIONS = ("a small weight, above 0", "nothing", "a negative weight")
+REASON = "With √2 beneath the scores, e to each is 0.24, 4.11, 0.24, 0.24 and 8.34, in all 13.18: *The* gets 0.24 / 13.18 = 0.02."
 TAKE = "Weights are above 0 and sum to 1: what one word gains, the others lose. A score of 0 is not a weight of 0."
 SOURCE = "good, not, the"
 
@@ -51,7 +53,8 @@ def show(picture, numbers) -> None:
             ("scores", "scaled", "powers", "total", "weights"),
         )
         teaching.prose(
-            "A score that is larger by 1 gets e ≈ 2.7 times the weight. Strong attention to several words goes as far as the "
-            "budget; among many words even a good score is diluted. (The kernel first subtracts the largest score: same weights.)"
+            "A *scaled* score that is larger by 1 gets e ≈ 2.7 times the weight; scores ten times as large raise each weight to "
+            "the tenth power, shared out anew: one word is left. Among many words even a good score is diluted. (The kernel "
+            "first subtracts the largest score: same weights.)"
         )
         teaching.real_head("weights")

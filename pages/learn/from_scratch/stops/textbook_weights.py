@@ -25,6 +25,7 @@ CODE = {
     "mean": "mean = shares(weights.mean(dim=(0, 1)))   # over layers and heads",
     "shares": "shares = weights / weights.sum(dim=-1, keepdim=True)   # of one head, on these words only",
 }
+REASON = "It is computed from the encoder's weights, which are drawn below beside the made-up ones."
 TAKE = "Printed weights illustrate. Real ones are spread over many heads and over special tokens; 1 % of the weight is no match."
 
 

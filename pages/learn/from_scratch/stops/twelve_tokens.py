@@ -22,6 +22,10 @@ QUESTION = (
     "As query and key *not* is [20, 20], *good* [0, 1], *amazing* [19, 19]. What does *good* attend to, without a mask?"
 )
 OPTIONS = ("mostly not, but amazing too", "only not", "only itself")
+REASON = (
+    "*good* asks for a large second number. *not* (20) and *amazing* (19) both have one, and e to the difference over √2 is only "
+    '2: two thirds against one third. (The source says "masked", but its numbers are those without a mask.)'
+)
 TAKE = "One matrix product does all words at once, at any distance. A key that is nearly as large takes its share, wanted or not."
 PLACES = {"not": NOT, "good": GOOD, "amazing": AMAZING}
 
@@ -39,11 +43,6 @@ def show(picture, numbers) -> None:
             {place: typed[f"{role} of {word}"] for word, place in PLACES.items()} for role in ("Q = K", "V")
         )
         trace = twelve_tokens.compute(both, values, causal)
-        teaching.prose(
-            "**The reason,** with the published numbers: *good* asks for a large second number. Both *not* (20) and *amazing* "
-            "(19) have one, and e to the difference over √2 is only 2: two thirds against one third. (The source's heading says "
-            '"masked", but its numbers are those without a mask. Both are here.)'
-        )
     with picture:
         _figures(trace, causal)
 

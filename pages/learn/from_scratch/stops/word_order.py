@@ -16,6 +16,7 @@ IDEA = (
 )
 QUESTION = "What does *dog* get in the second sentence, compared with the first?"
 OPTIONS = ("the very same vector", "a different vector", "nothing, it fails")
+REASON = "Its score with each word is the same, and a sum has no order. So two equal words in one sentence come out equal, too."
 TAKE = "Order must be added to the embeddings: attention itself doesn't see it."
 MOST = 8
 
@@ -33,14 +34,13 @@ def show(picture, numbers) -> None:
             return
         positions = st.toggle("Add a vector for each position", key="order.positions")
         shuffled = word_order.shuffle(words, positions)
-        st.expander("Details").text(
-            f"Largest difference between a word's context in one order and in the other: {error(shuffled.difference)}"
-        )
-        _on_encoder()
+        details = st.expander("Details")
+        details.text(f"A word's context in one order and in the other differs by {error(shuffled.difference)} at most.")
+        _on_encoder(details)
     charts, said = {}, []
     for name, title, trace, tokens in (
-        ("weights", "Your order", shuffled.first, shuffled.tokens),
-        ("weights of the other", "The other way round", shuffled.second, shuffled.shuffled_tokens),
+        ("weights", "Your order", shuffled.first, words),
+        ("weights of the other", "The other way round", shuffled.second, words[::-1]),
     ):
         row = trace.weights[tokens.index(words[0])].tolist()
         said.append(", ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, row)))
@@ -55,7 +55,7 @@ def show(picture, numbers) -> None:
         )
 
 
-def _on_encoder() -> None:
+def _on_encoder(details) -> None:
     """Dog bites man on the real encoder, with and without its positions."""
     teaching.prose("**On the real encoder.** The same two sentences; then once more with position 0 for every token.")
     try:
@@ -66,4 +66,4 @@ def _on_encoder() -> None:
     with st.container(horizontal=True):
         st.metric("Cosine of the two “dog”, positions as usual", f"{check.with_positions:.3f}", width="content")
         st.metric("All at one position", f"{check.without_positions:.3f}", width="content")
-    st.text(f"Without positions the two vectors differ by {error(check.difference_without)} at most.")
+    details.text(f"Without positions the two vectors differ by {error(check.difference_without)} at most.")

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from selfattn.captions.terms import TERMS
 from selfattn.charts.bars import bar_list
 from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
@@ -12,14 +13,12 @@ from selfattn.numbers import SHARE, decimal, plain, share, vector
 
 TITLE = "Mix: all four steps for one word"
 STEP = "weighted sum"
-IDEA = (
-    "**Project**, **score**, **normalise**, and now **mix**: every value times its weight, added up. The sum is the *context*: "
-    "what the word takes home from its sentence."
-)
+IDEA = f"*Project*, *score*, *normalise*, and now *mix*. {TERMS['context']}"
 QUESTION = (
     "*river* hands over [−3, 3] and gets 63 % of *bank*; nearly all the rest goes to a value of [0, 0]. The context?"
 )
 OPTIONS = ("about [−2, 2]", "about [−3, 3]", "[0, 0]")
+REASON = "0.63 × [−3, 3] = [−1.9, 1.9], and what is 0 adds nothing."
 TAKE = "Context = weights × values, added up. In another sentence other words answer, and the word takes home something else."
 IT = "it"
 

@@ -1,0 +1,22 @@
+"""The field's words, each in the one sentence that every page explains it by; a term is bold there and nowhere else."""
+
+TERMS = {
+    "token": "A **token** is a word, or a piece of one, as an encoder reads it; [CLS] and [SEP] mark the sentence's ends.",
+    "encoder": "An **encoder** is a trained network that gives each token of a sentence a vector.",
+    "embedding": "Each word starts as an **embedding**: a row of numbers, the same in every sentence.",
+    "query": "A **query** is what a word looks for.",
+    "key": "A **key** is what a word is filed under: queries are compared with it.",
+    "value": "A **value** is what a word hands over.",
+    "projection": "A **projection** is a learned matrix that makes queries, keys or values of vectors.",
+    "dot product": "The **dot product** of two rows of numbers: multiply them number by number and add up.",
+    "score": "A **score** says how well a key fits a query: it is their dot product.",
+    "cosine": "The **cosine** of two vectors: 1 where they point the same way, 0 at a right angle, −1 where they point apart.",
+    "softmax": "**Softmax** makes shares of scores: raise e to each, so that all are positive, then divide by their sum.",
+    "weight": "A **weight** is the share of its attention that a word gives another: a word's weights sum to 1.",
+    "mask": "A **mask** says which words may be attended to: the others get weight 0.",
+    "context": "Every value times its weight, added up, is the **context**: what a word takes home from its sentence.",
+    "head": "A **head** is one attention computation with queries, keys and values of its own.",
+    "layer": "A **layer** is several heads side by side; an encoder runs one layer after another. Both count from 0.",
+    "residual": "The blend doesn't replace the word: it is *added* to the word's own vector (the **residual**).",
+    "hidden state": "A **hidden state** is a token's vector between two layers.",
+}
