@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import torch
-from scipy.optimize import linprog
 from torch import Tensor
 
 from selfattn.encoders.capture import Head
@@ -81,6 +80,8 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
     values (n, d_value). There is room to move where n is more than d_value + 1, or values depend on one another: then
     a row of weights is one of many that give the very same context. Solved exactly, as a linear programme.
     """
+    from scipy.optimize import linprog  # not at the top: the dashboard's first page would wait for it
+
     row, matrix = weights.double().numpy(), values.double().numpy()
     fixed = np.vstack([matrix.T, np.ones(len(row))])  # the context, and the sum of the weights
     favourite = np.zeros(len(row))

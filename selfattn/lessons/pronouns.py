@@ -4,12 +4,12 @@ Source: the task is Winograd's (1972; Levesque et al. 2012); looking for it in h
 The best of many heads on the same sentences is luck in part, so it is chosen on one half and scored on the other.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.stats import binom
 from torch import Tensor
 
 from selfattn.encoders.capture import Head
@@ -129,13 +129,13 @@ def choose_head(weights: PronounWeights, choose_on: Sequence[int], score_on: Seq
     preferences, by_distance = weights.preference, torch.from_numpy(weights.by_distance)
     flattered = accuracy(preferences[list(choose_on)])
     head = Head(*divmod(int(flattered.argmax()), flattered.shape[1]))
-    judged = float(accuracy(preferences[list(score_on)])[head])
+    judged, n = float(accuracy(preferences[list(score_on)])[head]), len(score_on)
     return ChosenHead(
         head=head,
         chosen_with=float(flattered[head]),
         accuracy=judged,
-        p_value=float(binom.sf(int(judged * len(score_on)) - 1, len(score_on), 0.5)),
+        p_value=sum(math.comb(n, right) for right in range(int(judged * n), n + 1)) / 2**n,
         position_only=float(accuracy(by_distance[list(score_on)])[head]),
-        n=len(score_on),
+        n=n,
         luck=luck(preferences[list(choose_on)]),
     )

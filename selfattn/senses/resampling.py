@@ -6,7 +6,6 @@ Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 
 """
 
 import numpy as np
-from scipy.stats import rankdata
 
 DRAWS = 2000
 COINS = 200
@@ -58,6 +57,8 @@ def word_halves(values: np.ndarray, size: int) -> np.ndarray:
 
 def rank_correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Spearman's, row by row: (m, n_heads) each, or (1, n_heads) -> (m,)."""
+    from scipy.stats import rankdata  # not at the top: the dashboard's first page would wait for all of scipy.stats
+
     ranks = [rankdata(side, axis=1) for side in (first, second)]
     centred = [side - side.mean(axis=1, keepdims=True) for side in ranks]
     unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in centred]

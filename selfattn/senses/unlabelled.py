@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.cluster import KMeans
-from sklearn.metrics import silhouette_samples
-from sklearn.preprocessing import normalize
 
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.senses.usable_rows import require_rows
@@ -59,6 +56,11 @@ def clusters(
 
 def group(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each vector's cluster and silhouette, for the number of clusters with the best mean: (n, d) -> (n,), (n,)."""
+    # Not at the top: the dashboard's first page would wait for them.
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import silhouette_samples
+    from sklearn.preprocessing import normalize
+
     unit = normalize(vectors.astype(np.float64))
     best = (np.zeros(len(unit), dtype=int), np.zeros(len(unit)))
     # Vectors that are equal, but for rounding, are one cluster.
