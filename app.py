@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import streamlit as st
 
 from selfattn.dashboard.address import one_entry_a_gesture, restore_address
+from selfattn.dashboard.first_view import check_first_view, show_first_view
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
 from selfattn.settings import Settings
 
@@ -61,6 +62,7 @@ def show() -> None:
         st.session_state.menu = masked, _menu(masked)
     page = st.navigation(st.session_state.menu[1], expanded=True)
     view = next(view for entries in PAGES.values() for _, title, _, view in entries if title == page.title)
+    stored = None if page.url_path else show_first_view()
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
     from selfattn.dashboard.encoder_picker import predicts_words
@@ -76,10 +78,16 @@ def show() -> None:
             if (encoder := this_page().encoder) and predicts_words(encoder) != masked:
                 st.session_state.masked = not masked
                 st.rerun()  # the menu is drawn already
+            if stored:
+                stored.empty()
             page.run()
+            if stored:
+                check_first_view(stored, this_page())
         except OutOfMemory as error:  # wherever on the page it was asked for
             show_error(error)
         finally:
+            if stored and not this_page().figures:  # the page has ended before its pictures
+                stored.empty()
             restore_address(page.url_path, this_page().address)
             show_download(end_page())
 
