@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from selfattn.notebook_repr import html_table
+
 DOUBLE = 2**24  # weights: 134 MB for each step
 
 
@@ -43,6 +45,15 @@ class AttentionTrace:
     total: Tensor  # (..., n_query, 1)         the row's powers, summed
     weights: Tensor  # (..., n_query, n_key)   powers / total: each row sums to 1, or to 0 if masked whole
     context: Tensor  # (..., n_query, d_value) the values, averaged with the weights
+
+    def __repr__(self) -> str:
+        n_query, n_key = self.weights.shape[-2:]
+        heads = "".join(f"{n} x " for n in self.weights.shape[:-2])
+        return f"<AttentionTrace: {heads}{n_query} queries x {n_key} keys, d_head {self.query.shape[-1]}>"
+
+    def _repr_html_(self) -> str:
+        steps = {name: step for name, step in vars(self).items() if isinstance(step, Tensor)}
+        return html_table(repr(self)[1:-1], [(name, " x ".join(map(str, step.shape))) for name, step in steps.items()])
 
     def float(self) -> "AttentionTrace":
         """The same steps in single precision; a boolean mask stays one."""

@@ -16,6 +16,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable, OutOfMemory, TextError, failing_as
 from selfattn.encoders.memory import in_halves, out_of_memory_as
 from selfattn.encoders.reference import EagerTwin, stack_layers
+from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 from selfattn.words import Word, character_spans, find, token_words
 
@@ -95,6 +96,22 @@ class Encoder:
         how = "recomputable" if self.recomputable else "shown only"
         sizes = f"{self.n_layers} layers x {self.n_heads} heads, d_model {self.d_model}"
         return f"<Encoder {self.name}: {self.family}, {sizes}, {self.dtype} on {self.device}, {how}>"
+
+    def _repr_html_(self) -> str:
+        names = (
+            "name",
+            "revision",
+            "family",
+            "n_layers",
+            "n_heads",
+            "d_model",
+            "d_head",
+            "max_tokens",
+            "device",
+            "dtype",
+        )
+        about = [(name, getattr(self, name)) for name in (*names, "recomputable", "reason", "note")]
+        return html_table("Encoder", [(name, value) for name, value in about if value not in (None, "")])
 
     def encode(
         self, text: str, pair: str | None = None, pad_to: int | None = None, patches: Collection[Patch] = ()

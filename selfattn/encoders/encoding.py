@@ -10,6 +10,7 @@ from selfattn.encoders.capture import LayerRecording, Patch
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.reference import own_weights
 from selfattn.kernel import AttentionTrace
+from selfattn.notebook_repr import html_table
 from selfattn.words import Word
 
 BLOCK = 2**22  # weights that are computed at a time: 34 MB for each step
@@ -41,6 +42,10 @@ class Encoding:
         text = self.text if len(self.text) <= 60 else f"{self.text[:57]}..."
         sizes = f"{len(self.tokens)} tokens, {self.n_layers} layers x {self.n_heads} heads"
         return f"<Encoding of {text!r}: {sizes}{', heads replaced' if self.patches else ''}>"
+
+    def _repr_html_(self) -> str:
+        """The tokens with their positions, as `knock_out`, patches and places count them."""
+        return html_table(repr(self)[1:-1], [range(len(self.tokens)), self.tokens])
 
     @property
     def n_layers(self) -> int:

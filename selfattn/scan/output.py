@@ -62,6 +62,10 @@ class Scan:
     measured: tuple[Head, ...]  # the heads that the lists run over
     words: tuple[str, ...]  # that the texts were searched for; none where the tables had a column word
 
+    def __repr__(self) -> str:
+        heads = f"{len(self.measured)} heads{'' if self.finished else ', not finished'}"
+        return f"<Scan {self.folder}: {self.n_rows:,} occurrences, {self.n_rejected:,} rejected rows, {heads}>"
+
     def frame(self, columns: Sequence[str] | None = None, limit: int | None = None) -> pd.DataFrame:
         """The rows (the first `limit`) as a table; the lists are arrays over `measured`, the heads layer by layer."""
         batches, left = [], limit

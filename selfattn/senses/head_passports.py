@@ -7,14 +7,15 @@ import torch
 
 from selfattn.analysis.patterns import PATTERNS, pattern_values
 from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.notebook_repr import OfTables
 from selfattn.senses.usable_rows import require_rows
 from selfattn.words import between_groups
 
 TOP = 10  # sentences a head
 
 
-@dataclass(frozen=True, eq=False)
-class Passports:
+@dataclass(frozen=True, eq=False, repr=False)
+class Passports(OfTables):
     """Every head of an encoder over the same sentences."""
 
     patterns: pd.DataFrame  # layer, head, and for each named pattern the mean over the sentences

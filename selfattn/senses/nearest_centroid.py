@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.notebook_repr import OfTables
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.resampling import interval, p_values, threshold
 from selfattn.senses.usable_rows import require_rows
@@ -28,8 +29,8 @@ CANCELLED = 1e-12  # a centroid shorter than this (squared) points nowhere
 BLOCK = 4_000_000  # numbers held at once while labels are shuffled
 
 
-@dataclass(frozen=True, eq=False)
-class SeparationReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class SeparationReport(OfTables):
     """The result of `separation`. Accuracies are shares of 1; low and high are 95 % bootstrap intervals over words."""
 
     layers: pd.DataFrame

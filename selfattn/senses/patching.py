@@ -24,6 +24,7 @@ from selfattn.encoders.capture import Patch
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.reference import own_weights
+from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import SEED, p_values, percentiles, rank_correlations, word_draws, word_halves
 from selfattn.senses.sense_axis import Draws, WordSlopes, axes, donor_weights, gaps
 from selfattn.senses.usable_rows import require_rows
@@ -40,8 +41,8 @@ SOURCES = ["word", "row", "layer", "head", "token", "text", "share"]
 ALL = "all"  # the word of the rows that stand for all words together
 
 
-@dataclass(frozen=True, eq=False)
-class InterchangeReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class InterchangeReport(OfTables):
     """The result of `interchange`. Low and high: 95 % over resamples of a word's rows; of word "all": of the words."""
 
     heads: pd.DataFrame

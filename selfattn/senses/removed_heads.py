@@ -16,6 +16,7 @@ from torch import Tensor
 
 from selfattn.analysis.measures import similarity
 from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import chance_count, interval, rank_correlations, word_halves
 from selfattn.senses.usable_rows import require_rows
 
@@ -23,8 +24,8 @@ RELIABLE = 0.8  # a Spearman-Brown from which a ranking of heads can be relied o
 SPLITS = 200
 
 
-@dataclass(frozen=True, eq=False)
-class RemovalReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class RemovalReport(OfTables):
     """The result of `removal`. An effect is a cosine without a head minus that with it: positive, the head sets apart."""
 
     heads: pd.DataFrame

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.notebook_repr import OfTables
 from selfattn.senses.usable_rows import require_rows
 from selfattn.senses.word_vectors import word_vectors
 
@@ -16,8 +17,8 @@ MOST = 6  # clusters tried
 CLEAR = 0.25  # a mean silhouette below this says that there is no real structure (Kaufman and Rousseeuw 1990, table 4)
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterReport(OfTables):
     """The result of `clusters`. A silhouette runs from -1 (nearer to another cluster) to 1 (far from all others)."""
 
     words: pd.DataFrame  # word, sentences, clusters (the number with the best silhouette), silhouette (their mean)

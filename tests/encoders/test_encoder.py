@@ -235,6 +235,8 @@ def test_an_encoder_and_an_encoding_say_in_one_line_what_they_are(encoder):
         "sentence-transformers/all-MiniLM-L6-v2: bert, 6 layers x 12 heads, d_model 384, float32 on cpu, recomputable"
     )
     assert repr(encoder) == f"<Encoder {name}>"
+    html = replace(encoder, note="<b>&")._repr_html_()
+    assert "<td>d_model</td><td>384</td>" in html and "<td>&lt;b&gt;&amp;</td>" in html and len(html) < 1500
     assert repr(encoder.encode("A bank.")) == "<Encoding of 'A bank.': 5 tokens, 6 layers x 12 heads>"
 
 

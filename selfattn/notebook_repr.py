@@ -1,0 +1,26 @@
+"""What a notebook shows of an object: a small table, every text in it escaped."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+
+def html_table(caption: str, rows: Iterable[Sequence[object]]) -> str:
+    """Rows of cells under a caption, as HTML."""
+    lines = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
+    return f"<table><caption>{escape(caption)}</caption>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
+class OfTables:
+    """A report that holds tables: in a line, and in a notebook, which they are and how many rows each has."""
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name} {len(table):,} x {len(table.columns)}" for name, table in self._tables().items())
+        return f"<{type(self).__name__}: {said}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, f"{len(table):,} rows", ", ".join(table.columns)) for name, table in self._tables().items()]
+        return html_table(type(self).__name__, rows)
+
+    def _tables(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if hasattr(value, "columns")}
