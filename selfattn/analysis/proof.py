@@ -112,8 +112,7 @@ def _support(family: Family, folder: Path) -> dict[str, object]:
     if not encoder.recomputable:
         return {**row, "support": "shown", "why": encoder.reason}
     proof = pd.concat([prove(encoder, text) for text in SENTENCES])
-    return {
-        "family": family.name,
+    return row | {
         "support": "recomputed",
         "from": "query, key, value" if proof["projections"].isna().any() else "layer input",
         "heads": len(encoder.all_heads),

@@ -33,7 +33,6 @@ def maps_of_two(
     name: the head's, for the titles.
     """
     maximum = max(float(words.matrix.abs().max()) for words in maps.values())
-    hues = {"A": theme.sentence_a, "B": theme.sentence_b}
     return {
         sentence: heatmap(
             words.matrix,
@@ -43,7 +42,7 @@ def maps_of_two(
             maximum=maximum,
             marked=words.rows_of(positions[sentence]),
             title=f"{sentence}   {name}",
-            color=hues[sentence],
+            color=theme.sentence(sentence),
             legend=legend,
         )
         for sentence, words in maps.items()
