@@ -37,20 +37,20 @@ def peak(kind: str) -> int:
     options = {"output_attentions": True} if kind == "eager" else {}
     with torch.no_grad():
         model(**ids(8))  # what the first pass of all allocates for good
-        before = _forget_peak()
+        before = forget_peak()
         recorder = Recorder() if kind == "recorded" else None
         kept = run(model, ids(512), recorder, **options)
     assert kept is not None
-    return _memory("VmHWM") - before
+    return memory("VmHWM") - before
 
 
-def _forget_peak() -> int:
+def forget_peak() -> int:
     """Make Linux count the peak from now on, for building the model took more than running it; bytes resident now."""
     Path("/proc/self/clear_refs").write_text("5")
-    return _memory("VmRSS")
+    return memory("VmRSS")
 
 
-def _memory(field: str) -> int:
+def memory(field: str) -> int:
     return int(re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
 
 

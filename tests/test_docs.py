@@ -1,5 +1,7 @@
 """Every snippet of the README and the docs runs: Python as it stands, commands by what they start."""
 
+import importlib
+import inspect
 import os
 import re
 import shlex
@@ -116,3 +118,34 @@ def run(command: list[str], started: list) -> None:
 def test_there_are_snippets_of_both_kinds():
     kinds = [kind for found in SNIPPETS.values() for kind, _ in found]
     assert kinds.count("python") >= 6 and kinds.count("sh") >= 6
+
+
+def public(module: str) -> set[str]:
+    """A module's public names: its __all__, or else the functions and classes that it defines."""
+    found = importlib.import_module(module)
+    own = {
+        name
+        for name, value in vars(found).items()
+        if (inspect.isfunction(value) or inspect.isclass(value)) and value.__module__ == module and name[0] != "_"
+    }
+    return set(getattr(found, "__all__", own))
+
+
+def test_the_notebooks_page_names_everything_public_and_nothing_else():
+    text = (ROOT / "docs/notebook.md").read_text("utf-8").split("## Every public name")[1]
+    rows = dict(re.findall(r"^\| `([\w.]+)` \| (.*) \|$", text, re.M))
+    assert "selfattn" in rows and len(rows) >= 6
+    for module, names in rows.items():
+        assert set(re.findall(r"`(\w+)`", names)) == public(module), module
+        for name in public(module):
+            assert inspect.getdoc(getattr(importlib.import_module(module), name)), name
+
+
+@pytest.mark.parametrize("page", [name for name in SNIPPETS if name != "CHANGELOG.md"])
+def test_every_name_of_the_library_in_the_docs_exists(page):
+    for name in re.findall(r"\bselfattn(?:\.[A-Za-z_]\w*)+", (ROOT / page).read_text("utf-8")):
+        found, *parts = importlib.import_module("selfattn"), *name.split(".")[1:]
+        for part in parts:
+            if not hasattr(found, part):
+                importlib.import_module(f"{found.__name__}.{part}")
+            found = getattr(found, part)
