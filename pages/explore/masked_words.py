@@ -61,13 +61,6 @@ def show_predictions(table: pd.DataFrame, text: str) -> None:
     )
 
 
-def show_change(table: pd.DataFrame, other: list[float]) -> None:
-    """How the prediction moved with the changed word, in one line."""
-    moved = (pd.Series(other) - table["probability"]).abs()
-    most = table.loc[moved.idxmax()]
-    say(f'The changed word moves "{most["text"]}" most: from {most["probability"]:.3f} to {other[moved.idxmax()]:.3f}.')
-
-
 def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> None:
     """Layers x heads by what removing each does to one prediction; a click chooses a head."""
     encoder = head.encoder
@@ -125,7 +118,10 @@ with right:
         other_text = replace_word(replace_word(text, *edits[0]), *edits[1])
         other = encode_or_stop(encoder, other_text, "The changed sentence")
         show_predictions(found.predictions(other, TOP), other_text)
-        show_change(table, found.probabilities(other, table["id"].tolist()))
+        after = table.assign(after=found.probabilities(other, table["id"].tolist()))
+        most = after.loc[(after["after"] - after["probability"]).abs().idxmax()]
+        said = f'"{most["text"]}" most: from {most["probability"]:.3f} to {most["after"]:.3f}.'
+        say(f"The changed word moves {said}")
     else:
         st.caption("Change another word of the sentence to see here what the encoder expects then.")
 show_heads(found, encoding, table)

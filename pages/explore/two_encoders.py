@@ -1,7 +1,6 @@
 """Two encoders on the same sentence: a head of each side by side; checkpoints of one architecture head by head."""
 
 import streamlit as st
-from torch import Tensor
 
 from selfattn.analysis.compare import EncoderComparison, compare_encoders, counterpart_distances, why_no_counterparts
 from selfattn.captions import attention as captions
@@ -10,7 +9,6 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard.encoder_picker import encode_or_stop, pick_second_encoder
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side, this_page
 from selfattn.dashboard.pickers import head_slider
-from selfattn.encoders.capture import Head
 from selfattn.frames import heads_frame, weights_frame
 
 MAP = 270  # three of them side by side at 1440
@@ -36,14 +34,6 @@ def show_comparison(comparison: EncoderComparison, titles: tuple[str, str]) -> N
     st.caption("Words only: special tokens are hidden, and each row is scaled up to sum to 1 again.")
 
 
-def show_counterparts(distances: Tensor, head: Head) -> None:
-    """Layers x heads by how far each head is from its counterpart; a click chooses a head."""
-    frame = heads_frame(distance=distances)
-    chart = head_map(frame, "distance", current_theme(), str(head), kind="weights", title="distance of the weights")
-    reading = captions.counterparts(frame, str(head))
-    show_chart(chart, reading, key="counterparts", heads=True, name="each head and its counterpart")
-
-
 page = this_page()
 first, text, chosen = page.encoder, page.sentence, page.head
 with page.beside:
@@ -61,7 +51,9 @@ if why:
     partner = head_slider(second, "Its head", "head2", "L0 H0")
     say(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.")
 else:
-    partner = chosen
-    show_counterparts(counterpart_distances(one, other), chosen)
+    partner, frame = chosen, heads_frame(distance=counterpart_distances(one, other))
+    chart = head_map(frame, "distance", current_theme(), str(chosen), kind="weights", title="distance of the weights")
+    reading = captions.counterparts(frame, str(chosen))
+    show_chart(chart, reading, key="counterparts", heads=True, name="each head and its counterpart")
 titles = tuple(f"{e.name.split('/')[-1]}, {h}" for e, h in ((first, chosen), (second, partner)))
 show_comparison(compare_encoders(one, chosen, other, partner), titles)

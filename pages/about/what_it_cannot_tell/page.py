@@ -44,15 +44,6 @@ def show_weights(encoder: Encoder) -> None:
     st.text(same, width="stretch")
 
 
-def show_removal(encoder: Encoder) -> None:
-    sums, control = removal_example(encoder)
-    st.markdown("#### Removing a head is not finding the cause")
-    teaching.prose("Heads stand in for one another and work against one another. So single effects don't add up.")
-    st.text(sums, width="stretch")
-    teaching.prose("Removing heads moves the vectors of *one* sense, too. That is the control:")
-    st.text(control, width="stretch")
-
-
 def show_senses_and_luck(encoder: Encoder) -> None:
     halves = stored_report("halved_senses", encoder, labelled_sentences(), "built in")
     read = stored_report("pronouns", encoder, PRONOUNS, "built in")
@@ -78,7 +69,12 @@ encoder = current_encoder()
 show_encoder(encoder)
 if encoder.recomputable:
     show_weights(encoder)
-    show_removal(encoder)
+    sums, control = removal_example(encoder)
+    st.markdown("#### Removing a head is not finding the cause")
+    teaching.prose("Heads stand in for one another and work against one another. So single effects don't add up.")
+    st.text(sums, width="stretch")
+    teaching.prose("Removing heads moves the vectors of *one* sense, too. That is the control:")
+    st.text(control, width="stretch")
     show_senses_and_luck(encoder)
 else:
     st.text(f"This encoder is shown, not recomputed, so some counter-examples are missing here: {encoder.reason}")

@@ -1,7 +1,6 @@
 """The tab "Attributions": what three other methods say each word contributes, beside a head's own row."""
 
 import streamlit as st
-from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.attributions import METHODS, Attributions, agreement, attribute, direction
@@ -31,7 +30,14 @@ def show_attributions(choice: Choice) -> None:
         f"Ask all three (each of the {longest} words is blanked out in turn: this takes minutes)", key="ask"
     ):
         return
-    attributions = {name: _attributions(choice, side, towards, name) for name, side in pair.sides}
+    attributions = {
+        name: cached(
+            choice.encoder, ("attributions", pair.first.place, pair.second.place, name),
+            lambda progress, side=side: attribute(choice.encoder, side.encoding, side.word, towards, progress),
+            f"Asking about {name} ...", costly=True,
+        )
+        for name, side in pair.sides
+    }  # fmt: skip
     blank = next(iter(attributions.values())).blank
     for (name, side), place in zip(pair.sides, side_by_side()):
         with place:
@@ -58,15 +64,4 @@ def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
     say(
         f"s = {numbers.decimal(attributions.number, 3)} as it stands, {numbers.decimal(attributions.baseline, 3)} with every "
         f"other word blanked out; integrated gradients leave {numbers.error(attributions.gap)} unexplained."
-    )
-
-
-def _attributions(choice: Choice, side: Occurrence, towards: Tensor, name: str) -> Attributions:
-    encoder, pair = choice.encoder, choice.pair
-    return cached(
-        encoder,
-        ("attributions", pair.first.place, pair.second.place, name),
-        lambda progress: attribute(encoder, side.encoding, side.word, towards, progress),
-        f"Asking about {name} ...",
-        costly=True,
     )

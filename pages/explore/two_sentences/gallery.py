@@ -2,8 +2,6 @@
 
 from urllib.parse import urlencode
 
-import streamlit as st
-
 # What the library computes with the bundled encoder (tests/pages/test_gallery.py), and the view that shows it.
 GALLERY = (
     ("One head makes a quarter of the difference between a river's bank and a money bank.", "",
@@ -18,8 +16,3 @@ GALLERY = (
      {"example": "wave", "head": "L5 H11"}),
 )  # fmt: skip
 LINKS = [f"- [{text}](./{page}?{urlencode({'model': 'all-MiniLM-L6-v2'} | view)})" for text, page, view in GALLERY]
-
-
-def show_gallery() -> None:
-    """The six as links, below the page's own pictures."""
-    st.markdown("\n".join(("**Six views to open**", *LINKS)))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.explore.two_sentences import words_and_maps as view
 from pages.explore.two_sentences.curve_and_steps import show_curve, show_steps
-from pages.explore.two_sentences.gallery import show_gallery
+from pages.explore.two_sentences.gallery import LINKS
 from pages.explore.two_sentences.meaning import show_meaning
 from pages.explore.two_sentences.swaps import show_leading_head
 from selfattn.dashboard.figures import literal, show_links, side_by_side, this_page
@@ -12,10 +12,7 @@ from selfattn.dashboard.figures import literal, show_links, side_by_side, this_p
 page = this_page()
 choice, words = page.choice, view.strip(page.choice)
 with page.headline:
-    st.caption(
-        "**selfattn** · look inside a text encoder: its attention heads, through which a word takes in others, "
-        "recomputed step by step"
-    )
+    st.caption("**selfattn** · look inside a text encoder: how its attention heads take in other words, step by step")
     st.subheader(f'Where does "{literal(choice.pair.word)}" get its meaning?', anchor=False)
 with page.links:
     show_links("lessons")
@@ -31,4 +28,4 @@ with curve:
     show_meaning(choice)
 show_steps(choice)
 shown.append(view.show_maps(choice))
-show_gallery()
+st.markdown("\n".join(("**Six views to open**", *LINKS)))
