@@ -17,6 +17,7 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not ray and not long"
 
 test-long: .venv/dev
+	$(BIN)/python tests/browser/find_chromium.py
 	$(BIN)/python -m pytest -m long --timeout 3600
 
 test-ray: .venv/ray

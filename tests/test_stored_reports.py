@@ -42,7 +42,7 @@ def test_one_pairs_stored_swaps_equal_the_live_ones(encoder):
     assert encoder.all_heads[int(found.share.argmax())] == (5, 7)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_words_stored_shares_equal_the_live_ones(encoder):
     frame = KINDS["interchange"].reads()
     found = stored("interchange", encoder, frame).report

@@ -291,7 +291,7 @@ def by_gradient_in_folds(word, slopes):
     return sum(torch.cat(slopes.effects(fold)) for fold in word.folds(np.ones(len(word.senses), bool))).numpy() / 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_by_gradient_and_exactly_with_the_same_axes_and_donors(encoder, frame, split, report):
     heads = list(range(0, 72, 8))
     for name in ("bank", "swashbuckler"):

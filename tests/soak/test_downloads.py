@@ -7,7 +7,7 @@ import pytest
 from tests.soak.server import trouble_in, warm_server
 from tests.soak.session import Session
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def test_a_file_waits_for_its_visitor_while_others_come_and_go(tmp_path):
