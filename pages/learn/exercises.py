@@ -14,7 +14,7 @@ TASKS = (
     "**1. Which scale makes this one-hot?** *bank* scores −2, 2, −2, −2 and, for *river*, 3. Give *river* over 99 %.",
     "**2. Three to one.** Two words share the weight; d = 1. Change a score so that the first gets three times the second's.",
     "**3. Make *it* attend to *street*.** Its query is [3, 1]; *animal* has the key [3, 1]. Change the key of *street* only.",
-    "**4. Repair this attention.** It should hide later words, but it says `softmax(scaled * allowed)`. Which line is right?",
+    "**4. Repair this attention:** later words still count in `softmax(scaled * allowed)`. Choose one of the two lines that do.",
     "**5. Swap which head?** Find one whose output, taken from *The bank approved the loan.*, moves the *bank* of "
     "*The bank of the river.* a fifth of the way there. Look where its weights differ most: that is a start, not a proof.",
 )

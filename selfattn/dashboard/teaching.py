@@ -25,7 +25,7 @@ from selfattn.numbers import WEIGHT, decimal
 
 REAL = PAIRS[0].first  # the sentence whose "bank" a real head is shown for
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
-BESIDE = 360  # beside a picture at 1440, beneath it at 800
+BESIDE = 320  # beside a picture at 1440, beneath it at 800
 ROOM, FITS = 280, 28  # pixels of a map beside another one; of a cell with its number
 MOST_TOKENS = 64  # a map with more cells than that is drawn on the Explore pages
 
@@ -98,7 +98,12 @@ def real_head(step: str) -> None:
     frame = pd.DataFrame({"token": encoding.tokens, step: values[position].tolist()})
     most = frame.loc[frame[step].idxmax()]
     caption = f'Head {head.head} of layer {head.layer}, "bank": most for "{most.token}", {decimal(most[step])}.'
-    figure(f"A real head's {step}", bar_list(frame, step, current_theme(), width=480), f"{REAL} {caption}", PICTURE)
+    figure(
+        f"A real head's {'scaled scores' if step == 'scaled' else step}",
+        bar_list(frame, step, current_theme(), width=480),
+        f"{REAL} {caption}",
+        PICTURE,
+    )
 
 
 @contextmanager

@@ -16,8 +16,6 @@ from selfattn.words import split_words, to_groups
 
 # The row of "good" that the source prints for "The movie was not good , but the soundtrack was amazing ."
 ILLUSTRATIVE_ROW = (0.01, 0.02, 0.03, 0.55, 0.10, 0.02, 0.05, 0.02, 0.03, 0.05, 0.11, 0.01)
-
-
 POSITIVE, NEGATIVE = ("good", "amazing", "great"), ("bad", "boring", "awful")
 
 

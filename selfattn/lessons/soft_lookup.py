@@ -16,7 +16,6 @@ DRAWERS = ("loans", "cheques", "rivers", "fishing")
 QUERY = (0.3, 0.9)  # (about money, about water): what I look for
 KEYS = ((1.0, 0.1), (0.9, 0.2), (0.1, 1.0), (0.2, 0.8))  # what each drawer is filed under
 SHEETS = (80.0, 60.0, 20.0, 40.0)  # what each drawer hands over: how many sheets lie in it
-COLDEST, HOTTEST = 0.01, 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,7 @@ def look_up(
     """Ask the drawers hard and soft. A low temperature sharpens the blend to one drawer, a high one evens it out."""
     key = typed_numbers.matrix("Keys", keys)
     value = typed_numbers.vector("Values", values, len(key))
-    typed_numbers.number("Temperature", temperature, COLDEST, HOTTEST)
+    typed_numbers.number("Temperature", temperature, 0.01, 100)
     trace = attend(typed_numbers.vector("Query", query, key.shape[1])[None], key, value[:, None], scale=1 / temperature)
     best = int(trace.scores[0].argmax())
     return SoftLookup(trace, best, trace.value[best], trace.context[0])

@@ -13,11 +13,9 @@ import torch
 from selfattn.kernel import attend
 from selfattn.lessons import typed_numbers
 
-REPEATS = 15
-
 
 def race(
-    lengths: tuple[int, ...] = (10, 100, 1000), d_model: int = 64, repeats: int = REPEATS, device: str = "cpu"
+    lengths: tuple[int, ...] = (10, 100, 1000), d_model: int = 64, repeats: int = 15, device: str = "cpu"
 ) -> pd.DataFrame:
     """One row a way and length: way, words, milliseconds (median).
 

@@ -167,7 +167,7 @@ def test_bank_moves_towards_its_landmarks():
     """The cosines were computed apart, from the encoder's own vectors."""
     at = page("learn/before_attention")
     assert (
-        'Its cosine with "river": 0.25 for the static vectors, here 0.44 in those of water, 0.31 in those of money.'
+        'The word\'s cosine with "river": 0.25 for the static vectors, here 0.44 in those of water, 0.31 in those of money.'
         in words(at)
     )
     plane = charts(at)[0]

@@ -313,7 +313,9 @@ def test_causal_mask(encoder):
         part["title"]["text"] for part in json.loads(at.get("vega_lite_chart")[0].proto.spec)["vconcat"][0]["concat"]
     ]
     assert [title.split()[-1] for title in shown] == ["scores", "0", "0", "sum"]
-    assert f"at most {(softmax(scores * allowed) * (1 - allowed)).sum(-1).max():.2f} of a row" in words(at)
+    assert f"hidden words get up to {(softmax(scores * allowed) * (1 - allowed)).sum(-1).max():.2f} of a row" in words(
+        at
+    )
 
 
 @pytest.mark.parametrize("hidden", ["the words after it", "the word itself", "the special tokens"])

@@ -61,9 +61,12 @@ def show() -> None:
     with teaching.row():
         show_plane(encoder, word, paths, senses, layer)
         show_cosines(paths.layers[layer])
-    st.markdown("#### How far is far?")
-    teaching.prose(
-        "Two baselines. Vectors in sentences of the *same* sense differ, too. And any two words have some cosine. "
-        "The gap between the first two curves goes with the sense, and with whatever else these sentences differ in."
-    )
-    show_baselines(encoder, paths, senses)
+    with teaching.row():
+        with teaching.panel("How far is far?", 490):
+            teaching.prose(
+                "Beside two sentences of different senses stand two baselines: sentences of the *same* sense, whose vectors "
+                "differ, too, and any two words, which have some cosine. The gap between the first two curves goes with the "
+                "sense, and with whatever else these sentences differ in."
+            )
+        with st.container(width=560):
+            show_baselines(encoder, paths, senses)

@@ -86,7 +86,7 @@ def _toward(paths: WordPaths, senses: list[str], marks: Landmarks | None, layer:
         f"{cosine(one_word_one_vector.nearness(paths, marks, layer, [s == sense for s in senses]))} in those of {sense}"
         for sense in dict.fromkeys(filter(None, senses))
     ]
-    return f'Its cosine with "{marks.words[0]}": {static} for the static vectors, here {", ".join(near)}.'
+    return f'The word\'s cosine with "{marks.words[0]}": {static} for the static vectors, here {", ".join(near)}.'
 
 
 def show_cosines(vectors: Tensor) -> None:

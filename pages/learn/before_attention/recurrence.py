@@ -42,15 +42,6 @@ def _use(sentence: str, first: str, second: str) -> None:
     st.session_state.update({SENTENCE: sentence, START: words.index(first) + 1, STOP: words.index(second) + 1})
 
 
-def show_path(words: tuple[str, ...], start: int, stop: int) -> None:
-    path = recurrence.path(len(words), start, stop)
-    st.text(
-        f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {path.distance} steps through a '
-        f"recurrence, with {path.states_between} states in between, and {path.sequential_steps} steps in a row for the whole "
-        f"sentence. Attention takes one step, and pays with {path.attention_scores} scores."
-    )
-
-
 def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
     published = {GAIN: recurrence.GAIN, GATE: recurrence.GATE, ASKING: recurrence.ASKING}
     for key, value in published.items():
@@ -89,7 +80,12 @@ def show() -> None:
     )
     with teaching.messages():
         words, start, stop = choose()
-        show_path(words, start, stop)
+        path = recurrence.path(len(words), start, stop)
+        st.text(
+            f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {path.distance} steps through a '
+            f"recurrence, with {path.states_between} states in between, and {path.sequential_steps} steps in a row for the "
+            f"whole sentence. Attention takes one step, and pays with {path.attention_scores} scores."
+        )
         st.markdown("#### Does the word get through?")
         teaching.prose(
             "Three small networks read your sentence. Two things are easily mixed: the **gradient** says how much a state "

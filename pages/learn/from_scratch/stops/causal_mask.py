@@ -48,8 +48,8 @@ def show(picture, numbers) -> None:
         for line, way in zip(LINES, ways)
     }
     caption = " ".join(
-        f"{way.name.capitalize()}: rows sum to {way.weights.sum(-1).min():.2f} to {way.weights.sum(-1).max():.2f}, at most "
-        f"{way.leaked.max():.2f} of a row falls on what is hidden."
+        f"{way.name.capitalize()}: hidden words get up to {way.leaked.max():.2f} of a row, which sums to "
+        f"{'1' if way.weights.sum(-1).min() > 0.995 else f'as little as {way.weights.sum(-1).min():.2f}'}."
         for way in ways
     )
     with picture:
