@@ -99,7 +99,7 @@ if not encoder.recomputable:
 else:
     text = st.text_input("Text", SENTENCES[0], key="proof_text")
     asked = (encoder_key(encoder), text)
-    if st.button("Run the proof", type="primary", key="run_proof"):
+    if st.button("Run the proof", key="run_proof"):
         try:
             st.session_state.proof = (asked, run_proof(encoder, text))
         except TextError as problem:

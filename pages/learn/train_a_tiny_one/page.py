@@ -56,7 +56,7 @@ count = tiny_model.TinyModel(settings.width).n_parameters
 teaching.prose(
     f"**{count:,} numbers** to learn, {settings.n_samples:,} sentences, about 2 in 100 of them *yes*: so watch the recall."
 )
-if st.button("Train", type="primary", icon=":material/play_arrow:"):
+if st.button("Train", icon=":material/play_arrow:"):
     train(settings)
 if RUN not in st.session_state:
     show_untrained(settings)
