@@ -122,7 +122,6 @@ def test_the_value_under_the_cursor_lights_its_line_of_code(server, page, slug, 
     eventually(page, lambda: page.evaluate(LIT) == [])
 
 
-@pytest.mark.long
 def test_training_shows_its_progress_and_can_be_stopped(server, page):
     open_page(page, f"{server}/train-a-tiny-one")
     epochs = page.get_by_label("Epochs")
