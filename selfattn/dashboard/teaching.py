@@ -200,7 +200,10 @@ def predict(stop: str, question: str, options: Sequence[str], answer: str, reaso
         choice = st.radio("Your prediction", options, index=None, key=key, label_visibility="collapsed")
         revealed = st.query_params.get("reveal") == "yes" or st.session_state.get(f"{stop}.shown", False)
         if choice is None and not revealed:
-            st.button("Just show me", key=f"{stop}.show", on_click=_show, args=(stop,), type="tertiary")
+            shown = {f"{stop}.shown": True}
+            st.button(
+                "Just show me", key=f"{stop}.show", on_click=st.session_state.update, args=(shown,), type="tertiary"
+            )
             return False
         if choice is None:
             st.markdown(f"The answer: **{answer}**. {reason}")
@@ -209,7 +212,3 @@ def predict(stop: str, question: str, options: Sequence[str], answer: str, reaso
         else:
             st.markdown(f"Your guess: *{choice}*. Answer: **{answer}**. {reason}")
     return True
-
-
-def _show(stop: str) -> None:
-    st.session_state[f"{stop}.shown"] = True
