@@ -11,12 +11,12 @@ from selfattn.lessons import exercises, worked_example
 from selfattn.lessons.encoded_words import first_word
 
 TASKS = (
-    "**1. Which scale makes this one-hot?** *bank* scores −2, 2, −2, −2 and, for *river*, 3. Give *river* over 99 %.",
+    "**1. Which scale makes this one-hot?** *bank* scores −2, 2, −2, −2 and, for *river*, 3. Give *river* alone over 99 %.",
     "**2. Three to one.** Two words share the weight; d = 1. Change a score so that the first gets three times the second's.",
     "**3. Make *it* attend to *street*.** Its query is [3, 1]; *animal* has the key [3, 1]. Change the key of *street* only.",
     "**4. Repair this attention:** later words still count in `softmax(scaled * allowed)`. Choose one of the two lines that do.",
     "**5. Swap which head?** Find one whose output, taken from *The bank approved the loan.*, moves the *bank* of "
-    "*The bank of the river.* a fifth of the way there. Look where its weights differ most: that is a start, not a proof.",
+    "*The bank of the river.* a fifth of the way to being the other. Where its weights differ most is a start, not a proof.",
 )
 
 
@@ -24,7 +24,7 @@ def ask(number: int) -> exercises.Answer:
     """The inputs of one exercise, and its check."""
     key = f"exercise.{number}"
     if number == 1:
-        return exercises.one_hot(st.slider("Scale", 0.0, 8.0, 0.5**0.5, key=key))
+        return exercises.one_hot(st.slider("Scale (1/√2 at first)", 0.0, 8.0, 0.5**0.5, key=key))
     if number == 2:
         return exercises.three_to_one(teaching.vectors(key, {"scores": (1, 1)})["scores"])
     if number == 3:

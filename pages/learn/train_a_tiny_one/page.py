@@ -18,8 +18,8 @@ def choose() -> Settings:
     for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        seed = st.number_input("Seed", 0, 10_000, key="tiny.seed", width=120)
-        epochs = st.number_input("Epochs", 1, 30, key="tiny.epochs", width=120)
+        seed = st.number_input("Seed", 0, 10_000, key="tiny.seed", width=120, help="It decides the random numbers.")
+        epochs = st.number_input("Epochs", 1, 30, key="tiny.epochs", width=120, help="Times through all sentences.")
         width = st.number_input("Width", 2, 32, key="tiny.width", width=120)
         magic = st.number_input("Magic number", 1, 50, key="tiny.magic", width=140)
         random = st.toggle("Random labels (control)", key="tiny.random")
@@ -54,7 +54,7 @@ teaching.explain("token", "head", "layer", "weight")
 settings = choose()
 count = tiny_model.TinyModel(settings.width).n_parameters
 teaching.prose(
-    f"**{count:,} numbers** to learn, {settings.n_samples:,} sentences, about 2 in 100 of them *yes*: so watch the recall."
+    f"**{count:,} numbers** to learn, {settings.n_samples:,} sentences, some 2 in 100 *yes*: watch the recall, how many it finds."
 )
 if st.button("Train", icon=":material/play_arrow:"):
     train(settings)

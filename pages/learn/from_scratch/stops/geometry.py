@@ -40,9 +40,8 @@ def show(picture, numbers) -> None:
         wanted, *rest = teaching.vectors("geometry", published, 114).values()
         trace = worked_example.compute(wanted, rest[:3], rest[3:])
         compared, mixed = geometry.query_key_arrows(trace, asking, tokens), geometry.value_arrows(trace, tokens)
-        st.caption(
-            "Three words share the weight here. Arrows of one direction stand side by side; a zero vector is a dot."
-        )
+        left = "" if it else "“The” and “the” are left out. "
+        st.caption(left + "Arrows of one direction stand side by side; a zero vector is a dot.")
     steps, theme = worked_example.steps(trace, tokens), current_theme()
     highest = steps.loc[steps.score.idxmax()]
     charts = {

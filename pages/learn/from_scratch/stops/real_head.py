@@ -53,10 +53,10 @@ def show(picture, numbers) -> None:
     with picture:
         if encoder.patchable:
             again = first_word(cached_encode(encoder, pair.control), pair.word)
-            swap = cached_interchange(encoder, *places, (pair.control, again.positions))
+            swap = cached_interchange(encoder, *places, (pair.control, again.positions), ((head,),))
             said.append(
-                f"With its output at “bank” from B, “bank” goes {share(float(swap.share[head]))} of the way to B's; "
-                f"from another river sentence, the control, {share(float(swap.control[head]))}. 100 % is all the way."
+                f"With its output at “bank” from B, “bank” goes {share(float(swap.share[0]))} of the way to B's; "
+                f"from another river sentence, the control, {share(float(swap.control[0]))}. 100 % is all the way."
             )
         teaching.steps(charts, " ".join(said), ("scores", "scaled", "weights", "context"))
         link = urlencode({"model": "all-MiniLM-L6-v2", "example": pair.word, "head": str(head)})

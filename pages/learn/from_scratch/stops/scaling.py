@@ -17,8 +17,8 @@ from selfattn.numbers import error, vector
 TITLE = "Score: why divide by √d"
 STEP = "scores"
 IDEA = (
-    "The more numbers a query has, the larger its dot products grow: with $d_k$ random numbers their variance is $d_k$. "
-    "Divided by $\\sqrt{d_k}$ they stay of size 1, and softmax leaves every word a share."
+    "The more numbers a query has, the larger its dot products grow: two rows of $d_k$ random numbers give one of "
+    "variance $d_k$. Divided by $\\sqrt{d_k}$ they stay of size 1, and softmax leaves every word a share."
 )
 QUESTION = "Take $d_k = 512$ and leave out the division. What happens to a row of weights?"
 OPTIONS = ("one word takes nearly all the weight", "nothing much", "the weights become even")
@@ -40,7 +40,8 @@ def show(picture, numbers) -> None:
     charts = {f"scaled {way}": (way, bar_list(frame, way, current_theme(), width=130, domain=(0, 1.3))) for way in ways}
     with picture:
         largest = ", ".join(f"{way} {max(weights):.2f}" for way, weights in ways.items())
-        teaching.steps(charts, f"The largest weight of {vector(typed)}: {largest}.", ("scale", "scaled"))
+        caption = f"The largest weight of {vector(typed)}, the same at every d_k: {largest}."
+        teaching.steps(charts, caption, ("scale", "scaled"))
         teaching.prose(
             "A lesson prints softmax(Q Kᵀ √d) V. It is a slip: multiplied instead of divided, the row turns into a choice of one "
             "word (raise d_k and watch)."

@@ -15,7 +15,7 @@ IDEA = (
     'In "The bank of the river", the word *bank* must find out which bank it is, so it asks the other words. Attention is '
     "that lookup, but a *soft* one: it opens every drawer a little, the better fitting ones more."
 )
-QUESTION = "*bank* asks: money (0.3) or rather water (0.9)? Which drawer gets the largest weight?"
+QUESTION = "*bank* asks a little for money (0.3) and much for water (0.9). Which drawer gets the largest weight?"
 OPTIONS = ("rivers, the drawer whose label fits best", "loans, the fullest drawer", "all four the same")
 REASON = "The labels decide: rivers 0.3 × 0.1 + 0.9 × 1.0 = 0.93, loans 0.3 × 1.0 + 0.9 × 0.1 = 0.39."
 TAKE = "A query is compared with every key; the better the fit, the more of that value ends up in the answer."
@@ -48,6 +48,6 @@ def show(picture, numbers) -> None:
     with picture:
         teaching.steps(charts, caption, ("scores", "weights", "context"))
         teaching.prose(
-            "Turn T down and the soft lookup becomes the hard one; turn it up and every drawer counts the same. Nudge a "
-            "key and the soft answer moves a little: that is why keys can be *learned*."
+            "T divides the scores. Turn it down and the lookup becomes the hard one; up, and every drawer counts the same. Nudge "
+            "a key and the soft answer moves a little: that is why keys can be *learned*."
         )

@@ -16,7 +16,7 @@ TITLE = "A whole sentence: who turns “good”?"
 STEP = "sentence"
 IDEA = (
     "A whole sentence at once: every word asks, every word answers, each row is a budget. In *The movie was not good , "
-    "but the soundtrack was amazing .* all is 0 but three rows, set by hand."
+    "but the soundtrack was amazing .* three words have numbers, set by hand; all others have zeros."
 )
 QUESTION = (
     "As query and key *not* is [20, 20], *good* [0, 1], *amazing* [19, 19]. What does *good* attend to, without a mask?"
