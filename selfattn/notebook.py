@@ -48,7 +48,10 @@ from selfattn.words import Word, find, shared_words
 def attention(
     encoder: Encoder, text: str, layer: int, head: int, theme: Theme = LIGHT, *, pair: str | None = None
 ) -> alt.TopLevelMixin:
-    """One head's whole map on a text (with `pair`, of two segments): row i says what token i attends to."""
+    """One head's whole map on a text (with `pair`, of two segments): row i says what token i attends to.
+
+    What it doesn't say: what comes of it. A large weight on a small value hands over little.
+    """
     encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()
     return alt.Chart.from_dict(heatmap(weights, encoding.tokens, theme, title=str(Head(layer, head))))
@@ -67,7 +70,8 @@ def two_sentences(
 ) -> alt.TopLevelMixin:
     """What a word attends to in two sentences, in one head.
 
-    word: one that stands in both (None: the longest). at: which of its places in each sentence, from 1.
+    word: one that stands in both (None: the longest). at: which of its places in each sentence, from 1. What it doesn't say:
+    which words give it its meaning; `swaps` asks what the head's output does.
     """
     sides = _sides(encoder, first, second, word, at)
     maps = {
@@ -131,7 +135,10 @@ def steps(
 def removals(
     encoder: Encoder, first: str, second: str, word: str | None = None, *, chosen: str = "", theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """All heads: what removing each does to the cosine of a word's two vectors. chosen: a head to mark ("L0 H10")."""
+    """All heads: what removing each does to the cosine of a word's two vectors. chosen: a head to mark ("L0 H10").
+
+    What it doesn't say: what the head brought in. Without it the others run on what they were not trained for.
+    """
     (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
     effect = knock_out_effect(encoder, (a.text, in_a.positions), (b.text, in_b.positions))
     return alt.Chart.from_dict(head_map(heads_frame(effect=effect), "effect", theme, chosen))
@@ -240,7 +247,10 @@ def leading_together(curve: pd.DataFrame, word: str, theme: Theme = LIGHT) -> al
 def parting(
     encoder: Encoder, first: str, second: str, word: str | None = None, *, theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """The cosine of a word's two vectors: as bare token, as layer 0 reads it, after each layer."""
+    """The cosine of a word's two vectors: as bare token, as layer 0 reads it, after each layer.
+
+    What it doesn't say: that they part by sense. Two sentences of one sense part, too: draw such a pair beside it.
+    """
     (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
     curve = drift_frame(**{"A against B": drift(a, in_a.positions, b, in_b.positions)})
     return alt.Chart.from_dict(drift_curve(curve, theme, {"A against B": theme.ink}))
