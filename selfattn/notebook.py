@@ -70,8 +70,8 @@ def two_sentences(
 ) -> alt.TopLevelMixin:
     """What a word attends to in two sentences, in one head.
 
-    word: one that stands in both (None: the longest). at: which of its places in each sentence, from 1. What it doesn't say:
-    which words give it its meaning; `swaps` asks what the head's output does.
+    word: one that stands in both (None: the longest). at: which of its places in each sentence, from 1.
+    What it doesn't say: which words give it its meaning; `swaps` asks what the head's output does.
     """
     sides = _sides(encoder, first, second, word, at)
     maps = {
