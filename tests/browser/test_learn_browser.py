@@ -124,7 +124,7 @@ def test_the_value_under_the_cursor_lights_its_line_of_code(server, page, slug, 
 
 def test_training_shows_its_progress_and_can_be_stopped(server, page):
     open_page(page, f"{server}/train-a-tiny-one")
-    epochs = page.get_by_label("Epochs")
+    epochs = page.get_by_label("Epochs", exact=True)
     epochs.fill("30")
     epochs.press("Enter")
     page.wait_for_timeout(1000)  # the rerun that follows replaces the button: a click before it would be lost
