@@ -14,7 +14,7 @@ quick: lint
 
 test: lint
 	$(BIN)/python tests/browser/find_chromium.py
-	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not ray and not long"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not ray and not long"
 
 test-long: .venv/dev
 	$(BIN)/python tests/browser/find_chromium.py
