@@ -40,7 +40,7 @@ def show_diagram(here: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="flow"):
         for step in STEPS:
             first = next(slug for slug in SLUGS if step == STOPS[slug].STEP)
-            now = "primary" if step == STOPS[here].STEP else "secondary"
+            now = "secondary" if step == STOPS[here].STEP else "tertiary"  # "primary" is white on light blue
             st.button(step, key=f"flow.{step}", type=now, on_click=go, args=(first,))
             if step != STEPS[-1]:
                 st.markdown("→", width="content")

@@ -40,7 +40,7 @@ def show(picture, numbers) -> None:
     charts = {f"scaled {way}": (way, bar_list(frame, way, current_theme(), width=130, domain=(0, 1.3))) for way in ways}
     with picture:
         largest = ", ".join(f"{way} {max(weights):.2f}" for way, weights in ways.items())
-        caption = f"The largest weight of {vector(typed)}, the same at every d_k: {largest}."
+        caption = f"The same scores {vector(typed)} at every d_k; their largest weight: {largest}."
         teaching.steps(charts, caption, ("scale", "scaled"))
         teaching.prose(
             "A lesson prints softmax(Q Kᵀ √d) V. It is a slip: multiplied instead of divided, the row turns into a choice of one "
