@@ -73,7 +73,7 @@ def labelled_sentences() -> pandas.DataFrame:
     """The sentences of data/senses.csv: `sentence`, the ambiguous `word` in it, and the `sense` it has there.
 
     Every word has two senses with twelve sentences each and stands once in its sentence, in lower case. It stands at the
-    same token positions in both senses (for the bundled encoder): before attention, nothing tells the senses apart.
+    same token positions in both senses (for the bundled encoder): before attention, nothing separates the senses.
     """
     import pandas
 

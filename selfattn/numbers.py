@@ -76,7 +76,7 @@ def share(value: float, places: int = 0) -> str:
 
 
 def fitting(maximum: float, kind: str = CHANGE) -> str:
-    """The d3 format of a colour bar from -maximum to maximum, so that no two of its TICKS read alike. kind: CHANGE or SHARE.
+    """The d3 format of a colour bar from -maximum to maximum, so that no two of its TICKS read the same. kind: CHANGE or SHARE.
 
     As many decimals as the step between two ticks needs, which d3 takes from 1, 2, 5, 10, ...; at least those of `kind`.
     """

@@ -3,7 +3,7 @@
 The similarity is the cosine of the sentences' vectors, each the mean of the last hidden states at the positions that the
 embedder pools (`encoders.pooling`). So a sentence is a word of many pieces, with one difference: what sets the pieces apart is
 the sentence itself. A swap therefore moves a head's outputs, all by as much as takes their mean to the other sentence's mean,
-and doesn't make them alike. Between a sentence and itself it changes nothing.
+and doesn't make the pieces the same. Between a sentence and itself it changes nothing.
 
 What it doesn't say: one pair is a hint, over other pairs other heads may lead; and a swap at every position changes what later
 heads read there, which counts to the head.

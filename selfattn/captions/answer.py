@@ -176,7 +176,7 @@ def map_of_heads(frame: pd.DataFrame, measure: str, word: str) -> str:
 def all_swapped(swap: Swap, cosine: float, word: str, same_token: bool, same_position: bool, sense: str = "") -> str:
     """Every head's output at the word from the other sentence: whether the word arrives, and what the rest is.
 
-    cosine: of A's word after the swap and B's. same_token, same_position: whether the word is spelled and placed alike.
+    cosine: of A's word after the swap and B's. same_token, same_position: whether spelling and place are the same.
     """
     start = f'With every head\'s output at "{word}" taken from B, A\'s "{word}"'
     if math.isnan(swap.share):

@@ -66,7 +66,7 @@ def shares(weights: Tensor) -> Tensor:
 
 
 def near(heads: pd.DataFrame) -> int:
-    """How many heads of `compare` come near, by more than a hundredth of their weight that happens to fall alike."""
+    """How many heads of `compare` come near (NEAR), with at least KEPT of their weight on these words."""
     return int(((heads["distance"] < NEAR) & (heads["kept"] >= KEPT)).sum())
 
 

@@ -98,8 +98,8 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
         frame = frame.sort_values(measure, ascending=False, kind="stable", ignore_index=True)
     every, across = _thumbnails(choice.encoder, side.encoding), choice.encoder.n_heads
     maps = [every[place] for place in frame["layer"] * across + frame["head"]]
-    looks = {"kind": "effect" if unit == "signed" else "weights", "columns": across, "named": ordered}
-    chart = head_grid(maps, frame, measure, current_theme(), str(choice.head), **looks)
+    kind, marked = "effect" if unit == "signed" else "weights", str(choice.head)
+    chart = head_grid(maps, frame, measure, current_theme(), marked, kind=kind, columns=across, named=ordered)
     if measure in SIMILARITY:
         reading = SIMILARITY[measure](frame, measure, str(choice.head), similar[0])
     else:
@@ -206,8 +206,10 @@ def show_lines(choice: Choice) -> None:
     names = [str(head) for head in encoder.all_heads]
     extra = [f"average of L{index}" for index in range(encoder.n_layers)] + ["rollout"]
     label = f"Heads, averages and rollout to lay over one another (up to {MOST_LINES})"
-    first, bound = [str(head), f"average of L{head.layer}", "rollout"], {"key": "overlaid", "bind": "query-params"}
-    chosen = st.multiselect(label, [*names, *extra], first, max_selections=MOST_LINES, **bound)
+    first = [str(head), f"average of L{head.layer}", "rollout"]
+    chosen = st.multiselect(
+        label, [*names, *extra], first, key="overlaid", bind="query-params", max_selections=MOST_LINES
+    )
     if not chosen:
         st.text("Choose at least one head.")
         return
