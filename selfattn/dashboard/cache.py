@@ -28,27 +28,29 @@ from selfattn.settings import Settings
 T = TypeVar("T")
 Place = tuple[str, tuple[int, ...]]  # a word where it stands: the text and its token positions
 OVERHEAD = 1000  # bytes for what isn't in an array
+PLAIN = str, float, int, type(None)
 
 
 class Cache:
     """Results by key, up to a bound; the least recently used go first. What several ask for at once is made once."""
 
     def __init__(self, bound: int, size: Callable[[object], int]):
-        self._store: LRUCache = LRUCache(bound, getsizeof=size)
+        self._size_of = size
+        self._store: LRUCache = LRUCache(bound, getsizeof=lambda kept: kept[1])  # each result with its size, taken once
         self._making: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
-        self._guest: tuple[Hashable, object] | None = None  # the latest result that is larger than the bound
+        self._guest: tuple[Hashable, tuple] | None = None  # the latest that is larger than the bound
 
     @property
     def size(self) -> int:
         """What the cache holds now, in the unit of its bound."""
-        return int(self._store.currsize) + (self._store.getsizeof(self._guest[1]) if self._guest else 0)
+        return int(self._store.currsize) + (self._guest[1][1] if self._guest else 0)
 
     @property
     def results(self) -> list[object]:
         """Every result within the bound."""
         with self._lock:
-            return list(self._store.values())
+            return [result for result, _ in self._store.values()]
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result for this key, made where the cache hasn't got it. Of results larger than the bound only the latest stays.
@@ -65,11 +67,12 @@ class Cache:
                     return result
             try:
                 result = make()
+                kept = result, self._size_of(result)  # outside the lock: it takes a moment
                 with self._lock:
-                    if self._store.getsizeof(result) <= self._store.maxsize:
-                        self._store[key] = result
+                    if kept[1] <= self._store.maxsize:
+                        self._store[key] = kept
                     else:
-                        self._guest = (key, result)
+                        self._guest = (key, kept)
             finally:
                 with self._lock:
                     self._making.pop(key, None)
@@ -90,36 +93,32 @@ class Cache:
 
     def _result(self, key: Hashable) -> T | None:
         if self._guest is not None and self._guest[0] == key:
-            return self._guest[1]
-        return self._store.get(key)
+            return self._guest[1][0]
+        return self._store.get(key, (None,))[0]
 
 
 def bytes_of(result: object) -> int:
     """The memory that a result's arrays keep alive: each tensor's storage once, views and all. A model's are its encoder's."""
-    storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in _tensors(result)}
-    return sum(storages.values()) + _other_bytes(result) + OVERHEAD
-
-
-def _parts(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    if isinstance(value, list | tuple):
-        return list(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return [getattr(value, field.name) for field in fields(value)]
-    return []
-
-
-def _tensors(value: object) -> list[Tensor]:
-    return [value] if isinstance(value, Tensor) else [tensor for part in _parts(value) for tensor in _tensors(part)]
-
-
-def _other_bytes(value: object) -> int:
-    if isinstance(value, np.ndarray):
-        return value.nbytes
-    if isinstance(value, pd.DataFrame):
-        return int(value.memory_usage(deep=True).sum())
-    return sum(_other_bytes(part) for part in _parts(value))
+    storages: dict[int, int] = {}
+    total, parts = OVERHEAD, [result]
+    while parts:  # a chart has thousands, nearly all of them plain values
+        value = parts.pop()
+        if isinstance(value, PLAIN):
+            continue
+        if isinstance(value, dict):
+            parts.extend(value.values())
+        elif isinstance(value, list | tuple):
+            parts.extend(value)
+        elif isinstance(value, Tensor):
+            storage = value.untyped_storage()
+            storages[storage.data_ptr()] = storage.nbytes()
+        elif isinstance(value, np.ndarray):
+            total += value.nbytes
+        elif isinstance(value, pd.DataFrame):
+            total += int(value.memory_usage(deep=True).sum())
+        elif is_dataclass(value) and not isinstance(value, type):
+            parts.extend(getattr(value, field.name) for field in fields(value))
+    return total + sum(storages.values())
 
 
 _results = Cache(Settings.read().cached_megabytes * 2**20, bytes_of)
