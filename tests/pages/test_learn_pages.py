@@ -135,7 +135,7 @@ def test_one_word_one_vector(encoder):
     at = page("learn/before_attention", **{"one-word.word": "bat", "one-word.text": "\n".join(typed)})
     at.slider(key="one-word.layer").set_value(3).run()
     assert not at.exception
-    assert 'Bare vectors of "bat" in 3 sentences: largest difference 0.' in words(at)
+    assert 'Static vectors of "bat", 3 sentences: largest difference 0.' in words(at)
     encodings = [encoder.encode(line.partition("|")[0].strip()) for line in typed]
     vectors = torch.stack([each.hidden[:, positions(each, "bat")].mean(1) for each in encodings])  # (3, 7, d_model)
     plane, cosines, baselines = charts(at)

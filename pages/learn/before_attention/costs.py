@@ -13,6 +13,7 @@ from selfattn.numbers import error, vector
 def show_costs() -> None:
     """Multiplications by the length of the sentence, and a race at a button, on the encoder's device."""
     st.markdown("#### What it costs")
+    teaching.explain("projection", "value", "context")
     counts = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
     chart = lines(counts, "words", "multiplications", current_theme(), "network", "xy", ("words", ""), size=(400, 240))
     with teaching.row():

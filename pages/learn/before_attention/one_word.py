@@ -52,7 +52,7 @@ def show() -> None:
     with teaching.messages("These sentences can't be used."):
         word, senses, paths = choose(encoder)
     difference = float((paths.static - paths.static[0]).abs().max())
-    st.text(f'Bare vectors of "{word}" in {len(senses)} sentences: largest difference {difference:g}.', width="stretch")
+    st.text(f'Static vectors of "{word}", {len(senses)} sentences: largest difference {difference:g}.', width="stretch")
     if not paths.same_tokens:
         teaching.prose(
             "This encoder splits the word differently in some sentences (capitals, spaces), hence the difference."

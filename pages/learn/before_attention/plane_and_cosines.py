@@ -103,7 +103,7 @@ def show_baselines(encoder: Encoder, paths: WordPaths, senses: list[str]) -> Non
     """The mean cosine within a sense, between senses, and of unrelated words, at every stage."""
     frame = one_word_one_vector.baselines(paths, senses, other_words(encoder))
     last = frame[frame["stage"] == frame["stage"].max()].set_index("pairs")["cosine"]
-    titles = ("−1 bare, 0 as layer 0 reads it, then after each layer", "mean cosine")
+    titles = ("−1 static, 0 as layer 0 reads it, then after each layer", "mean cosine")
     chart = lines(frame, "stage", "cosine", current_theme(), "pairs", titles=titles, size=(440, 260))
     caption = "At the end: " + ", ".join(f"{name} {cosine(value)}" for name, value in last.items()) + "."
     show_chart(chart, caption, name="mean cosine by layer")

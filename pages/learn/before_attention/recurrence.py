@@ -78,6 +78,7 @@ def show() -> None:
         "article had to fit into one tweet. To reach a later word, a "
         "word must survive every step in between. With attention, any word attends to any other directly."
     )
+    teaching.explain("query", "key", "score", "weight")
     with teaching.messages():
         words, start, stop = choose()
         path = recurrence.path(len(words), start, stop)
@@ -88,11 +89,11 @@ def show() -> None:
         )
         st.markdown("#### Does the word get through?")
         teaching.prose(
-            "Three small networks read your sentence. Two things are easily mixed: the **gradient** says how much a state "
-            "would move if the first word moved (it fades below a gain of 1, explodes above). The **share** says how much of "
-            "the state is that word's doing: it shrinks even at a gain of 1, because the others are added. The gate and the "
-            "question are set by hand here, as training would set them; at strength 0 attention spreads evenly, and dilutes "
-            "too."
+            "Three small networks read your sentence. A recurrence multiplies its state by the **gain** at each word and adds "
+            "the word; the gated one does only a share of that, the **gate**, but all of it at the first word. The **gradient** "
+            "says how much a state would move if the first word moved: it fades below a gain of 1, explodes above. The **share** "
+            "says how much of the state is that word's doing: it shrinks even at a gain of 1, because the others are added. Gate "
+            "and query are set by hand, as training would set them; attention that doesn't ask spreads evenly, and dilutes too."
         )
         show_signal(words, min(start, stop), max(start, stop))
     show_costs()

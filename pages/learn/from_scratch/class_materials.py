@@ -12,7 +12,7 @@ PLAN = (  # minutes, page, what to do
     ("0 to 5", "A word in two sentences", "Switch attention off: “bank” is the same vector in both sentences"),
     ("5 to 12", "From scratch, stops 1 to 4",
      "A lookup that blends, project, dot product, length. Which key wins? Predict, then reveal"),
-    ("12 to 20", "Stops 5 to 7", "Why divide by the root of d, softmax and its budget, the causal mask; worksheet part 1"),
+    ("12 to 20", "Stops 5 to 7", "Why divide by the root of d_k, softmax and its budget, the causal mask; worksheet part 1"),
     ("20 to 28", "Stops 9 to 11", "All four steps, their geometry, and what is added; worksheet part 2, compared on screen"),
     ("28 to 35", "Train a tiny one", "Watch the column of position 4 darken, cut the edge, then train on random labels"),
     ("35 to 42", "Pronouns and negation", "Vote first, then reveal"),

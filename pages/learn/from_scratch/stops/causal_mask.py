@@ -55,5 +55,5 @@ def show(picture, numbers) -> None:
     with picture:
         teaching.steps(charts, caption, LINES, columns=2)
         teaching.formula(
-            r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt d} + M\right) \qquad M_{ij} = -\infty \text{ where } j > i"
+            r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right) \qquad M_{ij} = -\infty \text{ where } j > i"
         )

@@ -49,8 +49,8 @@ def show(picture, numbers) -> None:
         teaching.steps(
             charts,
             f"Lengths {product.length_a:.2f} and {product.length_b:.2f}, {product.degrees:.0f}° apart: {product.length_a:.2f} × "
-            f"{product.length_b:.2f} × {decimal(product.cosine)} = {decimal(product.total)}. Turned, b of length {length:g}, "
-            f"at {degrees}° the score is {decimal(scores[degrees])}.",
+            f"{product.length_b:.2f} × {decimal(product.cosine)} = {decimal(product.total)}. The others, 2 and {length:g} long, "
+            f"{degrees}° apart, score {decimal(scores[degrees])}.",
             ("scores",),
         )
         teaching.prose(

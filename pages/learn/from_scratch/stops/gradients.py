@@ -50,4 +50,4 @@ def show(picture, numbers) -> None:
     )
     with picture:
         teaching.steps(charts, caption, kernel_code("weights") | LEARN)
-        teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt d}\Big(k_i - \sum_j w_j k_j\Big)")
+        teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt{d_k}}\Big(k_i - \sum_j w_j k_j\Big)")

@@ -19,7 +19,7 @@ QUESTION = (
 )
 OPTIONS = ("loan, which is long and points elsewhere", "stream, which points exactly the same way", "they tie")
 REASON = "*loan* 0 × 4 + 1 × 2 = 2, *stream* 0 × 0 + 1 × 1.5 = 1.5: length made up for direction."
-TAKE = "Long keys draw weight. Dividing by √d doesn't change that: it divides every score by the same number."
+TAKE = "Long keys draw weight. Dividing by √d_k doesn't change that: it divides every score alike."
 
 
 def show(picture, numbers) -> None:
@@ -30,7 +30,7 @@ def show(picture, numbers) -> None:
         found = key_length.compare(wanted, keys, names).rename(columns={"name": "token"})
         twice = key_length.compare(wanted, [[2 * number for number in keys[1]]], ["twice as long"]).scaled[0]
     short, long = found.iloc[0], found.iloc[1]
-    titles = {"score": "Score: the dot product", "scaled": "Scaled: divided by √d", "cosine": "Cosine: the angle alone"}
+    titles = {"score": "Score: the dot product", "scaled": "Scaled: ÷ √d_k", "cosine": "Cosine: the angle alone"}
     charts = {
         {"score": "scores"}.get(column, column): (title, bar_list(found, column, current_theme(), width=110))
         for column, title in titles.items()
@@ -45,7 +45,7 @@ def show(picture, numbers) -> None:
             | {"cosine": "cosine = scores / (query.norm() * key.norm())   # not in attention"},
         )
         teaching.prose(
-            f"**Does dividing by √d cure it?** No: the scaled score of the key {vector(keys[1])} is {long.scaled:.2f}, of one "
+            f"**Does dividing by √d_k cure it?** No: the scaled score of the key {vector(keys[1])} is {long.scaled:.2f}, of one "
             f"twice as long {twice:.2f}. Comparing *cosines* would remove length altogether; attention doesn't do that, and a "
             "model may use a key's length to draw weight."
         )

@@ -9,8 +9,8 @@ from selfattn.lessons import not_symmetric
 TITLE = "Not symmetric"
 STEP = "consequences"
 IDEA = (
-    "Every pair of words is compared directly, in both directions and at any distance: some call that symmetric. The weights are "
-    "not: what *river* gives *bank* is not what *bank* gives *river*."
+    "Every two words are compared directly, in both directions and at any distance. The weights are not symmetric: what one "
+    "word gives another is not what it gets back."
 )
 QUESTION = "Even if the scores were the same in both directions: would the weights be?"
 OPTIONS = ("no: softmax makes each row sum to 1 by itself", "yes", "only for neighbours")

@@ -60,7 +60,7 @@ def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made
     charts = {
         role: ("X: the embeddings", heatmap(embeddings, words, columns=columns, names=("word", "number"), **looks)),
         f"{role} matrix": (name, heatmap(matrix, columns, columns=numbers, names=("of X", "to"), **looks)),
-        f"{role} made": (f"X {name}: each {role}", heatmap(made, words, columns=numbers, names=("word", ""), **looks)),
+        f"{role} made": (f"X {name}: a {role}", heatmap(made, words, columns=numbers, names=("word", role), **looks)),
     }
     n, d_model, d_k = len(words), *matrix.shape
     code = {

@@ -14,7 +14,7 @@ from selfattn.encoders.capture import Head
 from selfattn.lessons import bank, scaling
 from selfattn.numbers import error, vector
 
-TITLE = "Score: why divide by √d"
+TITLE = "Score: why divide by √d_k"
 STEP = "scores"
 IDEA = (
     "The more numbers a query has, the larger its dot products grow: two rows of $d_k$ random numbers give one of "
@@ -23,6 +23,7 @@ IDEA = (
 QUESTION = "Take $d_k = 512$ and leave out the division. What happens to a row of weights?"
 OPTIONS = ("one word takes nearly all the weight", "nothing much", "the weights become even")
 REASON = "Such scores lie about √512 ≈ 23 apart, and e²³ against 1 leaves the others nothing."
+AT_2 = "scores of bank at d_k = 2"
 TAKE = "Large scores make softmax choose one word and stop learning. Dividing by √d_k keeps them small; multiplying doesn't."
 
 
@@ -30,9 +31,10 @@ def show(picture, numbers) -> None:
     scores = bank.compute().trace.scores[bank.BANK].tolist()
     with numbers, teaching.messages():
         names = [f"{place + 1} {word}" for place, word in enumerate(bank.WORDS["river"])]
-        typed = teaching.vectors("scaling", {"scores of bank": scores}, 220)["scores of bank"]
-        d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 2, key="scaling.d_k")
-        ways = scaling.three_ways(typed, d_k)
+        typed = teaching.vectors("scaling", {AT_2: scores}, 220)[AT_2]
+        d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
+        grown = [score * math.sqrt(d_k / 2) for score in typed]  # as those of random vectors do
+        ways = scaling.three_ways(grown, d_k)
         st.text(
             f"The original Transformer: d_model = 512, d_k = 64.\nScores of size 8 are common there: e⁸ = {math.exp(8):,.0f}."
         )
@@ -40,11 +42,11 @@ def show(picture, numbers) -> None:
     charts = {f"scaled {way}": (way, bar_list(frame, way, current_theme(), width=130, domain=(0, 1.3))) for way in ways}
     with picture:
         largest = ", ".join(f"{way} {max(weights):.2f}" for way, weights in ways.items())
-        caption = f"The same scores {vector(typed)} at every d_k; their largest weight: {largest}."
+        caption = f"At d_k = {d_k} the scores are {vector(grown, 1)}; their largest weight: {largest}."
         teaching.steps(charts, caption, ("scale", "scaled"))
         teaching.prose(
-            "A lesson prints softmax(Q Kᵀ √d) V. It is a slip: multiplied instead of divided, the row turns into a choice of one "
-            "word (raise d_k and watch)."
+            "The scores grow with √d_k as those of random vectors do; divided they stay. A lesson prints softmax(Q Kᵀ √d_k) V: "
+            "a slip, for multiplied they choose one word already at d_k = 8."
         )
         teaching.real_head("scaled")
     with st.expander("Details: measured on random vectors, and in a real encoder"):
@@ -53,7 +55,7 @@ def show(picture, numbers) -> None:
             seed = st.number_input("Seed", 0, 9999, 0, key="scaling.seed", width=120)
         _figures(_measure(n_keys, int(seed)))
         teaching.prose(
-            f"Learned projections could shrink by 1/√d and do the same (weights differ by {error(scaling.absorbed())}). So "
+            f"Learned projections could shrink by 1/√d_k and do the same (weights differ by {error(scaling.absorbed())}). So "
             "the division matters most at the *start* of training, while the projections are random."
         )
         _on_encoder()

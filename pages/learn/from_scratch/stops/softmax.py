@@ -37,8 +37,8 @@ def show(picture, numbers) -> None:
         more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
         others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
         steps = softmax.steps(wanted, typed, tokens, place, more, others)
-        teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \qquad s_i = \frac{q\cdot k_i}{\sqrt{d}}")
-    titles = {"scores": "Score", "scaled": "÷ √d", "powers": "e to that", "weights": "÷ their sum"}
+        teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \qquad s_i = \frac{q\cdot k_i}{\sqrt{d_k}}")
+    titles = {"scores": "Score", "scaled": "÷ √d_k", "powers": "e to that", "weights": "÷ their sum"}
     columns = {"scores": "score", "scaled": "scaled", "powers": "power", "weights": "weight"}
     charts = {
         name: (title, bar_list(steps, columns[name], current_theme(), width=84)) for name, title in titles.items()

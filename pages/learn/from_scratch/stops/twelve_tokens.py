@@ -21,7 +21,7 @@ IDEA = (
 QUESTION = (
     "As query and key *not* is [20, 20], *good* [0, 1], *amazing* [19, 19]. What does *good* attend to, without a mask?"
 )
-OPTIONS = ("mostly not, but amazing too", "only not", "only itself")
+OPTIONS = ("mostly “not”, but “amazing” too", "only “not”", "only itself")
 REASON = (
     "*good* asks for a large second number. *not* (20) and *amazing* (19) both have one, and e to the difference over √2 is only "
     '2: two thirds against one third. (The source says "masked", but its numbers are those without a mask.)'
@@ -57,6 +57,6 @@ def _figures(trace: AttentionTrace, causal: bool) -> None:
     }
     caption = (
         f'"{TOKENS[first]}" {row.weight[first]:.2f}, "{TOKENS[second]}" {row.weight[second]:.2f}. Context '
-        f"{vector(trace.context[GOOD], 8)}. {even} of {len(TOKENS)} rows have no favourite (largest weight below .20)."
+        f"{vector(trace.context[GOOD], 2)}. {even} of {len(TOKENS)} rows have no favourite (largest weight below .20)."
     )
     teaching.steps(charts, caption + (" Above the diagonal all is 0." if causal else ""), ("weights", "context"))

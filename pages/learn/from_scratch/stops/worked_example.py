@@ -40,7 +40,7 @@ def show(picture, numbers) -> None:
     theme, scores = current_theme(), ", ".join(plain(score) for score in steps.score)
     charts = {
         "scores": ("Score: q · k", bar_list(steps, "score", theme, number="~g", width=140)),
-        "scaled": (f"÷ √d = {1 / trace.scale:.2f}", bar_list(steps, "scaled", theme, width=140)),
+        "scaled": (f"÷ √d_k = {1 / trace.scale:.2f}", bar_list(steps, "scaled", theme, width=140)),
         "weights": ("Weight: softmax", bar_list(steps, "weight", theme, number=SHARE, width=140)),
     }
     terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(steps.weight, trace.value))
