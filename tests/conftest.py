@@ -11,6 +11,8 @@ os.environ.setdefault(
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import app_test, local_script_runner
 
 from selfattn import Encoder, load_encoder
 from selfattn.encoders import encoding, reference
@@ -33,6 +35,16 @@ def components_are_looked_for_once():
     with pytest.MonkeyPatch.context() as patch:
         once = functools.cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pages_are_compiled_once():
+    """Each run of an AppTest compiles app.py and the page anew, 10 to 60 ms; a server keeps what it has compiled."""
+    compiled = ScriptCache()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (app_test, local_script_runner):
+            patch.setattr(module, "ScriptCache", lambda: compiled)
         yield
 
 

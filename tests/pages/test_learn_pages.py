@@ -8,7 +8,7 @@ from torch.nn.functional import cosine_similarity
 
 from selfattn.captions.vectors import NOISE
 from selfattn.examples import NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS, UNRESOLVED
-from selfattn.lessons import tiny_model
+from selfattn.lessons import timing, tiny_model
 from selfattn.words import find
 from tests.pages.conftest import APP
 from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
@@ -58,7 +58,9 @@ def test_recurrence_takes_the_visitors_sentence_and_refuses_one_word():
     assert "Expected a sentence of 2 to 60 words, got 1" in words(at)
 
 
-def test_recurrence_is_timed_live():
+def test_recurrence_is_timed_live(monkeypatch):
+    race = timing.race
+    monkeypatch.setattr(timing, "race", lambda repeats, device: race(repeats=1, device=device))
     at = page("learn/before_attention", part="Recurrence")
     click(at, "Time it")
     assert "On cpu. Both ways of attention give the same numbers" in words(at)

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -20,7 +21,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.numbers import plain
 from selfattn.scan.__main__ import main as scan
 from selfattn.scan.tables import InputError
-from selfattn.senses import interchange, removal, separation
+from selfattn.senses import interchange, patching, removal, separation
 from selfattn.senses.patching import ALL
 from selfattn.stored_reports import stored
 from tests.pages.pictures import charts, lines, mark
@@ -48,7 +49,10 @@ def results():
 
 @pytest.fixture
 def at(monkeypatch, results):
-    # A few of the labelled sentences are enough to see the page, and quick.
+    # A few of the labelled sentences, shuffles and resamples are enough to see the page, and quick.
+    monkeypatch.setattr(view, "separation", partial(separation, shuffles=50))
+    monkeypatch.setattr(patching, "RESAMPLES", 20)
+    monkeypatch.setattr(patching, "SHUFFLES", 20)
     few = labelled_sentences()
     few = few[few["word"].isin(["bank", "bat", "spring"])].groupby(["word", "sense"]).head(5)
     monkeypatch.setattr(view, "labelled", lambda: few)
@@ -164,7 +168,7 @@ def test_a_word_whose_gap_is_small_has_no_shares_and_the_reason(whole, encoder):
 
 
 def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(whole, encoder, monkeypatch):
-    few = labelled_sentences().query("word in ('bank', 'bat')").groupby(["word", "sense"]).head(5)
+    few = labelled_sentences().query("word in ('bank', 'bat')").groupby(["word", "sense"]).head(2)
     removed = removal(encoder, few)
     monkeypatch.setattr(view, "removal", lambda *given, **more: removed)
     monkeypatch.setitem(NOISE, "float32", 0.01)

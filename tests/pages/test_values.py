@@ -3,6 +3,8 @@
 The word is split into pieces, which stand at different positions in the two sentences.
 """
 
+from functools import partial
+
 import pandas as pd
 import pytest
 import torch
@@ -26,7 +28,7 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.masked_lm import load_masked_head
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.frames import context_share, steps_frame
-from selfattn.senses import separation
+from selfattn.senses import patching, separation
 
 from .conftest import APP
 
@@ -345,10 +347,10 @@ def test_the_meaning_in_words_is_the_nearest_labelled_sentences(visit, encoder, 
     patches = [Patch(*head, (2,), second.context((2,))[head]) for head in heads]
     swapped = encoder.encode(pair.first, patches=patches)
     lines = "\n".join(text.value for text in at.get("text"))
+    labelled = encoder.encode_batch(frame["sentence"].tolist())
     for layer, vector in ((0, first.hidden[0, 2]), (6, first.hidden[6, 2]), (6, swapped.hidden[6, 2])):
         near = []
-        for row in frame.itertuples():
-            encoding = encoder.encode(row.sentence)
+        for row, encoding in zip(frame.itertuples(), labelled, strict=True):
             word = next(word for word in encoding.words if word.text == "bank")
             near.append((float(similarity(encoding.vector(layer, word.positions), vector)), row.sentence, row.sense))
         for cosine, sentence, sense in sorted(near, reverse=True)[: 3 if layer else 0]:
@@ -472,8 +474,11 @@ def test_the_senses_page_draws_its_report_and_the_chosen_heads_sentences(visit, 
     few = labelled_sentences()
     few = few[few["word"].isin(["bank", "bat"])].groupby(["word", "sense"]).head(5)
     monkeypatch.setattr(view, "labelled", lambda: few)
+    monkeypatch.setattr(view, "separation", partial(separation, shuffles=50))
+    monkeypatch.setattr(patching, "RESAMPLES", 20)
+    monkeypatch.setattr(patching, "SHUFFLES", 20)
     at, record = visit("senses")
-    report = separation(encoder, few)
+    report = separation(encoder, few, shuffles=50, floor=False)
     (heads,) = [picture.table() for picture in record.figures.values() if "adds" in picture.table()]
     for name in ("accuracy", "uniform", "own_value", "p_value", "adds"):
         assert heads[name].tolist() == pytest.approx(report.heads[name].tolist(), abs=1e-6), name

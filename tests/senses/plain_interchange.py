@@ -253,11 +253,13 @@ def gap_of(rows: Sequence[int], senses: Sequence[str], u: Sequence[np.ndarray]) 
     return float(2 * mean_over_a_word(r, senses))
 
 
-def by_gradient(derivatives: Derivatives, senses: Sequence[str], rows: Sequence[int] | None = None) -> Interchange:
+def by_gradient(
+    derivatives: Derivatives, senses: Sequence[str], rows: Sequence[int] | None = None, tokens: bool = True
+) -> Interchange:
     """Interchange by gradient, for a labelling of the rows and, where given, a resample of them.
 
     senses: a label for every row of the frame. rows: the rows of the resample, as often as they were drawn; a row's
-    copies are neither its axis nor its donor.
+    copies are neither its axis nor its donor. tokens: what each token hands over, too.
     """
     of = derivatives
     rows = list(range(len(of.u))) if rows is None else list(rows)
@@ -281,7 +283,7 @@ def by_gradient(derivatives: Derivatives, senses: Sequence[str], rows: Sequence[
                         S_ij = (slopes[layer, head] * of.context[rows[i]][layer, head]).sum()
                         mean_T = sum(weight * (G_ij @ of.z[rows[k]][layer, head]) for k, weight in donors.items())
                         result[i, layer, head] += a_ij * (S_ij - mean_T)
-                        if own:
+                        if own or not tokens:
                             continue
                         m_other = sum(weight * of.z[rows[k]][layer, head] for k, weight in donors.items())
                         for t in range(from_tokens.shape[-1]):
@@ -293,8 +295,8 @@ def by_gradient(derivatives: Derivatives, senses: Sequence[str], rows: Sequence[
     return _result(effect, control, senses, gap, sources)
 
 
-def exact(encoder: Encoder, frame: pd.DataFrame, together: bool = False) -> Interchange:
-    """Interchange by patching, each head alone or all of them together (then n_layers and n_heads are 1).
+def exact(encoder: Encoder, frame: pd.DataFrame, together: Sequence[tuple[int, int]] = ()) -> Interchange:
+    """Interchange by patching, each head alone or only those named, together (then n_layers and n_heads are 1).
 
     The rows of each sense are dealt alternately into two folds; axis from one, donors from the other, exchanged and
     averaged. Read as: the gap is that of all rows, as it is by gradient.
@@ -310,7 +312,7 @@ def exact(encoder: Encoder, frame: pd.DataFrame, together: bool = False) -> Inte
         for turn, i in enumerate(i for i in places if senses[i] == sense):
             folds[turn % 2].append(i)
     heads = [(layer, head) for layer in range(encoder.n_layers) for head in range(encoder.n_heads)]
-    patched_together = [heads] if together else [[head] for head in heads]
+    patched_together = [together] if together else [[head] for head in heads]
     shape = (1, 1) if together else (encoder.n_layers, encoder.n_heads)
     effect, control = np.zeros((2, len(rows), *shape))
     for axis_fold, donor_fold in (folds, folds[::-1]):

@@ -111,7 +111,7 @@ RIVERBANKS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.slow)], ids=["two senses", "three senses"])
+@pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.long)], ids=["two senses", "three senses"])
 def riverbank(request, tmp_path_factory):
     """A tiny encoder and one word of it, with two senses or three."""
     tiny = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("bert"))), device="cpu")
@@ -124,6 +124,17 @@ def riverbank(request, tmp_path_factory):
     return tiny, table.sample(frac=1, random_state=1)
 
 
+@pytest.fixture
+def few_draws(monkeypatch):
+    """For whatever isn't about intervals, p-values and reliability: they take most of the time."""
+    monkeypatch.setattr(patching, "RESAMPLES", 20)
+    monkeypatch.setattr(patching, "SHUFFLES", 20)
+
+
+@pytest.mark.parametrize(
+    "riverbank", [2, pytest.param(3, marks=pytest.mark.slow)], ids=["two senses", "three senses"], indirect=True
+)
+@pytest.mark.usefixtures("few_draws")
 def test_the_plain_loops_agree_by_gradient(riverbank):
     tiny, table = riverbank
     bert = PlainBert(tiny)
@@ -148,15 +159,19 @@ def test_the_plain_loops_agree_by_gradient(riverbank):
         for draw in range(3):
             rows = np.repeat(np.arange(len(senses)), counts[draw].astype(int)) if which == "resamples" else None
             names = senses if which == "resamples" else [str(label) for label in labels[draw]]
-            expected = by_gradient(derivatives, names, rows)
+            expected = by_gradient(derivatives, names, rows, tokens=False)
             assert found[draw].numpy() == pytest.approx(expected.difference.flatten(), abs=1e-5)
             assert float(gap[draw]) == pytest.approx(expected.gap, abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    "riverbank", [pytest.param(2, marks=pytest.mark.long), 3], ids=["two senses", "three senses"], indirect=True
+)
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_draws")
 def test_the_plain_loops_agree_exactly(riverbank):
     tiny, table = riverbank
-    plain, together = exact(tiny, table), exact(tiny, table, together=True)
+    plain, together = exact(tiny, table), exact(tiny, table, together=tiny.all_heads)
     report = interchange(tiny, table, how="exact")
     for column, expected in (("effect", plain.mean_effect), ("control", plain.mean_control), ("share", plain.share)):
         assert report.heads[column].to_numpy() == pytest.approx(expected.flatten(), abs=1e-5)
@@ -166,6 +181,7 @@ def test_the_plain_loops_agree_exactly(riverbank):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_draws")
 def test_leading_heads_are_ranked_on_one_half_and_swapped_on_the_other(riverbank):
     tiny, table = riverbank
     table = pd.concat([table, table.assign(sentence="Rain. " + table["sentence"])])
@@ -180,9 +196,9 @@ def test_leading_heads_are_ranked_on_one_half_and_swapped_on_the_other(riverbank
     first, every = [], []
     for ranked_on, swapped_on in (halves, halves[::-1]):
         heads = interchange(tiny, ranked_on).heads
-        leader = int((heads["effect"] - heads["control"]).argmax())
-        first.append(exact(tiny, swapped_on).share.flatten()[leader])
-        every.append(float(exact(tiny, swapped_on, together=True).share[0, 0]))
+        leader = tiny.all_heads[int((heads["effect"] - heads["control"]).argmax())]
+        first.append(float(exact(tiny, swapped_on, together=[leader]).share[0, 0]))
+        every.append(float(exact(tiny, swapped_on, together=tiny.all_heads).share[0, 0]))
     assert curve["leading"].tolist() == pytest.approx([np.mean(first), np.mean(every)], abs=1e-3)  # the gap is .002
     assert curve["random"][1] == pytest.approx(np.mean(every), abs=1e-3)  # the gap is .002
     assert curve["random_low"][0] < curve["random"][0] < curve["random_high"][0]
@@ -325,6 +341,7 @@ def test_the_exact_report_and_the_gradient_rank_the_heads_alike(encoder, frame):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_draws")
 def test_where_nothing_can_be_differentiated_everything_is_exact_and_the_reason_said(riverbank, monkeypatch):
     def refuse(*given):
         raise NotRecomputable("a test.")
@@ -345,6 +362,7 @@ def test_where_nothing_can_be_differentiated_everything_is_exact_and_the_reason_
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_draws")
 def test_rows_that_cannot_be_used_are_named(encoder, frame):
     more = pd.DataFrame(
         [
@@ -406,6 +424,7 @@ def test_what_cannot_be_asked_is_refused(encoder, frame):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_draws")
 def test_an_encoder_that_is_shown_only_is_swapped_too(tmp_path):
     """Its sources are by the model's own weights, and add up to the effect as everywhere."""
     shown = load_encoder(str(save_tiny(FAMILIES["LiLT"], tmp_path)), device="cpu")

@@ -185,6 +185,6 @@ def test_exact_patching_gives_the_single_heads_and_all_together(tiny, bert, rows
     controls = step(with_its_fold, (z[1] + z[3]) / 2), step(with_the_other, z[2])
     assert found.effect[0, 1, 2] == pytest.approx(sum(effects) / 2, abs=1e-12)
     assert found.control[0, 1, 2] == pytest.approx(sum(controls) / 2, abs=1e-12)
-    together = exact(tiny, frame, together=True)
+    together = exact(tiny, frame, together=tiny.all_heads)
     assert together.effect.shape == (8, 1, 1) and together.gap == found.gap
     assert abs(together.mean_effect[0, 0] - found.mean_effect.sum()) > 1e-3  # never added up
