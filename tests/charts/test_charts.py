@@ -75,7 +75,7 @@ def all_charts(theme):
 @pytest.mark.slow
 def test_every_chart_is_valid_and_draws(theme, name):
     spec = all_charts(theme)[name]
-    alt.Chart.from_dict(spec, validate=True)
+    alt.Root.validate(spec)
     with Image.open(io.BytesIO(vlc.vegalite_to_png(spec, allowed_base_urls=[]))) as picture:
         assert picture.width > 100 and picture.height > 50
         colors = picture.convert("RGB").getcolors(1 << 24)

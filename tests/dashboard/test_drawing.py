@@ -15,13 +15,27 @@ from selfattn.export.provenance import Provenance
 SPEC = {"mark": "bar", "data": {"values": [{"x": 1}]}, "encoding": {"x": {"field": "x", "type": "quantitative"}}}
 
 
-@pytest.fixture
-def painting(monkeypatch):
-    """A process of the test's own."""
+@pytest.fixture(scope="module")
+def process():
+    """One for all these tests: its first picture takes a second."""
     own = drawing._Painting()
-    monkeypatch.setattr(drawing, "_painting", own)
     yield own
     own._end()
+
+
+@pytest.fixture
+def painting(monkeypatch, process):
+    """Whatever asks for a process gets that one."""
+    monkeypatch.setattr(drawing, "_painting", process)
+    return process
+
+
+@pytest.fixture
+def unstarted(monkeypatch):
+    """Whatever asks for a process would start it."""
+    own = drawing._Painting()
+    monkeypatch.setattr(drawing, "_painting", own)
+    return own
 
 
 @pytest.fixture
@@ -55,7 +69,7 @@ def test_a_process_that_died_is_started_anew(painting):
     assert painting._process.pid != before
 
 
-def test_a_picture_that_ends_the_process_twice_is_given_up(painting, monkeypatch):
+def test_a_picture_that_ends_the_process_twice_is_given_up(unstarted, monkeypatch):
     started = []
 
     class Dying:
@@ -77,7 +91,7 @@ def test_a_picture_that_ends_the_process_twice_is_given_up(painting, monkeypatch
     assert len(started) == 2
 
 
-def test_who_has_left_gets_no_further_picture(painting):
+def test_who_has_left_gets_no_further_picture(unstarted):
     class Left(Exception):
         pass
 
@@ -87,7 +101,7 @@ def test_who_has_left_gets_no_further_picture(painting):
     for draw in (Painter(left).vegalite_to_svg, Painter(left).svg_to_png):
         with pytest.raises(Left):
             draw(SPEC)
-    assert painting._process is None  # nothing was asked of it
+    assert unstarted._process is None  # nothing was asked of it
 
 
 @pytest.mark.slow

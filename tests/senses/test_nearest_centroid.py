@@ -20,7 +20,7 @@ def unit(vector):
 
 def nearest_centroid_accuracy(vectors, senses):
     """The definition, one sentence at a time: nothing vectorised, nothing shared with the library."""
-    vectors = [unit([float(x) for x in vector]) for vector in vectors]
+    vectors = [unit(vector.tolist()) for vector in vectors]
     total = 0.0
     for i, vector in enumerate(vectors):
         similarity = {}
