@@ -220,6 +220,8 @@ def test_the_interchange_frame_has_each_heads_shares_and_leaves_out_what_nobody_
     frame = interchange_frame(swapped)
     assert list(frame) == ["layer", "head", "name", "share", "a_from_b", "b_from_a", "cosine"]
     assert tuple(frame.iloc[2]) == (1, 0, "L1 H0", 2, 12, 22, 32)
+    unmeasured[0, 0] = 0.5  # of one head only: the column stays
+    assert interchange_frame(swapped)["control"].tolist()[0] == 0.5
 
 
 @pytest.mark.slow

@@ -2,7 +2,9 @@
 
 import pandas as pd
 import pytest
+import torch
 
+from selfattn import attend
 from selfattn.scan.output import Scan
 from selfattn.senses import ClusterReport, InterchangeReport, Passports, RemovalReport, SeparationReport
 
@@ -17,18 +19,19 @@ def test_an_encoding_shows_its_tokens_with_their_positions_escaped(encoder):
 
 
 def test_a_trace_is_a_line_and_a_table_of_its_steps(encoder):
-    trace = encoder.encode("A bank.").trace(0, 10)
-    assert repr(trace) == "<AttentionTrace: 5 queries x 5 keys, d_head 32>"
+    trace = encoder.encode("A bank.").trace(0, 10, slice(1, 3))
+    assert repr(trace) == "<AttentionTrace: 2 queries x 5 keys, d_head 32>"
+    assert repr(attend(*torch.randn(3, 4, 6, 8))) == "<AttentionTrace: 4 x 6 queries x 6 keys, d_head 8>"
     html = trace._repr_html_()
-    assert "<td>scores</td><td>5 x 5</td>" in html and "<td>context</td><td>5 x 32</td>" in html and len(html) < 1000
+    assert "<td>scores</td><td>2 x 5</td>" in html and "<td>context</td><td>2 x 32</td>" in html and len(html) < 1000
 
 
 @pytest.mark.parametrize("kind", [ClusterReport, InterchangeReport, Passports, RemovalReport, SeparationReport])
 def test_a_report_says_which_tables_it_holds(kind):
     report = kind.__new__(kind)
-    vars(report).update(heads=pd.DataFrame({"layer": [0, 1], "<i>": [0, 0]}), reason="")
-    assert repr(report) == f"<{kind.__name__}: heads 2 x 2>"
-    assert "<tr><td>heads</td><td>2 rows</td><td>layer, &lt;i&gt;</td></tr>" in report._repr_html_()
+    vars(report).update(heads=pd.DataFrame({"layer": [0, 1, 1], "<i>": [0, 0, 1]}), reason="")
+    assert repr(report) == f"<{kind.__name__}: heads 3 x 2>"
+    assert "<tr><td>heads</td><td>3 rows</td><td>layer, &lt;i&gt;</td></tr>" in report._repr_html_()
 
 
 def test_a_scan_is_a_line():

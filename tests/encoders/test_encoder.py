@@ -241,9 +241,17 @@ def test_an_encoder_and_an_encoding_say_in_one_line_what_they_are(encoder):
         "sentence-transformers/all-MiniLM-L6-v2: bert, 6 layers x 12 heads, d_model 384, float32 on cpu, recomputable"
     )
     assert repr(encoder) == f"<Encoder {name}>"
-    html = replace(encoder, note="<b>&")._repr_html_()
-    assert "<td>d_model</td><td>384</td>" in html and "<td>&lt;b&gt;&amp;</td>" in html and len(html) < 1500
+    assert repr(replace(encoder, recomputable=False)).endswith("float32 on cpu, shown only>")
+    html = replace(encoder, note="<b>&", reason="its own terms")._repr_html_()
+    assert (
+        "<td>d_model</td><td>384</td>" in html
+        and "<td>its own terms</td>" in html
+        and "<td>&lt;b&gt;&amp;</td>" in html
+        and len(html) < 1500
+    )
     assert repr(encoder.encode("A bank.")) == "<Encoding of 'A bank.': 5 tokens, 6 layers x 12 heads>"
+    cut = "bank " * 11 + "ba"  # 57 characters
+    assert repr(encoder.encode("bank " * 12 + "\n")) == f"<Encoding of '{cut}...': 14 tokens, 6 layers x 12 heads>"
 
 
 def test_one_text_in_place_of_a_list_is_refused(encoder):

@@ -559,6 +559,12 @@ def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsy
     assert "512" in rejects["reason"][0]
 
 
+def test_texts_without_the_word_dont_make_the_share_of_rejected_rows_smaller(tmp_path, capsys):
+    (tmp_path / "corpus.txt").write_text("A bank.\n" + "bank " * 600 + "\n" + "Nothing here.\n" * 18, "utf-8")
+    assert scan(tmp_path / "corpus.txt", tmp_path / "scan", "--word", "bank") == 3
+    assert "2 rows, 1 rejected (see rejects.csv), 18 texts without the words" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_another_word_or_other_heads_are_refused_by_name(tmp_path, capsys):
     text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
@@ -584,6 +590,7 @@ def test_heads_that_do_not_exist_and_words_that_are_none_are_status_2(tmp_path, 
     (tmp_path / "empty.txt").write_text("\n")
     for more, message in {
         ("--word", "bank", "--heads", "L6H0,L0H1"): "has no L6 H0: its heads are L0 H0 to L5 H11",
+        ("--word", "bank", "--heads", "L0H12"): "has no L0 H12",
         ("--word", "New York"): "Expected one word to search for, got 'New York'",
         ("--words", str(tmp_path / "empty.txt")): "has no words",
         ("--words", str(tmp_path / "absent.txt")): "absent.txt",

@@ -228,6 +228,8 @@ def write_texts(path):
     kind = path.suffix[1:]
     if kind == "txt":
         path.write_text("\r\n".join(TEXTS), encoding="utf-8", newline="")
+    elif kind == "csv":
+        write_csv(path, [(text, "its own") for text in TEXTS], header="text,word", newline="\r\n")
     elif kind == "jsonl":
         path.write_text("\n".join(json.dumps({"text": text, "id": 7, "word": "its own"}) for text in TEXTS), "utf-8")
     else:
@@ -236,7 +238,7 @@ def write_texts(path):
 
 
 @pytest.mark.parametrize("part_rows", [1, 2, 100])
-@pytest.mark.parametrize("kind", ["txt", "jsonl", "parquet"])
+@pytest.mark.parametrize("kind", ["txt", "csv", "jsonl", "parquet"])
 def test_texts_are_searched_by_the_word_rule_and_those_without_are_counted(tmp_path, kind, part_rows):
     words = words_to_find(["Bank", "river", "bank "])
     chunks = plan(input_files(write_texts(tmp_path / f"corpus.{kind}"), words), part_rows, words)
@@ -246,7 +248,8 @@ def test_texts_are_searched_by_the_word_rule_and_those_without_are_counted(tmp_p
         (TEXTS[3], ("bank",), "bank"),
     ]
     empty = kind == "txt"  # an empty line of plain text is no text
-    assert [row.row for row in rows] == [0, 2 if empty else 3] and [row.line for row in rows] == [1, 4]
+    lines = [2, 5] if kind == "csv" else [1, 4]
+    assert [row.row for row in rows] == [0, 2 if empty else 3] and [row.line for row in rows] == lines
     assert sum(chunk.n_without for chunk in chunks) == (2 if empty else 3)
     assert sum(chunk.n_skipped for chunk in chunks) == empty
     assert all(row.problem is None for row in rows)
@@ -268,6 +271,12 @@ def test_what_cannot_be_searched_is_kept_to_be_rejected(tmp_path):
         "",
     ]
     assert [row.sentence for row in rows[2:4]] == [7, None] and rows[5].words == ("bank",) and chunk.n_without == 1
+
+
+def test_of_a_sentence_and_a_text_the_sentence_is_searched(tmp_path):
+    (tmp_path / "a.csv").write_text("text,sentence\nA river.,A bank.\nA bank.,A river.\n", "utf-8")
+    (chunk,) = plan([tmp_path / "a.csv"], 10, ("bank",))
+    assert [(row.row, row.sentence) for row in read_chunk(chunk, ("bank",))] == [(0, "A bank.")]
 
 
 @pytest.mark.parametrize("word", ["New York", "", " ", "bank.", "a,b"])
