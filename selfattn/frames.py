@@ -6,7 +6,9 @@ beside them.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from heapq import nlargest
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -152,11 +154,16 @@ def steps_columns(
     }
 
 
-def most_attended(steps: pd.DataFrame, most: int) -> pd.DataFrame:
-    """steps_frame with each sentence's `most` tokens of the largest weights only, in their order."""
-    weights = steps[steps["step"] == "weights"].set_index(["sentence", "key_pos"])["value"]
-    kept = weights.groupby("sentence", sort=False, group_keys=False).nlargest(most).index
-    return steps[pd.MultiIndex.from_frame(steps[["sentence", "key_pos"]]).isin(kept)].reset_index(drop=True)
+def most_attended(steps: Mapping[str, Sequence], most: int) -> dict[str, list]:
+    """steps_columns (or a steps_frame) with each sentence's `most` tokens of the largest weights only, in their order."""
+    places = list(zip(steps["sentence"], steps["key_pos"]))
+    weights: dict[str, dict[int, float]] = {}
+    for (sentence, place), step, value in zip(places, steps["step"], steps["value"]):
+        if step == "weights":
+            weights.setdefault(sentence, {})[place] = value
+    kept = {(sentence, place) for sentence, row in weights.items() for place in nlargest(most, row, key=row.__getitem__)}
+    chosen = [place in kept for place in places]
+    return {name: list(compress(column, chosen)) for name, column in steps.items()}
 
 
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:

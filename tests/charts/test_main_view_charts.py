@@ -191,12 +191,12 @@ def test_a_step_that_changes_nothing_says_so_and_one_that_does_does_not(followed
 
 def test_the_tokens_with_the_largest_weights_are_kept_in_their_order(followed):
     steps, _ = followed
-    kept = most_attended(steps, 3)
+    kept = pd.DataFrame(most_attended(steps, 3))
     for name, rows in kept.groupby("sentence"):
         weights = steps[(steps["step"] == "weights") & (steps["sentence"] == name)].set_index("key_pos")["value"]
         wanted = sorted(weights.nlargest(3).index)
         assert all(part["key_pos"].tolist() == wanted for _, part in rows.groupby("step"))
-    assert len(kept) == 5 * 2 * 3 and most_attended(steps, 100).equals(steps.reset_index(drop=True))
+    assert len(kept) == 5 * 2 * 3 and pd.DataFrame(most_attended(steps, 100)).equals(steps.reset_index(drop=True))
 
 
 # A against B

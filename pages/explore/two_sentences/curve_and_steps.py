@@ -67,7 +67,7 @@ def show_steps(choice: Choice) -> None:
         + meanings,
     )
     whole, context = ({name: [*a[name], *b[name]] for name in a} for a, b in (steps, contexts))
-    drawn = whole if most <= MOST else most_attended(pd.DataFrame(whole), MOST)
+    drawn = whole if most <= MOST else most_attended(whole, MOST)
     chart = kernel_steps(drawn, context, current_theme())
     reading = kernel_error(max(errors), None if None in separate else max(separate)) + kept_tokens(MOST, most)
     with st.container(key="steps"):  # scrolls sideways in a narrow window
