@@ -57,8 +57,9 @@ def _section(found: Soak, left: str, visitors: int, minutes: float, thought: flo
     trouble = "none" if not found.trouble else f"{len(found.trouble)}, the first: {found.trouble[0]}"
     return (
         f"## soak\n\n{made_by(command)}\n\n{visitors} visitors, half of them on the same example, {thought:g} s of thought, "
-        f"the server and all visitors on this machine. Errors: {trouble}. Resident memory, mean of each fifth of the time: "
-        f"{memory} MB; after the first half it changes by {found.growth(end / 2):+.0f} MB an hour.{left}\n\n"
+        f"the server and all visitors on this machine. Errors: {trouble}. Resident memory: "
+        f"{found.memory[0][1]:.0f} MB as they come; mean of each fifth of the time: {memory} MB; after the first half it "
+        f"changes by {found.growth(end / 2):+.0f} MB an hour.{left}\n\n"
         f"{found.table()}\n"
     )
 

@@ -161,7 +161,9 @@ def most_attended(steps: Mapping[str, Sequence], most: int) -> dict[str, list]:
     for (sentence, place), step, value in zip(places, steps["step"], steps["value"]):
         if step == "weights":
             weights.setdefault(sentence, {})[place] = value
-    kept = {(sentence, place) for sentence, row in weights.items() for place in nlargest(most, row, key=row.__getitem__)}
+    kept = {
+        (sentence, place) for sentence, row in weights.items() for place in nlargest(most, row, key=row.__getitem__)
+    }
     chosen = [place in kept for place in places]
     return {name: list(compress(column, chosen)) for name, column in steps.items()}
 

@@ -49,9 +49,14 @@ class Page:
     head: Head | None = None
     leading: Head | None = None  # the head that leads in the pair, where that is known
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
-    figures: dict[str, Figure] = field(default_factory=dict)
+    noted: list[tuple[str, Figure]] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # what it offers beside its figures
     address: dict[str, str | None] = field(default_factory=dict)  # what its address holds beside its widgets' values
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """What the page has offered, by numbered names."""
+        return {f"{number}. {name}": figure for number, (name, figure) in enumerate(self.noted, start=1)}
 
     @property
     def choice(self) -> Choice:
@@ -159,10 +164,10 @@ def _choose_clicked(key: str, choose: Callable[[dict[str, Any]], None] | None) -
         choose(picked[0]) if choose else choose_head(Head(int(picked[0]["layer"]), int(picked[0]["head"])))
 
 
-def note_figure(name: str, figure: Figure) -> None:
-    """Offer a figure in "Download", whether it stands on the page or not."""
-    figures = this_page().figures
-    figures[f"{len(figures) + 1}. {name}"] = figure
+def note_figure(name: str, figure: Figure, first: bool = False) -> None:
+    """Offer a figure in "Download", whether it stands on the page or not. first: before all others."""
+    noted = this_page().noted
+    noted.insert(0 if first else len(noted), (name, figure))
 
 
 def _with_tables(spec: Spec) -> Spec:

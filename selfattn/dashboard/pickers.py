@@ -42,7 +42,7 @@ ZOOM = 64  # a map of more rows than this gets a range to zoom into
 def pick_for(view: str, title: str) -> None:
     """What the frame draws above a page: the sidebar's encoder and, for a view of heads, its title and its pickers.
 
-    view: "pair" (two sentences and a head), "main" (the same; the page itself ranks the heads where that takes long),
+    view: "pair" (two sentences and a head), "main" (the same; the page calls `pick_head` itself, after its first picture),
     "sentence" (one and a head), "head", or "" for a page of its own. What is picked stands in `this_page()`; where it can't
     be used, the page says so and ends.
     """
@@ -54,22 +54,28 @@ def pick_for(view: str, title: str) -> None:
     heading(title, question=view == "main")
     encoder = current_encoder()
     show_encoder(encoder)
-    pair_above, default = view in ("pair", "main"), "L0 H10"
-    if pair_above:
-        page.pair, row = pick_pair(encoder)
-        if view == "pair" or quickly_ranked(encoder, page.pair):
-            page.leading = leading_head(encoder, page.pair)
+    if view in ("pair", "main"):
+        page.pair, page.beside = pick_pair(encoder)
+    else:
+        page.beside = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    if view == "sentence":
+        page.sentence = page.beside.text_input("Sentence", FIRST.first, key="a", bind="query-params", width=420)
+    if view != "main":
+        pick_head(rank=True)
+
+
+def pick_head(rank: bool) -> None:
+    """The slider over heads, in the frame's row. rank: for a pair it starts at the head that leads."""
+    page, default = this_page(), "L0 H10"
+    if page.pair is not None:
+        if rank:
+            page.leading = leading_head(page.encoder, page.pair)
             default = str(page.leading or default)
         else:  # until the page has ranked them
             default = st.session_state.get("leading", default)
         _show_leading(default)
-    else:
-        row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    with row:
-        if view == "sentence":
-            page.sentence = st.text_input("Sentence", FIRST.first, key="a", bind="query-params", width=420)
-        page.head = head_slider(encoder, "Head (arrow keys move it)", "head", default)
-    page.beside = row
+    with page.beside:
+        page.head = head_slider(page.encoder, "Head (arrow keys move it)", "head", default)
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:

@@ -254,6 +254,15 @@ def test_where_the_map_takes_long_the_words_stand_first_and_the_leading_head_com
     assert chosen_head(at) == str(encoder.all_heads[int(share.argmax())])
 
 
+def test_the_first_picture_stands_there_before_the_heads_are_ranked(monkeypatch):
+    shown = []
+    ranked = pickers.leading_head
+    monkeypatch.setattr(pickers, "leading_head", lambda *it: shown.append(list(this_page().figures)) or ranked(*it))
+    at = AppTest.from_file(str(APP), default_timeout=120).run()
+    at.text_input(key="a").set_value("The bank of the canal.").run()
+    assert not at.exception and shown == 2 * [["1. where the two vectors part"]]
+
+
 def test_the_swaps_of_an_example_as_it_is_are_the_stored_ones(monkeypatch):
     runs, run = [], pickers.cached_interchange
     monkeypatch.setattr(

@@ -8,20 +8,21 @@ from pages.explore.two_sentences.gallery import LINKS
 from pages.explore.two_sentences.meaning import show_meaning
 from pages.explore.two_sentences.swaps import show_leading_head
 from selfattn.dashboard.figures import literal, show_links, side_by_side, this_page
+from selfattn.dashboard.pickers import pick_head, quickly_ranked
 
 page = this_page()
-choice, words = page.choice, view.strip(page.choice)
 with page.headline:
     st.caption("**selfattn** · look inside a text encoder: how its attention heads take in other words, step by step")
-    st.subheader(f'Where does "{literal(choice.pair.word)}" get its meaning?', anchor=False)
+    st.subheader(f'Where does "{literal(page.pair.word)}" get its meaning?', anchor=False)
 with page.links:
     show_links("lessons")
-shown: list[view.Figures] = []
-view.offer_figure(choice, words, shown)
-
 curve, heads = side_by_side()
 with curve:
-    show_curve(choice)
+    show_curve(page.choice)  # no head's: the first picture needn't wait until they are ranked
+pick_head(rank=quickly_ranked(page.encoder, page.pair))
+choice, words = page.choice, view.strip(page.choice)
+shown: list[view.Figures] = []
+view.offer_figure(choice, words, shown)
 with heads:
     show_leading_head(choice, words)
 with curve:

@@ -102,4 +102,5 @@ def offer_figure(choice: Choice, words: list[dict], shown: list[Figures]) -> Non
     """Offer what the view shows of its head as one figure: both strips above the maps that stand in `shown` by then."""
     reading, theme = captions.most_weight(words, choice.pair.word, str(choice.head)), current_theme()
     name = f'"{choice.pair.word}" and the whole head in both sentences'
-    note_figure(name, Figure(lambda: two_sentences(words, shown[0][0], theme), reading, lambda: shown[0][1]()))
+    figure = Figure(lambda: two_sentences(words, shown[0][0], theme), reading, lambda: shown[0][1]())
+    note_figure(name, figure, first=True)
