@@ -1,48 +1,41 @@
 """The Hub, against a stand-in on this machine: download, cache without a network, and each refusal's own message."""
 
-import json
+import contextlib
+import io
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from huggingface_hub import constants
 
-from selfattn import LoadError
+from selfattn import LoadError, load_encoder
 from selfattn.encoders import hub
 from selfattn.encoders.checkpoint import weights_digest
 
-# The endpoint is read when huggingface_hub is first imported, so the questions are asked in a process of their own.
-ASK = """
-import json, os, sys
-from selfattn import LoadError, load_encoder
-for name, revision, offline in json.loads(sys.argv[1]):
-    os.environ["SELFATTN_OFFLINE"] = offline
-    stages = []
-    try:
-        encoder = load_encoder(name, revision=revision, report=stages.append)
-        print(json.dumps({"revision": encoder.revision, "digest": encoder.digest, "stages": stages}))
-    except LoadError as error:
-        print(json.dumps({"kind": error.kind, "message": str(error)}))
-"""
 NOWHERE = "http://127.0.0.1:9"
 
 
-def ask(cache: Path, endpoint: str, *questions: tuple[str, str | None, str]) -> list[dict]:
-    """Load each (name, revision, offline) in turn: what came, or what was refused."""
-    environment = {key: value for key, value in os.environ.items() if "OFFLINE" not in key}
-    environment |= {
-        "PYTHONPATH": str(Path(hub.__file__).parents[2]),
-        "HF_ENDPOINT": endpoint,
-        "HF_HOME": str(cache),
-        "HF_HUB_DISABLE_XET": "1",
-        "NO_PROXY": "127.0.0.1",
-    }
-    command = [sys.executable, "-c", ASK, json.dumps(questions)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def ask(endpoint: str, *questions: tuple[str, str | None, str]) -> list[dict]:
+    """Load each (name, revision, offline) in turn, from the Hub at this address: what came, or what was refused."""
+    answers = []
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(io.StringIO()) as printed:
+        patch.setattr(constants, "ENDPOINT", endpoint)
+        patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", endpoint + "/{repo_id}/resolve/{revision}/{filename}")
+        patch.setattr(constants, "HF_HUB_OFFLINE", False)
+        patch.delenv("HF_HUB_OFFLINE", raising=False)
+        patch.setenv("NO_PROXY", "127.0.0.1")
+        for name, revision, offline in questions:
+            patch.setenv("SELFATTN_OFFLINE", offline)
+            stages: list[str] = []
+            try:
+                encoder = load_encoder(name, revision=revision, report=stages.append)
+                answers.append({"revision": encoder.revision, "digest": encoder.digest, "stages": stages})
+            except LoadError as error:
+                answers.append({"kind": error.kind, "message": str(error)})
+    assert printed.getvalue() == ""  # no progress bars
+    return answers
 
 
 REFUSED = {
@@ -56,14 +49,15 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def answers(stand_in, tmp_path_factory):
-    """The cache's folder, and what came of a download, of the same without a network, and of each refused name."""
-    cache = tmp_path_factory.mktemp("cache")
-    return cache, ask(cache, stand_in.url, ("some/good", None, ""), ("some/good", None, "1"), *REFUSED)
+    """With an empty cache: what came of a download, of the same without a network, and of each refused name."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(constants, "HF_HUB_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield ask(stand_in.url, ("some/good", None, ""), ("some/good", None, "1"), *REFUSED)
 
 
 @pytest.mark.slow
 def test_download_then_the_cache_without_a_network(stand_in, answers):
-    cache, (fetched, again, *_) = answers
+    fetched, again, *_ = answers
     assert fetched["revision"] == again["revision"] == stand_in.commit
     assert fetched["digest"] == again["digest"] == weights_digest(stand_in.models["some/good"])
     assert any("Downloading some/good: model.safetensors" in stage for stage in fetched["stages"])
@@ -74,7 +68,7 @@ def test_download_then_the_cache_without_a_network(stand_in, answers):
     assert {file for file in files if "/" in file} == {"1_Pooling/config.json"}  # how a sentence embedder pools tokens
     assert "modules.json" in files
     ways = [("some/good", revision, "") for revision in (None, "main", stand_in.commit)]
-    *cached, absent = ask(cache, NOWHERE, *ways, ("some/other", None, ""))
+    *cached, absent = ask(NOWHERE, *ways, ("some/other", None, ""))
     for found in cached:
         assert (found["revision"], found["digest"]) == (fetched["revision"], fetched["digest"]), found
     assert absent["kind"] == "network"
@@ -85,7 +79,7 @@ def test_download_then_the_cache_without_a_network(stand_in, answers):
 @pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(REFUSED)), ids=[kind for kind, _ in REFUSED.values()])
 def test_what_the_hub_refuses(answers, place):
-    refused, (kind, words) = answers[1][2 + place], list(REFUSED.values())[place]
+    refused, (kind, words) = answers[2 + place], list(REFUSED.values())[place]
     assert refused.get("kind") == kind, refused
     assert words in refused["message"]
 
