@@ -14,11 +14,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 support = runpy.run_path(str(ROOT / "docs/support.py"))
 
-SAMPLE = ("gemma3_text, both ways", "gpt2", "t5", "vit", "xlnet")
+SAMPLE = ("gemma3_text, both ways", "gpt2", "xlnet")
 
 
 def walk(types):
-    """What docs/support.py says of these types, each in a child with 20 seconds."""
+    """What docs/support.py says of these types when it is run, each in a child with 20 seconds."""
     done = subprocess.run(
         [sys.executable, "docs/support.py", "--json", *types],
         cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -50,7 +50,7 @@ def test_every_type_that_opens_stands_beside_its_errors():
 
 @pytest.mark.slow
 def test_some_types_are_what_the_table_says():
-    outcomes = walk(SAMPLE)
+    outcomes = {row["type"]: row["outcome"] for row in support["walk"](SAMPLE)}
     assert set(outcomes.values()) == {"right", "shown", "refused"}
     table = written()
     assert outcomes == {name: table[name] for name in SAMPLE}, "run python docs/support.py"

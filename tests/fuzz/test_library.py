@@ -80,4 +80,4 @@ def test_whatever_was_encoded_can_be_drawn_and_exported(tiny, generated):
         assert "script" not in [name for name, _ in elements.found]
         assert not [key for _, attributes in elements.found for key in attributes if key.startswith("on")]
 
-    generated(3, 340, texts(), drawn)
+    generated(2, 340, texts(), drawn)

@@ -150,4 +150,4 @@ def test_a_damaged_scan_goes_on_to_the_same_rows_or_is_refused(finished, monkeyp
                 assert (folder / "table.csv").read_text("utf-8").split() == true_input
             capsys.readouterr()
 
-    generated(10, 400, st.tuples(st.booleans(), steps), one)
+    generated(6, 400, st.tuples(st.booleans(), steps), one)
