@@ -12,7 +12,7 @@ from selfattn.lessons.encoded_words import first_word
 
 TASKS = (
     "**1. Which scale makes this one-hot?** *bank* scores −2, 2, −2, −2 and, for *river*, 3. Give *river* alone over 99 %.",
-    "**2. Three to one.** Two words share the weight; d = 1. Change a score so that the first gets three times the second's.",
+    "**2. Three to one.** Two words share the weight; d_k = 1. Change a score so that the first gets three times the second's.",
     "**3. Make *it* attend to *street*.** Its query is [3, 1]; *animal* has the key [3, 1]. Change the key of *street* only.",
     "**4. Repair this attention:** later words still count in `softmax(scaled * allowed)`. Choose one of the two lines that do.",
     "**5. Swap which head?** Find one whose output, taken from *The bank approved the loan.*, moves the *bank* of "

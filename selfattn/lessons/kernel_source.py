@@ -11,6 +11,7 @@ from collections.abc import Callable
 from selfattn import kernel
 
 PARTS = (kernel.attend, kernel.add_mask)
+SIGNATURE = f"def attend({', '.join(inspect.signature(kernel.attend).parameters)}):"
 
 
 def source(function: Callable) -> str:

@@ -58,9 +58,9 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
         print("\nStopped. The same command goes on where it was.", file=sys.stderr)
         return 130
     rejected = f"{outcome.n_rejected:,} rejected (see rejects.csv)" if outcome.n_rejected else "none rejected"
-    skipped = f", {outcome.n_skipped:,} empty lines skipped" if outcome.n_skipped else ""
+    skipped = f", {outcome.n_skipped:,} empty line(s) skipped" if outcome.n_skipped else ""
     n_rows = outcome.n_rows - outcome.n_without
-    without = f", {outcome.n_without:,} texts without the words" if options["words"] else ""
+    without = f", {outcome.n_without:,} text(s) without any of the words" if options["words"] else ""
     print(f"{n_rows:,} rows, {rejected}{skipped}{without}: {options['output']}", file=sys.stderr)
     if outcome.n_rejected > max_rejects * n_rows:
         print(f"More than {max_rejects:.0%} of the rows were rejected (--max-rejects).", file=sys.stderr)
@@ -77,7 +77,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = options.add_argument
-    add("source", metavar="INPUT", help="a .csv, .jsonl or .parquet file, or a folder of them")
+    add("source", metavar="INPUT", help="a .csv, .jsonl or .parquet file (.txt to search in), or a folder of them")
     add("--word", metavar="WORD", dest="words", action="append", default=[], help="search the texts for it; repeatable")
     add("--words", metavar="FILE", dest="listed", help="search the texts for the words of a file, one a line")
     add("--heads", metavar="HEADS", type=_heads, help="measure these alone, L5H10,L0H4 (default: all)")
@@ -97,7 +97,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows of the input a part (default: {PART_ROWS:,})")
     add("--batch-tokens", type=_positive, help="padded tokens a pass (default: by device)")
-    add("--engine", default="local", choices=("local", "ray"), help="one process, or Ray Data (requirements-ray.txt)")
+    add("--engine", default="local", choices=("local", "ray"), help="one process, or Ray Data (the extra ray)")
     add("--address", help='a Ray cluster, "auto" on one of its machines (default: a Ray of its own on this machine)')
     add("--workers", type=_positive, help="Ray workers (default: one for each GPU, on CPUs one for each core)")
     return options

@@ -22,7 +22,7 @@ def ray_engine(address: str | None = None, workers: int | None = None) -> Callab
     try:
         import ray.data
     except ImportError:
-        raise ScanError("--engine ray needs Ray: pip install -r requirements-ray.txt") from None
+        raise ScanError("--engine ray needs Ray: pip install 'ray[data]' (selfattn's extra ray).") from None
 
     def engine(job: Job, encoder: Encoder, chunks: list[Chunk], progress: Progress) -> None:
         started = not ray.is_initialized()

@@ -93,9 +93,9 @@ def softmax(scores):
         ("three-words", None, "0.02 + 0.31 + 0.02 + 0.02 + 0.63 = 1."),
         ("worked-example", None, "=  [−1.90, 1.90]"),
         ("residual", None, '[0.05, 1.95, 0.00]. "bank" is now more about water.'),
-        ("real-head", None, '"bank" gives "river" 0.29.'),
-        ("real-head", None, '"bank" gives "loan" 0.56.'),
-        ("real-head", None, "goes 25 % of the way to B's; from another river sentence, the control, 5 %."),
+        ("real-head", None, '"bank" gives "river" 0.62.'),
+        ("real-head", None, '"bank" gives "loan" 0.05.'),
+        ("real-head", None, "goes 8 % of the way to B's; from another river sentence, the control, 5 %."),
     ],
 )
 def test_the_published_figures_are_what_a_visitor_sees_first(slug, example, published):
@@ -437,6 +437,8 @@ def test_kernel_source():
     assert "def attend(" in shown and all(
         line in shown for line in ("scores = query @ key", "context = weights @ value")
     )
+    picture = at.get("vega_lite_chart")[0].proto.spec.replace("\u00a0", " ").replace("\\u00a0", " ")
+    assert "def attend(query, key, value, mask, scale, terms):" in picture
     texts = [text.replace("\u00a0", " ") for text in mark(charts(at)[0], "text").values("text")]
     trace = kernel.attend(*(torch.tensor(n).double() for n in ([(3, 1)], worked_example.KEYS, worked_example.VALUES)))
     for name in ("scores", "scaled", "weights", "context"):
@@ -538,7 +540,7 @@ def test_the_order_of_a_real_encoder_is_said_to_its_end():
 
 def test_the_path_ends_in_the_main_view():
     link_ = next(each.value for each in stop("real-head").markdown if "swap it" in each.value)
-    assert "(./?model=all-MiniLM-L6-v2&example=bank&head=L5+H7)" in link_
+    assert "(./?model=all-MiniLM-L6-v2&example=bank&head=L0+H10)" in link_
 
 
 def test_the_diagram_leads_to_every_step():

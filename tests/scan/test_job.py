@@ -268,7 +268,7 @@ def test_a_share_that_is_none_is_status_2(share, capsys):
 def test_empty_lines_are_counted_in_the_last_line(tmp_path, capsys):
     (tmp_path / "table.csv").write_text("sentence,word\n\nThe bank.,bank\n", "utf-8")
     assert scan(tmp_path / "table.csv", tmp_path / "scan") == 0
-    assert "1 rows, none rejected, 1 empty lines skipped" in capsys.readouterr().err
+    assert "1 rows, none rejected, 1 empty line(s) skipped" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -548,7 +548,7 @@ def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsy
     ]
     assert scan(text, output, *more, "--part-rows", "2") == 0
     said = capsys.readouterr().err
-    assert "4 rows, 1 rejected (see rejects.csv), 1 empty lines skipped, 1 texts without the words" in said
+    assert "4 rows, 1 rejected (see rejects.csv), 1 empty line(s) skipped, 1 text(s) without any of the words" in said
     found = read_scan(output)
     assert found.finished and found.measured == ((0, 10), (5, 7)) and found.words == ("bank", "river")
     frame = found.frame()

@@ -39,7 +39,6 @@ def show(picture, numbers) -> None:
                 queries_and_keys=dict(zip(PLACES.values(), typed.values())), causal=causal
             )
             tokens, rows = TOKENS, PLACES.values()
-        st.caption("Numbers above 60 % of the largest weight are printed light on dark.")
     chart = heatmap(trace.weights, tokens, current_theme(), cell=80 if thread else 48)
     with picture:
         teaching.steps(

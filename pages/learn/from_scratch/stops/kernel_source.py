@@ -41,7 +41,7 @@ def show(picture, numbers) -> None:
         which = teaching.example("kernel", tuple(examples))
         trace = examples[which]
         row, places = (bank.BANK, 2) if which == "bank" else (0, 2) if which == "it" else (1, 4)
-        code = {"attend": "def attend(query, key, value, mask=None, scale=None):"} | kernel_code()
+        code = {"attend": kernel_source.SIGNATURE} | kernel_code()
         lines = kernel_source.code_lines(kernel_source.PARTS[0])
         st.caption(f"{lines} lines and one small function; the check of the inputs is left out.")
         with st.expander("The whole source, to copy"):

@@ -33,7 +33,7 @@ TAKE = "A real head's arithmetic is what you have just done. What a head attends
 def show(picture, numbers) -> None:
     encoder, pair = current_encoder(), PAIRS[0]
     with numbers:
-        chosen = st.radio("Head", ("L5 H7", "L0 H10"), key="real-head.head", horizontal=True)
+        chosen = st.radio("Head", ("L0 H10", "L5 H7"), key="real-head.head", horizontal=True)
         head = Head(*(int(part[1:]) for part in chosen.split()))
         head = Head(min(head.layer, encoder.n_layers - 1), min(head.head, encoder.n_heads - 1))
     charts, said, places = {}, [], []
