@@ -57,7 +57,7 @@ def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page):
     link = page.get_by_role("link", name="Now a real head: swap it").get_attribute("href")
     open_page(page, f"{server}/{link.removeprefix('./')}")
     expect(page.get_by_role("heading", name='Where does "bank" get its meaning?')).to_be_visible()
-    expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L5 H7")
+    expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L0 H10")
 
 
 def test_back_returns_to_the_stop_before(server, page):
