@@ -67,7 +67,12 @@ def test_the_commands_are_targets_of_the_makefile():
         assert re.search(rf"^{command}:", makefile, re.M)
 
 
+def test_the_suite_and_the_cluster_test_are_asked_for_unconditionally():
+    lines = (ROOT / ".ci/run").read_text("utf-8").splitlines()
+    assert "set -euo pipefail" in lines and {"make test", "make test-ray"} <= {*lines}
+
+
 def test_pinned_versions_are_named_as_they_are_pinned():
     pins = dict(re.findall(r"^([\w-]+)==(\S+)", (ROOT / "requirements.txt").read_text("utf-8"), re.M))
     for package in ("torch", "streamlit", "transformers"):
-        assert f"{package} {pins[package]}" in README or f"{package}=={pins[package]}" in README
+        assert set(re.findall(rf"{package}(?: |==)(\d[\d.]*\d)", README)) == {pins[package]}

@@ -102,8 +102,17 @@ def test_the_metadata_allows_what_was_tried():
     constraints = pins("constraints.txt")
     for requirement in asked():
         assert constraints[canonicalize_name(requirement.name)] in requirement.specifier, requirement
-    earliest = {requirement.name: requirement.specifier for requirement in asked()}
-    assert "5.17.0" in earliest["transformers"] and "2.11.0" in earliest["torch"]
+    allowed = {requirement.name: requirement.specifier for requirement in asked()}
+    assert "5.17.0" in allowed["transformers"] and "2.11.0" in allowed["torch"]
+    assert "5.16.1" not in allowed["transformers"] and "2.10.0" not in allowed["torch"]  # nobody tried those
+
+
+def test_every_optional_requirements_file_is_an_extra():
+    extras = {
+        name: {Requirement(text).name for text in texts} for name, texts in PROJECT["optional-dependencies"].items()
+    }
+    assert extras == {"scan": {"duckdb"}, "notebook": {"jupyterlab"}, "ray": {"ray"}, "bench": {"bertviz", "ipython"}}
+    assert all(extras[name] == set(pins(f"requirements-{name}.txt")) for name in ("ray", "bench"))
 
 
 def test_everything_required_is_in_the_metadata():
