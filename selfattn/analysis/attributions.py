@@ -17,7 +17,7 @@ from captum.attr import IntegratedGradients
 from torch import Tensor
 
 from selfattn.analysis.attention_rollout import rollout
-from selfattn.encoders.encoder import KNOCK_OUT_TOKENS, Encoder, Progress
+from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.words import Word, to_groups
 
@@ -130,7 +130,7 @@ def _integrated_gradients(encoder: Encoder, ids: Tensor, empty: Tensor, number: 
         baselines=baseline,
         n_steps=STEPS,
         method="gausslegendre",
-        internal_batch_size=max(1, KNOCK_OUT_TOKENS // ids.shape[1]),
+        internal_batch_size=max(1, COPIED_TOKENS // ids.shape[1]),
     )
     return gradients[0].sum(dim=-1).float().cpu()
 
@@ -138,7 +138,7 @@ def _integrated_gradients(encoder: Encoder, ids: Tensor, empty: Tensor, number: 
 def _occlusion(ids: Tensor, words: Sequence[Word], blank_id: int, number: Callable[..., Tensor], whole: float):
     """(n_words,): how much of the number goes when each word is blanked out, several copies of the sentence a batch."""
     copies = [_blanked(ids, word.positions, blank_id) for word in words]
-    size = max(1, KNOCK_OUT_TOKENS // ids.shape[1])
+    size = max(1, COPIED_TOKENS // ids.shape[1])
     with torch.no_grad():
         left = [number(input_ids=torch.cat(copies[i : i + size])) for i in range(0, len(copies), size)]
     return whole - torch.cat(left).cpu() if left else torch.zeros(0)

@@ -17,7 +17,7 @@ from torch.nn.functional import normalize
 
 from selfattn.analysis.measures import similarity
 from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder, run
-from selfattn.encoders.encoder import KNOCK_OUT_TOKENS, Encoder, Progress
+from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.memory import is_out_of_memory
@@ -154,7 +154,7 @@ def context_gradients(encoder: Encoder, places: Sequence[Place | tuple], directi
     places = [Place(*place) for place in places]
     tokens, recorder = [encoder.tokenize(place.text, place.pair) for place in places], Recorder(differentiable=True)
     inputs = encoder.inputs(tokens)
-    size = max(1, KNOCK_OUT_TOKENS // inputs["input_ids"].numel())
+    size = max(1, COPIED_TOKENS // inputs["input_ids"].numel())
     with torch.enable_grad(), encoder.within_memory(*inputs["input_ids"].shape):
         hidden = run(encoder.model, inputs, recorder).last_hidden_state
         at = [list(place.positions) for place in places]

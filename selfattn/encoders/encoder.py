@@ -20,7 +20,7 @@ from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 from selfattn.words import Word, character_spans, find, token_words
 
-KNOCK_OUT_TOKENS = 4096  # copies of the sentence are batched up to about this many tokens a pass
+COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this many tokens
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
 
@@ -86,7 +86,7 @@ class Encoder:
     patch_reason: str = ""  # measured at load: why heads' outputs can't be swapped or removed; "" where they can
     model: nn.Module
     tokenizer: Any  # a fast tokenizer of transformers
-    digest: str = ""  # sha256 of the weights file
+    digest: str = ""  # sha256 of the weights
     files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each file it was read from
     note: str = ""  # what a visitor should know ("the encoder half of T5")
     equal_lengths: bool = False  # measured at load: padding changes its numbers, so texts of one length share a pass
@@ -98,19 +98,8 @@ class Encoder:
         return f"<Encoder {self.name}: {self.family}, {sizes}, {self.dtype} on {self.device}, {how}>"
 
     def _repr_html_(self) -> str:
-        names = (
-            "name",
-            "revision",
-            "family",
-            "n_layers",
-            "n_heads",
-            "d_model",
-            "d_head",
-            "max_tokens",
-            "device",
-            "dtype",
-        )
-        about = [(name, getattr(self, name)) for name in (*names, "recomputable", "reason", "note")]
+        names = ("name", "revision", "family", "n_layers", "n_heads", "d_model", "d_head", "max_tokens", "device")
+        about = [(name, getattr(self, name)) for name in (*names, "dtype", "recomputable", "reason", "note")]
         return html_table("Encoder", [(name, value) for name, value in about if value not in (None, "")])
 
     def encode(
@@ -279,7 +268,7 @@ class Encoder:
         positions = self._positions(tokens, position)
         for each in patches:
             self._check_patches(each, len(tokens.ids))
-        size = max(1, KNOCK_OUT_TOKENS // len(tokens.ids))
+        size = max(1, COPIED_TOKENS // len(tokens.ids))
         chunks = [patches[start : start + size] for start in range(0, len(patches), size)]
 
         def patched(chunk: Sequence[Collection[Patch]]) -> list[Tensor]:
@@ -398,14 +387,14 @@ class Encoder:
         if len(patches) != len(batch):
             raise ValueError(f"Expected one collection of patches for each of {len(batch)} texts, got {len(patches)}.")
 
-        def run(places: Sequence[int]) -> list[Encoding]:
+        def one_pass(places: Sequence[int]) -> list[Encoding]:
             own = [batch[place] for place in places]
             length = max(len(tokens.ids) for tokens in own)
             return self._run(own, length, keep_padding=False, patches=[patches[place] for place in places])
 
         encodings: dict[int, Encoding] = {}
         for places in passes:
-            encodings |= zip(places, in_halves(run, places))
+            encodings |= zip(places, in_halves(one_pass, places))
         return [encodings[place] for place in range(len(batch))]
 
     def _run(

@@ -26,7 +26,7 @@ from selfattn.encoders.sources import Source, resolve
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 PROBE = "The bank of the river."
 PARITY = {"bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that a low precision explains
-NO_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
+UNSTATED_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
 
 Report = Callable[[str], None]  # called with a few words at each stage
 
@@ -361,4 +361,4 @@ def _max_tokens(source: Source, model: nn.Module, tokenizer) -> int:
     stated = getattr(model.config, "max_position_embeddings", None)
     if isinstance(stated, int) and stated > 0:  # XLNet says -1
         limits.append(stated)
-    return int(min(said, *(limits or [NO_LIMIT])))
+    return int(min(said, *(limits or [UNSTATED_LIMIT])))

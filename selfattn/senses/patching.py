@@ -232,7 +232,7 @@ def _word(encoder: Encoder, name: str, rows: pd.DataFrame, made_by: Vectors = wo
 
 
 def _row_slopes(encoder: Encoder, word: _Word, rows: Sequence[int]) -> list[tuple[Tensor, Tensor, pd.DataFrame]]:
-    """Each row's G_ij (n, heads, d_head), S_ij (n, heads), and where its effect comes from."""
+    """Each row's part of WordSlopes, slopes (n, n_heads, d_head) and along_own (n, n_heads), and where its effect comes from."""
     found = context_gradients(encoder, [word.places[i] for i in rows], word.units)
     return [_slopes_and_sources(encoder, word, i, own) for i, own in zip(rows, found)]
 

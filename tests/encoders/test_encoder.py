@@ -174,7 +174,7 @@ def test_knock_out_takes_several_positions_and_two_ways(encoder):
 @pytest.mark.slow
 def test_knock_out_in_chunks_is_the_same(encoder, monkeypatch):
     whole, seen = encoder.knock_out(MUDDY, 2), []
-    monkeypatch.setattr("selfattn.encoders.encoder.KNOCK_OUT_TOKENS", 100)
+    monkeypatch.setattr("selfattn.encoders.encoder.COPIED_TOKENS", 100)
     parts = encoder.knock_out(MUDDY, 2, progress=lambda done, total: seen.append((done, total)))
     assert torch.allclose(whole, parts, atol=1e-5)
     assert seen == [(i, 11) for i in range(1, 12)]
