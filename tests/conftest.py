@@ -17,6 +17,7 @@ from streamlit.testing.v1 import app_test, local_script_runner
 from selfattn import Encoder, load_encoder
 from selfattn.encoders import encoding, reference
 from selfattn.encoders.capture import LayerRecording
+from selfattn.encoders.families import FAMILIES, save_tiny
 from tests.browser.conftest import ARGUMENTS, start_server, watch
 from tests.browser.find_chromium import find
 from tests.fuzz.summary import pytest_terminal_summary  # noqa: F401  (counts the generated inputs)
@@ -52,6 +53,28 @@ def pages_are_compiled_once():
 def encoder() -> Encoder:
     """The bundled encoder."""
     return load_encoder(device="cpu")
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory):
+    """checkpoint("BERT") is the folder of a tiny BERT; each is written once."""
+
+    @functools.cache
+    def folder(name: str):
+        return save_tiny(FAMILIES[name], tmp_path_factory.mktemp("checkpoints") / FAMILIES[name].model_type)
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def encoder_of(checkpoint):
+    """encoder_of("BERT") is that checkpoint, loaded once."""
+
+    @functools.cache
+    def encoder(name: str):
+        return load_encoder(str(checkpoint(name)))
+
+    return encoder
 
 
 @pytest.fixture

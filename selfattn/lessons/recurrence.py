@@ -149,7 +149,7 @@ def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
     def states(word: Tensor) -> Tensor:
         return network(torch.cat([vectors[:source], word[None], vectors[source + 1 :]]))
 
-    jacobian = torch.autograd.functional.jacobian(states, vectors[source])  # (n, d, d)
+    jacobian = torch.autograd.functional.jacobian(states, vectors[source], vectorize=True)  # (n, d, d)
     return jacobian.flatten(1).norm(dim=1) / vectors.shape[1] ** 0.5
 
 

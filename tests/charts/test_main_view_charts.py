@@ -7,14 +7,13 @@ import pytest
 import torch
 from vl_convert import vegalite_to_svg
 
-from selfattn import attend, load_encoder
+from selfattn import attend
 from selfattn.captions.attention import only_one_has
 from selfattn.charts.butterfly import butterfly
 from selfattn.charts.head_map import head_map
 from selfattn.charts.kernel_steps import PALE, STEPS, UNCHANGED, code_lines, kernel_steps, title
 from selfattn.charts.theme import DARK, LIGHT, THEMES
 from selfattn.charts.way import way
-from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.frames import against_frame, context_columns, heads_frame, most_attended, steps_frame, strip_frame
 from tests.charts.conftest import HEAD, LAYER
 from tests.charts.scene import drawn, on_ramp, same_color, texts
@@ -138,8 +137,8 @@ def test_a_button_lights_a_step_and_its_lines_of_the_kernel(followed, now):
     assert lit == [line["text"] for line in code_lines() if line["first"] <= now <= line["last"]] and lit
 
 
-def test_a_familys_terms_are_steps_between_scaled_and_masked(tmp_path):
-    encoder = load_encoder(str(save_tiny(FAMILIES["DeBERTa-v3"], tmp_path)))
+def test_a_familys_terms_are_steps_between_scaled_and_masked(encoder_of):
+    encoder = encoder_of("DeBERTa-v3")
     steps, contexts = [], []
     for name, text in (("A", "The bank of the river."), ("B", "The bank gave a loan.")):
         encoding = encoder.encode(text)

@@ -1,42 +1,18 @@
-"""A tiny random checkpoint of every family, and a stand-in for the Hugging Face Hub on this machine."""
+"""A stand-in for the Hugging Face Hub on this machine."""
 
 import hashlib
 import json
 import pickle
 import threading
-from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
-from selfattn import load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
 
 COMMIT = "c0ffee" + "0" * 34
-
-
-@pytest.fixture(scope="session")
-def checkpoint(tmp_path_factory):
-    """checkpoint("BERT") is the folder of a tiny BERT; each is written once."""
-
-    @cache
-    def folder(name: str):
-        return save_tiny(FAMILIES[name], tmp_path_factory.mktemp("checkpoints") / FAMILIES[name].model_type)
-
-    return folder
-
-
-@pytest.fixture(scope="session")
-def encoder_of(checkpoint):
-    """encoder_of("BERT") is that checkpoint, loaded once."""
-
-    @cache
-    def encoder(name: str):
-        return load_encoder(str(checkpoint(name)))
-
-    return encoder
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from selfattn.dashboard import pickers
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -24,6 +27,20 @@ def pages() -> list[str]:
 def addresses() -> list[str]:
     """The addresses of all pages; "" is the first."""
     return [address or "" for _, _, address, _ in _navigation()]
+
+
+def open_page(path: str) -> AppTest:
+    """A page of `pages()` as its own address opens it, run once."""
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    (address,) = (address for file, _, address, _ in _navigation() if f"pages/{file}" == path)
+    at._page_hash = calc_hash(address) if address else ""
+    return at.run()
+
+
+@pytest.fixture
+def quickly_ranked(monkeypatch):
+    """For what isn't about the map of swaps: a sentence's heads are ranked by gradient, in a fifth of the time."""
+    monkeypatch.setattr(pickers, "EXACT", 1)
 
 
 @pytest.fixture

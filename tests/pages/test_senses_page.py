@@ -3,11 +3,9 @@
 import hashlib
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.explore.senses import swaps
 from pages.explore.senses import tables_and_reports as view
@@ -24,11 +22,11 @@ from selfattn.scan.tables import InputError
 from selfattn.senses import interchange, patching, removal, separation
 from selfattn.senses.patching import ALL
 from selfattn.stored_reports import stored
+from tests.pages.conftest import open_page
 from tests.pages.pictures import charts, lines, mark
 
 pytestmark = pytest.mark.slow
 
-APP = Path(__file__).parents[2] / "app.py"
 PAGE = "pages/explore/senses/page.py"
 GOOD = [
     ("The bank of the river was muddy.", "bank", "water"),
@@ -54,10 +52,10 @@ def at(monkeypatch, results):
     monkeypatch.setattr(patching, "RESAMPLES", 20)
     monkeypatch.setattr(patching, "SHUFFLES", 20)
     few = labelled_sentences()
-    few = few[few["word"].isin(["bank", "bat", "spring"])].groupby(["word", "sense"]).head(5)
+    few = few[few["word"].isin(["bank", "bat"])].groupby(["word", "sense"]).head(4)
     monkeypatch.setattr(view, "labelled", lambda: few)
     monkeypatch.setattr(cache, "_results", results)
-    return AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
+    return open_page(PAGE)
 
 
 @pytest.fixture
@@ -71,7 +69,7 @@ def whole(monkeypatch, encoder):
         kept["interchange"] = replace(kept["interchange"], report=swapped)
         monkeypatch.setattr(stored_report, "stored", lambda name, *_: kept[name])
         monkeypatch.setattr(cache, "_results", Cache(2**28, bytes_of))
-        at = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
+        at = open_page(PAGE)
         return at, swapped
 
     return opened
@@ -89,13 +87,13 @@ def _set(at, key, value):
 
 def test_the_labelled_set_is_there_at_once_with_its_baselines_in_words(at):
     shown = texts(at)
-    assert "Over 3 words and 30 sentences" in shown
+    assert "Over 2 words and 16 sentences" in shown
     assert "equal weights" in shown
     assert "own value" in shown
     assert "shuffled labels" in shown
-    assert "another choice may" in shown  # three words are few, and the page says so
-    assert "Over 3 words: head" in shown
-    assert "six sentences of each sense" in shown  # five are too few to say how reliable a ranking is
+    assert "another choice may" in shown  # two words are few, and the page says so
+    assert "Over 2 words: head" in shown
+    assert "six sentences of each sense" in shown  # four are too few to say how reliable a ranking is
     assert len(at.get("vega_lite_chart")) == 5
 
 
@@ -127,11 +125,11 @@ def test_what_one_word_needs_is_computed_first_and_its_vectors_once(at, monkeypa
             return original(encoder, table, *more, **named)
 
         monkeypatch.setattr(view, name, counted)
-    at = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
-    assert asked == [1, 3] and "Over 3 words and 30 sentences" in texts(at) and "Over 1 word" not in texts(at)
+    at = open_page(PAGE)
+    assert asked == [1, 2] and "Over 2 words and 16 sentences" in texts(at) and "Over 1 word" not in texts(at)
     bank = tuple(view.labelled().query("word == 'bank'")["sentence"])
     assert made[0] == (load_encoder().name, bank)
-    assert len(made) == len(set(made)) == 6  # each word's once, by the encoder and by the one with random weights
+    assert len(made) == len(set(made)) == 4  # each word's once, by the encoder and by the one with random weights
 
 
 def test_the_page_leads_with_the_shares_over_all_words_and_in_the_chosen_one(whole):
@@ -212,7 +210,7 @@ def test_the_tokens_that_hand_it_over_are_those_of_the_chosen_sentence_and_head(
 def test_an_encoder_that_is_shown_only_says_what_is_missing(at, tmp_path, monkeypatch):
     folder = save_tiny(FAMILIES["XLNet"], tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
-    at = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(PAGE).run()
+    at = open_page(PAGE)
     assert "the word's vector separates the senses in" in texts(at)
     assert any("can't be swapped in this encoder" in element.value for element in at.info)
 
@@ -223,7 +221,7 @@ def test_the_chosen_head_and_word_decide_the_sentences(at, encoder):
     assert right[0, 0] != right[3, 7]
     for (layer, head), count in right.items():
         at = _set(at, "head", f"L{layer} H{head}")
-        assert f"L{layer} H{head} gets the sense right in {count} of 30 sentences" in texts(at)
+        assert f"L{layer} H{head} gets the sense right in {count} of 16 sentences" in texts(at)
     listed = _set(at, "sense_word", "bat").dataframe[0].value
     of_bat = report.sentences(3, 7).query("word == 'bat'")
     assert listed["nearest sense"].to_dict() == of_bat["nearest"].to_dict()  # by the row in the table

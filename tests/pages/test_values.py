@@ -28,7 +28,7 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.masked_lm import load_masked_head
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.frames import context_share, steps_frame
-from selfattn.senses import patching, separation
+from selfattn.senses import separation
 
 from .conftest import APP
 
@@ -472,11 +472,9 @@ def test_the_senses_page_draws_its_report_and_the_chosen_heads_sentences(visit, 
     from pages.explore.senses import tables_and_reports as view
 
     few = labelled_sentences()
-    few = few[few["word"].isin(["bank", "bat"])].groupby(["word", "sense"]).head(5)
+    few = few[few["word"].isin(["bank", "bat"])].groupby(["word", "sense"]).head(3)  # too few to be swapped over
     monkeypatch.setattr(view, "labelled", lambda: few)
     monkeypatch.setattr(view, "separation", partial(separation, shuffles=50))
-    monkeypatch.setattr(patching, "RESAMPLES", 20)
-    monkeypatch.setattr(patching, "SHUFFLES", 20)
     at, record = visit("senses")
     report = separation(encoder, few, shuffles=50, floor=False)
     (heads,) = [picture.table() for picture in record.figures.values() if "adds" in picture.table()]
