@@ -30,6 +30,14 @@ def test_the_dashboard_is_started_on_what_was_named(given, behind, monkeypatch):
     assert environment["MALLOC_ARENA_MAX"] == os.environ.get("MALLOC_ARENA_MAX", "2")
 
 
+def test_the_operators_own_number_of_arenas_stands(monkeypatch):
+    started = []
+    monkeypatch.setattr(os, "execve", lambda *arguments: started.append(arguments))
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "8")
+    main([])
+    assert started[0][2]["MALLOC_ARENA_MAX"] == "8"
+
+
 def test_scan_is_the_corpus_job(tmp_path, capsys):
     assert main(["scan", str(tmp_path / "none.csv"), "--output", str(tmp_path / "scan")]) == 2
     assert capsys.readouterr().err.startswith(f"selfattn scan: There is no file or folder {tmp_path}")
