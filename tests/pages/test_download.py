@@ -12,7 +12,7 @@ from pages.learn.from_scratch.stops import STOPS
 from selfattn.dashboard import download
 from selfattn.export import bundle, report
 from selfattn.export.provenance import Provenance
-from tests.pages.conftest import APP, pages
+from tests.pages.conftest import APP, open_page, pages
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ def views(monkeypatch):
 
 
 def opened(path, **state):
-    at = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(path).run()
+    at = open_page(path)
     at.session_state["download"] = True
     for key, value in state.items():
         at.session_state[key] = value

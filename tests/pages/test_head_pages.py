@@ -24,7 +24,7 @@ from selfattn.encoders.pooling import load_pooling
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
 
-from .conftest import APP
+from .conftest import APP, open_page
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +33,7 @@ LONG = " ".join(("The bank of the river was muddy after the rain " * 60).split()
 
 
 def start(page, **state):
-    at = AppTest.from_file(str(APP), default_timeout=120).run().switch_page(page).run()
+    at = open_page(page)
     for key, value in state.items():
         at.session_state[key] = value
     return at.run() if state else at
@@ -147,6 +147,7 @@ def test_one_sentence_can_be_followed_alone(inside, which):
     assert {row["title"]["text"] for spec in specs(at) for row in spec["vconcat"]} == {which}
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_the_choice_of_the_main_view_is_carried_over():
     at = AppTest.from_file(str(APP), default_timeout=120).run()
     at = at.select_slider(key="head").set_value("L3 H7").run()
@@ -156,6 +157,7 @@ def test_the_choice_of_the_main_view_is_carried_over():
     assert at.text_input(key="a").value == "The old bank was closed."
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_of_a_split_word_one_piece_is_followed():
     at = start(INSIDE, a="The riverbanks were muddy.", b="The riverbanks were dry.", step="query")
     assert not at.exception
@@ -221,6 +223,7 @@ def test_bad_input_is_told_and_the_page_stands(page, a, said):
     ("page", "words"),
     [(INSIDE, "<script>alert(1)</script> **constructor** if"), (ALL, "<script>alert(1)</script> **constructor** if")],
 )
+@pytest.mark.usefixtures("quickly_ranked")
 def test_hostile_words_stay_text(page, words):
     at = start(page, a=f"The bank $x^2$ :red[so] {words}")
     assert not at.exception and not at.error
@@ -308,11 +311,12 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monke
     assert not any("labelled" in text for text in texts(at))
 
 
-@pytest.mark.parametrize("measure", [name for name in MEASURES if name != "entropy" and name not in SIMILARITY])
-def test_each_measure_colours_the_grid(measure):
-    at = start(ALL, measure=measure)
-    assert not at.exception
-    assert any(text.startswith(f"{measure[0].upper()}{measure[1:]}: most in") for text in texts(at))
+def test_each_measure_colours_the_grid():
+    at = start(ALL)
+    for measure in (name for name in MEASURES if name != "entropy" and name not in SIMILARITY):
+        at.selectbox(key="measure").set_value(measure).run()
+        assert not at.exception
+        assert any(text.startswith(f"{measure[0].upper()}{measure[1:]}: most in") for text in texts(at)), measure
 
 
 @pytest.mark.parametrize("measure", SIMILARITY)
@@ -337,7 +341,7 @@ def test_the_heads_that_carry_the_similarity_of_two_sentences(encoder, measure):
 
 
 def test_where_there_is_no_sentence_vector_the_page_says_why(tmp_path, monkeypatch):
-    at = start(ALL, measure="similarity, swap", a="bank " * 300)
+    at = start(ALL, measure="similarity, swap", a="bank " * 260)
     assert any("reads 256: the rest would be cut off" in info.value.replace("\\", "") for info in at.info)
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
@@ -385,7 +389,7 @@ def test_lines_from_the_word():
 
 
 def test_lines_of_a_long_sentence_say_what_is_left_out():
-    at = start(ALL, tab="Lines from the word", a=LONG)
+    at = start(ALL, tab="Lines from the word", a=" ".join(LONG.split()[:65]))
     assert any("words are too many for lines" in text and "of the weight" in text for text in texts(at))
 
 
@@ -397,6 +401,7 @@ def test_attributions():
     assert any("replaced by [MASK]" in text for text in texts(at))
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_attributions_on_a_long_text_are_asked_for(monkeypatch):
     monkeypatch.setattr(attributions, "ASK_FIRST", 8)
     at = start(ALL, tab="Attributions", a=" ".join(LONG.split()[:9]))
@@ -443,7 +448,7 @@ def test_every_spec_is_valid(inside):
         start(ALL, tab="Lines from the word"),
     ):
         for spec in specs(at):
-            alt.Chart.from_dict(spec)
+            alt.Root.validate(spec)
 
 
 def test_two_segments_are_read_as_one_text():
@@ -454,6 +459,7 @@ def test_two_segments_are_read_as_one_text():
     assert any("river" in label and "approved" in label for label in labels), "one map holds both sentences"
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_the_card_shows_words_and_hides_special_tokens():
     at = start(ALL, a="Electroencephalographers of the bank.", words=True, hide=True)
     assert not at.exception and not at.error

@@ -126,12 +126,14 @@ def test_swapping_this_head_and_all_heads(main_view):
     assert reading.endswith("From another sentence of A's own sense (river side) it moves 37 % of that way.")
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_swapping_all_heads_at_another_position_leaves_the_position(main_view):
     main_view.text_input(key="b").set_value("Yesterday the bank approved the loan.").run()
     at = main_view.button_group(key="swap").set_value("Swap all heads").run()
     assert any("The rest, " in text and "is its position." in text for text in texts(at))
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_a_sentence_of_ones_own_is_no_example_and_has_no_known_sense(main_view):
     at = main_view.text_input(key="c").set_value("We sat on the bank of a stream.").run()
     assert at.button_group(key="example").value is None
@@ -153,6 +155,7 @@ def test_hiding_special_tokens_says_how_much_weight_went(main_view):
     assert any(text.startswith("Special tokens hidden:") and "% in A" in text for text in texts(at))
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_an_edited_sentence_chooses_its_word_anew_until_a_visitor_has_chosen(main_view):
     main_view.text_input(key="a").set_value("The gnome left the bank.").run()
     at = main_view.text_input(key="b").set_value("The gnome found a bank.").run()
@@ -162,6 +165,7 @@ def test_an_edited_sentence_chooses_its_word_anew_until_a_visitor_has_chosen(mai
     assert at.button_group(key="word").value == "bank"
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_a_word_that_occurs_twice_can_be_chosen_each_time(main_view):
     at = main_view.text_input(key="a").set_value("The bank near the other bank of the river.").run()
     assert not at.exception
@@ -170,6 +174,7 @@ def test_a_word_that_occurs_twice_can_be_chosen_each_time(main_view):
     assert not at.exception and texts(at) != before
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_a_word_split_into_pieces_is_one_word(main_view):
     main_view.text_input(key="a").set_value("Electroencephalographers work here.")
     at = main_view.text_input(key="b").set_value("We met two electroencephalographers.").run()
@@ -188,6 +193,7 @@ def infos(at):
         ("A sentence that has it not.", 'The control has no "bank", so it isn\'t used.'),
     ],
 )
+@pytest.mark.usefixtures("quickly_ranked")
 def test_without_a_control_the_words_say_so_and_ask_for_one(main_view, control, asked):
     main_view.text_input(key="c").set_value(control).run()
     at = main_view.button_group(key="map").set_value("control").run()
@@ -197,6 +203,7 @@ def test_without_a_control_the_words_say_so_and_ask_for_one(main_view, control, 
     assert info.startswith(asked)
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_an_examples_control_is_never_used_for_another_sentence_a(main_view):
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
     assert at.text_input(key="c").value == PAIRS[0].control and not infos(at)  # A is as it was, and so is its sense
@@ -210,6 +217,7 @@ def test_an_examples_control_is_never_used_for_another_sentence_a(main_view):
     assert infos(at) == ['A has changed. Does the control still have "bank" in A\'s sense?']
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_a_link_to_two_sentences_has_no_control_and_no_example():
     at = AppTest.from_file(str(APP), default_timeout=120)
     at.query_params.update(a="The bank was robbed.", b=PAIRS[0].second)
@@ -218,6 +226,7 @@ def test_a_link_to_two_sentences_has_no_control_and_no_example():
     assert at.button_group(key="word").value == "bank" and len(infos(at)) == 1
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_function_words_are_no_chips_where_there_are_content_words(main_view):
     word = main_view.button_group(key="word")
     assert word.options == ["bank"] and "1 more in both" in word.proto.label
@@ -228,6 +237,7 @@ def test_function_words_are_no_chips_where_there_are_content_words(main_view):
     }  # there is no other
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_the_words_of_both_are_offered_rarest_first_and_the_chosen_one_always(main_view):
     text = "The bank of the river and the old mill with its wheel in a very deep green valley."
     main_view.text_input(key="a").set_value(text).run()
@@ -351,6 +361,7 @@ STRANGE = [
 
 
 @pytest.mark.parametrize("text", STRANGE, ids=range(len(STRANGE)))
+@pytest.mark.usefixtures("quickly_ranked")
 def test_strange_input_is_only_text(main_view, text):
     at = main_view.text_input(key="a").set_value(text).run()
     assert not at.exception and not at.error
@@ -358,6 +369,7 @@ def test_strange_input_is_only_text(main_view, text):
     assert "script" not in markdown and "red[" not in markdown
 
 
+@pytest.mark.usefixtures("quickly_ranked")
 def test_words_put_the_pieces_together(main_view):
     main_view.text_input(key="a").set_value("Electroencephalographers near the bank.").run()
     before = [spec for spec in specs(main_view) if "##" in json.dumps(spec)]
