@@ -68,7 +68,10 @@ def show() -> None:
         st.session_state.menu = masked, _menu(masked)
     page = st.navigation(st.session_state.menu[1], expanded=True)
     view = next(view for entries in PAGES.values() for _, title, _, view in entries if title == page.title)
-    stored = None if page.url_path else show_first_view()
+    # What comes and goes has a place of its own, so that all else keeps its place: a field its focus, a chart its picture.
+    news = st.container()
+    with news:
+        stored = None if page.url_path else show_first_view()
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
     from selfattn.dashboard.encoder_picker import predicts_words
@@ -77,8 +80,8 @@ def show() -> None:
     from selfattn.dashboard.queue import page_turn
     from selfattn.encoders.errors import OutOfMemory
 
-    begin_page()
-    with page_turn():
+    begin_page(news)
+    with page_turn(news):
         try:
             pick_for(view, page.title)
             if (encoder := this_page().encoder) and predicts_words(encoder) != masked:

@@ -109,7 +109,7 @@ def retyped(browser: Browser, address: str, text: str, timeout: float, chart: st
         page, received = _page(context, timeout)
         page.goto(address)
         wait_until_idle(page)
-        before = _at_rest(page, chart)
+        before = at_rest(page, chart)
         page.get_by_role("textbox", name="Sentence A", exact=True).fill(text)
         received.clear()
         started = time.perf_counter()
@@ -122,7 +122,7 @@ def retyped(browser: Browser, address: str, text: str, timeout: float, chart: st
         context.close()
 
 
-def _at_rest(page: Page, chart: str) -> int:
+def at_rest(page: Page, chart: str) -> int:
     """The picture that stands there once it stays the same: an image in it is decoded after the page is idle."""
     seen = [page.evaluate(PICTURE, chart)]
     while len(seen) < 4 or len(set(seen[-4:])) > 1:

@@ -75,7 +75,7 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
     loaded = []
 
     def make() -> Encoder:
-        place = st.empty()  # text: it may hold a name that a visitor typed
+        place = this_page().news.empty()  # text: it may hold a name that a visitor typed
         try:
             with _loading:
                 loaded.append(

@@ -39,6 +39,7 @@ class Page:
     """One run of one page: its figures, and what they were computed from."""
 
     title: str = ""
+    news: Any = st  # above the title: a container for what comes and goes; without the frame, where one stands
     headline: Any = None  # where the page's title stands
     links: Any = None  # at its right: links to other views, then "Download"
     beside: Any = None  # the frame's row of pickers: room for one of the page's own
@@ -64,9 +65,9 @@ class Page:
         return Choice(self.encoder, self.pair, self.head)
 
 
-def begin_page() -> None:
-    """A new record: the frame calls it before it runs a page."""
-    st.session_state.page_record = Page()
+def begin_page(news: Any = st) -> None:
+    """A new record: the frame calls it before it runs a page. news: the container above its title."""
+    st.session_state.page_record = Page(news=news)
 
 
 def end_page() -> Page:

@@ -69,7 +69,8 @@ def pick_head(rank: bool) -> None:
     page, default = this_page(), "L0 H10"
     if page.pair is not None:
         if rank:
-            page.leading = leading_head(page.encoder, page.pair)
+            with page.news:
+                page.leading = leading_head(page.encoder, page.pair)
             default = str(page.leading or default)
         else:  # until the page has ranked them
             default = st.session_state.get("leading", default)

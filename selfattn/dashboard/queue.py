@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 import torch
@@ -221,8 +222,8 @@ def _began() -> float | None:
 
 
 @contextmanager
-def page_turn() -> Iterator[None]:
-    """Wait until fewer pages than the limit are put together, and say so where it takes long.
+def page_turn(news: Any) -> Iterator[None]:
+    """Wait until fewer pages than the limit are put together, and say so in `news`, a container, where it takes long.
 
     Python runs one thread at a time: with many pages at once an encoder's pass, made of many short steps, would have to wait
     for the interpreter before each of them.
@@ -234,7 +235,7 @@ def page_turn() -> Iterator[None]:
         nonlocal place, said
         stop_if_superseded()
         if time.monotonic() - said > PATIENCE:
-            place, said = place or st.empty(), time.monotonic()
+            place, said = place or news.empty(), time.monotonic()
             place.text(f"Many visitors at once: {_pages.waiting:,} wait for their turn ...")
 
     with _pages.turn(still_wanted=look):

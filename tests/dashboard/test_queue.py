@@ -113,10 +113,9 @@ def test_a_page_that_waits_for_its_turn_says_so(monkeypatch):
     said = []
     place = SimpleNamespace(text=said.append, empty=lambda: said.append("gone"))
     monkeypatch.setattr(queue, "PATIENCE", 0.0)
-    monkeypatch.setattr(queue.st, "empty", lambda: place)
 
     def visit() -> None:
-        with queue.page_turn():
+        with queue.page_turn(SimpleNamespace(empty=lambda: place)):
             pass
 
     visit()
@@ -292,14 +291,14 @@ def _until(condition) -> None:
 
 
 def test_pages_side_by_side_share_the_cores_and_one_alone_has_them_all(monkeypatch):
-    given, beside = [], queue.page_turn()
+    given, beside = [], queue.page_turn(None)
     monkeypatch.setattr(torch, "set_num_threads", given.append)
     monkeypatch.setattr(queue, "_cores", lambda: 8)
     monkeypatch.setattr(queue, "_pages", Queue(4))
-    with queue.page_turn():
+    with queue.page_turn(None):
         other = threading.Thread(target=ExitStack().enter_context, args=(beside,))
         other.start()
         other.join()
-    with queue.page_turn():
+    with queue.page_turn(None):
         pass
     assert Settings().max_runs == 2 and given == [8, 4, 4], "alone, beside another, beside one that is still there"

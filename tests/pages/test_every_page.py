@@ -2,7 +2,10 @@
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
 
+from selfattn.dashboard import encoder_picker
+from selfattn.dashboard.cache import Cache
 from tests.pages.conftest import APP, pages
 
 
@@ -27,3 +30,32 @@ def test_opens_without_a_complaint(visitor, path):
     assert not at.exception and not at.error
     assert (at.subheader[0].value != before) == (path != pages()[0])
     assert at.markdown or at.text
+
+
+def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], tuple[str, str]]:
+    """Where each field and each chart stands."""
+    found = {}
+    for number, element in block.children.items():
+        here, key = (*path, number), getattr(element, "key", None)
+        if key or element.type == "vega_lite_chart":
+            found[here] = (element.type, key or "")
+        found |= _places(element, here) if isinstance(element, Block) else {}
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in pages() if "explore" in page])
+def test_fields_and_charts_keep_their_places(page, monkeypatch):
+    """In the browser one that moves is made anew: a slider under the arrow keys would lose its focus after the first."""
+    monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))  # the first run says that it loads
+    at = AppTest.from_file(str(APP), default_timeout=120).switch_page(page).run()
+    before = _places(at.main)
+    assert before
+    at.session_state.head = "L0 H1"
+    assert _places(at.run().main) == before
+    if "a" in at.session_state:
+        at.text_input(key="a").set_value("The bank of the wide river was muddy.").run()
+        assert _places(at.main) == before
+    if "swap" in at.session_state:
+        at.session_state.swap = "Swap this head"
+        assert _places(at.run().main) == before

@@ -61,7 +61,8 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> None:
         say(every)
         return
     say(answer.head_effect(head, own, pair.word, answer.receivers(frame), leading, best, pair.sense))
-    _show_swap(choice, own)
+    with st.container():
+        _show_swap(choice, own)
     _show_map(choice, every)
     with st.container(horizontal=True, vertical_alignment="center"):
         n, leader = leader_over_sentences(encoder, pair.word, every)
@@ -72,7 +73,8 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> None:
 def _every(encoder: Encoder, pair: Pair) -> PairInterchange | str:
     """How far swapping each head moves the word; where heads can't be swapped, why."""
     try:
-        return shares_of(encoder, pair)
+        with this_page().news:
+            return shares_of(encoder, pair)
     except NotRecomputable:
         why = "" if encoder.patchable else encoder.reason or encoder.patch_reason
         return answer.shown_only(encoder.title, why, pair.word)
