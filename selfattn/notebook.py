@@ -12,6 +12,7 @@ from collections.abc import Hashable
 import altair as alt
 import pandas as pd
 import torch
+from altair.utils.schemapi import debug_mode
 
 from selfattn.analysis.interventions import interchange_pair, knock_out_effect
 from selfattn.analysis.measures import drift, head_measures
@@ -24,6 +25,7 @@ from selfattn.charts.kernel_steps import kernel_steps
 from selfattn.charts.theme import LIGHT, Theme
 from selfattn.charts.two_sentences import maps_of_two
 from selfattn.charts.two_sentences import two_sentences as figure
+from selfattn.charts.vega import Spec
 from selfattn.charts.word_strip import word_strip
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -54,7 +56,7 @@ def attention(
     """
     encoding = encoder.encode(text, pair)
     weights = encoding.weights(layer, head).numpy()
-    return alt.Chart.from_dict(heatmap(weights, encoding.tokens, theme, title=str(Head(layer, head))))
+    return _chart(heatmap(weights, encoding.tokens, theme, title=str(Head(layer, head))))
 
 
 def two_sentences(
@@ -83,7 +85,7 @@ def two_sentences(
     ]
     positions = {name: word.positions for name, (_, word) in sides.items()}
     drawn = maps_of_two(maps, positions, theme, name=f"{Head(layer, head)}, from scratch")
-    return alt.Chart.from_dict(figure(pd.concat(strips), drawn.values(), theme))
+    return _chart(figure(pd.concat(strips), drawn.values(), theme))
 
 
 def all_heads(
@@ -105,7 +107,7 @@ def all_heads(
     frame = heads_frame(**head_measures(encoding))
     grid = head_grid(maps, frame, measure, theme, "", columns=encoder.n_heads)
     large = {head: heatmap(own, encoding.tokens, theme, maximum=1.0) for head, own in zip(encoder.all_heads, maps)}
-    return alt.Chart.from_dict(opened_by_a_click(grid, large, _first(frame, measure, chosen)))
+    return _chart(opened_by_a_click(grid, large, _first(frame, measure, chosen)))
 
 
 def steps(
@@ -129,7 +131,7 @@ def steps(
         trace, pieces = encoding.trace(layer, head, slice(own.start, own.stop)), range(own.stop - own.start)
         columns.append(steps_frame(trace, pieces, encoding.tokens, name))
         context.append(pd.DataFrame(context_columns(trace, pieces, name)))
-    return alt.Chart.from_dict(kernel_steps(pd.concat(columns), pd.concat(context), theme))
+    return _chart(kernel_steps(pd.concat(columns), pd.concat(context), theme))
 
 
 def removals(
@@ -141,7 +143,7 @@ def removals(
     """
     (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
     effect = knock_out_effect(encoder, (a.text, in_a.positions), (b.text, in_b.positions))
-    return alt.Chart.from_dict(head_map(heads_frame(effect=effect), "effect", theme, chosen))
+    return _chart(head_map(heads_frame(effect=effect), "effect", theme, chosen))
 
 
 def swaps(
@@ -179,7 +181,7 @@ def swaps(
     }
     most = max(line["weight"] for strip in strips.values() for line in strip)
     words = {at: word_strip(strip, theme, width=620, maximum=most) for at, strip in strips.items()}
-    return alt.Chart.from_dict(opened_by_a_click(heads, words, _first(frame, "share", chosen)))
+    return _chart(opened_by_a_click(heads, words, _first(frame, "share", chosen)))
 
 
 def handed_over(
@@ -196,7 +198,7 @@ def handed_over(
     except ProjectionsUnknown:
         output_weight = None
     frame = handed_over_frame(encoding, layer, head, _find(encoding, word), output_weight=output_weight)
-    return alt.Chart.from_dict(bar_list(frame, "norm", theme, label="text"))
+    return _chart(bar_list(frame, "norm", theme, label="text"))
 
 
 def brought_in(
@@ -209,7 +211,7 @@ def brought_in(
     halves don't agree (report.reliability) little.
     """
     heads = report.heads[report.heads["word"] == word].drop(columns="word")
-    return alt.Chart.from_dict(head_map(named_heads(heads), "share", theme, chosen, title="share of the gap"))
+    return _chart(head_map(named_heads(heads), "share", theme, chosen, title="share of the gap"))
 
 
 def sources(report: InterchangeReport, row: Hashable, layer: int, head: int, theme: Theme = LIGHT) -> alt.TopLevelMixin:
@@ -220,7 +222,7 @@ def sources(report: InterchangeReport, row: Hashable, layer: int, head: int, the
     """
     table = report.sources
     own = table[(table["row"] == row) & (table["layer"] == layer) & (table["head"] == head)]
-    return alt.Chart.from_dict(bar_list(own, "share", theme, label="text"))
+    return _chart(bar_list(own, "share", theme, label="text"))
 
 
 def reliability(report: InterchangeReport, theme: Theme = LIGHT) -> alt.TopLevelMixin:
@@ -230,7 +232,7 @@ def reliability(report: InterchangeReport, theme: Theme = LIGHT) -> alt.TopLevel
     sentences, or whose halves don't agree at all, have no bar.
     """
     table = report.reliability.dropna(subset="spearman_brown")
-    return alt.Chart.from_dict(bar_list(table, "spearman_brown", theme, label="word", domain=(0, 1.2)))
+    return _chart(bar_list(table, "spearman_brown", theme, label="word", domain=(0, 1.2)))
 
 
 def leading_together(curve: pd.DataFrame, word: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
@@ -239,9 +241,7 @@ def leading_together(curve: pd.DataFrame, word: str, theme: Theme = LIGHT) -> al
     What it doesn't say: that a set of heads is needed; others may do as well. Effects of single heads don't add up.
     """
     own = curve[curve["word"] == word].melt("k", ["leading", "random"], "heads", "share")
-    return alt.Chart.from_dict(
-        lines(own, "k", "share", theme, series="heads", titles=("heads swapped together", "share"))
-    )
+    return _chart(lines(own, "k", "share", theme, series="heads", titles=("heads swapped together", "share")))
 
 
 def parting(
@@ -253,7 +253,13 @@ def parting(
     """
     (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
     curve = drift_frame(**{"A against B": drift(a, in_a.positions, b, in_b.positions)})
-    return alt.Chart.from_dict(drift_curve(curve, theme, {"A against B": theme.ink}))
+    return _chart(drift_curve(curve, theme, {"A against B": theme.ink}))
+
+
+def _chart(spec: Spec) -> alt.TopLevelMixin:
+    """The spec, checked as a whole, as an Altair chart. By itself Altair checks each part again as it makes it, for seconds."""
+    with debug_mode(False):
+        return alt.Chart.from_dict(spec)
 
 
 def _first(frame: pd.DataFrame, measure: str, chosen: str) -> Head:

@@ -44,6 +44,18 @@ def test_the_readme_shows_the_same_lines():
 CRANES = ("Yesterday a crane lifted the beam.", "A crane waded slowly near the shore.")
 
 
+class Plain(dict):
+    """A figure's spec in place of Altair's chart, which takes seconds: tests/test_docs.py makes one of each."""
+
+    def to_dict(self, validate=True):
+        return dict(self)
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    monkeypatch.setattr(notebook, "_chart", Plain)
+
+
 def drawn(chart):
     """The chart, valid and drawn, as the records that it draws."""
     spec = chart.to_dict(validate=True)
@@ -59,7 +71,7 @@ def test_attention_draws_the_models_own_weights_of_that_head(encoder):
 
 
 @pytest.mark.slow
-def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder):
+def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder, plain):
     twice = "A crane and another crane."
     records = drawn(notebook.two_sentences(encoder, twice, CRANES[1], "crane", at=(2, 1), layer=3, head=7))
     strip = records.dropna(subset=["text", "sentence", "weight"])
@@ -70,7 +82,7 @@ def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder):
 
 
 @pytest.mark.slow
-def test_two_sentences_draws_the_words_row_and_the_map_of_each(encoder):
+def test_two_sentences_draws_the_words_row_and_the_map_of_each(encoder, plain):
     records = drawn(notebook.two_sentences(encoder, *CRANES, word="crane", layer=3, head=7))
     strip = records.dropna(subset=["text", "sentence", "weight"])
     cells = records.dropna(subset=["row", "value"])
@@ -104,7 +116,7 @@ def beneath(chart):
 
 
 @pytest.mark.slow
-def test_swaps_draws_how_far_each_head_moves_the_word_and_opens_what_the_word_attends_to(encoder):
+def test_swaps_draws_how_far_each_head_moves_the_word_and_opens_what_the_word_attends_to(encoder, plain):
     places = [(text, (place,)) for text, place in zip((*CRANES, "A crane stood at the harbour."), (3, 2, 2))]
     expected = interchange_pair(encoder, *places)
     leading = int(expected.share.argmax())
@@ -124,7 +136,7 @@ def test_swaps_draws_how_far_each_head_moves_the_word_and_opens_what_the_word_at
 
 
 @pytest.mark.slow
-def test_all_heads_draws_every_map_and_opens_the_chosen_ones_own_weights(encoder):
+def test_all_heads_draws_every_map_and_opens_the_chosen_ones_own_weights(encoder, plain):
     weights = encoder.reference_weights(CRANES[0])
     chart = notebook.all_heads(encoder, CRANES[0], "itself", chosen="L3 H7")
     cells = [re.search(r"; weight: ([\d.]+)", text) for text in beneath(chart) if "from: " in text]
@@ -134,7 +146,7 @@ def test_all_heads_draws_every_map_and_opens_the_chosen_ones_own_weights(encoder
 
 
 @pytest.mark.slow
-def test_steps_draws_the_words_row_of_each_step_behind_buttons(encoder):
+def test_steps_draws_the_words_row_of_each_step_behind_buttons(encoder, plain):
     chart = notebook.steps(encoder, *CRANES, "crane", layer=3, head=7)
     frame = drawn(chart)
     rows = frame[(frame["step"] == "weights") & (frame["sentence"] == "B")].drop_duplicates("key_pos")
