@@ -9,7 +9,7 @@ os.environ.setdefault(
 )  # the tests run side by side, and servers beside them: a second thread waits
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import BrowserContext, sync_playwright
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import app_test, local_script_runner
@@ -97,9 +97,10 @@ def asked_heads(monkeypatch) -> list[tuple[str, int | slice | None, int]]:
 
 
 @pytest.fixture(scope="session")
-def server():
-    """The address of the running dashboard."""
-    process, address = start_server()
+def server(tmp_path_factory):
+    """The address of the running dashboard: offline, its encoders and scans confined to the tests' own folders."""
+    folder = str(tmp_path_factory.getbasetemp())
+    process, address = start_server(SELFATTN_MODEL_DIR=folder, SELFATTN_SCAN_DIR=folder, SELFATTN_OFFLINE="1")
     yield address
     process.terminate()
     process.wait(10)
@@ -118,12 +119,25 @@ def browser():
         launched.close()
 
 
+@pytest.fixture(scope="session")
+def window(browser):
+    """Where all pages open: a window for each would cost seconds, and Streamlit's scripts would be compiled anew."""
+    opened = browser.new_context(viewport={"width": 1440, "height": 900})
+    opened.new_page()  # stays, and with it the window
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
-def page(browser: Browser):
+def page(window: BrowserContext):
     """A fresh page; fails the test on a console error, a page error, or a request that leaves the machine."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    opened = context.new_page()
+    opened = window.new_page()
     trouble = watch(opened)
     yield opened
-    context.close()
+    if opened.url.startswith("http"):
+        opened.evaluate("localStorage.clear()")
+    for each in window.pages[1:]:
+        each.close()
+    window.set_offline(False)
+    window.clear_permissions()
     assert not trouble, trouble

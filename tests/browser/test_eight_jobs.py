@@ -77,7 +77,8 @@ def test_own_sentences_with_crane(page, server, encoder):
     expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", str(best))
 
 
-def test_the_leading_head_and_its_steps(page, server):
+def test_the_leading_head_its_steps_its_picture_and_many_sentences(page, server):
+    """Three of the jobs, one after another: each has its own actions."""
     visitor = Visitor(page, server)
     visitor.reads(LEADING)
     chart = page.locator("[data-testid=stVegaLiteChart]", has=page.locator(".vega-bind input"))
@@ -90,9 +91,7 @@ def test_the_leading_head_and_its_steps(page, server):
     visitor._act(lambda: page.keyboard.press("ArrowRight"))
     eventually(page, lambda: 0 < pale.count() < before)
 
-
-def test_its_picture(page, server):
-    visitor = Visitor(page, server)
+    visitor.actions = 0
     picture = Image.open(io.BytesIO(visitor.download("PNG of A")))
     assert picture.format == "PNG" and picture.width > 600
     provenance = json.loads(picture.text["provenance"])
@@ -100,6 +99,12 @@ def test_its_picture(page, server):
     assert (picture.text["Title"], list(provenance["sentences"])) == ("What each word attends to in A, L5 H7", ["A"])
     toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own: "Download" is the one route
     assert {bar.evaluate("bar => getComputedStyle(bar).display") for bar in toolbars.all()} == {"none"}
+
+    visitor.actions = 0
+    visitor.reads('over 24 labelled sentences of "bank", head 10 of layer 5 leads (')
+    visitor.click("link", "Many labelled sentences")
+    wait_for_address(page, "/senses")
+    assert visitor.actions == 1
 
 
 def test_a_against_b(page, server):
@@ -117,15 +122,10 @@ def test_a_link_and_the_bare_address_open_the_same(page, server):
     link = page.evaluate("navigator.clipboard.readText()")
     assert link == f"{server}/?example=crane"
     expected = visitor.readings
-    assert_opens(page, link, expected)
-    assert_opens(page, server, bare)
-
-
-def assert_opens(page, address, readings):
-    """In a browser that was never here, the address opens the page with these texts."""
-    fresh = page.context.browser.new_context().new_page()
-    open_page(fresh, address)
-    eventually(fresh, lambda: fresh.locator("[data-testid=stText]").all_inner_texts() == readings)
+    fresh = page.context.browser.new_context().new_page()  # of a browser that was never here
+    for address, readings in ((link, expected), (server, bare)):
+        open_page(fresh, address)
+        eventually(fresh, lambda readings=readings: fresh.locator("[data-testid=stText]").all_inner_texts() == readings)
     fresh.context.close()
 
 
@@ -139,14 +139,6 @@ def test_all_heads_swapped(page, server, encoder):
     visitor.reads(f"(river side) it moves {numbers.share(float(swap.control[0]))} of that way.")
     expect(page.get_by_text("100 %", exact=True).first).to_be_visible()
     wait_for_address(page, "swap=Swap+all+heads")
-
-
-def test_over_many_sentences(page, server):
-    visitor = Visitor(page, server)
-    visitor.reads('over 24 labelled sentences of "bank", head 10 of layer 5 leads (')
-    visitor.click("link", "Many labelled sentences")
-    wait_for_address(page, "/senses")
-    assert visitor.actions == 1
 
 
 def test_an_encoder_of_ones_own(page, server, tmp_path):

@@ -180,17 +180,14 @@ def test_words_that_vega_takes_for_names_are_painted(page, server):
 
 @pytest.mark.parametrize("view", [pytest.param("inside-a-head", marks=pytest.mark.long), "all-heads"])
 def test_512_tokens_paint_and_stay_under_a_megabyte(page, server, view):
-    open_page(page, f"{server}/{view}?word=bank&step=weights")
     received = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
-    page.reload()
-    wait_until_idle(page)
+    open_page(page, f"{server}/{view}?word=bank&step=weights")
     received.clear()
     type_sentence(page, "Sentence A", long_sentence())
     wait_until_idle(page, 120)
     assert not page.get_by_text("reads at most").count()  # no message that it is too long
     expect(page.locator(CHARTS).first).to_be_visible(timeout=30_000)
-    page.wait_for_timeout(2_000)
     if view == "all-heads":
         eventually(page, lambda: painted_images(page) >= 2)  # the grid and the chosen head's map
     else:

@@ -4,22 +4,11 @@ import re
 
 import pytest
 
-from tests.browser.conftest import start_server
 from tests.fuzz.hostile import MARKUP, queries
 from tests.pages.conftest import addresses
 from tests.soak.session import Session
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A server that is offline and confines encoders and scans to an empty folder; its address."""
-    folder = str(tmp_path_factory.mktemp("empty"))
-    process, address = start_server(SELFATTN_MODEL_DIR=folder, SELFATTN_SCAN_DIR=folder, SELFATTN_OFFLINE="1")
-    yield address
-    process.terminate()
-    process.wait(10)
 
 
 # The senses page makes its report anew for each link; tests/pages opens it.
