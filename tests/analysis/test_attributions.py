@@ -7,10 +7,8 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from selfattn import load_encoder
 from selfattn.analysis.attention_rollout import rollout
 from selfattn.analysis.attributions import METHODS, Attributions, agreement, attribute, blank_token, direction
-from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.words import Word
 
 A, B = "The bank of the river was unbelievably muddy.", "The bank approved the loan."
@@ -127,8 +125,8 @@ def test_the_same_vector_twice_has_no_difference_to_explain(encoder):
 
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.slow
-def test_other_families_can_be_asked(tmp_path, name):
-    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
+def test_other_families_can_be_asked(encoder_of, name):
+    encoder = encoder_of(name)
     first, second = encoder.encode("The bank of the river."), encoder.encode("The bank was muddy.")
     word, other = first.words[1], second.words[1]
     opinions = attribute(encoder, first, word, direction(first, word.positions, second, other.positions))

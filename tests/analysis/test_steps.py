@@ -8,12 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from selfattn import attend, load_encoder
+from selfattn import attend
 from selfattn.analysis.steps import dot_product, head_steps, snippet
 from selfattn.encoders import projections
 from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.errors import NotRecomputable
-from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.kernel import add_mask
 
 TEXT = "The bank of the river was muddy after the unbelievably long rain."
@@ -80,9 +79,9 @@ def test_the_terms_of_a_dot_product_add_up_to_the_score(encoder, encoding):
 
 
 @pytest.mark.parametrize("name", ["", "ModernBERT", "T5 (encoder half)", "DeBERTa-v3"])
-def test_each_snippet_runs_by_itself_and_makes_the_steps_very_numbers(name, encoder, encoding, tmp_path):
+def test_each_snippet_runs_by_itself_and_makes_the_steps_very_numbers(name, encoder, encoding, encoder_of):
     if name:
-        encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
+        encoder = encoder_of(name)
         encoding = encoder.encode(TEXT)
     layer, head = 1, encoder.n_heads - 1
     steps = head_steps(encoder, encoding, layer, head)
@@ -138,8 +137,8 @@ def test_a_snippet_is_made_of_the_lines_that_ran(encoder, encoding):
     "name", ["ModernBERT", "MobileBERT", "T5 (encoder half)", "NomicBERT", "DeBERTa-v3", "MPNet", "MegatronBERT"]
 )
 @pytest.mark.slow
-def test_families_with_norms_rotary_positions_and_biases(tmp_path, name):
-    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
+def test_families_with_norms_rotary_positions_and_biases(encoder_of, name):
+    encoder = encoder_of(name)
     encoding = encoder.encode("The bank of the river was muddy.")
     for layer, head in encoder.all_heads:
         steps = head_steps(encoder, encoding, layer, head)
@@ -167,8 +166,8 @@ TERMS = {
 
 
 @pytest.mark.parametrize("name", TERMS)
-def test_each_term_is_a_step_of_the_chain(name, tmp_path):
-    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
+def test_each_term_is_a_step_of_the_chain(name, encoder_of):
+    encoder = encoder_of(name)
     encoding = encoder.encode(TEXT)
     for layer, head in encoder.all_heads:
         steps = head_steps(encoder, encoding, layer, head)
@@ -193,7 +192,7 @@ def test_where_the_projections_are_unknown_the_steps_start_at_query_key_and_valu
     assert steps["weights"].error <= 1e-5
 
 
-def test_an_encoder_that_is_shown_only_has_no_steps(tmp_path):
-    encoder = load_encoder(str(save_tiny(FAMILIES["XLNet"], tmp_path)))
+def test_an_encoder_that_is_shown_only_has_no_steps(encoder_of):
+    encoder = encoder_of("XLNet")
     with pytest.raises(NotRecomputable):
         head_steps(encoder, encoder.encode("The bank."), 0, 0)

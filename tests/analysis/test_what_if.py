@@ -6,9 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
-from selfattn import load_encoder
 from selfattn.analysis.what_if import causal_mask, change, combine, four_ways
-from selfattn.encoders.families import FAMILIES, save_tiny
 
 TEXT = "The bank of the river was muddy."
 
@@ -24,8 +22,8 @@ def padded(encoder):
 
 
 @pytest.fixture(scope="module")
-def biased(tmp_path_factory):
-    t5 = load_encoder(str(save_tiny(FAMILIES["T5 (encoder half)"], tmp_path_factory.mktemp("whatif"))))
+def biased(encoder_of):
+    t5 = encoder_of("T5 (encoder half)")
     return t5.encode(TEXT).trace(1, 2)
 
 

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from selfattn import load_encoder
 from selfattn.analysis.steps import head_steps
 from selfattn.captions import steps as captions
-from selfattn.encoders.families import FAMILIES, save_tiny
 from tests.captions.conftest import HEAD, LAYER
 
 
@@ -57,8 +55,8 @@ def test_step_error_of_a_step_without_a_counterpart(chains):
     ],
 )
 @pytest.mark.slow
-def test_scale_and_mask_are_what_each_family_does(tmp_path, name, scaled, masked):
-    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)))
+def test_scale_and_mask_are_what_each_family_does(encoder_of, name, scaled, masked):
+    encoder = encoder_of(name)
     recording = encoder.encode("a" * 18)  # of 20 tokens a window of ±4 lets the second one attend to six
     traces = {side: recording.trace(1, 0, rows=slice(1, 2)) for side in "AB"}
     found = captions.scale_and_mask(traces)

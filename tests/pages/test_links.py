@@ -14,7 +14,7 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.sources import BUNDLED_NAME
 from tests.pages.conftest import APP
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quickly_ranked")]
 
 REMEDY = "Choose something else, or ask whoever made the link."
 
