@@ -28,6 +28,7 @@ from selfattn.settings import Settings
 T = TypeVar("T")
 Place = tuple[str, tuple[int, ...]]  # a word where it stands: the text and its token positions
 OVERHEAD = 1000  # bytes for what isn't in an array
+RECORD = 500  # bytes of a dictionary with its plain values; a chart has one for each thing it draws
 PLAIN = str, float, int, type(None)
 
 
@@ -98,7 +99,10 @@ class Cache:
 
 
 def bytes_of(result: object) -> int:
-    """The memory that a result's arrays keep alive: each tensor's storage once, views and all. A model's are its encoder's."""
+    """The memory that a result's arrays and records keep alive: each tensor's storage once, views and all.
+
+    A model's are its encoder's.
+    """
     storages: dict[int, int] = {}
     total, parts = OVERHEAD, [result]
     while parts:  # a chart has thousands, nearly all of them plain values
@@ -106,6 +110,7 @@ def bytes_of(result: object) -> int:
         if isinstance(value, PLAIN):
             continue
         if isinstance(value, dict):
+            total += RECORD
             parts.extend(value.values())
         elif isinstance(value, list | tuple):
             parts.extend(value)

@@ -13,7 +13,16 @@ from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import cache as the_cache
 from selfattn.dashboard import encoder_picker
-from selfattn.dashboard.cache import OVERHEAD, Cache, bytes_of, cached, cached_encode, cached_knock_out, cached_weights
+from selfattn.dashboard.cache import (
+    OVERHEAD,
+    RECORD,
+    Cache,
+    bytes_of,
+    cached,
+    cached_encode,
+    cached_knock_out,
+    cached_weights,
+)
 
 
 class Superseded(Exception):
@@ -59,7 +68,8 @@ def test_bytes_of_an_encoding_count_each_storage_once(encoder):
     encoding = encoder.encode("The bank of the river.")
     numbers = sum(state.numel() for state in encoding.states) + encoding.static.numel()
     numbers += sum(t.numel() for r in encoding.recordings for t in (r.query, r.key, r.value, r.context))
-    assert bytes_of(encoding) == 4 * numbers + OVERHEAD
+    records = encoding.n_layers * RECORD  # a layer's arguments
+    assert bytes_of(encoding) == 4 * numbers + records + OVERHEAD
     assert bytes_of([encoding.static, encoding.static[1:]]) == 4 * encoding.static.numel() + OVERHEAD
 
 
@@ -67,7 +77,8 @@ def test_arrays_and_tables_count_too():
     maps = [np.zeros((10, 10), np.uint8), np.zeros((10, 10), np.uint8)]
     assert bytes_of(maps) == 200 + OVERHEAD
     frame = pd.DataFrame({"n": np.zeros(50)})
-    assert bytes_of({"a": frame, "b": torch.zeros(3)}) == frame.memory_usage(deep=True).sum() + 12 + OVERHEAD
+    assert bytes_of({"a": frame, "b": torch.zeros(3)}) == frame.memory_usage(deep=True).sum() + 12 + RECORD + OVERHEAD
+    assert bytes_of({"values": [{"x": 1, "text": "a"}] * 72}) == 73 * RECORD + OVERHEAD  # a chart of 72 heads
 
 
 @pytest.fixture

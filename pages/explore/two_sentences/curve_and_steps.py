@@ -45,11 +45,24 @@ def _curve(pair: Pair, theme: Theme) -> tuple[str, Spec, str]:
 
 def show_steps(choice: Choice) -> None:
     """The kernel's steps for the word's row in both sentences, one figure that steps in the browser."""
-    encoder, pair, head = choice.encoder, choice.pair, choice.head
+    encoder, head, theme = choice.encoder, choice.head, current_theme()
     if not encoder.recomputable:
         if encoder.patchable:  # else the words above say it
             say(answer.no_steps(encoder.reason))
         return
+    key = ("steps", choice.pair.places, head, theme)
+    chart, reading, whole, meanings = cached(encoder, key, lambda _: _steps(choice, theme))
+    st.markdown(
+        f"**3  How head {head.head} of layer {head.layer} computes it**",
+        help="The buttons beneath go through the steps; so do the arrow keys. The token under the cursor is lit in every step. "
+        + meanings,
+    )
+    with st.container(key="steps"):  # scrolls sideways in a narrow window
+        show_chart(chart, reading, name=f"the steps of {head}", table=lambda: pd.DataFrame(whole))
+
+
+def _steps(choice: Choice, theme: Theme) -> tuple[Spec, str, dict[str, list], str]:
+    encoder, pair, head = choice.encoder, choice.pair, choice.head
     traces, steps, contexts, errors, separate = {}, [], [], [], []
     for name, side in pair.sides:
         # Only the word's own rows are computed: they cost the same at any length.
@@ -61,14 +74,7 @@ def show_steps(choice: Choice) -> None:
         separate.append(cached_separate_error(encoder, side.encoding.text, *head))
     most = max(len(side.encoding.tokens) for _, side in pair.sides)
     meanings = " ".join(f"*{step}*: {meaning}" for step, (_, meaning) in scale_and_mask(traces).items())
-    st.markdown(
-        f"**3  How head {head.head} of layer {head.layer} computes it**",
-        help="The buttons beneath go through the steps; so do the arrow keys. The token under the cursor is lit in every step. "
-        + meanings,
-    )
     whole, context = ({name: [*a[name], *b[name]] for name in a} for a, b in (steps, contexts))
-    drawn = whole if most <= MOST else most_attended(whole, MOST)
-    chart = kernel_steps(drawn, context, current_theme())
+    chart = kernel_steps(whole if most <= MOST else most_attended(whole, MOST), context, theme)
     reading = kernel_error(max(errors), None if None in separate else max(separate)) + kept_tokens(MOST, most)
-    with st.container(key="steps"):  # scrolls sideways in a narrow window
-        show_chart(chart, reading, name=f"the steps of {head}", table=lambda: pd.DataFrame(whole))
+    return chart, reading, whole, meanings
