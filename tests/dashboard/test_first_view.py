@@ -1,6 +1,8 @@
 """The stored first pictures: shown at once while the encoder is loaded, gone when the live ones are there, and checked."""
 
+import importlib
 import json
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -72,6 +74,13 @@ def test_other_weights_and_other_sentences_are_said(opened, monkeypatch, tmp_pat
 
 def test_who_asks_for_something_else_sees_nothing_stored(opened):
     assert not opened(head="L0 H1")[1]
+
+
+def test_a_server_that_has_the_pages_parts_is_loaded(monkeypatch):
+    importlib.import_module("selfattn.dashboard.pickers")
+    assert first_view.loaded() and first_view.show_first_view() is None
+    monkeypatch.delitem(sys.modules, "selfattn.dashboard.pickers")
+    assert not first_view.loaded()
 
 
 def test_another_encoder_on_the_command_line_has_nothing_stored(opened, monkeypatch):

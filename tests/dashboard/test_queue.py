@@ -302,3 +302,6 @@ def test_pages_side_by_side_share_the_cores_and_one_alone_has_them_all(monkeypat
     with queue.page_turn(None):
         pass
     assert Settings().max_runs == 2 and given == [8, 4, 4], "alone, beside another, beside one that is still there"
+    monkeypatch.setattr(queue, "_cores", lambda: 1)
+    queue.share_cores(alone=False)
+    assert given[-1] == 1  # torch takes no 0
