@@ -1,19 +1,34 @@
 """The example pairs as static pages: the index leads to all of them, and each says what the main view says."""
 
+import base64
+import io
 import re
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 
+from selfattn import NotRecomputable, numbers
 from selfattn.__main__ import main
+from selfattn.analysis.interventions import interchange_pair
+from selfattn.analysis.measures import drift
 from selfattn.examples import PAIRS
 from selfattn.export.site import SiteError, write_site
+from selfattn.words import find
 from tests.export.test_report import Elements
 
 
-@pytest.mark.slow
-def test_the_index_leads_to_a_page_a_pair(encoder, tmp_path):
-    folder, wrote = tmp_path / "site", []
+@pytest.fixture(scope="module")
+def site(encoder, tmp_path_factory):
+    """The folder of two pairs' pages and their index, and what was said to be written."""
+    folder, wrote = tmp_path_factory.mktemp("web") / "site", []
     write_site(encoder, PAIRS[:2], folder, wrote.append)
+    return folder, wrote
+
+
+@pytest.mark.slow
+def test_the_index_leads_to_a_page_a_pair(site):
+    folder, wrote = site
     assert wrote == ["bank.html", "bat.html", "index.html"]
     assert {path.name for path in folder.iterdir()} == set(wrote)
     index = Elements((folder / "index.html").read_text("utf-8"))
@@ -28,6 +43,41 @@ def test_the_index_leads_to_a_page_a_pair(encoder, tmp_path):
     assert PAIRS[0].control in bank.text
     assert '24 labelled sentences of "bank" show whether it holds.' in bank.text
     assert re.search(r"our weights equal the model's own to 0\.000000\d", bank.text)
+
+
+@pytest.mark.slow
+def test_a_page_holds_its_own_pairs_numbers(encoder, site):
+    """Of the second pair: in both directions, of the head that leads, of A and of B, and of A's sense alone."""
+    page, pair = (site[0] / "bat.html").read_text("utf-8"), PAIRS[1]
+    elements = Elements(page)
+    links = [attributes for name, attributes in elements.found if name == "a"]
+    assert links[0]["href"] == "index.html"
+    heads, words = (pd.read_csv(io.BytesIO(base64.b64decode(link["href"].split(",")[1]))) for link in links[1:])
+    encodings = [encoder.encode(text) for text in (pair.first, pair.second, pair.control)]
+    places = [(each.text, each.words[find(each.words, pair.word)[0]].positions) for each in encodings]
+    swapped = interchange_pair(encoder, *places)
+    for name in ("share", "a_from_b", "b_from_a", "control"):
+        own = heads["control_share" if name == "control" else name]
+        assert own.tolist() == pytest.approx(getattr(swapped, name).flatten().tolist(), abs=1e-5), name
+    leading = divmod(int(swapped.share.argmax()), 12)
+    assert f"<td>layer</td><td>{leading[0]}</td></tr><tr><td>head</td><td>{leading[1]}</td>" in page
+    errors = []
+    for name, encoding, (text, at) in zip("AB", encodings, places):
+        own = encoder.reference_weights(text)[leading][list(at)].mean(0)
+        row = words[words["sentence"] == name]
+        assert row["weight"].iloc[[0, -1]].tolist() == pytest.approx(own[[0, -1]].tolist(), abs=1e-5)
+        assert row.loc[row["chosen"], "weight"].item() == pytest.approx(float(own[list(at)].sum()), abs=1e-5)
+        errors.append(float((encoding.weights(*leading) - encoding.own_weights(*leading)).abs().max()))
+    assert words["error"].iloc[0] == pytest.approx(max(errors))
+    control = float(drift(encodings[0], places[0][1], encodings[2], places[2][1])[-1])
+    assert f"({pair.senses[0]}) end at {numbers.cosine(control)}" in elements.text
+
+
+def test_an_encoder_that_is_shown_only_has_no_site(encoder, tmp_path):
+    shown = replace(encoder, recomputable=False, reason="it has terms of its own")
+    with pytest.raises(NotRecomputable, match="terms of its own"):
+        write_site(shown, PAIRS[:1], tmp_path / "site", print)
+    assert not (tmp_path / "site").exists()
 
 
 def test_a_folder_that_holds_something_is_left_alone(encoder, tmp_path):
