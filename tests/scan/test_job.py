@@ -573,7 +573,7 @@ def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsy
 def test_texts_without_the_word_dont_make_the_share_of_rejected_rows_smaller(tmp_path, capsys):
     (tmp_path / "corpus.txt").write_text("A bank.\n" + "bank " * 600 + "\n" + "Nothing here.\n" * 18, "utf-8")
     assert scan(tmp_path / "corpus.txt", tmp_path / "scan", "--word", "bank") == 3
-    assert "2 rows, 1 rejected (see rejects.csv), 18 texts without the words" in capsys.readouterr().err
+    assert "2 rows, 1 rejected (see rejects.csv), 18 text(s) without any of the words" in capsys.readouterr().err
 
 
 @pytest.mark.slow
