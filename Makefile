@@ -10,11 +10,11 @@ run: .venv/runtime
 
 # At each change, about a minute: no browser, no server, nothing slow.
 quick: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not (browser or long or ray or slow)" --ignore-glob "tests/browser" --ignore-glob "tests/soak"
+	$(BIN)/python -m pytest -n 2 -m "not (browser or long or ray or slow)" --ignore-glob "tests/browser" --ignore-glob "tests/soak"
 
 test: lint
 	$(BIN)/python tests/browser/find_chromium.py
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not ray and not long"
+	$(BIN)/python -m pytest -n 3 --no-loadscope-reorder -m "not ray and not long"
 
 test-long: .venv/dev
 	$(BIN)/python tests/browser/find_chromium.py

@@ -13,6 +13,7 @@ from playwright.sync_api import BrowserContext, sync_playwright
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import app_test, local_script_runner
+from xdist.scheduler import LoadFileScheduling
 
 from selfattn import Encoder, load_encoder
 from selfattn.encoders import encoding, reference
@@ -28,6 +29,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "browser" in item.keywords:
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+class BrowserTogether(LoadFileScheduling):
+    """A file's tests run in one process, and so do all the browser's: one Chromium and one server, not three of each."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "browser" if "browser" in file else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BrowserTogether:
+    """What `-n 3` hands the tests out by."""
+    return BrowserTogether(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)
