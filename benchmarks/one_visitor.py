@@ -88,7 +88,7 @@ def _turn_pages(page: Page, address: str) -> Iterator[Row]:
 
 
 def _long_text(page: Page, address: str) -> Iterator[Row]:
-    open_page(page, address)
+    open_page(page, f"{address}/?head=L3+H0")
     field = page.get_by_role("textbox", name="Sentence A", exact=True)
     times = []
     for number in range(ROUNDS):

@@ -31,17 +31,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
-class BrowserTogether(LoadFileScheduling):
-    """A file's tests run in one process, and so do all the browser's: one Chromium and one server, not three of each."""
+LONGEST = "eight_jobs", "heads", "learn"  # half of the browser's time
+
+
+class BrowserInTwo(LoadFileScheduling):
+    """A file's tests run in one process, the browser's in two, with one Chromium and one server each: in one they'd end last."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        return "browser" if "browser" in file else file
+        return f"browser, {any(name in file for name in LONGEST)}" if "browser" in file else file
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BrowserTogether:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BrowserInTwo:
     """What `-n 3` hands the tests out by."""
-    return BrowserTogether(config, log)
+    return BrowserInTwo(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

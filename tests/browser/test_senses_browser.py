@@ -47,6 +47,7 @@ def select_first_row(page):
     eventually(page, selected)
 
 
+@pytest.mark.long
 def test_an_upload_from_table_to_two_sentences(page, server):
     open_page(page, f"{server}/senses?source=your+own+table")
     rows = [
