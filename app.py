@@ -3,7 +3,6 @@
 `streamlit run app.py` finds `app` below and serves it; each visitor's run of this file then shows the pages.
 """
 
-import asyncio
 import importlib
 import threading
 from contextlib import asynccontextmanager
@@ -12,12 +11,7 @@ import streamlit as st
 
 from selfattn.dashboard.address import one_entry_a_gesture, restore_address
 from selfattn.dashboard.first_view import check_first_view, show_first_view
-from selfattn.dashboard.streamlit_internals import (
-    bound_uploads,
-    let_navigation_find_the_pages,
-    this_session,
-    wake_once,
-)
+from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
 from selfattn.settings import Settings
 
 # File, title, address (None: the start), and what the frame draws above the page (pickers.pick_for).
@@ -119,7 +113,6 @@ def _menu(masked: bool) -> dict[str, list]:
 async def started(_: st.App):
     """When the server starts, before its first visitor: torch takes seconds to import, begin while a browser opens."""
     let_navigation_find_the_pages()
-    wake_once(asyncio.get_running_loop())
     bound_uploads(Settings.read().uploaded_megabytes * 2**20)
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()
     yield

@@ -1,11 +1,9 @@
 """Every call into Streamlit that its documentation doesn't offer, each with its upstream issue, as of 2026-11-22 (1.67.0)."""
 
-import asyncio
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import Context
 from typing import Any
 
 from streamlit import runtime
@@ -94,33 +92,6 @@ def bound_uploads(most: int) -> None:
                 del sizes[oldest]
 
     manager.add_file = add_file
-
-
-def wake_once(loop: asyncio.AbstractEventLoop) -> None:
-    """Wake the server's loop once for all that comes while it is busy, not once for each element of a page.
-
-    Streamlit hands it sixty elements a run, one call each; asyncio then writes to a socket each time, for which the thread
-    gives the interpreter's lock away. With many visitors that is a tenth of the processor time. No issue was found.
-    """
-    if (
-        not isinstance(loop, asyncio.SelectorEventLoop) or loop.get_debug()
-    ):  # other loops may not take call_soon from a thread
-        return
-    wake, woken = loop.call_soon_threadsafe, False
-
-    def awake() -> None:
-        nonlocal woken
-        woken = False
-
-    def call_soon_threadsafe(callback: Callable[..., object], *arguments: Any, context: Context | None = None) -> Any:
-        nonlocal woken
-        handle = loop.call_soon(callback, *arguments, context=context)  # before the look: awake() comes after it
-        if not woken:
-            woken = True
-            wake(awake)
-        return handle
-
-    loop.call_soon_threadsafe = call_soon_threadsafe
 
 
 class _Holder:

@@ -19,7 +19,7 @@ QUESTION = (
 )
 OPTIONS = ("loan, which is long and points elsewhere", "stream, which points exactly the same way", "they tie")
 REASON = "*loan* 0 × 4 + 1 × 2 = 2, *stream* 0 × 0 + 1 × 1.5 = 1.5: length made up for direction."
-TAKE = "Long keys draw weight. Dividing by √d_k doesn't change that: it divides every score alike."
+TAKE = "Long keys draw weight. Dividing by √d_k doesn't change that: it divides every score by the same number."
 
 
 def show(picture, numbers) -> None:
