@@ -23,6 +23,7 @@ APP = str(Path(__file__).parents[1] / "app.py")
 def test_the_dashboard_is_started_on_what_was_named(given, behind, monkeypatch):
     started = []
     monkeypatch.setattr(os, "execve", lambda *arguments: started.append(arguments))
+    monkeypatch.chdir("/")
     main(given)
     ((program, command, environment),) = started
     assert program == sys.executable
@@ -44,7 +45,8 @@ def test_scan_is_the_corpus_job(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("given", [["a", "b"], ["--port", "x"]])
-def test_what_cannot_be_meant_is_refused(given, capsys):
+def test_what_cannot_be_meant_is_refused(given, capsys, monkeypatch):
+    monkeypatch.setattr(os, "execve", lambda *_: None)
     with pytest.raises(SystemExit) as stopped:
         main(given)
     assert stopped.value.code == 2

@@ -13,10 +13,13 @@ from playwright.sync_api import expect
 
 from selfattn import TextError, notebook
 from selfattn.analysis.interventions import interchange_pair
-from selfattn.charts.vega import drawn_frame
+from selfattn.charts.theme import LIGHT
+from selfattn.charts.vega import drawn_frame, drawn_title
+from selfattn.encoders.projections import ProjectionsUnknown
 from selfattn.export.files import draw_svg
 from selfattn.senses import InterchangeReport
 from tests.charts.scene import drawn as scene_items
+from tests.charts.scene import on_ramp, same_color, texts
 
 PAIR = ("The bank of the river.", "The bank approved the loan.")
 
@@ -42,6 +45,8 @@ def test_the_readme_shows_the_same_lines():
 
 
 CRANES = ("Yesterday a crane lifted the beam.", "A crane waded slowly near the shore.")
+WADED = ("The child waded across the brook.", "He waded through the report.", "She waded along the shore.")
+PIECES = ((3, 4), (2, 3), (2, 3))  # of "waded", which is two tokens
 
 
 class Plain(dict):
@@ -56,6 +61,11 @@ def plain(monkeypatch):
     monkeypatch.setattr(notebook, "_chart", Plain)
 
 
+def outlined(spec):
+    """The head that a map of the heads has an outline around."""
+    return spec["layer"][1]["transform"][-1]["filter"]["equal"]
+
+
 def drawn(chart):
     """The chart, valid and drawn, as the records that it draws."""
     spec = chart.to_dict(validate=True)
@@ -65,25 +75,30 @@ def drawn(chart):
 
 @pytest.mark.slow
 def test_attention_draws_the_models_own_weights_of_that_head(encoder):
-    cells = drawn(notebook.attention(encoder, CRANES[0], 3, 7)).sort_values(["row", "column"])
-    weights = encoder.reference_weights(CRANES[0])[3, 7]
+    chart = notebook.attention(encoder, CRANES[0], 3, 7, pair="It rained.")
+    cells = drawn(chart).sort_values(["row", "column"])
+    weights = encoder.reference_weights(CRANES[0], "It rained.")[3, 7]
     np.testing.assert_allclose(cells["value"], weights.flatten(), atol=1e-5)
+    assert drawn_title(chart.to_dict()) == "L3 H7"
 
 
 @pytest.mark.slow
 def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder, plain):
-    twice = "A crane and another crane."
-    records = drawn(notebook.two_sentences(encoder, twice, CRANES[1], "crane", at=(2, 1), layer=3, head=7))
+    twice = "She waded on and waded back."
+    records = drawn(notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(2, 1), layer=3, head=7))
     strip = records.dropna(subset=["text", "sentence", "weight"])
-    wanted = encoder.encode(twice).weights(3, 7)[5]
-    np.testing.assert_allclose(strip["weight"][strip["sentence"] == "A"], wanted, atol=1e-5)
+    wanted = encoder.reference_weights(twice)[3, 7, 6:8].mean(0).numpy()
+    own = strip["weight"][strip["sentence"] == "A"]
+    np.testing.assert_allclose(own, np.add.reduceat(wanted, [0, 1, 2, 4, 5, 6, 8, 9, 10]), atol=1e-5)
     with pytest.raises(TextError, match=r"stands 2 times in .*; there is no number 3"):
-        notebook.two_sentences(encoder, twice, CRANES[1], "crane", at=(3, 1), layer=3, head=7)
+        notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(3, 1), layer=3, head=7)
 
 
 @pytest.mark.slow
 def test_two_sentences_draws_the_words_row_and_the_map_of_each(encoder, plain):
-    records = drawn(notebook.two_sentences(encoder, *CRANES, word="crane", layer=3, head=7))
+    chart = notebook.two_sentences(encoder, *CRANES, layer=3, head=7)  # of "crane", the longest in both
+    assert drawn_title(chart) == "A L3 H7, from scratch"
+    records = drawn(chart)
     strip = records.dropna(subset=["text", "sentence", "weight"])
     cells = records.dropna(subset=["row", "value"])
     at = 0
@@ -100,8 +115,10 @@ def test_two_sentences_draws_the_words_row_and_the_map_of_each(encoder, plain):
 
 
 @pytest.mark.slow
-def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder):
-    frame = drawn(notebook.removals(encoder, *CRANES, "crane", chosen="L3 H7"))
+def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder, plain):
+    chart = notebook.removals(encoder, *CRANES, "crane", chosen="L3 H7")
+    assert outlined(chart.to_dict()) == "L3 H7"
+    frame = drawn(chart)
     vectors = [encoder.encode(text).hidden[-1][place] for text, place in zip(CRANES, (3, 2))]
     without = [encoder.knock_out(text, place) for text, place in zip(CRANES, (3, 2))]
     expected = torch.cosine_similarity(*without, dim=-1) - torch.cosine_similarity(*vectors, dim=0)
@@ -110,26 +127,28 @@ def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder):
 
 
 def beneath(chart):
-    """What the figure beneath the heads draws at first: its marks' descriptions, in the order they are drawn."""
-    spec = chart.to_dict(validate=True)
-    return [item.get("description", "") for item in scene_items(spec, "rect")]
+    """The figure beneath the heads as it opens: the weight of each of its words or cells, as it is read out, and its colour."""
+    items = scene_items(chart.to_dict(validate=True), "rect")
+    own = [item for item in items if re.search("; (word|to): ", item.get("description", ""))]
+    return zip(*((float(re.search(r"; weight: ([\d.]+)", item["description"])[1]), item["fill"]) for item in own))
 
 
 @pytest.mark.slow
 def test_swaps_draws_how_far_each_head_moves_the_word_and_opens_what_the_word_attends_to(encoder, plain):
-    places = [(text, (place,)) for text, place in zip((*CRANES, "A crane stood at the harbour."), (3, 2, 2))]
-    expected = interchange_pair(encoder, *places)
+    expected = interchange_pair(encoder, *zip(WADED, PIECES))
+    starts = [np.setdiff1d(range(n), pieces[1:]) for n, pieces in zip((10, 9), PIECES)]  # of the words
+    weights = [encoder.reference_weights(text)[:, :, list(own)].mean(2) for text, own in zip(WADED[:2], PIECES)]
+    to_words = np.concatenate([np.add.reduceat(own.numpy(), at, axis=-1) for own, at in zip(weights, starts)], -1)
     leading = int(expected.share.argmax())
-    for chosen, (layer, head) in {"L3 H7": (3, 7), "": divmod(leading, 12)}.items():
-        chart = notebook.swaps(encoder, *CRANES, "A crane stood at the harbour.", "crane", chosen=chosen)
+    for chosen, at in {"L3 H7": (3, 7), "": divmod(leading, 12)}.items():
+        chart = notebook.swaps(encoder, *WADED, "waded", chosen=chosen)
         frame = drawn(chart).dropna(subset="share")
         np.testing.assert_allclose(frame["share"], expected.share.flatten(), atol=1e-5)
         np.testing.assert_allclose(frame["control"], expected.control.flatten(), atol=1e-5)
-        rows = [encoder.reference_weights(text)[layer, head, place] for text, (place,) in places[:2]]
-        waded = rows[1][3:5].sum()  # two tokens
-        wanted = [*rows[0].tolist(), *rows[1][:3].tolist(), float(waded), *rows[1][5:].tolist()]
-        found = [re.search(r"; weight: ([\d.]+)", text) for text in beneath(chart)]
-        assert [float(match[1]) for match in found if match] == pytest.approx(wanted, abs=1e-4)
+        shown, colors = beneath(chart)
+        np.testing.assert_allclose(shown, to_words[at], atol=1e-4)
+        ramp = [on_ramp(LIGHT.weights, weight / to_words.max()) for weight in to_words[at]]  # one scale for all heads
+        assert all(map(same_color, colors, ramp))
     assert "control" not in drawn(notebook.swaps(encoder, *CRANES, word="crane"))
     with pytest.raises(ValueError, match="Expected a head from L0 H0 to L5 H11, got 'L6 H0'"):
         notebook.swaps(encoder, *CRANES, word="crane", chosen="L6 H0")
@@ -137,20 +156,32 @@ def test_swaps_draws_how_far_each_head_moves_the_word_and_opens_what_the_word_at
 
 @pytest.mark.slow
 def test_all_heads_draws_every_map_and_opens_the_chosen_ones_own_weights(encoder, plain):
-    weights = encoder.reference_weights(CRANES[0])
-    chart = notebook.all_heads(encoder, CRANES[0], "itself", chosen="L3 H7")
-    cells = [re.search(r"; weight: ([\d.]+)", text) for text in beneath(chart) if "from: " in text]
-    np.testing.assert_allclose([float(cell[1]) for cell in cells], weights[3, 7].flatten(), atol=1e-4)
+    text, pair = "A crane lifted it.", "It waded."
+    every = encoder.reference_weights(text, pair)
+    layer, head = divmod(int(every.flatten(2).amax(-1).argmin()), 12)  # the palest map: the scale is all heads' own
+    weights = every[layer, head]
+    chart = notebook.all_heads(encoder, text, "itself", pair=pair, chosen=f"L{layer} H{head}")
+    shown, colors = beneath(chart)
+    np.testing.assert_allclose(shown, weights.flatten(), atol=1e-4)
+    assert all(map(same_color, colors, (on_ramp(LIGHT.weights, weight) for weight in weights.flatten().tolist())))
     strips = drawn(chart).dropna(subset="itself")
-    assert strips["itself"][3 * 12 + 7] == pytest.approx(float(weights[3, 7].diagonal()[1:-1].mean()), abs=1e-5)
+    own = ~np.array(encoder.encode(text, pair).special)
+    assert strips["itself"][layer * 12 + head] == pytest.approx(float(weights.diagonal()[own].mean()), abs=1e-5)
+    assert strips.groupby("layer")["y"].nunique().tolist() == [1] * 6  # a row a layer
+    assert "itself" in texts(chart, "legend-title")
 
 
 @pytest.mark.slow
 def test_steps_draws_the_words_row_of_each_step_behind_buttons(encoder, plain):
-    chart = notebook.steps(encoder, *CRANES, "crane", layer=3, head=7)
+    chart = notebook.steps(encoder, *WADED[:2], "waded", layer=3, head=7)
     frame = drawn(chart)
-    rows = frame[(frame["step"] == "weights") & (frame["sentence"] == "B")].drop_duplicates("key_pos")
-    np.testing.assert_allclose(rows["value"], encoder.reference_weights(CRANES[1])[3, 7, 2], atol=1e-5)
+    for sentence, text, pieces in zip("AB", WADED, PIECES):
+        rows = frame[(frame["step"] == "weights") & (frame["sentence"] == sentence)].drop_duplicates("key_pos")
+        wanted = encoder.reference_weights(text)[3, 7, list(pieces)].mean(0)
+        np.testing.assert_allclose(rows["value"], wanted, atol=1e-5)
+        context = frame[(frame["sentence"] == sentence) & frame["dimension"].notna()]
+        trace = encoder.encode(text).trace(3, 7, list(pieces))
+        np.testing.assert_allclose(context["value"], trace.context.mean(0), atol=1e-5)
     assert chart.to_dict()["params"][0]["bind"]["options"] == [1, 2, 3, 4, 5, 6]
 
 
@@ -179,15 +210,27 @@ def test_handed_over_draws_norms_and_not_weights(encoder):
     assert frame["norm"][frame["text"] == "river"].item() == pytest.approx(1.76, abs=0.0051)
 
 
+@pytest.mark.slow
+def test_handed_over_is_of_the_head_alone_where_the_output_projection_is_not_known(encoder, plain, monkeypatch):
+    def unknown(*_):
+        raise ProjectionsUnknown("no such family")
+
+    monkeypatch.setattr(notebook, "project", unknown)
+    frame = drawn(notebook.handed_over(encoder, "The bank.", "bank", 0, 10, pair="A river."))
+    trace = encoder.encode("The bank.", "A river.").trace(0, 10, slice(2, 3))
+    expected = float(trace.weights[0, 6] * trace.value[6].norm())
+    assert frame["norm"][frame["text"] == "river"].item() == pytest.approx(expected, abs=1e-5)
+
+
 def report_of(words):
     """A report of two heads with a number of its own in every place."""
     heads = [(word, 0, head) for word in words for head in (0, 1)]
     numbers = np.arange(1, len(heads) + 1) / 10
     return InterchangeReport(
-        heads=pd.DataFrame(heads, columns=["word", "layer", "head"]).assign(share=numbers, low=numbers, high=numbers),
+        heads=pd.DataFrame(heads, columns=["word", "layer", "head"]).assign(share=numbers, low=1.0, high=1.0),
         sources=pd.DataFrame(
-            {"word": "bank", "row": [7, 7, 8, 7], "layer": [0, 0, 0, 1], "head": 1, "token": [0, 1, 0, 0],
-             "text": ["[CLS]", "bank", "[CLS]", "[CLS]"], "share": [0.1, 0.2, 0.3, 0.4]}
+            {"word": "bank", "row": [7, 7, 8, 7, 7], "layer": [0, 0, 0, 1, 0], "head": [1, 1, 1, 1, 0],
+             "token": [0, 1, 0, 0, 0], "text": ["[CLS]", "bank", *["[CLS]"] * 3], "share": [0.1, 0.2, 0.3, 0.4, 0.5]}
         ),
         reliability=pd.DataFrame({"word": [*words], "spearman_brown": [0.5, np.nan, 0.9]}),
         gaps=None, rejected=None, reason="",
@@ -195,20 +238,26 @@ def report_of(words):
 
 
 @pytest.mark.slow
-def test_the_reports_tables_are_drawn():
+def test_the_reports_tables_are_drawn(plain):
     report = report_of(["bank", "bat", "all"])
 
     def numbers(chart, column):
         return drawn_frame(chart.to_dict(validate=True)).dropna(subset=column)[column].tolist()
 
-    assert numbers(notebook.brought_in(report, "bat"), "share") == [0.3, 0.4]
+    bat = notebook.brought_in(report, "bat", chosen="L0 H1")
+    assert numbers(bat, "share") == [0.3, 0.4] and outlined(bat) == "L0 H1"
+    cells = [item["fill"] for item in scene_items(bat, "rect") if item["stroke"] != LIGHT.ink]
+    assert all(map(same_color, cells, (on_ramp(LIGHT.effect, share) for share in ((0.3 / 0.4 + 1) / 2, 1))))
     assert numbers(notebook.brought_in(report), "share") == [0.5, 0.6]
     assert numbers(notebook.sources(report, 7, 0, 1), "share") == [0.1, 0.2]
-    assert numbers(notebook.reliability(report), "spearman_brown") == [0.5, 0.9]
+    bars = notebook.reliability(report)
+    assert numbers(bars, "spearman_brown") == [0.5, 0.9] and numbers(bars, "word") == ["bank", "all"]
     curve = pd.DataFrame(
         {"word": ["bank", "bank", "bat"], "k": [1, 2, 1], "leading": [0.1, 0.2, 9], "random": [0.0, 0.1, 9]}
     )
-    assert numbers(notebook.leading_together(curve, "bank"), "share") == [0.1, 0.2, 0.0, 0.1]
+    together = notebook.leading_together(curve, "bank")
+    assert numbers(together, "share") == [0.1, 0.2, 0.0, 0.1]
+    assert texts(together, "legend-label") == ["leading", "random"]
 
 
 @pytest.mark.slow

@@ -227,6 +227,7 @@ def test_long_work_gives_way_at_its_sign_of_progress_to_who_has_used_less():
     with lane.share("long") as give_way:
         visitors = [come("longer"), come("new")]
         _until(lambda: lane.waiting == 2)
+        lane.count("long", 0.5 * queue.AHEAD)
         give_way()
         assert order == []  # nobody is ahead by much yet
         lane.count("long", 50.0)

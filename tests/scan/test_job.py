@@ -599,12 +599,14 @@ def test_another_word_or_other_heads_are_refused_by_name(tmp_path, capsys):
 def test_heads_that_do_not_exist_and_words_that_are_none_are_status_2(tmp_path, capsys):
     text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
     (tmp_path / "empty.txt").write_text("\n")
+    (tmp_path / "latin.txt").write_bytes(b"b\xe4nk\n")
     for more, message in {
         ("--word", "bank", "--heads", "L6H0,L0H1"): "has no L6 H0: its heads are L0 H0 to L5 H11",
         ("--word", "bank", "--heads", "L0H12"): "has no L0 H12",
-        ("--word", "New York"): "Expected one word to search for, got 'New York'",
+        ("--word", "New York"): "Expected one word to search for, got 'New York' (2 words or signs)",
         ("--words", str(tmp_path / "empty.txt")): "has no words",
         ("--words", str(tmp_path / "absent.txt")): "absent.txt",
+        ("--words", str(tmp_path / "latin.txt")): "latin.txt is not valid UTF-8. Save it as UTF-8.",
     }.items():
         assert scan(text, output, *more) == 2
         assert message in capsys.readouterr().err

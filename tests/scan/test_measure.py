@@ -9,7 +9,7 @@ import torch
 
 from selfattn import Word, load_encoder, words
 from selfattn.analysis.measures import entropy, special_share
-from selfattn.encoders.batches import length_batches
+from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.encoder import Located, Tokens
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.scan.measure import measure
@@ -144,3 +144,8 @@ def test_batches_hold_items_of_like_length_up_to_the_limit():
     assert list(chain(*batches)) == sorted(lengths, reverse=True)
     assert all(len(batch) * max(batch) <= 20 or len(batch) == 1 for batch in batches)
     assert len(batches) == 4
+
+
+def test_a_pass_takes_what_its_kind_of_device_does():
+    taken = [tokens_a_pass(device) for device in ("cpu", "cuda", "cuda:1", "mps:0", "xpu")]
+    assert taken == [1024, 32768, 32768, 8192, 1024]

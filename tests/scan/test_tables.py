@@ -257,26 +257,27 @@ def test_texts_are_searched_by_the_word_rule_and_those_without_are_counted(tmp_p
 
 def test_what_cannot_be_searched_is_kept_to_be_rejected(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(
-        b'{"text": "The b\xe4nk."}\nnot json\n{"text": 7}\n{"other": "bank"}\n{"text": "No."}\n'
+        b'{"text": "The b\xe4nk."}\n[1]\n{"text": 7}\n{"other": "bank"}\n{"text": "No."}\n'
     )
     (tmp_path / "b.txt").write_bytes(b"A b\xe4nk.\nbank\n")
     (chunk, plain) = plan(input_files(tmp_path, ("bank",)), 10, ("bank",))
     rows = [*read_chunk(chunk, ("bank",)), *read_chunk(plain, ("bank",))]
     assert [(row.problem or "")[:15] for row in rows] == [
         "Not valid UTF-8",
-        "Not valid JSON ",
+        "Expected an obj",
         "",
         "",
         "Not valid UTF-8",
         "",
     ]
+    assert 'the keys "sentence" or "text" on each line' in rows[1].problem
     assert [row.sentence for row in rows[2:4]] == [7, None] and rows[5].words == ("bank",) and chunk.n_without == 1
 
 
 def test_of_a_sentence_and_a_text_the_sentence_is_searched(tmp_path):
-    (tmp_path / "a.csv").write_text("text,sentence\nA river.,A bank.\nA bank.,A river.\n", "utf-8")
+    (tmp_path / "a.csv").write_text("text,sense,sentence\nA river.,money,A bank.\nA bank.,,A river.\n", "utf-8")
     (chunk,) = plan([tmp_path / "a.csv"], 10, ("bank",))
-    assert [(row.row, row.sentence) for row in read_chunk(chunk, ("bank",))] == [(0, "A bank.")]
+    assert [row[3:6] for row in read_chunk(chunk, ("bank",))] == [("A bank.", "bank", "money")]
 
 
 @pytest.mark.parametrize("word", ["New York", "", " ", "bank.", "a,b"])
