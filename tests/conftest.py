@@ -39,7 +39,7 @@ class BrowserInTwo(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
-        return f"browser, {any(name in file for name in LONGEST)}" if "browser" in file else file
+        return f"browser, {any(name in file for name in LONGEST)}" if "browser" in nodeid else file
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BrowserInTwo:
@@ -131,7 +131,8 @@ def browser():
         assert os.environ.get("CI") != "true", "CI needs a Chromium, and there is none."
         pytest.skip("no Chromium on this machine, and none could be installed")
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        # A server's pages share one process: Streamlit's scripts are compiled once for all of them.
+        launched = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, "--process-per-site"])
         yield launched
         launched.close()
 
@@ -139,15 +140,18 @@ def browser():
 @pytest.fixture(scope="session")
 def window(browser):
     """Where all pages open: a window for each would cost seconds, and Streamlit's scripts would be compiled anew."""
-    opened = browser.new_context(viewport={"width": 1440, "height": 900})
+    opened = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     opened.new_page()  # stays, and with it the window
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def page(window: BrowserContext):
+def page(window: BrowserContext, request: pytest.FixtureRequest):
     """A fresh page; fails the test on a console error, a page error, or a request that leaves the machine."""
+    if "server" in request.fixturenames and window.pages[0].url == "about:blank":
+        # The process of the server's pages lives as long as one of them is open.
+        window.pages[0].goto(f"{request.getfixturevalue('server')}/_stcore/health")
     opened = window.new_page()
     trouble = watch(opened)
     yield opened
