@@ -105,6 +105,8 @@ def all_heads(
     encoding = encoder.encode(text, pair)
     maps = [weights.numpy() for layer in range(encoder.n_layers) for weights in encoding.weights(layer)]
     frame = heads_frame(**head_measures(encoding))
+    if measure not in frame.columns[3:]:
+        raise ValueError(f"Expected a measure: {', '.join(frame.columns[3:])}, got {measure!r}.")
     grid = head_grid(maps, frame, measure, theme, "", columns=encoder.n_heads)
     large = {head: heatmap(own, encoding.tokens, theme, maximum=1.0) for head, own in zip(encoder.all_heads, maps)}
     return _chart(opened_by_a_click(grid, large, _first(frame, measure, chosen)))

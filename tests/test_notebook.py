@@ -1,5 +1,6 @@
 """The dashboard's charts in a notebook: the lines that the README shows are run here."""
 
+import json
 import re
 import textwrap
 from pathlib import Path
@@ -13,7 +14,7 @@ from playwright.sync_api import expect
 
 from selfattn import TextError, notebook
 from selfattn.analysis.interventions import interchange_pair
-from selfattn.charts.theme import LIGHT
+from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import drawn_frame, drawn_title
 from selfattn.encoders.projections import ProjectionsUnknown
 from selfattn.export.files import draw_svg
@@ -171,6 +172,13 @@ def test_all_heads_draws_every_map_and_opens_the_chosen_ones_own_weights(encoder
     assert "itself" in texts(chart, "legend-title")
 
 
+def test_a_measure_that_is_none_is_refused_and_where_no_head_leads_the_first_is_open(encoder_of, plain):
+    with pytest.raises(ValueError, match=r"Expected a measure: entropy, .*, got 'surprise'"):
+        notebook.all_heads(encoder_of("BERT"), PAIR[0], "surprise")
+    same = notebook.swaps(encoder_of("BERT"), PAIR[0], PAIR[0], word="bank")  # no way to go, so no share of it
+    assert same["params"][0]["value"] == [{"layer": 0, "head": 0}]
+
+
 @pytest.mark.slow
 def test_steps_draws_the_words_row_of_each_step_behind_buttons(encoder, plain):
     chart = notebook.steps(encoder, *WADED[:2], "waded", layer=3, head=7)
@@ -258,6 +266,30 @@ def test_the_reports_tables_are_drawn(plain):
     together = notebook.leading_together(curve, "bank")
     assert numbers(together, "share") == [0.1, 0.2, 0.0, 0.1]
     assert texts(together, "legend-label") == ["leading", "random"]
+
+
+def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
+    encoder, report, at = encoder_of("BERT"), report_of(["bank", "bat", "all"]), {"layer": 0, "head": 1}
+    curve = pd.DataFrame({"word": "bank", "k": [1, 2], "leading": [0.1, 0.2], "random": [0.0, 0.1]})
+    figures = {
+        "attention": notebook.attention(encoder, PAIR[0], 0, 1, DARK),
+        "two_sentences": notebook.two_sentences(encoder, *PAIR, **at, theme=DARK),
+        "all_heads": notebook.all_heads(encoder, PAIR[0], theme=DARK),
+        "steps": notebook.steps(encoder, *PAIR, **at, theme=DARK),
+        "removals": notebook.removals(encoder, *PAIR, theme=DARK),
+        "swaps": notebook.swaps(encoder, *PAIR, theme=DARK),
+        "handed_over": notebook.handed_over(encoder, PAIR[0], "bank", 0, 1, DARK),
+        "brought_in": notebook.brought_in(report, theme=DARK),
+        "sources": notebook.sources(report, 7, 0, 1, DARK),
+        "reliability": notebook.reliability(report, DARK),
+        "leading_together": notebook.leading_together(curve, "bank", DARK),
+        "parting": notebook.parting(encoder, *PAIR, theme=DARK),
+    }
+    assert set(figures) == {name for name in OWN if name[0] != "_"}
+    light, dark = (set(re.findall("#[0-9a-f]{6}", str(theme))) for theme in (LIGHT, DARK))
+    for name, spec in figures.items():
+        colors = set(re.findall("#[0-9a-f]{6}", json.dumps(spec, default=float)))
+        assert DARK.background in colors and not colors & (light - dark), name
 
 
 @pytest.mark.slow
