@@ -13,7 +13,6 @@ from itertools import combinations
 
 import pandas as pd
 import torch
-from captum.attr import IntegratedGradients
 from torch import Tensor
 
 from selfattn.analysis.attention_rollout import rollout
@@ -122,6 +121,8 @@ def agreement(values: dict[str, Tensor]) -> pd.DataFrame:
 
 def _integrated_gradients(encoder: Encoder, ids: Tensor, empty: Tensor, number: Callable[..., Tensor]) -> Tensor:
     """(n,) per token: the gradient along the straight way from the blanked embeddings to the real ones, summed up."""
+    from captum.attr import IntegratedGradients  # not at the top: All heads would wait for it, and for its matplotlib
+
     # The embeddings themselves are the input: a hook on the shared model would change other visitors' passes.
     table = encoder.model.get_input_embeddings()
     real, baseline = table(ids).detach(), table(empty).detach()
