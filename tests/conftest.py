@@ -25,26 +25,23 @@ from tests.fuzz.summary import pytest_terminal_summary  # noqa: F401  (counts th
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser test that fails runs once more, and the summary says so: a machine's load can swallow a click."""
+    """Browser tests run first: they wait much. One that fails runs once more, as a machine's load can swallow a click."""
+    items.sort(key=lambda item: "browser" not in item.nodeid)
     for item in items:
         if "browser" in item.keywords:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
-LONGEST = "eight_jobs", "heads", "learn"  # half of the browser's time
-
-
-class BrowserInTwo(LoadFileScheduling):
-    """A file's tests run in one process, the browser's in two, with one Chromium and one server each: in one they'd end last."""
+class BrowserInOne(LoadFileScheduling):
+    """A file's tests run in one process, and all the browser's in one: one Chromium, one server, beside two that compute."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = super()._split_scope(nodeid)
-        return f"browser, {any(name in file for name in LONGEST)}" if "browser" in nodeid else file
+        return "browser" if "browser" in nodeid else super()._split_scope(nodeid)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BrowserInTwo:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BrowserInOne:
     """What `-n 3` hands the tests out by."""
-    return BrowserInTwo(config, log)
+    return BrowserInOne(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -122,11 +122,12 @@ def test_a_link_and_the_bare_address_open_the_same(page, server):
     link = page.evaluate("navigator.clipboard.readText()")
     assert link == f"{server}/?example=crane"
     expected = visitor.readings
-    fresh = page.context.browser.new_context().new_page()  # of a browser that was never here
+    page.evaluate("localStorage.clear()")
+    page.context.clear_cookies()  # from here on the browser was never here
+    fresh = page.context.new_page()
     for address, readings in ((link, expected), (server, bare)):
         open_page(fresh, address)
         eventually(fresh, lambda readings=readings: fresh.locator("[data-testid=stText]").all_inner_texts() == readings)
-    fresh.context.close()
 
 
 def test_all_heads_swapped(page, server, encoder):

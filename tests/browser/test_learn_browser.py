@@ -10,7 +10,7 @@ from tests.browser.conftest import eventually, open_page, wait_for_address, wait
 
 pytestmark = pytest.mark.browser
 SLUGS = list(STOPS)
-SOME = ["soft-lookup", "worked-example", "real-head"]  # the first, one in the middle, the last
+SOME = [SLUGS[0], SLUGS[-1]]  # the first and the last
 
 
 def painted(page: Page) -> int:

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -205,6 +206,28 @@ def test_the_tokens_that_hand_it_over_are_those_of_the_chosen_sentence_and_head(
     drawn = next(mark(chart, "bar") for chart in charts(at) if any(each.kind == "bar" for each in chart))
     assert drawn.values("x") == pytest.approx(found["share"].tolist(), abs=1e-5)
     assert drawn.labels("y") == found["text"].tolist()
+
+
+def test_a_ticked_row_is_sentence_a_of_the_main_view_beside_one_of_another_sense(at, monkeypatch):
+    dataframe = view.st.dataframe
+
+    def ticked(frame, **named):  # the test driver can't tick a row
+        event = dataframe(frame, **named)
+        return SimpleNamespace(selection=SimpleNamespace(rows=[1])) if "on_select" in named else event
+
+    monkeypatch.setattr(view.st, "dataframe", ticked)
+    at = _set(at, "sense_word", "bat")
+    second = at.dataframe[0].value.iloc[1]
+    assert f"A: {second['sentence']}\nB: " in texts(at)
+    links = [link.proto.label for link in at.get("page_link")]
+    assert "The word in two sentences" in links and "Inside a head" in links
+    at = at.switch_page("pages/explore/two_sentences/page.py").run()
+    assert not at.exception
+    a, b, control = (at.text_input(key=key).value for key in "abc")
+    sense = view.labelled().query("word == 'bat'").set_index("sentence")["sense"]
+    assert a == second["sentence"] != control
+    assert sense[b] != sense[a] == sense[control]
+    assert 'Where does "bat" get its meaning?' in [heading.value for heading in at.subheader]
 
 
 def test_an_encoder_that_is_shown_only_says_what_is_missing(at, tmp_path, monkeypatch):
