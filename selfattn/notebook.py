@@ -269,7 +269,7 @@ def _first(frame: pd.DataFrame, measure: str, chosen: str) -> Head:
     if chosen and chosen not in set(frame["name"]):
         raise ValueError(f"Expected a head from {frame['name'].iloc[0]} to {frame['name'].iloc[-1]}, got {chosen!r}.")
     row = frame[frame["name"] == chosen] if chosen else frame.nlargest(1, measure)
-    return Head(*next(row[["layer", "head"]].itertuples(index=False))) if len(row) else Head(0, 0)
+    return Head(*next(row[["layer", "head"]].itertuples(index=False)))
 
 
 def _sides(

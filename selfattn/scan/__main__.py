@@ -131,7 +131,7 @@ def _listed(file: str | None) -> list[str]:
     if file is None:
         return []
     try:
-        words = [line.strip() for line in Path(file).read_text("utf-8-sig").splitlines() if line.strip()]
+        words = [line for line in Path(file).read_text("utf-8-sig").splitlines() if line.strip()]
     except UnicodeDecodeError:
         raise InputError(f"{file} is not valid UTF-8. Save it as UTF-8.") from None
     if not words:

@@ -45,6 +45,8 @@ def test_the_index_leads_to_a_page_a_pair(site):
     for pair in PAIRS[:2]:
         assert pair.first in index.text and pair.second in index.text
     assert "One head makes a quarter of the difference." in index.text
+    assert "Where 2 words get their meaning" in index.text
+    assert "Encoder: sentence-transformers/all-MiniLM-L6-v2. Every head is recomputed" in index.text
     bank = Elements((folder / "bank.html").read_text("utf-8"))
     assert [name for name, _ in bank.found].count("img") == 4
     assert "script" not in {name for name, _ in index.found + bank.found}
@@ -83,6 +85,8 @@ def test_a_page_holds_its_own_pairs_numbers(encoder, site):
     maps = [word_map(encoding, encoding.weights(*leading)) for encoding in encodings[:2]]
     said = [f"In {name}: {largest_cell(own.matrix.numpy(), own.labels)}" for name, own in zip("AB", maps)]
     assert " ".join(said) in elements.text
+    assert f'moves "bat" furthest: {numbers.share(float(swapped.share.max()))} of the way' in elements.text
+    assert 'it gives 0.36 of its attention to "cave" in A and 0.16 to "ball" in B' in elements.text
 
 
 @pytest.mark.slow

@@ -535,7 +535,7 @@ def corpus(path):
 
 def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsys, encoder):
     text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
-    (tmp_path / "words.txt").write_text("\ufeffRiver\n\n", "utf-8")
+    (tmp_path / "words.txt").write_text("\ufeff Lake\n\nRiver \n", "utf-8")
     more = [
         "--word",
         "bank",
@@ -550,7 +550,7 @@ def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsy
     said = capsys.readouterr().err
     assert "4 rows, 1 rejected (see rejects.csv), 1 empty line(s) skipped, 1 text(s) without any of the words" in said
     found = read_scan(output)
-    assert found.finished and found.measured == ((0, 10), (5, 7)) and found.words == ("bank", "river")
+    assert found.finished and found.measured == ((0, 10), (5, 7)) and found.words == ("bank", "lake", "river")
     frame = found.frame()
     places = [(0, "bank", 4), (0, "river", 16), (2, "Bank", 2), (2, "bank", 16), (4, "river", 2)]
     assert list(zip(frame["row"], frame["word"], frame["start"])) == places
@@ -601,7 +601,7 @@ def test_heads_that_do_not_exist_and_words_that_are_none_are_status_2(tmp_path, 
     (tmp_path / "empty.txt").write_text("\n")
     (tmp_path / "latin.txt").write_bytes(b"b\xe4nk\n")
     for more, message in {
-        ("--word", "bank", "--heads", "L6H0,L0H1"): "has no L6 H0: its heads are L0 H0 to L5 H11",
+        ("--word", "bank", "--heads", "L6H0,L0H1"): "has no L6 H0: its heads are L0 H0 to L5 H11. Change --heads.",
         ("--word", "bank", "--heads", "L0H12"): "has no L0 H12",
         ("--word", "New York"): "Expected one word to search for, got 'New York' (2 words or signs)",
         ("--words", str(tmp_path / "empty.txt")): "has no words",

@@ -7,11 +7,12 @@ import pyarrow as pa
 import pytest
 import torch
 
-from selfattn import Word, load_encoder, words
+from selfattn import Head, Word, load_encoder, words
 from selfattn.analysis.measures import entropy, special_share
 from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.encoder import Located, Tokens
 from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.scan import measure as scan_measure
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
 
@@ -87,6 +88,16 @@ def test_the_start_is_the_words_own_even_where_its_token_begins_with_the_space_b
     located = Located(tokens, (Word("The", 0, 1), Word("bank", 1, 2), Word(".", 2, 3)), (1,))
     assert located.start(1) == 4
     assert located.start(0) == 0
+
+
+def test_of_chosen_heads_their_own_layers_alone_are_computed(encoder, monkeypatch):
+    asked, word_rows = [], scan_measure.word_rows
+    monkeypatch.setattr(scan_measure, "word_rows", lambda *given: asked.append(given[0]) or word_rows(*given))
+    table, _ = measured(encoder, rows_of(SENTENCES[:1]), heads=[Head(0, 10), Head(5, 7)])
+    every, _ = measured(encoder, rows_of(SENTENCES[:1]))
+    assert len(asked) == 2 + 6
+    chosen = [every["top_weight"][0].as_py()[place] for place in (10, 5 * 12 + 7)]
+    assert table["top_weight"][0].as_py() == pytest.approx(chosen, abs=1e-6)
 
 
 def test_senses_and_bad_rows(encoder):

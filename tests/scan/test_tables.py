@@ -172,12 +172,14 @@ def test_a_file_that_changes_between_the_plan_and_the_reading_is_refused(tmp_pat
 
 def test_odd_lines_of_json(tmp_path):
     path = tmp_path / "table.jsonl"
-    path.write_bytes(b'{"sentence": "The bank.", "word": "bank"}\nnot json\n[1]\n{"word": 3}\n{"sentence": "\xe4"}\n')
+    path.write_bytes(
+        b'{"sentence": "The bank.", "word": "bank"}\nnot json\n[1]\n{"word": 3, "text": "A bank."}\n{"sentence": "\xe4"}\n'
+    )
     rows = read(path)
     assert rows[0][3:7] == ("The bank.", "bank", None, None)
     assert "JSON" in rows[1].problem
     assert "object" in rows[2].problem
-    assert rows[3].word == 3
+    assert (rows[3].word, rows[3].sentence) == (3, None)  # a text is a sentence only where words are searched for
     assert "UTF-8" in rows[4].problem
 
 
@@ -218,8 +220,8 @@ def test_any_bytes_under_a_header_read_the_same_whole_and_in_pieces(tmp_path_fac
 TEXTS = [
     "The Bank of the river.",
     "",
-    "No such thing; embankments.",
-    "A bank, a BANK and a river\u2019s mouth",
+    "No such thing; embankments, a river\u2019s mouth.",
+    "A Bank, a BANK, and no stream",
     "Bank-rate. Bankers.",
 ]
 
