@@ -78,6 +78,51 @@ def _part(chart: Spec) -> Spec:
     return inline({key: value for key, value in chart.items() if key not in ("datasets", *_WHOLE)})
 
 
+CHOICE = "choice"  # the dataset of one row with what `steady` takes out of a spec
+
+
+def steady(spec: Spec, reading: str) -> Spec:
+    """The chart with all that another head changes among its records: the ends of scales, the title, a filter's value.
+
+    A page lays a chart out anew when its spec changes; when only its records do, it moves the marks, and what a visitor has
+    set in the chart stays. reading: the chart's text alternative, which goes the same way: an unseen mark's description.
+    """
+    choice: dict[str, Any] = {"reading": reading}
+    datasets, domains = dict(spec.get("datasets", {})), {}
+
+    def now(value: Any) -> str:
+        choice[name := f"value{len(choice)}"] = value
+        return f"data('{CHOICE}')[0].{name}"
+
+    def moved(part: Any) -> Any:
+        if isinstance(part, list):
+            return [moved(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        if part.keys() == {"values"}:
+            datasets[name := f"rows{len(datasets)}"] = part["values"]
+            return {"name": name}
+        if part.keys() == {"field", "equal"}:
+            return f"datum.{part['field']} === {now(part['equal'])}"
+        part = {key: moved(value) for key, value in part.items() if key != "datasets"}
+        domain, title = part.get("domain"), part.get("title")
+        if domain and all(isinstance(end, int | float) for end in domain):
+            if tuple(domain) not in domains:  # layers that share a scale must say the same
+                domains[tuple(domain)] = [{"expr": now(end)} for end in domain]
+            part["domain"] = domains[tuple(domain)]
+        if (
+            isinstance(title, dict) and title.get("text") and isinstance(title["text"], str)
+        ):  # an empty one takes no room
+            part["title"] = {**title, "text": {"expr": now(title["text"])}}
+        return part
+
+    whole = first = moved(spec)
+    while "layer" not in first:
+        first = first.get("vconcat", first.get("hconcat"))[0]
+    first["layer"].append(marks("text", {"description": nominal("reading")}, CHOICE, opacity=0))
+    return {**whole, "datasets": {**datasets, CHOICE: [choice]}}
+
+
 # Its parts
 
 

@@ -77,4 +77,3 @@ class Choice:
 def choose_head(head: Head) -> None:
     """Make this the chosen head: for the callbacks of charts and buttons."""
     st.session_state.head = str(head)
-    st.session_state.choices = st.session_state.get("choices", 0) + 1

@@ -13,7 +13,7 @@ import pyarrow as pa
 import streamlit as st
 
 from selfattn.charts.theme import DARK, LIGHT, Theme
-from selfattn.charts.vega import Spec, drawn_frame, drawn_title
+from selfattn.charts.vega import Spec, drawn_frame, drawn_title, steady
 from selfattn.dashboard.choice import Choice, Pair, choose_head
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -132,6 +132,7 @@ def show_chart(
     heads: bool = False,
     pick: Callable[[dict[str, Any]], None] | None = None,
     one_head: bool = True,
+    follows: bool = False,
     visible: bool = True,
     name: str = "",
     sentence: str = "",
@@ -143,7 +144,8 @@ def show_chart(
     it the chosen one. pick: what a click does with what it picks. A chart of either needs a key. one_head=False: it doesn't
     show the page's chosen head, so its files name none (nor do those of a chart of all heads); sentence: the only one ("A")
     that it shows. name and table are for "Download": what the picture is called where it has no title, and its numbers
-    where the spec doesn't hold them as records.
+    where the spec doesn't hold them as records. follows: another head changes only its numbers, which the browser then moves
+    in the picture that stands there; it is called by its name, and the caption is read at its first mark.
     """
     text = name or drawn_title(spec) or caption
     short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
@@ -152,17 +154,31 @@ def show_chart(
     )
     on_select: Any = "ignore"
     if heads or pick:
-        # A new key after each choice made elsewhere: a chart that still holds a click ignores the next click on that head.
-        key = f"{key}-{st.session_state.get('choices', 0)}"
+        key = _clickable(key, heads)
         on_select = lambda: _choose_clicked(key, pick)  # noqa: E731
-    st.vega_lite_chart(_with_tables(spec), theme=None, key=key, on_select=on_select, width="content", alt=caption)
+    sent, alt = (steady(spec, caption), short) if follows else (spec, caption)
+    st.vega_lite_chart(_with_tables(sent), theme=None, key=key, on_select=on_select, width="content", alt=alt)
     if visible:
         say(caption)
 
 
+def _clickable(key: str, heads: bool) -> str:
+    """The key, a new one where the chart still holds a click on a head that isn't shown: it would ignore the next one on it."""
+    state = st.session_state
+    state.setdefault("choices", 0)
+    held = state.get(f"{key}-{state.choices}", {}).get("selection", {}).get("pick")
+    if heads and held and _picked_head(held) != this_page().head:
+        state.choices += 1
+    return f"{key}-{state.choices}"
+
+
+def _picked_head(picked: list[dict[str, Any]]) -> Head:
+    return Head(int(picked[0]["layer"]), int(picked[0]["head"]))
+
+
 def _choose_clicked(key: str, choose: Callable[[dict[str, Any]], None] | None) -> None:
     if picked := st.session_state[key].selection.get("pick"):  # empty after a click beside the heads
-        choose(picked[0]) if choose else choose_head(Head(int(picked[0]["layer"]), int(picked[0]["head"])))
+        choose(picked[0]) if choose else choose_head(_picked_head(picked))
 
 
 def note_figure(name: str, figure: Figure, first: bool = False) -> None:

@@ -233,7 +233,9 @@ def _pick_word(encoder: Encoder, shared: Sequence[str], example: str | None, whe
 
 def choose_word(text: str, number: int, sentence: str) -> None:
     """Make this the word, the number-th of its kind in a sentence: for the callbacks of charts."""
-    st.session_state.update({"word": text, f"at_{sentence.lower()}": number, "word_chosen": True})
+    state = st.session_state
+    state.update({"word": text, f"at_{sentence.lower()}": number, "word_chosen": True})
+    state.choices = state.get("choices", 0) + 1  # a chart that holds a click ignores the next one on the same word
 
 
 def _pick_control(encoder: Encoder, fields, where, default: str, word: str) -> Occurrence | None:

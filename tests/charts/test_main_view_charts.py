@@ -1,19 +1,23 @@
 """The main view's own pictures: the way between two vectors, the six steps as one figure, A against B."""
 
 import math
+from collections import Counter
 
 import pandas as pd
 import pytest
 import torch
-from vl_convert import vegalite_to_svg
+from vl_convert import vegalite_to_scenegraph, vegalite_to_svg
 
 from selfattn import attend
 from selfattn.captions.attention import only_one_has
 from selfattn.charts.butterfly import butterfly
-from selfattn.charts.head_map import head_map
+from selfattn.charts.head_map import head_map, outlined
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.kernel_steps import PALE, STEPS, UNCHANGED, code_lines, kernel_steps, title
 from selfattn.charts.theme import DARK, LIGHT, THEMES
+from selfattn.charts.vega import steady
 from selfattn.charts.way import way
+from selfattn.charts.word_strip import word_strip
 from selfattn.frames import against_frame, context_columns, heads_frame, most_attended, steps_frame, strip_frame
 from tests.charts.conftest import HEAD, LAYER
 from tests.charts.scene import drawn, on_ramp, same_color, texts
@@ -45,6 +49,46 @@ def test_a_point_beyond_the_ends_is_inside_the_picture(share):
     spec = way("crane", share, LIGHT)
     (moved,) = [item for item in drawn(spec, "symbol") if item.get("fill") == LIGHT.ink]
     assert 0 < moved["x"] < spec["width"]
+
+
+# A picture that stays while another head is chosen
+
+
+def every_mark(spec):
+    """All that Vega lays out, axes, legends and titles too: kind, role, and the item without what is inside it."""
+    found = []
+
+    def walk(node):
+        for item in node.get("items", []):
+            own = {key: value for key, value in item.items() if key != "items"}
+            found.append((node.get("marktype"), node.get("role"), repr(sorted(own.items(), key=str))))
+            walk(item) if node.get("marktype") != "group" else [walk(inner) for inner in item.get("items", [])]
+
+    walk(vegalite_to_scenegraph(spec)["scenegraph"])
+    return Counter(found)
+
+
+def test_a_steady_chart_draws_the_same_marks_and_one_unseen_that_says_the_reading(followed, sides):
+    words = pd.concat([strip_frame(s.encoding, s.weights[s.word.start], s.word, name) for name, s in sides.items()])
+    heads = heads_frame(share=torch.linspace(-0.2, 0.4, 6).view(2, 3))
+    for spec in (
+        kernel_steps(*followed, LIGHT),
+        word_strip(words, LIGHT, pick=True),
+        outlined(head_map(heads, "share", LIGHT, ""), "L1 H2"),
+        heatmap(torch.eye(3) * 0.4, ["a", "b", "c"], LIGHT, marked=[1], title="A   L1 H2"),
+    ):
+        before, after = every_mark(spec), every_mark(steady(spec, "what is to be seen"))
+        assert before.total() > 20 and not before - after
+        (unseen,) = [item for kind, _, item in after - before if kind == "text"]
+        assert "'what is to be seen'" in unseen and "('opacity', 0)" in unseen and "('text'" not in unseen
+
+
+def test_steady_charts_of_two_heads_differ_in_their_records_only(followed):
+    steps, context = followed
+    one = steady(kernel_steps(steps, context, LIGHT), "one head")
+    other = steady(kernel_steps(steps.assign(value=steps["value"] * 3), context, LIGHT), "another")
+    assert one.pop("datasets") != other.pop("datasets")
+    assert one == other
 
 
 # The six steps

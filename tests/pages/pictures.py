@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
+NOW = r"data\('choice'\)\[0\]\.(\w+)"  # a value that travels among the records (charts.vega.steady)
+
 
 @dataclass
 class Mark:
@@ -34,7 +36,7 @@ class Mark:
 
 def charts(at):
     """The marks of every chart on the page, in order; a picture of several steps is one chart a step."""
-    return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart.proto)]
+    return [marks for chart in at.get("vega_lite_chart") for marks in _marks(chart)]
 
 
 def mark(chart, kind):
@@ -78,9 +80,27 @@ def same(drawn, expected, abs_=1e-6):
     return np.shape(drawn) == np.shape(expected) and np.allclose(drawn, expected, atol=abs_)
 
 
-def _marks(proto):
-    spec = json.loads(proto.spec)
-    tables = {each.name: convert_arrow_bytes_to_pandas_df(each.data.data) for each in proto.datasets}
+def spec_of(chart):
+    """The spec that was sent, each value that travels among the records in its place."""
+    choice = _tables(chart.proto).get("choice")
+
+    def settle(part):
+        if isinstance(part, list):
+            return [settle(one) for one in part]
+        if isinstance(part, dict):
+            value = re.fullmatch(NOW, str(part.get("expr")))
+            return choice[value[1]].item() if value else {key: settle(one) for key, one in part.items()}
+        return re.sub(NOW, lambda name: repr(choice[name[1]].item()), part) if isinstance(part, str) else part
+
+    return settle(json.loads(chart.proto.spec))
+
+
+def _tables(proto):
+    return {each.name: convert_arrow_bytes_to_pandas_df(each.data.data) for each in proto.datasets}
+
+
+def _marks(chart):
+    spec, tables = spec_of(chart), _tables(chart.proto)
     first = spec.get("vconcat", [{}])[0]
     return [list(_layers(step, {}, None, tables)) for step in first.get("hconcat") or first.get("concat") or [spec]]
 

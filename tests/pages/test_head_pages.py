@@ -25,6 +25,7 @@ from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
 
 from .conftest import APP, open_page
+from .pictures import spec_of
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +49,7 @@ def codes(at):
 
 
 def specs(at):
-    return [json.loads(chart.proto.spec) for chart in at.get("vega_lite_chart")]
+    return [spec_of(chart) for chart in at.get("vega_lite_chart")]
 
 
 def titles(at):

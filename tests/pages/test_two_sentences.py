@@ -16,6 +16,7 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.words import find
 from tests.pages.conftest import APP
+from tests.pages.pictures import spec_of
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +30,7 @@ def errors(at):
 
 
 def specs(at):
-    return [json.loads(chart.proto.spec) for chart in at.get("vega_lite_chart")]
+    return [spec_of(chart) for chart in at.get("vega_lite_chart")]
 
 
 def chosen_head(at):
@@ -105,6 +106,46 @@ def test_choosing_a_head_changes_the_readings_and_the_outline(main_view):
         text.startswith("Head 7 of layer 3 is shown. Head 7 of layer 5 matters most here (25 %).") for text in texts(at)
     )
     assert any("datum.name === 'L3 H7'" in json.dumps(spec) or '"L3 H7"' in json.dumps(spec) for spec in specs(at))
+
+
+def test_another_head_changes_the_records_of_the_pictures_and_nothing_else(main_view):
+    """A browser lays out anew what has another spec, key or text alternative."""
+
+    def sent(at):
+        charts = [chart.proto for chart in at.get("vega_lite_chart")]
+        records = [[held.data.data for held in chart.datasets] for chart in charts]
+        return [(chart.id, chart.spec) for chart in charts], records, [chart.alt for chart in charts]
+
+    spec, records, alt = sent(main_view.select_slider(key="head").set_value("L3 H7").run())
+    other_spec, other_records, other_alt = sent(main_view.select_slider(key="head").set_value("L1 H2").run())
+    assert other_spec == spec and other_alt == alt
+    assert [one != other for one, other in zip(records, other_records)] == [False, True, False, True, True, True, True]
+
+
+def test_a_picture_that_stays_says_what_is_to_be_seen_in_it(main_view):
+    """Its text alternative may not change with the head, so the reading is the description of a mark."""
+    at = main_view.select_slider(key="head").set_value("L3 H7").run()
+    strip = at.get("vega_lite_chart")[1].proto
+    assert strip.alt == 'what "bank" attends to'
+    (reading,) = (frame["reading"].item() for frame in frames(strip) if "reading" in frame)
+    assert reading.startswith('In L3 H7, "bank" gives most weight')
+
+
+def test_a_head_whose_click_is_still_held_can_be_clicked_again(main_view):
+    """A chart that holds a click sends nothing for the next one on the same head, so it is made anew."""
+
+    def key(at):
+        return next(chart.proto.id for chart in at.get("vega_lite_chart") if "-map-" in chart.proto.id)
+
+    before = key(main_view)
+    at = main_view.select_slider(key="head").set_value("L3 H7").run()
+    assert key(at) == before
+    at.session_state[before.rsplit("-", 3)[-1]] = None
+    name = "map-" + before.rsplit("-", 1)[1]
+    at.session_state[name] = {"selection": {"pick": [{"layer": 3, "head": 7}]}}
+    assert key(at.run()) == before
+    at = at.select_slider(key="head").set_value("L3 H8").run()
+    assert not at.exception and key(at) != before
 
 
 @pytest.mark.parametrize(("measure", "field"), [("swap", "share"), ("control", "control_share"), ("removal", "effect")])
@@ -408,14 +449,14 @@ def test_a_word_that_stands_101_times_has_a_list_to_choose_from():
     assert this_word(at) == 101
 
 
+def frames(proto):
+    return [convert_arrow_bytes_to_pandas_df(held.data.data) for held in proto.datasets]
+
+
 def this_word(at):
     """The number of the chosen word among the words of A."""
-    frame = next(
-        convert_arrow_bytes_to_pandas_df(held.data.data)
-        for chart in at.get("vega_lite_chart")
-        for held in chart.proto.datasets
-        if "chosen" in convert_arrow_bytes_to_pandas_df(held.data.data)
-    )
+    charts = at.get("vega_lite_chart")
+    frame = next(frame for chart in charts for frame in frames(chart.proto) if "chosen" in frame)
     words = frame[(frame["sentence"] == "A") & ~frame["special"].astype(bool)]
     return int(words["chosen"].to_numpy().nonzero()[0][0]) + 1
 

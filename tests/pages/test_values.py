@@ -299,7 +299,7 @@ def test_attributions_are_asked_about_the_words_own_direction(visit, encoder, si
 def test_the_main_views_pictures(visit, encoder, sides):
     at, record = visit("", map="control", view="model's own", swap="Swap all heads")
     strip = figure(record, 'what "riverbanks" attends to').table()
-    steps = figure(record, "the steps of L3 H7")
+    steps = figure(record, "the steps of the head")
     for name in ("A", "B"):
         encoding, word = sides[name]
         row = encoding.weights(*HEAD)[list(word.positions)].mean(0)

@@ -58,7 +58,7 @@ def show_steps(choice: Choice) -> None:
         + meanings,
     )
     with st.container(key="steps"):  # scrolls sideways in a narrow window
-        show_chart(chart, reading, name=f"the steps of {head}", table=lambda: pd.DataFrame(whole))
+        show_chart(chart, reading, follows=True, name="the steps of the head", table=lambda: pd.DataFrame(whole))
 
 
 def _steps(choice: Choice, theme: Theme) -> tuple[Spec, str, dict[str, list], str]:

@@ -52,7 +52,7 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> None:
     st.markdown(f"**2  {title}**", help=HELP)
     chart, pick = word_strip(frame, current_theme(), pick=True), partial(_choose_word, pair, frame)
     show_chart(
-        chart, words.most_weight(frame, pair.word, str(head)), key="strip", pick=pick, visible=False,
+        chart, words.most_weight(frame, pair.word, str(head)), key="strip", pick=pick, follows=True, visible=False,
         name=f'what "{pair.word}" attends to', table=lambda: pd.DataFrame(frame),
     )  # fmt: skip
     if every is None and isinstance(every := _every(encoder, pair), PairInterchange):
@@ -134,7 +134,7 @@ def _show_map(choice: Choice, every: PairInterchange) -> None:
         same = None if pair.control is None else _cosine(pair, pair.control)
         reading = f"{captions.removal(frame, name, pair.word, _cosine(pair, pair.second), same)} {reading}".rstrip()
     show_chart(
-        outlined(chart, name), reading, key="map", heads=True, name=f"all heads: {measure}",
+        outlined(chart, name), reading, key="map", heads=True, follows=True, name=f"all heads: {measure}",
         visible=measure != "swap" or encoder.dtype in captions.NOISE,  # else the words above say it already
     )  # fmt: skip
 

@@ -68,7 +68,7 @@ def _show_both(choice: Choice, source: str, options: MapOptions) -> Figures:
             title = f"what each word attends to in {name}" + ("" if source == SCRATCH else f", {source}")
             visible = source != SCRATCH or view.step > 1
             table = partial(weights_frame, view.matrix, view.labels)
-            show_chart(chart, reading, visible=visible, name=title, sentence=name, table=table)
+            show_chart(chart, reading, follows=True, visible=visible, name=title, sentence=name, table=table)
             png_button(name, chart, title)
     if not options.special:
         say(captions.hidden_weight({name: view.hidden for name, view in views.items()}))
