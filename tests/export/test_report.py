@@ -56,6 +56,12 @@ def test_text_is_escaped_and_nothing_is_fetched_or_run(view):
     assert HOSTILE.replace("\x07", "\ufffd") in elements.text
 
 
+def test_an_index_escapes_what_it_lists():
+    elements, shown = Elements(report.entry(HOSTILE, HOSTILE, [HOSTILE], HOSTILE)), HOSTILE.replace("\x07", "\ufffd")
+    assert [name for name, _ in elements.found] == ["h2", "a", "p", "bdi", "p"]
+    assert dict(elements.found)["a"] == {"href": shown} and elements.text == shown * 3
+
+
 def test_pictures_have_a_text_alternative_and_tables_say_what_they_leave_out(view):
     page = report.html(view)
     elements = Elements(page)
