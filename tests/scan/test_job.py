@@ -186,7 +186,7 @@ def test_killed_again_and_again_no_row_is_lost_and_none_comes_twice(tmp_path, ti
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
         parts = len(list(output.glob("parts/*.parquet")))
         while process.poll() is None and len(list(output.glob("parts/*.parquet"))) < parts + 2:
-            time.sleep(0.002)
+            time.sleep(0.01)
         if process.poll() is not None:
             break
         os.kill(process.pid, signal.SIGKILL)
