@@ -1,6 +1,6 @@
 """A class: fifty real sessions at one server, half of them on the same example: seconds of each action, and memory.
 
-    python -m benchmarks.soak [--visitors 50] [--minutes 10] [--thought 4]
+    python -m benchmarks.soak [--visitors 50] [--minutes 10] [--thought 4] [--greedy 0]
 
 Its table goes to RESULTS.md. The server and its visitors share the machine. What is left in memory once all have gone is
 measured where the visitors stayed for at least as long as the server remembers them.
@@ -30,16 +30,27 @@ def main() -> None:
     parser.add_argument(
         "--thought", type=float, default=4.0, help="seconds between two actions of a visitor, on average"
     )
+    parser.add_argument(
+        "--greedy", type=int, default=0, help="visitors who ask for the costliest thing without a pause"
+    )
     options = parser.parse_args()
+    section = _section(options, *_run(options, 0))
+    if options.greedy:  # once without them and once with
+        section = f"{section}\nWith {options.greedy} greedy:\n\n{_run(options, options.greedy)[0].table()}\n"
+    print(section)
+    keep(section)
+
+
+def _run(options: argparse.Namespace, greedy: int) -> tuple[Soak, str]:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log")
         with warm_server(log) as (address, pid):
-            found = soak(address, pid, options.visitors, options.minutes * 60, options.thought)
+            found = soak(address, pid, options.visitors, options.minutes * 60, options.thought, greedy=greedy)
             left = _memory_left(address, pid) if options.minutes * 60 >= REMEMBERED else ""
         found.trouble.extend(trouble_in(log))
-    section = _section(found, left, options.visitors, options.minutes, options.thought)
-    print(section)
-    keep(section)
+    if found.trouble:
+        print(*found.trouble, sep="\n")
+    return found, left
 
 
 def _memory_left(address: str, pid: int) -> str:
@@ -49,15 +60,17 @@ def _memory_left(address: str, pid: int) -> str:
     return f" {REMEMBERED:.0f} s after all have left: {psutil.Process(pid).memory_info().rss / 1e6:.0f} MB."
 
 
-def _section(found: Soak, left: str, visitors: int, minutes: float, thought: float) -> str:
+def _section(options: argparse.Namespace, found: Soak, left: str) -> str:
     limits = "".join(f"{name}={value} " for name, value in sorted(os.environ.items()) if name.startswith("SELFATTN_"))
-    command = f"{limits}python -m benchmarks.soak --visitors {visitors} --minutes {minutes:g} --thought {thought:g}"
-    end = minutes * 60
+    greedy = f" --greedy {options.greedy}" if options.greedy else ""
+    asked = f"--visitors {options.visitors} --minutes {options.minutes:g} --thought {options.thought:g}{greedy}"
+    end = options.minutes * 60
     memory = ", ".join(f"{_memory(found, part * end / 5, (part + 1) * end / 5):.0f}" for part in range(5))
     trouble = "none" if not found.trouble else f"{len(found.trouble)}, the first: {found.trouble[0]}"
     return (
-        f"## soak\n\n{made_by(command)}\n\n{visitors} visitors, half of them on the same example, {thought:g} s of thought, "
-        f"the server and all visitors on this machine. Errors: {trouble}. Resident memory: "
+        f"## soak{greedy}\n\n{made_by(f'{limits}python -m benchmarks.soak {asked}')}\n\n{options.visitors} visitors, half of "
+        f"them on the same example, {options.thought:g} s of thought, the server and all visitors on this machine. "
+        f"Errors: {trouble}. Resident memory: "
         f"{found.memory[0][1]:.0f} MB as they come; mean of each fifth of the time: {memory} MB; after the first half it "
         f"changes by {found.growth(end / 2):+.0f} MB an hour.{left}\n\n"
         f"{found.table()}\n"

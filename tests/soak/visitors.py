@@ -1,7 +1,8 @@
 """Many visitors at once, each in a real session of its own, doing mixed work with pauses for thought.
 
 Half of them follow a lesson: all on the first example, they choose heads, open pages and links, and download. The others
-have an example of their own each time they come, and type sentences as well.
+have an example of their own each time they come, and type sentences as well. A greedy one types, without a pause, a text as
+long as the encoder takes, each time another.
 """
 
 import random
@@ -46,8 +47,10 @@ class Soak:
         return statistics.linear_regression(seconds, mb).slope * 3600
 
 
-def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = 2.0, seed: int = 0) -> Soak:
-    """Let `visitors` sessions work at the server for some time; pid is the server's process."""
+def soak(
+    address: str, pid: int, visitors: int, seconds: float, thought: float = 2.0, seed: int = 0, greedy: int = 0
+) -> Soak:
+    """Let `visitors` sessions work at the server for some time, and `greedy` ones beside them; pid is the server's process."""
     found, stop = Soak(), threading.Event()
     server = psutil.Process(pid)
     threads = [
@@ -58,6 +61,7 @@ def soak(address: str, pid: int, visitors: int, seconds: float, thought: float =
         )
         for number in range(visitors)
     ]
+    threads += [threading.Thread(target=_ask_for_most, args=(address, found, stop), daemon=True) for _ in range(greedy)]
     started = time.monotonic()
     for thread in threads:
         thread.start()
@@ -88,6 +92,18 @@ def _visit(
         except Exception as error:  # whatever it is, the soak has to report it
             found.trouble.append(repr(error))
             stop.wait(1)
+
+
+def _ask_for_most(address: str, found: Soak, stop: threading.Event) -> None:
+    chance = random.Random()
+    try:
+        with Session(address) as session:
+            _note(found, "greedy: open the main view", session.open())
+            while not stop.is_set():
+                text = f"The bank {' '.join(chance.choices(PLACES, k=498))}."
+                _note(found, "greedy: type 500 words", session.set(a=text))
+    except Exception as error:  # as above
+        found.trouble.append(repr(error))
 
 
 def _act(session: Session, chance: random.Random, found: Soak, word: str, often: tuple[int, ...]) -> None:
