@@ -82,7 +82,7 @@ CHOICE = "choice"  # the dataset of one row with what `steady` takes out of a sp
 
 
 def steady(spec: Spec, reading: str) -> Spec:
-    """The chart with all that another head changes among its records: the ends of scales, the title, a filter's value.
+    """A chart of layers, or with such, with all that another head changes among its records: ends of scales, titles, filters.
 
     A page lays a chart out anew when its spec changes; when only its records do, it moves the marks, and what a visitor has
     set in the chart stays. reading: the chart's text alternative, which goes the same way: an unseen mark's description.

@@ -105,7 +105,7 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
     else:
         reading = captions.measure_by_head(frame, measure, unit, str(choice.head))
     reading = f"{reading} {noise}".rstrip()
-    show_chart(chart, reading, key="grid", heads=True, name="all heads", table=lambda: frame)
+    show_chart(chart, reading, key="grid", heads=True, follows=True, name="all heads", table=lambda: frame)
     st.caption(f"{meaning} {'' if unit == 'signed' else 'Mean over the rows of the ordinary tokens.'}")
 
 
