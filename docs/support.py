@@ -200,7 +200,9 @@ The {len(rows)} model types that transformers {version("transformers")} maps to 
 model, each as a tiny checkpoint with random weights, with torch {torch}. Written by `python docs/support.py`.
 
 pyproject.toml allows older ones, from torch 2.11.0 with transformers 5.17.0: with these two the tests of tests/encoders and of
-the kernel passed on 2026-11-22 (746 of 746; over the families a whole pass lies within 3.1e-06 of one in float64).
+the kernel passed on 2026-11-22 (746 of 746; over the families a whole pass lies within 3.1e-06 of one in float64), and those
+of the rest of the library, without pages and browser: 1,491, all but the two that hold the pins' own lists (this table's
+model types, and which packages are installed).
 
 - {right} are right: recomputed; weights and contexts within 1e-5 of a plain eager pass, the last hidden state within 1e-4
   (of the largest number, where that exceeds 1; more where |query| |key| scale exceeds 16, as float32's rounding of the
