@@ -110,10 +110,9 @@ def steady(spec: Spec, reading: str) -> Spec:
             if tuple(domain) not in domains:  # layers that share a scale must say the same
                 domains[tuple(domain)] = [{"expr": now(end)} for end in domain]
             part["domain"] = domains[tuple(domain)]
-        if (
-            isinstance(title, dict) and title.get("text") and isinstance(title["text"], str)
-        ):  # an empty one takes no room
-            part["title"] = {**title, "text": {"expr": now(title["text"])}}
+        text = title.get("text") if isinstance(title, dict) else None
+        if text and isinstance(text, str):  # an empty one takes no room
+            part["title"] = {**title, "text": {"expr": now(text)}}
         return part
 
     whole = first = moved(spec)
