@@ -104,7 +104,7 @@ def steady(spec: Spec, reading: str) -> Spec:
             return {"name": name}
         if part.keys() == {"field", "equal"}:
             return f"datum.{part['field']} === {now(part['equal'])}"
-        part = {key: moved(value) for key, value in part.items() if key != "datasets"}
+        part = {key: value if key == "config" else moved(value) for key, value in part.items() if key != "datasets"}
         domain, title = part.get("domain"), part.get("title")
         if domain and all(isinstance(end, int | float) for end in domain):
             if tuple(domain) not in domains:  # layers that share a scale must say the same

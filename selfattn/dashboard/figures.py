@@ -132,7 +132,7 @@ def show_chart(
     heads: bool = False,
     pick: Callable[[dict[str, Any]], None] | None = None,
     one_head: bool = True,
-    follows: bool = False,
+    sent: Spec | None = None,
     visible: bool = True,
     name: str = "",
     sentence: str = "",
@@ -144,8 +144,7 @@ def show_chart(
     it the chosen one. pick: what a click does with what it picks. A chart of either needs a key. one_head=False: it doesn't
     show the page's chosen head, so its files name none (nor do those of a chart of all heads); sentence: the only one ("A")
     that it shows. name and table are for "Download": what the picture is called where it has no title, and its numbers
-    where the spec doesn't hold them as records. follows: another head changes only its numbers, which the browser then moves
-    in the picture that stands there; it is called by its name, and the caption is read at its first mark.
+    where the spec doesn't hold them as records. sent: what `followed` made of the same chart and caption.
     """
     text = name or drawn_title(spec) or caption
     short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
@@ -156,10 +155,18 @@ def show_chart(
     if heads or pick:
         key = _clickable(key, heads)
         on_select = lambda: _choose_clicked(key, pick)  # noqa: E731
-    sent, alt = (steady(spec, caption), short) if follows else (spec, caption)
-    st.vega_lite_chart(_with_tables(sent), theme=None, key=key, on_select=on_select, width="content", alt=alt)
+    alt = short if sent else caption
+    st.vega_lite_chart(sent or _with_tables(spec), theme=None, key=key, on_select=on_select, width="content", alt=alt)
     if visible:
         say(caption)
+
+
+def followed(spec: Spec, caption: str) -> Spec:
+    """A chart for `show_chart` to send, of which another head changes only the numbers: the browser moves what stands there.
+
+    It is then called by its name, and the caption is read at its first mark.
+    """
+    return _with_tables(steady(spec, caption))
 
 
 def _clickable(key: str, heads: bool) -> str:

@@ -120,6 +120,8 @@ def test_another_head_changes_the_records_of_the_pictures_and_nothing_else(main_
     other_spec, other_records, other_alt = sent(main_view.select_slider(key="head").set_value("L1 H2").run())
     assert other_spec == spec and other_alt == alt
     assert [one != other for one, other in zip(records, other_records)] == [False, True, False, True, True, True, True]
+    again = sent(main_view.select_slider(key="head").set_value("L3 H7").run())
+    assert again == (spec, records, alt)  # what is kept of a head is sent whole each time
 
 
 def test_a_picture_that_stays_says_what_is_to_be_seen_in_it(main_view):

@@ -17,7 +17,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode, cached_interchange, cached_pooling
 from selfattn.dashboard.choice import Choice, Occurrence
-from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_error, side_by_side
+from selfattn.dashboard.figures import current_theme, followed, literal, say, show_chart, show_error, side_by_side
 from selfattn.dashboard.pickers import binning, pick_map_options, segmented, swaps_are_exact, whole, zoomed
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
@@ -105,7 +105,8 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
     else:
         reading = captions.measure_by_head(frame, measure, unit, str(choice.head))
     reading = f"{reading} {noise}".rstrip()
-    show_chart(chart, reading, key="grid", heads=True, follows=True, name="all heads", table=lambda: frame)
+    sent = followed(chart, reading)
+    show_chart(chart, reading, key="grid", heads=True, sent=sent, name="all heads", table=lambda: frame)
     st.caption(f"{meaning} {'' if unit == 'signed' else 'Mean over the rows of the ordinary tokens.'}")
 
 

@@ -19,7 +19,7 @@ from selfattn.charts.way import way
 from selfattn.charts.word_strip import word_strip
 from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.choice import Choice, Occurrence, Pair
-from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_links, this_page
+from selfattn.dashboard.figures import current_theme, followed, literal, say, show_chart, show_links, this_page
 from selfattn.dashboard.pickers import choose_word, quickly_ranked, segmented, shares_of, swaps_are_exact
 from selfattn.dashboard.stored_report import labelled, stored_report
 from selfattn.encoders.capture import Head
@@ -51,8 +51,9 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> None:
         title = answer.head_title(best, as_far)
     st.markdown(f"**2  {title}**", help=HELP)
     chart, pick = word_strip(frame, current_theme(), pick=True), partial(_choose_word, pair, frame)
+    reading = words.most_weight(frame, pair.word, str(head))
     show_chart(
-        chart, words.most_weight(frame, pair.word, str(head)), key="strip", pick=pick, follows=True, visible=False,
+        chart, reading, key="strip", pick=pick, sent=followed(chart, reading), visible=False,
         name=f'what "{pair.word}" attends to', table=lambda: pd.DataFrame(frame),
     )  # fmt: skip
     if every is None and isinstance(every := _every(encoder, pair), PairInterchange):
@@ -133,8 +134,9 @@ def _show_map(choice: Choice, every: PairInterchange) -> None:
     if measure == "removal":
         same = None if pair.control is None else _cosine(pair, pair.control)
         reading = f"{captions.removal(frame, name, pair.word, _cosine(pair, pair.second), same)} {reading}".rstrip()
+    chart = outlined(chart, name)
     show_chart(
-        outlined(chart, name), reading, key="map", heads=True, follows=True, name=f"all heads: {measure}",
+        chart, reading, key="map", heads=True, sent=followed(chart, reading), name=f"all heads: {measure}",
         visible=measure != "swap" or encoder.dtype in captions.NOISE,  # else the words above say it already
     )  # fmt: skip
 
