@@ -61,3 +61,5 @@ def test_a_click_on_a_word_of_both_sentences_chooses_it(encoder, monkeypatch, se
     monkeypatch.setattr(choice.st, "toast", said.append)
     swaps._choose_word(pair, rows, {"sentence": sentence, "place": place})
     assert state.get("word") == word and state.items() >= at.items() and bool(said) == (word is None)
+    # The strip is made anew: it still holds the click, and would ignore the next one on this word.
+    assert state.get("choices", 0) == (word is not None)
