@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from selfattn.encoders.encoding import Encoding
     from selfattn.encoders.errors import LoadError, NotRecomputable, TextError
     from selfattn.encoders.loading import load_encoder
-    from selfattn.kernel import AttentionTrace, Term, attend
+    from selfattn.kernel import AttentionTrace, attend
+    from selfattn.kernel_inputs import Term
     from selfattn.words import Word
 
 __all__ = [
@@ -42,7 +43,7 @@ _HOMES = {
     "LoadError": "encoders.errors",
     "NotRecomputable": "encoders.errors",
     "Patch": "encoders.capture",
-    "Term": "kernel",
+    "Term": "kernel_inputs",
     "TextError": "encoders.errors",
     "Word": "words",
     "attend": "kernel",

@@ -24,3 +24,19 @@ class OfTables:
 
     def _tables(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if hasattr(value, "columns")}
+
+
+class OfSteps:
+    """The steps of an attention computation: in a line how many queries and keys, and in a notebook each step's shape."""
+
+    def __repr__(self) -> str:
+        shapes = self._shapes()
+        *heads, n_query, n_key = shapes["weights"]
+        d_head = shapes["query"][-1]
+        return f"<AttentionTrace: {''.join(f'{n} x ' for n in heads)}{n_query} queries x {n_key} keys, d_head {d_head}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self)[1:-1], [(name, " x ".join(map(str, of))) for name, of in self._shapes().items()])
+
+    def _shapes(self) -> dict[str, Sequence[int]]:
+        return {name: step.shape for name, step in vars(self).items() if hasattr(step, "shape")}

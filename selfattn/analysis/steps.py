@@ -20,11 +20,13 @@ import torch
 from torch import Tensor
 
 from selfattn.encoders import projections
-from selfattn.encoders.capture import DistanceVectors, LayerRecording, PositionBias
+from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.pair_terms import DistanceVectors, PositionBias, content_to_position, position_to_content
 from selfattn.encoders.projections import Projected, ProjectionsUnknown, project
-from selfattn.kernel import AttentionTrace, Term, add_mask, attend, content_to_position, position_to_content
+from selfattn.kernel import AttentionTrace, add_mask, attend
+from selfattn.kernel_inputs import Term
 
 RECEIVED = "what the model's attention received"
 DOUBLE = "the model's own query and key in double precision"
@@ -237,7 +239,7 @@ def _score_steps(trace: AttentionTrace, recording: LayerRecording, head: int) ->
     add("masked", f"{scaled}{terms} + M", pairs, add_mask)
     add("maximum", r"m_i = \max_j \mathrm{masked}_{ij}", row)
     add("shifted", r"\mathrm{masked}_{ij} - m_i", table)
-    add("powers", r"e^{\,\mathrm{masked}_{ij} - m_i}", table)
+    add("exponentials", r"e^{\,\mathrm{masked}_{ij} - m_i}", table)
     add("total", r"\sum_j e^{\,\mathrm{masked}_{ij} - m_i}", row)
     return steps
 
@@ -274,11 +276,11 @@ def _in_double(trace: AttentionTrace, recording: LayerRecording, head: int) -> d
         masked = torch.where(trace.mask, summed, -math.inf) if hides else summed + trace.mask.double()
     maximum = masked.max(dim=-1, keepdim=True).values
     shifted = torch.where(maximum.isinf(), masked, masked - maximum)
-    powers = torch.pow(math.e, shifted)
-    total = powers.sum(-1, keepdim=True)
+    exponentials = torch.pow(math.e, shifted)
+    total = exponentials.sum(-1, keepdim=True)
     return {
         "scores": scores, "scaled": scaled, **terms, "masked": masked, "maximum": maximum,
-        "shifted": shifted, "powers": powers, "total": total,
+        "shifted": shifted, "exponentials": exponentials, "total": total,
     }  # fmt: skip
 
 

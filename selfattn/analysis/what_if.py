@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from selfattn.kernel import AttentionTrace, Term, add_mask, attend_precisely
+from selfattn.kernel import AttentionTrace, add_mask
+from selfattn.kernel_inputs import Term
+from selfattn.precision import attend_precisely, to_single
 
 
 def change(
@@ -36,12 +38,12 @@ def change(
         mask = combine(mask, causal_mask(len(trace.query)))
     if uniform:  # a query of zeros gives every key the same score
         allowed = None if mask is None else mask if mask.dtype == torch.bool else mask > -math.inf
-        return attend_precisely(torch.zeros_like(trace.query), trace.key, trace.value, allowed, trace.scale).float()
+        return to_single(attend_precisely(torch.zeros_like(trace.query), trace.key, trace.value, allowed, trace.scale))
     if mask is not None and mask.dtype != torch.bool:
         mask = mask / temperature
     scale = (trace.scale if scaling else 1.0) / temperature
     terms = [Term(term.name, term.values / temperature) for term in trace.terms]
-    return attend_precisely(trace.query, trace.key, trace.value, mask, scale, terms).float()
+    return to_single(attend_precisely(trace.query, trace.key, trace.value, mask, scale, terms))
 
 
 def causal_mask(n: int) -> Tensor:
@@ -72,7 +74,7 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
     Add minus infinity to the scaled scores; multiply the *scores* by 0 (e^0 = 1: the token still counts); multiply the
     weights by 0 (rows no longer sum to 1); that, and divide each row by its sum (equal to the first).
     """
-    trace = trace.float()
+    trace = to_single(trace)
     mask = combine(trace.mask, allowed)
     added = attend_precisely(trace.query, trace.key, trace.value, mask, trace.scale, trace.terms).weights.float()
     zeroed = trace.weights * allowed

@@ -11,13 +11,16 @@ from selfattn.dashboard.figures import literal, this_page
 from selfattn.encoders.encoder import Encoder
 
 DIGITS = 8  # of the digest of an encoder's weights
+RENAMED = {("step", "powers"): "exponentials"}  # what older links ask for by another name
 REMEDY = "Choose something else, or ask whoever made the link."
 
 
 def remember_link() -> None:
     """Call before the first widget: what the address held when this session began."""
     if "link" not in st.session_state:
-        st.session_state.update(link=st.query_params.to_dict(), instead={})
+        asked = st.query_params.to_dict()
+        renamed = {key: RENAMED[key, value] for key, value in asked.items() if (key, value) in RENAMED}
+        st.session_state.update(link=asked | renamed, instead={}, **renamed)
 
 
 def linked(key: str) -> str:

@@ -21,7 +21,9 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from selfattn.kernel import AttentionTrace, Term, attend_precisely, content_to_position, position_to_content, precision
+from selfattn.encoders.pair_terms import DistanceVectors, PositionBias, of_sentence
+from selfattn.kernel import AttentionTrace
+from selfattn.precision import attend_precisely, precision, to_single
 
 IMPLEMENTATION = "selfattn"
 
@@ -57,56 +59,6 @@ class Patch:
     value: Tensor = field(repr=False)  # (d_head,), the same at each position, or (len(positions), d_head)
 
 
-@dataclass(frozen=True, eq=False)
-class PositionBias:
-    """A learned number for each pair of places, by their distance, that a head adds to its scaled scores (T5, MPNet)."""
-
-    values: Tensor  # (1 or batch, n_heads, n, n), the model's own, by reference
-    name: str = "position bias"
-
-    def sentence(self, index: int, n: int) -> "PositionBias":
-        """That of one sentence of the batch, cut back to its first n tokens."""
-        return replace(self, values=_of_sentence(self.values, index, n))
-
-    def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """What is added for some heads and queries of one sentence, in the query's dtype."""
-        bias = self.values[0, heads][..., rows, :]
-        return Term(self.name, bias.to(query))
-
-    def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """What is added for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
-        return Term(self.name, rows_of(self.values, sentence, position).to(query))
-
-
-@dataclass(frozen=True, eq=False)
-class DistanceVectors:
-    """A learned vector for each distance between two tokens: a head adds its products with the query or the key (DeBERTa)."""
-
-    name: str  # "content to position": with the query; "position to content": with the key
-    vectors: Tensor  # (n_heads, 2 n - 1, d_head), for the distances 1 - n ... n - 1 of a query's place from a key's
-
-    def sentence(self, index: int, n: int) -> "DistanceVectors":
-        """The vectors of the distances within n tokens."""
-        middle = self.vectors.shape[1] // 2
-        return replace(self, vectors=self.vectors[:, middle - n + 1 : middle + n])
-
-    def term(self, query: Tensor, key: Tensor, scale: float, heads: int | slice, rows: slice) -> Term:
-        """What is added for some heads and queries of one sentence, in the query's dtype."""
-        places = torch.arange(key.shape[-2], device=key.device)
-        return self._met(query, key, scale, places[rows, None] - places, heads)
-
-    def of_pieces(self, query: Tensor, key: Tensor, scale: float, sentence: Tensor, position: Tensor) -> Term:
-        """What is added for chosen tokens of a batch, (n_pieces, n_heads, 1, n)."""
-        places = torch.arange(key.shape[-2], device=key.device)
-        return self._met(query, key, scale, position[:, None, None, None] - places, slice(None))
-
-    def _met(self, query: Tensor, key: Tensor, scale: float, distance: Tensor, heads: int | slice) -> Term:
-        vectors, index = self.vectors[heads].to(query), distance + key.shape[-2] - 1
-        if self.name == "content to position":
-            return Term(self.name, content_to_position(query, vectors, index, scale))
-        return Term(self.name, position_to_content(key, vectors, index, scale))
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
     """What one layer's attention received and returned, on the model's device and in its dtype."""
@@ -128,7 +80,7 @@ class LayerRecording:
         context = self.context[one, :n]
         if batch > 1:  # a view would keep the whole batch alive
             query, key, value, context = (tensor.clone() for tensor in (query, key, value, context))
-        mask = None if self.mask is None else _of_sentence(self.mask, index, n)
+        mask = None if self.mask is None else of_sentence(self.mask, index, n)
         if mask is not None and mask.dtype == torch.bool and mask.all():  # it hides nothing
             mask = None
         return replace(
@@ -151,7 +103,7 @@ class LayerRecording:
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
         """The kernel's steps from what was recorded, for one head or several, for all or some of the queries; float32."""
-        return self.attend(heads, rows).float()
+        return to_single(self.attend(heads, rows))
 
     def weights(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> Tensor:
         """The weights of `trace` alone, which spares rounding every other step to float32."""
@@ -262,23 +214,10 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
     return recorder.receive(context, inputs), None
 
 
-def rows_of(mask: Tensor, sentence: Tensor, position: Tensor) -> Tensor:
-    """The rows (n_pieces, n_heads or 1, 1, n) of a mask or bias that may have one row, or one sentence, for all."""
-    sentence = sentence if mask.shape[0] > 1 else torch.zeros_like(sentence)
-    position = position if mask.shape[2] > 1 else torch.zeros_like(position)
-    return mask[sentence, :, position][:, :, None]
-
-
-def _of_sentence(pairs: Tensor, index: int, n: int) -> Tensor:
-    """One sentence's part of a tensor of pairs (1 or batch, ..., 1 or n, n)."""
-    row = pairs if pairs.shape[0] == 1 else pairs[index : index + 1]
-    return row[..., : min(n, row.shape[-2]), :n]
-
-
 def _argument(name: str, tensor: Tensor, index: int, n: int) -> Tensor:
     """One sentence's part of what a hooked module was called with."""
     if name in ("attention_mask", "mask", "position_bias", "relative_pos"):
-        return _of_sentence(tensor, index, n)
+        return of_sentence(tensor, index, n)
     if name == "rel_embeddings":  # (n_distances, d_model)
         return tensor
     if name == "sinusoidal_pos":  # (1, 1, n, d_head)

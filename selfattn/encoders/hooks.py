@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from selfattn.encoders.capture import DistanceVectors, PositionBias, current_recorder
+from selfattn.encoders.capture import current_recorder
+from selfattn.encoders.pair_terms import DistanceVectors, PositionBias
 
 # What the families call W_Q, W_K and W_V inside the attention module, and W_O inside it or beside it.
 SEPARATE = (

@@ -21,7 +21,7 @@ def source(function: Callable) -> str:
     lines = text.splitlines()
     docstring = definition.body[0]
     kept = lines[: docstring.lineno - 1] + lines[docstring.end_lineno :]
-    return "\n".join(line for line in kept if not line.strip().startswith("_check("))
+    return "\n".join(line for line in kept if not line.strip().startswith("check_inputs("))
 
 
 def code_lines(function: Callable) -> int:

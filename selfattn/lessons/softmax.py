@@ -25,7 +25,7 @@ def steps(
     more: float = 0.0,
     others: int = 0,
 ) -> pd.DataFrame:
-    """One row a word: position, token, score, scaled, power (e to the scaled score), weight.
+    """One row a word: position, token, score, scaled, exponential (e to the scaled score), weight.
 
     more: added to the score at `place`. others: so many more words of score 0, which take their share and have no row.
     """
@@ -34,4 +34,4 @@ def steps(
     key = torch.cat([scores, scores.new_zeros(others)])[:, None]  # a query of 1: each score is its key
     trace = attend(torch.ones_like(key[:1]), key, key, scale=len(query) ** -0.5)
     first = worked_example.steps(trace, range(len(key))).head(len(tokens)).assign(token=list(tokens))
-    return first.assign(power=first["scaled"].map(math.exp))
+    return first.assign(exponential=first["scaled"].map(math.exp))

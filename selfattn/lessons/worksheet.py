@@ -33,7 +33,7 @@ def _heading(title: str) -> str:
 def _softmax(answers: bool) -> str:
     rows = [
         (row.token, _numbers(key), *(_blank(text, answers) for text in
-         (f"{row.score:g}", f"{row.scaled:.2f}", f"{row.power:.2f}", f"{row.weight:.2f}")))
+         (f"{row.score:g}", f"{row.scaled:.2f}", f"{row.exponential:.2f}", f"{row.weight:.2f}")))
         for row, key in zip(softmax.steps().itertuples(), softmax.KEYS)
     ]  # fmt: skip
     heads = ("word", "key", "score q · k", "divided by √2", "e to that", "weight")

@@ -16,10 +16,11 @@ from torch import Tensor
 
 from selfattn.analysis.measures import entropy
 from selfattn.encoders.batches import length_batches, tokens_a_pass
-from selfattn.encoders.capture import Head, LayerRecording, Recorder, rows_of, run
+from selfattn.encoders.capture import Head, LayerRecording, Recorder, run
 from selfattn.encoders.encoder import Encoder, Located
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.memory import in_halves
+from selfattn.encoders.pair_terms import rows_of
 from selfattn.kernel import attend
 from selfattn.scan.freed_memory import give_back_sometimes
 from selfattn.scan.tables import Row

@@ -17,7 +17,7 @@ from selfattn.kernel import add_mask
 
 TEXT = "The bank of the river was muddy after the unbelievably long rain."
 NAMES = [
-    "input", "query", "key", "value", "scores", "scaled", "masked", "maximum", "shifted", "powers", "total", "weights",
+    "input", "query", "key", "value", "scores", "scaled", "masked", "maximum", "shifted", "exponentials", "total", "weights",
     "context", "output",
 ]  # fmt: skip
 
@@ -117,7 +117,7 @@ def test_each_snippet_runs_by_itself_and_makes_the_steps_very_numbers(name, enco
 
 def test_a_snippet_is_made_of_the_lines_that_ran(encoder, encoding):
     assert snippet("scores", attend, "scores").startswith("def scores(query, key):\n")
-    assert snippet("powers", attend, "powers") == "def powers(shifted):\n    return shifted.exp()"
+    assert snippet("exponentials", attend, "exponentials") == "def exponentials(shifted):\n    return shifted.exp()"
     assert snippet("masked", add_mask).startswith(
         "import math\nimport torch\n\ndef masked(scaled, mask, terms):\n    summed = sum("
     )

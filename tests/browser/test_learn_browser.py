@@ -108,7 +108,7 @@ LIT = """() => [...document.querySelectorAll('.code_layer_1_marks text')].filter
         pytest.param(
             "learned",
             "[class*=concat_1_layer_0_layer_1_marks] path",
-            "weights = powers / total",
+            "weights = exponentials / total.clamp(min=1)",
             marks=pytest.mark.long,
         ),
         ("kernel", ".on_datum_line_marks path", "context = weights @ value"),

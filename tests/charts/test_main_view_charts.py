@@ -209,7 +209,16 @@ def test_the_kernels_ten_lines_run_and_make_the_weights():
         range(1, 7)
     )
     query, key, value = torch.rand(3, 2), torch.rand(4, 2), torch.rand(4, 2)
-    names = {"query": query, "key": key, "value": value, "mask": None, "scale": None, "terms": (), "math": math}
+    names = {
+        "query": query,
+        "key": key,
+        "value": value,
+        "mask": None,
+        "scale": None,
+        "terms": (),
+        "math": math,
+        "torch": torch,
+    }
     exec("from selfattn.kernel import add_mask\n" + "\n".join(line["text"] for line in lines), names)
     assert torch.equal(names["context"], attend(query, key, value).context)
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from torch.nn.functional import scaled_dot_product_attention
 
 from selfattn import attend
-from selfattn.encoders.capture import LayerRecording, PositionBias
+from selfattn.encoders.capture import LayerRecording
+from selfattn.encoders.pair_terms import PositionBias
 
 SIZES = st.integers(1, 7)
 

@@ -131,7 +131,7 @@ def test_each_step_is_the_followed_pieces_row(visit, encoder, sides, which):
         for name in followed:
             values = steps[name][step.name].values[pieces[name]]
             assert table.loc[table["row"] == name].iloc[:, -1].tolist() == column(values), (step.name, name)
-            if step.name in ("query", "scores", "masked", "powers", "weights", "context"):
+            if step.name in ("query", "scores", "masked", "exponentials", "weights", "context"):
                 assert_drawn(picture, values)
         if step.name != "context":
             assert len(record.figures) == 1

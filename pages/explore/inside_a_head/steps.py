@@ -22,7 +22,7 @@ VECTORS = ("input", "read", "query", "key", "value", "turned query", "turned key
 WIDE, NUMBERS = ("input", "read", "output"), ("maximum", "total")
 NAMED = {
     "scores": "score", "scaled": "scaled score", "position bias": "bias", "content to position": "term",
-    "position to content": "term", "powers": "power", "weights": "weight", "shares of the context": "share",
+    "position to content": "term", "exponentials": "exponential", "weights": "weight", "shares of the context": "share",
 }  # fmt: skip
 
 TITLES = {
@@ -41,7 +41,7 @@ TITLES = {
     "masked": "Masked",
     "maximum": "Softmax, 1: the row's maximum",
     "shifted": "Softmax, 2: shifted, so that exp can't overflow",
-    "powers": "Softmax, 3: exp makes every number positive",
+    "exponentials": "Softmax, 3: exp makes every number positive",
     "total": "Softmax, 4: their sum",
     "weights": "Softmax, 5: divided, the weights",
     "context": "Context: the values, averaged with the weights",

@@ -27,7 +27,7 @@ NAMES = (
     "masked",
     "maximum",
     "shifted",
-    "powers",
+    "exponentials",
     "total",
     "weights",
     "context",

@@ -38,8 +38,8 @@ def show(picture, numbers) -> None:
         others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
         steps = softmax.steps(wanted, typed, tokens, place, more, others)
         teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \qquad s_i = \frac{q\cdot k_i}{\sqrt{d_k}}")
-    titles = {"scores": "Score", "scaled": "÷ √d_k", "powers": "e to that", "weights": "÷ their sum"}
-    columns = {"scores": "score", "scaled": "scaled", "powers": "power", "weights": "weight"}
+    titles = {"scores": "Score", "scaled": "÷ √d_k", "exponentials": "e to that", "weights": "÷ their sum"}
+    columns = {"scores": "score", "scaled": "scaled", "exponentials": "exponential", "weights": "weight"}
     charts = {
         name: (title, bar_list(steps, columns[name], current_theme(), width=84)) for name, title in titles.items()
     }
@@ -50,7 +50,7 @@ def show(picture, numbers) -> None:
             f"Scores from {plain(steps.score.min())} to {plain(steps.score.max())}; "
             + " + ".join(decimal(weight) for weight in steps.weight)
             + rest,
-            ("scores", "scaled", "powers", "total", "weights"),
+            ("scores", "scaled", "exponentials", "total", "weights"),
         )
         teaching.prose(
             "A *scaled* score that is larger by 1 gets e ≈ 2.7 times the weight; scores ten times as large raise each weight to "

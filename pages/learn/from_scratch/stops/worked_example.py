@@ -47,7 +47,7 @@ def show(picture, numbers) -> None:
     with picture:
         caption = f'Scores {scores}. "{best.token}" gets {share(best.weight)}.'
         teaching.steps(
-            charts, caption, kernel_code("scores", "scaled", "powers", "total", "weights", "context", trace=trace)
+            charts, caption, kernel_code("scores", "scaled", "exponentials", "total", "weights", "context", trace=trace)
         )
         st.text(f"{terms}  =  {vector(trace.context[0], 2)}", width="stretch")
         if which == IT:

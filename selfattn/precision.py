@@ -1,0 +1,37 @@
+"""How precisely the kernel computes: in double, so that it adds no rounding of its own to what a model did."""
+
+import math
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from selfattn.kernel import AttentionTrace, attend
+from selfattn.kernel_inputs import Term, Terms
+
+MOST_IN_DOUBLE = 2**24  # weights: 134 MB for each step
+
+
+def attend_precisely(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float | None = None, terms: Terms = ()
+) -> AttentionTrace:
+    """`attend` in the dtype that `precision` says."""
+    dtype = precision(query, key)
+    terms = [Term(term.name, term.values.to(dtype)) for term in terms]
+    return attend(query.to(dtype), key.to(dtype), value.to(dtype), mask, scale, terms)
+
+
+def precision(query: Tensor, key: Tensor) -> torch.dtype:
+    """Double; above MOST_IN_DOUBLE weights single, because the steps would fill the memory."""
+    n_weights = math.prod(query.shape[:-1]) * key.shape[-2]
+    return torch.float64 if n_weights <= MOST_IN_DOUBLE else torch.float32
+
+
+def to_single(trace: AttentionTrace) -> AttentionTrace:
+    """The same steps, each rounded to float32; a boolean mask stays one."""
+    steps = {
+        name: step.float()
+        for name, step in vars(trace).items()
+        if isinstance(step, Tensor) and step.dtype != torch.bool
+    }
+    return replace(trace, **steps, terms=[Term(term.name, term.values.float()) for term in trace.terms])

@@ -1,0 +1,31 @@
+"""The kernel in double precision, and its steps rounded to single."""
+
+import pytest
+import torch
+
+from selfattn.kernel import attend
+from selfattn.kernel_inputs import Term
+from selfattn.precision import attend_precisely, to_single
+from tests.test_kernel import random
+
+
+@pytest.mark.parametrize("mask", [None, random(5, 5, seed=3), random(5, 5, seed=3) > 0], ids=["none", "float", "bool"])
+def test_single_precision_rounds_every_step_and_keeps_a_boolean_mask(mask):
+    double = attend(random(5, 4), random(5, 4, seed=1), random(5, 4, seed=2), mask, terms=[Term("bias", random(5, 5))])
+    single = to_single(double)
+    for name, step in vars(double).items():
+        if isinstance(step, torch.Tensor):
+            assert getattr(single, name).dtype == (torch.bool if step.dtype == torch.bool else torch.float32)
+            assert torch.equal(getattr(single, name), step if step.dtype == torch.bool else step.float())
+    assert single.scale == double.scale
+    assert torch.equal(single.terms[0].values, random(5, 5).float())
+
+
+def test_precise_is_double_up_to_a_size_and_single_above(monkeypatch):
+    query, key, value = (random(6, 4, seed=s).float() for s in range(3))
+    exact = attend(query.double(), key.double(), value.double())
+    assert torch.equal(attend_precisely(query, key, value).context, exact.context)
+    monkeypatch.setattr("selfattn.precision.MOST_IN_DOUBLE", 35)
+    assert torch.equal(attend_precisely(query, key, value).context, attend(query, key, value).context)
+    monkeypatch.setattr("selfattn.precision.MOST_IN_DOUBLE", 36)
+    assert torch.equal(attend_precisely(query, key, value).context, exact.context)
