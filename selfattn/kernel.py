@@ -1,4 +1,4 @@
-"""Self-attention from scratch: softmax(Q K^T / sqrt(d_head)) V, with every step kept.
+"""Attention from scratch: softmax(Q K^T / sqrt(d_head)) V, with every step kept.
 
 Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 (scaled dot-product attention)."""
 
@@ -19,17 +19,17 @@ class AttentionTrace(OfSteps):
     query: Tensor  # (..., n_query, d_head)        what each token looks for
     key: Tensor  # (..., n_key, d_head)            what each token is filed under
     value: Tensor  # (..., n_key, d_value)         what each token hands over
-    scores: Tensor  # (..., n_query, n_key)        query . key: how well what is looked for fits what is there
-    scale: float  #                                1 / sqrt(d_head) unless given
+    scores: Tensor  # (..., n_query, n_key)        query . key: how well each key fits each query
+    scale: float  # a number                       1 / sqrt(d_head) unless given: long vectors have large products
     scaled: Tensor  # (..., n_query, n_key)        scores * scale
-    terms: Terms  #                                what some families add to them: position biases, say
-    mask: Tensor | None  # (..., n_query, n_key)   bool, True = may attend; or float, added
-    masked: Tensor  # (..., n_query, n_key)        scaled + terms + mask; minus infinity where it may not attend
+    terms: Terms  # each (..., n_query, n_key)     mostly none; some models add position biases to the scaled scores
+    mask: Tensor | None  # (..., n_query, n_key)   bool: True = may attend; or float: added
+    masked: Tensor  # (..., n_query, n_key)        scaled + terms + mask; minus infinity where a query may not attend
     maximum: Tensor  # (..., n_query, 1)           the row's largest
     shifted: Tensor  # (..., n_query, n_key)       masked - maximum: 0 at most
-    exponentials: Tensor  # (..., n_query, n_key)  e to that: 0 to 1
+    exponentials: Tensor  # (..., n_query, n_key)  e^shifted: 0 to 1
     total: Tensor  # (..., n_query, 1)             the row's exponentials, summed
-    weights: Tensor  # (..., n_query, n_key)       exponentials / total: each row sums to 1
+    weights: Tensor  # (..., n_query, n_key)       exponentials / total: a row sums to 1, or it is 0 (all masked)
     context: Tensor  # (..., n_query, d_value)     the values, averaged with the weights
 
 
@@ -42,19 +42,19 @@ def attend(
     scores = query @ key.transpose(-2, -1)
     scaled = scores * scale
     masked = add_mask(scaled, mask, terms)
-    # Softmax of each row. Subtracting its largest changes no weight, and exp can't overflow.
+    # Softmax, row by row. Subtracting the largest cancels in the division, and keeps exp from overflowing.
     maximum = masked.amax(dim=-1, keepdim=True)
-    shifted = masked - maximum.clamp(min=torch.finfo(masked.dtype).min)  # the clamp: for a row masked whole
+    shifted = masked - maximum.clamp(min=torch.finfo(masked.dtype).min)  # of a row of -inf: -inf - -inf is NaN
     exponentials = shifted.exp()
     total = exponentials.sum(dim=-1, keepdim=True)
-    weights = exponentials / total.clamp(min=1)  # the largest adds e^0 = 1: only a row masked whole has less
+    weights = exponentials / total.clamp(min=1)  # the largest adds e^0 = 1, so only a row of -inf has less: 0
     context = weights @ value
-    return AttentionTrace(**locals())  # every name above is a field
+    return AttentionTrace(**locals())  # the names above are the fields
 
 
 def add_mask(scaled: Tensor, mask: Tensor | None, terms: Terms = ()) -> Tensor:
     """The scaled scores with the terms added, and minus infinity where a query may not attend to a key."""
     summed = sum((term.values for term in terms), start=scaled)
-    if mask is None:
-        return summed
-    return summed.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else summed + mask.to(summed.dtype)
+    if mask is not None and mask.dtype == torch.bool:
+        return summed.masked_fill(~mask, -math.inf)
+    return summed if mask is None else summed + mask.to(summed.dtype)
