@@ -8,6 +8,7 @@ Altair draws them as it draws any chart; in JupyterLab without a network: altair
 """
 
 from collections.abc import Hashable
+from functools import partial
 
 import altair as alt
 import pandas as pd
@@ -15,7 +16,8 @@ import torch
 from altair.utils.schemapi import debug_mode
 
 from selfattn.analysis.interventions import interchange_pair, knock_out_effect
-from selfattn.analysis.measures import drift, head_measures
+from selfattn.analysis.measures import Compared, drift, head_measures, offered
+from selfattn.analysis.sentence_similarity import sentence_place
 from selfattn.analysis.word_map import word_map
 from selfattn.charts.bars import bar_list
 from selfattn.charts.curves import drift_curve, lines
@@ -31,6 +33,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
+from selfattn.encoders.pooling import load_pooling
 from selfattn.encoders.projections import ProjectionsUnknown, project
 from selfattn.frames import (
     context_columns,
@@ -94,20 +97,29 @@ def all_heads(
     measure: str = "entropy",
     *,
     pair: str | None = None,
+    second: str | None = None,
+    control: str | None = None,
+    word: str | None = None,
     chosen: str = "",
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
     """Every head's map on a text, small; a click on one opens it beneath (at first `chosen`, "L0 H10").
 
-    measure: of `analysis.measures.head_measures`, in the strip under each map. What it doesn't say: what a head is for. A
-    pattern on one text may be the text's own, and attention is not explanation.
+    measure: of `analysis.measures.MEASURES`, in the strip under each map. Those of a word or of a sentence compare the text
+    with `second`, beside a `control` that means what the text means; word: as in `two_sentences`. What it doesn't say: what a
+    head is for. A pattern on one text may be the text's own, and attention is not explanation.
     """
     encoding = encoder.encode(text, pair)
     maps = [weights.numpy() for layer in range(encoder.n_layers) for weights in encoding.weights(layer)]
-    frame = heads_frame(**head_measures(encoding))
-    if measure not in frame.columns[3:]:
-        raise ValueError(f"Expected a measure: {', '.join(frame.columns[3:])}, got {measure!r}.")
-    grid = head_grid(maps, frame, measure, theme, "", columns=encoder.n_heads)
+    beside = {"B": second, "control": control} if second is not None else {}
+    measures = offered([name for name, other in beside.items() if other is not None])
+    if measure not in measures:
+        raise ValueError(f"Expected a measure: {', '.join(measures)}, got {measure!r}.")
+    record, columns = measures[measure], head_measures(encoding)
+    if record.of != "text":
+        columns |= record.columns(_compared(encoder, text, second or "", control, word, record.of))
+    frame, kind = heads_frame(**columns), "effect" if record.signed else "weights"
+    grid = head_grid(maps, frame, measure, theme, "", kind=kind, columns=encoder.n_heads)
     large = {head: heatmap(own, encoding.tokens, theme, maximum=1.0) for head, own in zip(encoder.all_heads, maps)}
     return _chart(opened_by_a_click(grid, large, _first(frame, measure, chosen)))
 
@@ -165,11 +177,9 @@ def swaps(
     What it doesn't say: one pair is a hint, over other pairs other heads lead; donors carry topic as well as sense; only the
     word's own position is swapped, so what other positions gathered for it counts to the head that fetched it.
     """
-    sides = _sides(encoder, first, second, word)
-    places = [(encoding.text, own.positions) for encoding, own in sides.values()]
-    if control is not None:
-        places.append((control, _find(encoder.encode(control), sides["A"][1].text).positions))
-    frame = interchange_frame(interchange_pair(encoder, *places))
+    sides = _sides(encoder, first, second, word, control=control)
+    frame = interchange_frame(interchange_pair(encoder, *((side.text, own.positions) for side, own in sides.values())))
+    sides.pop("control", None)
     heads = head_map(frame, "share", theme, "", title="share of the way")
     rows = {
         name: torch.stack([encoding.rows(position) for position in own.positions]).mean(0)
@@ -273,7 +283,12 @@ def _first(frame: pd.DataFrame, measure: str, chosen: str) -> Head:
 
 
 def _sides(
-    encoder: Encoder, first: str, second: str, word: str | None, at: tuple[int, int] = (1, 1)
+    encoder: Encoder,
+    first: str,
+    second: str,
+    word: str | None,
+    at: tuple[int, int] = (1, 1),
+    control: str | None = None,
 ) -> dict[str, tuple[Encoding, Word]]:
     encodings = {"A": encoder.encode(first), "B": encoder.encode(second)}
     if word is None:
@@ -281,7 +296,23 @@ def _sides(
         if not shared:
             raise TextError("No word stands in both sentences. Change one of them so that they share a word.")
         word = shared[0]
-    return {name: (encoding, _find(encoding, word, n)) for (name, encoding), n in zip(encodings.items(), at)}
+    sides = {name: (encoding, _find(encoding, word, n)) for (name, encoding), n in zip(encodings.items(), at)}
+    if control is not None:
+        encoding = encoder.encode(control)
+        sides["control"] = encoding, _find(encoding, sides["A"][1].text)
+    return sides
+
+
+def _compared(encoder: Encoder, first: str, second: str, control: str | None, word: str | None, of: str) -> Compared:
+    if of == "sentence":
+        pooling, texts = load_pooling(encoder), {"A": first, "B": second, "control": control}
+        named = {name: sentence_place(encoder, pooling, text) for name, text in texts.items() if text is not None}
+        sides = {name: (encoder.encode(place.text), tuple(place.positions)) for name, place in named.items()}
+    else:
+        found = _sides(encoder, first, second, word, control=control)
+        sides = {name: (encoding, own.positions) for name, (encoding, own) in found.items()}
+    run = partial(knock_out_effect, encoder), partial(interchange_pair, encoder, move=of == "sentence")
+    return Compared(sides, *run)
 
 
 def _find(encoding: Encoding, word: str, number: int = 1) -> Word:

@@ -1,6 +1,9 @@
-"""Numbers about attention weights and word vectors: what a head attends to, and how near two vectors are."""
+"""Numbers about attention weights and word vectors; `MEASURES`: every number by which heads are compared, a record each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -74,30 +77,133 @@ def ordinary_rows(encoding: Encoding) -> list[int]:
     return [i for i, special in enumerate(encoding.special) if not special] or list(range(len(encoding.special)))
 
 
-def row_measures(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
-    """What a head's rows attend to, weights (..., n, n), each a mean over the ordinary tokens' rows: (...).
+@dataclass(frozen=True)
+class Compared:
+    """A word, or a whole sentence, in A, in B and, where there is one, in a control that means what A means."""
 
-    entropy (bits) and distance (tokens); the share of the weight, 0 to 1, on special tokens, on the previous token, on
-    the next one and on the token itself. A row without a previous or next token is left out of that mean.
-    """
-    rows = ordinary_rows(encoding)
-    n = weights.shape[-1]
-    own = weights[..., rows, :]
+    sides: Mapping[str, tuple[Encoding, tuple[int, ...]]]  # "A", "B", "control": the text, and the positions in it
+    run_removals: Callable[..., Tensor]  # `knock_out_effect` with its encoder; pages keep what was run before
+    run_swaps: Callable[..., Any]  # `interchange_pair` likewise
 
-    def beside(offset: int) -> Tensor:
-        places = [i for i in rows if 0 <= i + offset < n]
+    @property
+    def cosine(self) -> float:
+        """Of the vectors in A and in B, -1 to 1."""
+        vectors = [encoding.vector(encoding.n_layers, at) for encoding, at in (self.sides["A"], self.sides["B"])]
+        return float(similarity(*vectors))
+
+    @cached_property
+    def places(self) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """The texts and positions alone."""
+        return {name: (encoding.text, positions) for name, (encoding, positions) in self.sides.items()}
+
+    def effect(self, other: str, how: str = "zero") -> Tensor:
+        """How removing each head changes the cosine of A's vector and the other's: (n_layers, n_heads)."""
+        return self.run_removals(self.places["A"], self.places[other], how)
+
+    @cached_property
+    def swaps(self) -> Any:
+        """How far swapping each head's output moves the vectors: a `PairInterchange`."""
+        return self.run_swaps(*self.places.values())
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number for every head. What stands in `MEASURES` is offered on the pages, in their files and in the notebook."""
+
+    name: str  # in pickers, addresses and tables
+    unit: str  # "bits" ...; "" a part of the weight; around 0: "effect" of a cosine, "share" of a way
+    of: str  # "text": (weights (..., n, n), encoding) -> (...); "word" or "sentence": (Compared) -> (n_layers, n_heads)
+    compute: Callable[..., Tensor]
+    caption: str
+    control: Callable[[Compared], Tensor] | None = None  # the same for the control, in a column of its own
+    needs_control: bool = False
+
+    @property
+    def signed(self) -> bool:
+        """Whether it lies around 0."""
+        return self.unit in ("effect", "share")
+
+    def columns(self, compared: Compared) -> dict[str, Tensor]:
+        """A measure of a word or of a sentence, and its control's where there is one, by name: (n_layers, n_heads) each."""
+        own = {self.name: self.compute(compared)}
+        if self.control is not None and "control" in compared.sides:
+            own[f"{self.name}, control"] = self.control(compared)
+        return own
+
+
+def _own_rows(weights: Tensor, encoding: Encoding) -> Tensor:
+    return weights[..., ordinary_rows(encoding), :]
+
+
+def _beside(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
+    """The share on the token so many places on. A row that has none there is left out of the mean."""
+
+    def share(weights: Tensor, encoding: Encoding) -> Tensor:
+        places = [i for i in ordinary_rows(encoding) if 0 <= i + offset < weights.shape[-1]]
         if not places:
             return torch.zeros(weights.shape[:-2])
         return weights[..., places, [i + offset for i in places]].mean(dim=-1)
 
+    return share
+
+
+OF_ROWS = "Mean over the rows of the ordinary tokens."
+MEASURES = {measure.name: measure for measure in (
+    Measure(
+        "entropy", "bits", "text", lambda weights, encoding: entropy(_own_rows(weights, encoding)).mean(dim=-1),
+        f"How widely a row spreads its weight: 0 is one token, log2(n) is all tokens equally. {OF_ROWS}",
+    ),
+    Measure(
+        "distance", "tokens", "text",
+        lambda weights, encoding: mean_distance(weights)[..., ordinary_rows(encoding)].mean(dim=-1),
+        f"How far away the weight lies, in tokens. {OF_ROWS}",
+    ),
+    Measure(
+        "special tokens", "", "text",
+        lambda weights, encoding: special_share(_own_rows(weights, encoding), encoding.special).mean(dim=-1),
+        f"The share of the weight on special tokens. {OF_ROWS}",
+    ),
+    Measure("previous token", "", "text", _beside(-1), f"The share of the weight on the token before. {OF_ROWS}"),
+    Measure("next token", "", "text", _beside(1), f"The share of the weight on the token after. {OF_ROWS}"),
+    Measure("itself", "", "text", _beside(0), f"The share of the weight on the token itself. {OF_ROWS}"),
+    Measure(
+        "effect", "effect", "word", lambda word: word.effect("B"),
+        "Removing the head (output set to zero): by how much the cosine of the word's two vectors rises.",
+    ),
+    Measure(
+        "effect (mean)", "effect", "word", lambda word: word.effect("B", "mean"),
+        "The same with the head's output set to its mean over the sentence instead of zero.",
+    ),
+    Measure(
+        "control", "effect", "word", lambda word: word.effect("control"),
+        "The effect (zero) for the control: A against a sentence of the same sense.", needs_control=True,
+    ),
+    Measure(
+        "similarity, swap", "share", "sentence", lambda sentence: sentence.swaps.share,
+        "How far A's sentence vector moves to B's, and B's to A's, when the head's mean output over the sentence becomes the "
+        "other's. A sentence vector is the mean of last hidden states that the encoder's own files name.",
+        control=lambda sentence: sentence.swaps.control,
+    ),
+    Measure(
+        "similarity, removal", "effect", "sentence", lambda sentence: sentence.effect("B"),
+        "Removing the head in both sentences (output set to zero): by how much the cosine of the sentence vectors rises.",
+        control=lambda sentence: sentence.effect("control"),
+    ),
+)}  # fmt: skip
+
+
+def offered(beside: Collection[str]) -> dict[str, Measure]:
+    """The measures that a text has with these beside it ("B", "control"), by name."""
     return {
-        "entropy": entropy(own).mean(dim=-1),
-        "distance": mean_distance(weights)[..., rows].mean(dim=-1),
-        "special tokens": special_share(own, encoding.special).mean(dim=-1),
-        "previous token": beside(-1),
-        "next token": beside(1),
-        "itself": beside(0),
+        name: each
+        for name, each in MEASURES.items()
+        if each.of == "text" or ("B" in beside and ("control" in beside or not each.needs_control))
     }
+
+
+def row_measures(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
+    """Every measure of a text for heads' weights (..., n, n), by its name in `MEASURES`: (...) each."""
+    return {name: each.compute(weights, encoding) for name, each in MEASURES.items() if each.of == "text"}
 
 
 def head_measures(encoding: Encoding) -> dict[str, Tensor]:

@@ -3,10 +3,18 @@
 import pandas as pd
 
 from selfattn import numbers
+from selfattn.captions.attention import measure_by_head
 
 HINT = "One pair is a hint: over other sentences other heads may lead."
 NO_CONTROL = "No control sentence yet, so we can't say whether this is about the meaning."
 OVER_CONTROL = 2  # a head that moves less than this many times its control is no finding
+
+
+def by_head(frame: pd.DataFrame, measure: str, unit: str, chosen: str, cosine: float) -> str:
+    """A measure of two sentences. unit: that of its record in `MEASURES`, a "share" of the way or an "effect"."""
+    if unit not in ("share", "effect"):
+        return measure_by_head(frame, measure, unit, chosen)
+    return (swap if unit == "share" else removal)(frame, measure, chosen, cosine)
 
 
 def swap(frame: pd.DataFrame, measure: str, chosen: str, cosine: float) -> str:

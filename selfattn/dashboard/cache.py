@@ -237,7 +237,7 @@ def cached_interchange(
     encoder: Encoder,
     first: Place,
     second: Place,
-    control: Place | None,
+    control: Place | None = None,
     heads: tuple | None = None,
     how: str = "exact",
     move: bool = False,

@@ -12,8 +12,8 @@ from streamlit.util import calc_hash
 from vl_convert import vegalite_to_svg
 
 from pages.explore.all_heads import attributions
-from pages.explore.all_heads.maps_and_lines import MEASURES, SIMILARITY
 from selfattn import load_encoder, numbers
+from selfattn.analysis.measures import MEASURES
 from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.analysis.sentence_similarity import interchange_sentences, sentence_removal, sentence_similarity
 from selfattn.analysis.steps import head_steps
@@ -30,6 +30,7 @@ from .pictures import spec_of
 pytestmark = pytest.mark.slow
 
 INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads/page.py"
+SIMILARITY = [name for name, measure in MEASURES.items() if measure.of == "sentence"]
 LONG = " ".join(("The bank of the river was muddy after the rain " * 60).split()[:480])
 
 

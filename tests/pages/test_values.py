@@ -3,6 +3,7 @@
 The word is split into pieces, which stand at different positions in the two sentences.
 """
 
+import json
 from functools import partial
 
 import pandas as pd
@@ -12,20 +13,23 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from vl_convert import vegalite_to_svg
 
-from selfattn import Head, load_encoder, numbers
+from selfattn import Head, load_encoder, notebook, numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
 from selfattn.analysis.attributions import METHODS, attribute, direction
 from selfattn.analysis.compare import compare_encoders, compare_sentences, counterpart_distances
 from selfattn.analysis.interventions import alone, interchange_pair, knock_out_effect
-from selfattn.analysis.measures import drift, head_measures, similarity
+from selfattn.analysis.measures import MEASURES, Measure, drift, head_measures, most_to_another, similarity
+from selfattn.analysis.sentence_similarity import interchange_sentences
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.what_if import change
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import vectors
+from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import figures
 from selfattn.encoders.capture import Patch
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.masked_lm import load_masked_head
+from selfattn.encoders.pooling import load_pooling
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.frames import context_share, steps_frame
 from selfattn.senses import separation
@@ -248,6 +252,43 @@ def test_the_strips_are_the_effects_of_the_right_pair(visit, encoder, sides, mea
     for name, values in head_measures(sides["B"][0]).items():
         assert table[name].tolist() == column(values)
     assert_drawn(figure(record, "all heads"), knock_out_effect(encoder, *places, how))
+
+
+MADE = {
+    "text": lambda weights, encoding: weights.amax((-2, -1)),
+    "word": lambda word: most_to_another(*word.sides["A"]),
+    "sentence": lambda sentence: sentence.swaps.b_from_a,
+}
+
+
+@pytest.mark.parametrize("of", MADE)
+def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_the_notebook(
+    visit, encoder, monkeypatch, of
+):
+    kind = {"text": "slugs", "word": "", "sentence": "share"}[of]
+    made = Measure("a new one", kind, of, MADE[of], "What it means.")
+    monkeypatch.setitem(MEASURES, made.name, made)
+    own = {"a": f"Old riverbanks, a {of}.", "b": "She drew riverbanks.", "c": "", "sentence": "A"}
+    at, record = visit("all-heads", **own, measure=made.name)
+    first = encoder.encode(own["a"])
+    wanted = {
+        "text": lambda: torch.stack([first.weights(layer).amax((-2, -1)) for layer in range(6)]),
+        "word": lambda: (
+            sum(first.rows(at) for at in (2, 3, 4))[..., [1, *range(5, len(first.tokens) - 1)]].amax(-1) / 3
+        ),
+        "sentence": lambda: interchange_sentences(encoder, load_pooling(encoder), own["a"], own["b"]).b_from_a,
+    }[of]()
+    assert made.name in at.selectbox(key="measure").options and "What it means." in [c.value for c in at.caption]
+    picture = figure(record, "all heads")
+    assert picture.table()[made.name].tolist() == column(wanted)
+    assert_drawn(picture, wanted)
+    assert '"title": "a new one"' in json.dumps(picture.draw()["layer"])  # in the tooltips
+    unit = {"text": f"({numbers.decimal(wanted.max())} slugs)", "sentence": "% of the way"}.get(
+        of, "A new one: most in"
+    )
+    assert unit in said(at)
+    chart = notebook.all_heads(encoder, own["a"], made.name, second=own["b"], word="riverbanks").to_dict()
+    assert drawn_frame(chart)[made.name].dropna().tolist() == column(wanted)
 
 
 def test_what_each_word_attends_to_most_in_the_chosen_head(visit, sides):

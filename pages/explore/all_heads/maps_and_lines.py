@@ -1,5 +1,7 @@
 """The parts of the page "All heads": the grid of all maps, the card of the chosen head, the lines from one word."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -7,7 +9,7 @@ from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
-from selfattn.analysis.measures import head_measures, similarity
+from selfattn.analysis.measures import MEASURES, Compared, head_measures, offered
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
 from selfattn.captions import sentences as captions_of_sentences
@@ -24,34 +26,6 @@ from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.frames import heads_frame, strip_frame, weights_frame
-
-# What the strips show: what it is called on the page, the unit, and what it means.
-MEASURES = {
-    "entropy": ("bits", "How widely a row spreads its weight: 0 is one token, log2(n) is all tokens equally."),
-    "distance": ("tokens", "How far away the weight lies, in tokens."),
-    "special tokens": ("", "The share of the weight on special tokens."),
-    "previous token": ("", "The share of the weight on the token before."),
-    "next token": ("", "The share of the weight on the token after."),
-    "itself": ("", "The share of the weight on the token itself."),
-    "effect": (
-        "signed",
-        "Removing the head (output set to zero): by how much the cosine of the word's two vectors rises.",
-    ),
-    "effect (mean)": ("signed", "The same with the head's output set to its mean over the sentence instead of zero."),
-    "control": ("signed", "The effect (zero) for the control: A against a sentence of the same sense."),
-    "similarity, swap": (
-        "signed",
-        "How far A's sentence vector moves to B's, and B's to A's, when the head's mean output over the sentence becomes the "
-        "other's. A sentence vector is the mean of last hidden states that the encoder's own files name.",
-    ),
-    "similarity, removal": (
-        "signed",
-        "Removing the head in both sentences (output set to zero): by how much the cosine of the sentence vectors rises.",
-    ),
-}
-SIMILARITY = {"similarity, swap": captions_of_sentences.swap, "similarity, removal": captions_of_sentences.removal}
-EFFECTS = {"effect": ("second", "zero"), "effect (mean)": ("second", "mean"), "control": ("control", "zero")}
-
 
 SEGMENTS = "A and B as one text"
 
@@ -70,69 +44,59 @@ def segments(choice: Choice) -> Occurrence:
 
 def show_grid(choice: Choice, side: Occurrence) -> None:
     """Every head's map in one picture; a click chooses a head."""
+    encoder = choice.encoder
+    beside = ["B"] + ["control"] * (choice.pair.control is not None)
+    # Two segments are one text: there is no second to compare with.
+    measures = offered(beside if side.encoding.pair is None and encoder.patchable else [])
+    first, *_ = measures
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        removable = side.encoding.pair is None  # two segments are one text: there is no second to compare with
-        effects = [*EFFECTS, *SIMILARITY]
-        without = () if removable and choice.encoder.patchable else effects
-        known = [name for name in MEASURES if name not in without and (name != "control" or choice.pair.control)]
-        if st.session_state.get("measure", known[0]) not in known:
-            st.session_state.measure = known[0]
-        measure = st.selectbox("Coloured strip", known, key="measure", bind="query-params", width=220)
+        if st.session_state.get("measure", first) not in measures:
+            st.session_state.measure = first
+        name = st.selectbox("Coloured strip", list(measures), key="measure", bind="query-params", width=220)
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
-    key = ("measures", side.encoding.text, side.encoding.pair)
-    columns = dict(cached(choice.encoder, key, lambda _: head_measures(side.encoding), "Measuring all heads ..."))
-    if measure in SIMILARITY:
-        similar = _similarity(choice, measure)
-        if isinstance(similar, str):
-            st.info(literal(similar))
-            measure = known[0]
+    key, measure, compared = ("measures", side.encoding.text, side.encoding.pair), measures[name], None
+    columns = dict(cached(encoder, key, lambda _: head_measures(side.encoding), "Measuring all heads ..."))
+    if measure.of != "text":
+        compared = _compared(choice, measure.of)
+        if isinstance(compared, str):
+            st.info(literal(compared))
+            name, measure = first, measures[first]
         else:
-            columns |= similar[1]
-    unit, meaning = MEASURES[measure]
-    if measure in EFFECTS:
-        against, how = EFFECTS[measure]
-        first, second = choice.pair.first.place, getattr(choice.pair, against).place
-        columns[measure] = cached_effect(choice.encoder, first, second, how)
-    frame, noise = noise_floor(heads_frame(**columns), measure, choice.encoder.dtype, dict.fromkeys(effects, 1.0))
+            columns |= measure.columns(compared)
+    floors = {each.name: 1.0 for each in MEASURES.values() if each.signed}
+    frame, noise = noise_floor(heads_frame(**columns), name, encoder.dtype, floors)
     if ordered:
-        frame = frame.sort_values(measure, ascending=False, kind="stable", ignore_index=True)
-    every, across = _thumbnails(choice.encoder, side.encoding), choice.encoder.n_heads
+        frame = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
+    every, across = _thumbnails(encoder, side.encoding), encoder.n_heads
     maps = [every[place] for place in frame["layer"] * across + frame["head"]]
-    kind, marked = "effect" if unit == "signed" else "weights", str(choice.head)
-    chart = head_grid(maps, frame, measure, current_theme(), marked, kind=kind, columns=across, named=ordered)
-    if measure in SIMILARITY:
-        reading = SIMILARITY[measure](frame, measure, str(choice.head), similar[0])
+    kind, marked = "effect" if measure.signed else "weights", str(choice.head)
+    chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
+    if measure.of == "sentence":
+        reading = captions_of_sentences.by_head(frame, name, measure.unit, marked, compared.cosine)
     else:
-        reading = captions.measure_by_head(frame, measure, unit, str(choice.head))
+        reading = captions.measure_by_head(frame, name, measure.unit, marked)
     reading = f"{reading} {noise}".rstrip()
     sent = followed(chart, reading)
     show_chart(chart, reading, key="grid", heads=True, sent=sent, name="all heads", table=lambda: frame)
-    st.caption(f"{meaning} {'' if unit == 'signed' else 'Mean over the rows of the ordinary tokens.'}")
+    st.caption(measure.caption)
 
 
-def _similarity(choice: Choice, measure: str) -> tuple[float, dict[str, Tensor]] | str:
-    """The cosine of the two sentences' vectors, and the measure by head, with its control's where there is one.
-
-    Or why this encoder, or one of these texts, has none.
-    """
-    encoder, pair, pooling = choice.encoder, choice.pair, cached_pooling(choice.encoder)
-    if isinstance(pooling, str):
-        return f"No sentence vector: {pooling}"
-    sides = [side.encoding for side in (pair.first, pair.second, pair.control) if side is not None]
-    try:
-        places = [(side.text, pooling.positions(encoder.tokenize(side.text))) for side in sides]
-    except TextError as error:
-        return f"No sentence vector: {error}"
-    vectors = [side.vector(encoder.n_layers, at) for side, (_, at) in zip(sides, places)]
-    if measure == "similarity, swap":
-        how = "exact" if swaps_are_exact(encoder, pair) else "gradient"
-        control = places[2] if pair.control else None
-        swaps = cached_interchange(encoder, *places[:2], control, None, how, move=True)
-        own, same = swaps.share, swaps.control
-    else:
-        own, same = (cached_effect(encoder, places[0], other) for other in (places[1], places[-1]))
-    columns = {measure: own} | ({f"{measure}, control": same} if pair.control else {})
-    return float(similarity(*vectors[:2])), columns
+def _compared(choice: Choice, of: str) -> Compared | str:
+    """The pair's word or its whole sentences, with every result kept; or why there is no sentence vector to compare."""
+    encoder, pair = choice.encoder, choice.pair
+    sides = dict(pair.sides) | ({"control": pair.control} if pair.control else {})
+    at = {name: (side.encoding, side.positions) for name, side in sides.items()}
+    if of == "sentence":
+        pooling = cached_pooling(encoder)
+        if isinstance(pooling, str):
+            return f"No sentence vector: {pooling}"
+        try:
+            at = {name: (own, pooling.positions(encoder.tokenize(own.text))) for name, (own, _) in at.items()}
+        except TextError as error:
+            return f"No sentence vector: {error}"
+    how = "exact" if swaps_are_exact(encoder, pair) else "gradient"
+    swaps = partial(cached_interchange, encoder, how=how, move=of == "sentence")
+    return Compared(at, partial(cached_effect, encoder), swaps)
 
 
 def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
