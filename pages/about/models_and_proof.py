@@ -6,12 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.analysis.proof import prove, support_table
-from selfattn.dashboard.cache import check_characters, encoder_key
+from selfattn.dashboard.cache import encoder_key
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import heading, show_error
+from selfattn.dashboard.figures import heading
 from selfattn.dashboard.queue import costly_slot
+from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.errors import TextError
 from selfattn.encoders.families import SENTENCES
 from selfattn.numbers import error
 
@@ -45,7 +45,7 @@ def facts(encoder: Encoder) -> pd.DataFrame:
 
 def run_proof(encoder: Encoder, text: str) -> pd.DataFrame:
     """A row for each head, computed with a progress bar."""
-    check_characters(text)
+    encode_or_stop(encoder, text, "Text")
     bar = st.progress(0.0, "Waiting for a turn ...")
     with costly_slot() as give_way:
 
@@ -94,18 +94,7 @@ st.caption(
     "The model runs at full speed and reports no attention weights. The kernel recomputes them from the query, key and "
     "value that each layer received. Here every head is held against the model's own slow attention."
 )
-if not encoder.recomputable:
-    st.info("This encoder's attention is shown as the model reports it: there is nothing recomputed to prove.")
-else:
-    text = st.text_input("Text", SENTENCES[0], key="proof_text")
-    asked = (encoder_key(encoder), text)
-    if st.button("Run the proof", key="run_proof"):
-        try:
-            st.session_state.proof = (asked, run_proof(encoder, text))
-        except TextError as problem:
-            show_error(problem)
-    if st.session_state.get("proof", (None,))[0] == asked:
-        show_proof(st.session_state.proof[1], encoder.dtype)
+proofs = st.container()
 
 st.markdown("**What is supported**")
 st.caption(
@@ -117,3 +106,14 @@ if st.button("Measure the support table", key="run_support"):
     st.session_state.support = True
 if st.session_state.get("support"):
     st.dataframe(support(), hide_index=True, width="stretch")
+
+with proofs:  # last: a text that can't be read ends the page
+    if not encoder.recomputable:
+        st.info("This encoder's attention is shown as the model reports it: there is nothing recomputed to prove.")
+    else:
+        text = st.text_input("Text", SENTENCES[0], key="proof_text")
+        asked = (encoder_key(encoder), text)
+        if st.button("Run the proof", key="run_proof"):
+            st.session_state.proof = (asked, run_proof(encoder, text))
+        if st.session_state.get("proof", (None,))[0] == asked:
+            show_proof(st.session_state.proof[1], encoder.dtype)

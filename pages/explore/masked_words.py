@@ -9,8 +9,9 @@ import streamlit as st
 from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
 from selfattn.charts.head_map import head_map
 from selfattn.dashboard.cache import cached_knock_out
-from selfattn.dashboard.encoder_picker import encode_or_stop, masked_head
+from selfattn.dashboard.encoder_picker import masked_head
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, this_page
+from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.masked_lm import MaskedHead, replace_word

@@ -6,9 +6,10 @@ from selfattn.analysis.compare import EncoderComparison, compare_encoders, count
 from selfattn.captions import attention as captions
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
-from selfattn.dashboard.encoder_picker import encode_or_stop, pick_second_encoder
+from selfattn.dashboard.encoder_picker import pick_second_encoder
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side, this_page
 from selfattn.dashboard.pickers import head_slider
+from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.frames import heads_frame, weights_frame
 
 MAP = 270  # three of them side by side at 1440

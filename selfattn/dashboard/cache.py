@@ -21,7 +21,6 @@ from selfattn.analysis.interventions import PairInterchange, change_of_cosine, i
 from selfattn.dashboard.queue import costly_slot, page_left, run_slot
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import TextError
 from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling
 from selfattn.settings import Settings
 
@@ -195,21 +194,9 @@ def forget_all_but(encoders: Collection[Encoder]) -> None:
     _results.forget(lambda key: key[0] not in kept)
 
 
-def check_characters(text: str) -> None:
-    """Raise TextError for a text beyond the operator's limit."""
-    most = Settings.read().max_characters
-    if len(text) > most:
-        raise TextError(f"This text has {len(text):,} characters; this server takes at most {most:,}. Shorten it.")
-
-
 def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
     """The text's Encoding. Raises TextError."""
-
-    def make(progress: Progress) -> Encoding:
-        check_characters(text)
-        return encoder.encode(text, pair)
-
-    return cached(encoder, ("encoding", text, pair), make, runs=True)
+    return cached(encoder, ("encoding", text, pair), lambda _: encoder.encode(text, pair), runs=True)
 
 
 def cached_knock_out(encoder: Encoder, place: Place, how: str = "zero") -> Tensor:

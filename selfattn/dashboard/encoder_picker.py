@@ -6,13 +6,12 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
-from selfattn.dashboard.cache import Cache, cached, cached_encode, encoder_key, forget_all_but
+from selfattn.dashboard.cache import Cache, cached, encoder_key, forget_all_but
 from selfattn.dashboard.figures import say, show_error, this_page
 from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing
 from selfattn.dashboard.permissions import check_encoder, offered_encoders
 from selfattn.encoders.encoder import Encoder, Progress
-from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import LoadError, TextError
+from selfattn.encoders.errors import LoadError
 from selfattn.encoders.loading import available_devices, load_encoder
 from selfattn.encoders.masked_lm import MaskedHead, NoMaskedHead, load_masked_head
 from selfattn.encoders.memory import give_memory_back
@@ -56,17 +55,6 @@ def show_encoder(encoder: Encoder) -> None:
         )
         if not encoder.recomputable:
             say(f"Shown, not recomputed: {encoder.reason}")
-
-
-def encode_or_stop(encoder: Encoder, text: str, label: str) -> Encoding:
-    """The text's Encoding; where the encoder can't read it, the page says why and ends there."""
-    try:
-        encoding = cached_encode(encoder, text)
-    except TextError as error:
-        show_error(f"{label}: {error}")
-        st.stop()
-    this_page().texts[label.removeprefix("The ").removeprefix("Sentence ")] = (encoder, encoding)
-    return encoding
 
 
 def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:

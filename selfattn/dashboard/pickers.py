@@ -18,10 +18,11 @@ from selfattn.analysis.word_map import MOST, WordMap, word_map
 from selfattn.dashboard.address import carry_choice
 from selfattn.dashboard.cache import cached, cached_interchange, encoder_key
 from selfattn.dashboard.choice import Occurrence, Pair
-from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, pick_encoder, show_encoder
+from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
 from selfattn.dashboard.figures import COLUMN, heading, literal, this_page
 from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing
 from selfattn.dashboard.stored_report import stored_report
+from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding

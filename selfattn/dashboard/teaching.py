@@ -14,8 +14,9 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.charts.lesson_steps import kernel_code, with_code
 from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached_encode
-from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop
+from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -131,12 +132,8 @@ def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) ->
     encoder = encoder or current_encoder()
     key = f"{stop}.sentence"
     st.session_state.setdefault(key, sentence)
-    encoding = encode_or_stop(encoder, st.text_input("Sentence", key=key, max_chars=500, width=TEXT_WIDTH), "Sentence")
-    if len(encoding.tokens) > MOST_TOKENS:
-        st.warning(
-            f"This lesson shows up to {MOST_TOKENS} tokens; the sentence has {len(encoding.tokens)}. Shorten it."
-        )
-        st.stop()
+    typed = st.text_input("Sentence", key=key, max_chars=500, width=TEXT_WIDTH)
+    encoding = encode_or_stop(encoder, typed, "Sentence", most=MOST_TOKENS)
     if not encoder.recomputable:
         st.warning("This encoder's attention is shown, not recomputed, so its queries and keys are not at hand.")
         st.stop()

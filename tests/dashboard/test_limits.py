@@ -3,15 +3,8 @@
 import pytest
 
 from selfattn import TextError
-from selfattn.dashboard.cache import check_characters
 from selfattn.dashboard.encoder_picker import offered_devices
 from selfattn.dashboard.permissions import allowed_scan_folder
-
-
-def test_messages_name_the_numbers():
-    with pytest.raises(TextError, match=r"40,001 characters; this server takes at most 40,000"):
-        check_characters("a" * 40_001)
-    check_characters("a" * 40_000)
 
 
 def test_devices_are_the_machines_and_the_operators(monkeypatch):

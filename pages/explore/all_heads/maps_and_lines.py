@@ -17,10 +17,11 @@ from selfattn.captions.vectors import noise_floor
 from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
-from selfattn.dashboard.cache import cached, cached_effect, cached_encode, cached_interchange, cached_pooling
+from selfattn.dashboard.cache import cached, cached_effect, cached_interchange, cached_pooling
 from selfattn.dashboard.choice import Choice, Occurrence
-from selfattn.dashboard.figures import current_theme, followed, literal, say, show_chart, show_error, side_by_side
+from selfattn.dashboard.figures import current_theme, followed, literal, say, show_chart, side_by_side
 from selfattn.dashboard.pickers import binning, pick_map_options, segmented, swaps_are_exact, whole, zoomed
+from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
@@ -33,11 +34,8 @@ SEGMENTS = "A and B as one text"
 def segments(choice: Choice) -> Occurrence:
     """The word of A where A and B are read together, as the two segments of one text."""
     pair = choice.pair
-    try:
-        encoding = cached_encode(choice.encoder, pair.first.encoding.text, pair.second.encoding.text)
-    except TextError as error:
-        show_error(f"A and B together: {error}")
-        st.stop()
+    a, b = (side.encoding.text for _, side in pair.sides)
+    encoding = encode_or_stop(choice.encoder, a, "A and B together", pair=b)
     nth = pair.first.encoding.words.index(pair.first.word)  # A comes first, so its words come in the same places
     return Occurrence(encoding, encoding.words[nth])
 

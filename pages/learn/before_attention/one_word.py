@@ -4,7 +4,8 @@ import streamlit as st
 
 from pages.learn.before_attention.plane_and_cosines import show_baselines, show_cosines, show_plane
 from selfattn.dashboard import teaching
-from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop, show_encoder
+from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
+from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import STATIC_WORD_SENTENCES
 from selfattn.lessons import one_word_one_vector

@@ -6,8 +6,9 @@ import torch
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
-from selfattn.dashboard.encoder_picker import current_encoder, encode_or_stop
+from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme
+from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.lessons import textbook_weights
 from selfattn.lessons.textbook_weights import TEXTBOOK, shares

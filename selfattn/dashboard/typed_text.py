@@ -1,0 +1,34 @@
+"""The one way in for a text that a visitor types: within the limits it is encoded, else the page says in words why not."""
+
+import streamlit as st
+
+from selfattn.dashboard.cache import cached_encode
+from selfattn.dashboard.figures import show_error, this_page
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import TextError
+from selfattn.settings import Settings
+
+
+def encode_or_stop(
+    encoder: Encoder, text: str, label: str, *, pair: str | None = None, most: int | None = None
+) -> Encoding:
+    """The text's Encoding; where it can't be had, the page says why and ends there.
+
+    label: what the page calls the text. pair: the second of two segments. most: the tokens that the page has room for.
+    """
+    limit = Settings.read().max_characters
+    try:
+        if len(text) > limit:
+            raise TextError(f"This text has {len(text):,} characters; this server takes at most {limit:,}. Shorten it.")
+        encoding = cached_encode(encoder, text, pair)
+        if most is not None and len(encoding.tokens) > most:
+            raise TextError(
+                f"This lesson shows up to {most} tokens; the sentence has {len(encoding.tokens)}. Shorten it."
+            )
+    except TextError as error:
+        show_error(f"{label}: {error}")
+        st.stop()
+    if pair is None:
+        this_page().texts[label.removeprefix("The ").removeprefix("Sentence ")] = (encoder, encoding)
+    return encoding
