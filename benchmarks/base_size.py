@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from benchmarks.models import base_size
 from benchmarks.table import Row, duration
 from selfattn import Encoder, load_encoder
-from selfattn.analysis.interventions import interchange_pair
+from selfattn.analysis.swapping import swap_pair
 from selfattn.dashboard import encoder_picker, figures
 from selfattn.encoders.sources import resolve
 from selfattn.examples import PAIRS
@@ -28,7 +28,7 @@ def main() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         encoder = load_encoder(_saved(Path(folder)), device="cpu")
         pair = PAIRS[0]
-        at = [encoder.tokenize(text).words() for text in (pair.first, pair.second, pair.control)]
+        at = [encoder.tokenize(text).words for text in (pair.first, pair.second, pair.control)]
         places = [
             (text, next(word.positions for word in words if word.text == pair.word))
             for text, words in zip((pair.first, pair.second, pair.control), at)
@@ -50,7 +50,7 @@ def _saved(folder: Path) -> str:
 
 
 def _shares(encoder: Encoder, places: list) -> None:
-    interchange_pair(encoder, *places, how="gradient")
+    swap_pair(encoder, *places, how="gradient")
 
 
 def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:

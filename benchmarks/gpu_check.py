@@ -18,7 +18,7 @@ import torch
 from benchmarks.models import ids, text
 from benchmarks.table import keep, made_by, size
 from selfattn import Encoder, LoadError, load_encoder
-from selfattn.analysis.interventions import interchange_pair
+from selfattn.analysis.swapping import swap_pair
 from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import Recorder, run
 from selfattn.encoders.loading import available_devices, choose_device
@@ -105,11 +105,11 @@ def swap(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
         (sentence, _positions(encoder, sentence, pair.word)) for sentence in (pair.first, pair.second, pair.control)
     ]
     for how in ("exact", "gradient"):
-        ours, theirs = (interchange_pair(each, *places, how=how) for each in (encoder, on_cpu))
+        ours, theirs = (swap_pair(each, *places, how=how) for each in (encoder, on_cpu))
         yield _most(
             f"shares of all heads beside the CPU's, {how}", float((ours.share - theirs.share).abs().max()), SHARES
         )
-    together = interchange_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
+    together = swap_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
     yield _most("all heads swapped: how far from 1", abs(float(together.share) - 1), SHARES)
 
 
@@ -204,9 +204,7 @@ def _most(what: str, value: float, bound: float) -> Check:
 
 
 def _positions(encoder: Encoder, sentence: str, word: str) -> tuple[int, ...]:
-    return next(
-        each.positions for each in encoder.tokenize(sentence).words() if each.text.casefold() == word.casefold()
-    )
+    return next(each.positions for each in encoder.tokenize(sentence).words if each.text.casefold() == word.casefold())
 
 
 def _ratio(ours: Callable[[], object], theirs: Callable[[], object], device: str, rounds: int) -> float:

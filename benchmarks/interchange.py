@@ -17,15 +17,16 @@ from torch import Tensor
 
 from benchmarks.models import bundled
 from benchmarks.table import keep, made_by
-from selfattn.analysis.interventions import change_of_cosine, interchange_pair
+from selfattn.analysis.removing import change_of_cosine
+from selfattn.analysis.swapping import swap_pair
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import labelled_sentences
-from selfattn.senses import interchange, patching
+from selfattn.senses import interchange, swapping
 from selfattn.senses.resampling import rank_correlations
 from selfattn.senses.sense_axis import Draws
 from selfattn.senses.usable_rows import require_rows
 from selfattn.stored_reports import stored
-from tests.senses.test_patching import by_gradient_in_folds, word_of
+from tests.senses.test_swapping import by_gradient_in_folds, word_of
 
 WORDS = ("bank", "star", "seal")  # whose cost is measured; the first two exactly, too
 ROUNDS = 3
@@ -107,7 +108,7 @@ def _reliability(encoder: Encoder, frame: pd.DataFrame) -> str:
         senses = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)[1]
         removed.append(_result(str(name), Pairs(effects=_removal(encoder, places)), senses))
         single.append(_result(str(name), OnePair(effects=_pairs(encoder, places)), senses))
-    whole = stored("interchange", encoder, frame).report.reliability
+    whole = stored("swaps", encoder, frame).report.reliability
     methods = {
         f"interchange, {int(whole['n'].iloc[0])} sentences a word": whole,
         f"removal, all pairs of {2 * PER_SENSE} sentences a word": _table(removed),
@@ -115,7 +116,7 @@ def _reliability(encoder: Encoder, frame: pd.DataFrame) -> str:
     }
     lines = ["| Ranking of the heads | " + " | ".join(COLUMNS) + f" | words from {RELIES} |", "|---" * 7 + "|"]
     for method, table in methods.items():
-        words, every = table[table["word"] != patching.ALL], table[table["word"] == patching.ALL]
+        words, every = table[table["word"] != swapping.ALL], table[table["word"] == swapping.ALL]
         relied = f"{int((words['spearman_brown'] >= RELIES).sum())} of {len(words)}"
         for what, row, last in (("mean of the words", words, relied), ("all words together", every, "")):
             lines.append(
@@ -124,17 +125,17 @@ def _reliability(encoder: Encoder, frame: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _table(words: list[patching._Result]) -> pd.DataFrame:
-    return patching._reliability([*words, patching._over_words(words)])
+def _table(words: list[swapping._Result]) -> pd.DataFrame:
+    return swapping._reliability([*words, swapping._over_words(words)])
 
 
-def _result(word: str, pairs: Pairs, senses: np.ndarray) -> patching._Result:
+def _result(word: str, pairs: Pairs, senses: np.ndarray) -> swapping._Result:
     once = Draws.of(senses[None], np.ones(len(senses)))
-    shuffles = np.random.default_rng([patching.SEED, *word.encode()]).permuted(
-        np.tile(senses, (patching.SHUFFLED, 1)), axis=1
+    shuffles = np.random.default_rng([swapping.SEED, *word.encode()]).permuted(
+        np.tile(senses, (swapping.SHUFFLED, 1)), axis=1
     )
-    draws = pairs.differences(Draws.of(senses[None], patching._resamples(senses))).numpy()
-    return patching._Result(
+    draws = pairs.differences(Draws.of(senses[None], swapping._resamples(senses))).numpy()
+    return swapping._Result(
         word=word,
         n=len(senses),
         gap=np.nan,
@@ -144,8 +145,8 @@ def _result(word: str, pairs: Pairs, senses: np.ndarray) -> patching._Result:
         gap_draws=np.full(len(draws), np.nan),
         draws=draws,
         shuffled=pairs.differences(Draws.of(shuffles, np.ones(len(senses)))).numpy(),
-        halves=patching._half_differences(pairs, senses[None]),
-        shuffled_halves=patching._half_differences(pairs, shuffles),
+        halves=swapping._half_differences(pairs, senses[None]),
+        shuffled_halves=swapping._half_differences(pairs, shuffles),
     )
 
 
@@ -156,9 +157,7 @@ def _removal(encoder: Encoder, places: list) -> Tensor:
 
 
 def _pairs(encoder: Encoder, places: list) -> Tensor:
-    return _of_pairs(
-        len(places), lambda i, j: interchange_pair(encoder, places[i], places[j], how="gradient").share.flatten()
-    )
+    return _of_pairs(len(places), lambda i, j: swap_pair(encoder, places[i], places[j], how="gradient").share.flatten())
 
 
 def _of_pairs(n: int, effect) -> Tensor:

@@ -32,6 +32,11 @@ class Pair:
     control: str
     senses: tuple[str, str]  # what the word means in `first` (and `control`), and in `second`
 
+    @property
+    def sentences(self) -> tuple[str, str, str]:
+        """The first, the second and the control."""
+        return self.first, self.second, self.control
+
 
 @dataclass(frozen=True)
 class PronounSentence:

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.compare import align
-from selfattn.analysis.interventions import PairInterchange
 from selfattn.analysis.measures import weighted_values
+from selfattn.analysis.swapping import PairSwaps
 from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
@@ -106,10 +106,10 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
 
 
-def interchange_frame(swapped: PairInterchange) -> pd.DataFrame:
-    """`heads_frame` of `interchange_pair`: share, a_from_b, b_from_a, and control and cosine where they were measured.
+def swaps_frame(swapped: PairSwaps) -> pd.DataFrame:
+    """`heads_frame` of `swap_pair`: share, a_from_b, b_from_a, and control and cosine where they were measured.
 
-    Of `knock_out_effect`: heads_frame(effect=...). Where sets of heads were asked for: sets_frame.
+    Of `removal_effect`: heads_frame(effect=...). Where sets of heads were asked for: sets_frame.
     """
     frame = heads_frame(**vars(swapped))
     return frame.drop(columns=[name for name in ("control", "cosine") if frame[name].isna().all()])
@@ -118,7 +118,7 @@ def interchange_frame(swapped: PairInterchange) -> pd.DataFrame:
 def sets_frame(sets: Sequence[Head | tuple[Head, ...]], **measures: Tensor) -> pd.DataFrame:
     """One row for each set of heads that was swapped or removed together: heads ("L0 H4 + L5 H7"), n, and the measures.
 
-    sets: as `heads` of `interchange_pair`, `knock_out_effect` and `Encoder.knock_out` took them; measures: (sets,) each.
+    sets: as `heads` of `swap_pair`, `removal_effect` and `Encoder.knock_out` took them; measures: (sets,) each.
     """
     chosen = [each if each == () or isinstance(each[0], tuple) else (each,) for each in sets]
     columns = {name: values.tolist() for name, values in measures.items()}

@@ -15,9 +15,9 @@ import pandas as pd
 import torch
 from altair.utils.schemapi import debug_mode
 
-from selfattn.analysis.interventions import interchange_pair, knock_out_effect
 from selfattn.analysis.measures import Compared, drift, head_measures, offered
-from selfattn.analysis.sentence_similarity import sentence_place
+from selfattn.analysis.removing import removal_effect
+from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
 from selfattn.charts.bars import bar_list
 from selfattn.charts.curves import drift_curve, lines
@@ -33,6 +33,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.pooling import load_pooling
 from selfattn.encoders.projections import ProjectionsUnknown, project
 from selfattn.frames import (
@@ -40,14 +41,14 @@ from selfattn.frames import (
     drift_frame,
     handed_over_frame,
     heads_frame,
-    interchange_frame,
     named_heads,
     steps_frame,
     strip_frame,
     strip_rows,
+    swaps_frame,
 )
-from selfattn.senses import InterchangeReport
-from selfattn.words import Word, find, shared_words
+from selfattn.senses import SwapReport
+from selfattn.words import shared_words
 
 
 def attention(
@@ -83,10 +84,10 @@ def two_sentences(
         name: word_map(encoding, encoding.weights(layer, head), words=False) for name, (encoding, _) in sides.items()
     }
     strips = [
-        strip_frame(encoding, encoding.weights(layer, head, slice(word.start, word.stop)).mean(0), word, name)
-        for name, (encoding, word) in sides.items()
+        strip_frame(side.sentence, side.sentence.weights(layer, head, side.rows).mean(0), side.word, name)
+        for name, side in sides.items()
     ]
-    positions = {name: word.positions for name, (_, word) in sides.items()}
+    positions = {name: side.positions for name, side in sides.items()}
     drawn = maps_of_two(maps, positions, theme, name=f"{Head(layer, head)}, from scratch")
     return _chart(figure(pd.concat(strips), drawn.values(), theme))
 
@@ -141,9 +142,9 @@ def steps(
     the numbers mean. It is the arithmetic softmax(QKᵀ/√d)V, recomputed; later layers decide what becomes of it.
     """
     columns, context = [], []
-    for name, (encoding, own) in _sides(encoder, first, second, word, at).items():
-        trace, pieces = encoding.trace(layer, head, slice(own.start, own.stop)), range(own.stop - own.start)
-        columns.append(steps_frame(trace, pieces, encoding.tokens, name))
+    for name, side in _sides(encoder, first, second, word, at).items():
+        trace, pieces = side.sentence.trace(layer, head, side.rows), range(len(side.positions))
+        columns.append(steps_frame(trace, pieces, side.sentence.tokens, name))
         context.append(pd.DataFrame(context_columns(trace, pieces, name)))
     return _chart(kernel_steps(pd.concat(columns), pd.concat(context), theme))
 
@@ -155,8 +156,8 @@ def removals(
 
     What it doesn't say: what the head brought in. Without it the others run on what they were not trained for.
     """
-    (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
-    effect = knock_out_effect(encoder, (a.text, in_a.positions), (b.text, in_b.positions))
+    a, b = _sides(encoder, first, second, word).values()
+    effect = removal_effect(encoder, a, b)
     return _chart(head_map(heads_frame(effect=effect), "effect", theme, chosen))
 
 
@@ -173,21 +174,21 @@ def swaps(
     """All heads: how far a word moves to the other sentence's when each one's output at it is swapped (1: it arrives).
 
     A click on a head opens what the word attends to in it, in both sentences (at first `chosen`, "L0 H10", or the leading head).
-    control: a sentence of the first's sense; what its outputs move is in the tooltips. Numbers: `frames.interchange_frame`.
+    control: a sentence of the first's sense; what its outputs move is in the tooltips. Numbers: `frames.swaps_frame`.
     What it doesn't say: one pair is a hint, over other pairs other heads lead; donors carry topic as well as sense; only the
     word's own position is swapped, so what other positions gathered for it counts to the head that fetched it.
     """
     sides = _sides(encoder, first, second, word, control=control)
-    frame = interchange_frame(interchange_pair(encoder, *((side.text, own.positions) for side, own in sides.values())))
+    frame = swaps_frame(swap_pair(encoder, *sides.values()))
     sides.pop("control", None)
     heads = head_map(frame, "share", theme, "", title="share of the way")
     rows = {
-        name: torch.stack([encoding.rows(position) for position in own.positions]).mean(0)
-        for name, (encoding, own) in sides.items()
+        name: torch.stack([encoding.rows(position) for position in positions]).mean(0)
+        for name, (encoding, positions) in sides.items()
     }
     strips = {
         at: [
-            line for name, (encoding, own) in sides.items() for line in strip_rows(encoding, rows[name][at], own, name)
+            line for name, side in sides.items() for line in strip_rows(side.sentence, rows[name][at], side.word, name)
         ]
         for at in encoder.all_heads
     }
@@ -209,13 +210,11 @@ def handed_over(
         output_weight = project(encoder, encoding, layer, head).projections.output_weight
     except ProjectionsUnknown:
         output_weight = None
-    frame = handed_over_frame(encoding, layer, head, _find(encoding, word), output_weight=output_weight)
+    frame = handed_over_frame(encoding, layer, head, _place(encoding, word).word, output_weight=output_weight)
     return _chart(bar_list(frame, "norm", theme, label="text"))
 
 
-def brought_in(
-    report: InterchangeReport, word: str = "all", *, chosen: str = "", theme: Theme = LIGHT
-) -> alt.TopLevelMixin:
+def brought_in(report: SwapReport, word: str = "all", *, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """All heads: the share of the gap between a word's senses that each one's output at the word makes (report.heads).
 
     word: one of the table's, or "all" for all of them together. What it doesn't say: donors can carry topic as well as sense,
@@ -226,7 +225,7 @@ def brought_in(
     return _chart(head_map(named_heads(heads), "share", theme, chosen, title="share of the gap"))
 
 
-def sources(report: InterchangeReport, row: Hashable, layer: int, head: int, theme: Theme = LIGHT) -> alt.TopLevelMixin:
+def sources(report: SwapReport, row: Hashable, layer: int, head: int, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """What of a head's effect in one sentence comes from each token (report.sources). row: the table's index label.
 
     What it doesn't say: these add up to effect / gap, not to the share, which has the control taken off. After layer 0 a
@@ -237,7 +236,7 @@ def sources(report: InterchangeReport, row: Hashable, layer: int, head: int, the
     return _chart(bar_list(own, "share", theme, label="text"))
 
 
-def reliability(report: InterchangeReport, theme: Theme = LIGHT) -> alt.TopLevelMixin:
+def reliability(report: SwapReport, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """How far the ranking of the heads can be relied on, word by word and over all words: Spearman-Brown (report.reliability).
 
     What it doesn't say: a ranking that holds on other sentences of these words need not on other words. Words with too few
@@ -263,8 +262,7 @@ def parting(
 
     What it doesn't say: that they part by sense. Two sentences of one sense part, too: draw such a pair beside it.
     """
-    (a, in_a), (b, in_b) = _sides(encoder, first, second, word).values()
-    curve = drift_frame(**{"A against B": drift(a, in_a.positions, b, in_b.positions)})
+    curve = drift_frame(**{"A against B": drift(*_sides(encoder, first, second, word).values())})
     return _chart(drift_curve(curve, theme, {"A against B": theme.ink}))
 
 
@@ -289,38 +287,35 @@ def _sides(
     word: str | None,
     at: tuple[int, int] = (1, 1),
     control: str | None = None,
-) -> dict[str, tuple[Encoding, Word]]:
+) -> dict[str, PlacedWord[Encoding]]:
     encodings = {"A": encoder.encode(first), "B": encoder.encode(second)}
     if word is None:
         shared = shared_words(encodings["A"].words, encodings["B"].words)
         if not shared:
             raise TextError("No word stands in both sentences. Change one of them so that they share a word.")
         word = shared[0]
-    sides = {name: (encoding, _find(encoding, word, n)) for (name, encoding), n in zip(encodings.items(), at)}
+    sides = {name: _place(encoding, word, n) for (name, encoding), n in zip(encodings.items(), at)}
     if control is not None:
-        encoding = encoder.encode(control)
-        sides["control"] = encoding, _find(encoding, sides["A"][1].text)
+        sides["control"] = _place(encoder.encode(control), sides["A"].word.text)
     return sides
 
 
 def _compared(encoder: Encoder, first: str, second: str, control: str | None, word: str | None, of: str) -> Compared:
+    sides = _sides(encoder, first, second, word, control=control) if of == "word" else {}
     if of == "sentence":
         pooling, texts = load_pooling(encoder), {"A": first, "B": second, "control": control}
-        named = {name: sentence_place(encoder, pooling, text) for name, text in texts.items() if text is not None}
-        sides = {name: (encoder.encode(place.text), tuple(place.positions)) for name, place in named.items()}
-    else:
-        found = _sides(encoder, first, second, word, control=control)
-        sides = {name: (encoding, own.positions) for name, (encoding, own) in found.items()}
-    run = partial(knock_out_effect, encoder), partial(interchange_pair, encoder, move=of == "sentence")
+        encodings = {name: encoder.encode(text) for name, text in texts.items() if text is not None}
+        sides = {name: PlacedWord(one, pooling.positions(one)) for name, one in encodings.items()}
+    run = partial(removal_effect, encoder), partial(swap_pair, encoder, move=of == "sentence")
     return Compared(sides, *run)
 
 
-def _find(encoding: Encoding, word: str, number: int = 1) -> Word:
-    places = find(encoding.words, word)
+def _place(encoding: Encoding, word: str, number: int = 1) -> PlacedWord[Encoding]:
+    places = encoding.places(word)
     if not places:
         raise TextError(
             f"{word!r} is not a word of {encoding.text!r}. Write it as it stands there (letter case aside)."
         )
     if not 1 <= number <= len(places):
         raise TextError(f"{word!r} stands {len(places)} times in {encoding.text!r}; there is no number {number}.")
-    return encoding.words[places[number - 1]]
+    return places[number - 1]

@@ -19,15 +19,15 @@ import numpy as np
 import pandas as pd
 import torch
 
-from selfattn.analysis.interventions import PairInterchange, interchange_pair
+from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.examples import PAIRS, PRONOUNS, Pair, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
 from selfattn.senses import (
-    InterchangeReport,
     Passports,
     SeparationReport,
+    SwapReport,
     interchange,
     leading_heads,
     passports,
@@ -38,7 +38,7 @@ from selfattn.senses.word_vectors import Vectors, word_vectors
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-SWAPS = ("a_from_b", "b_from_a", "control", "cosine")  # of a PairInterchange; its share is the first two's mean
+SWAPS = ("a_from_b", "b_from_a", "control", "cosine")  # of a PairSwaps; its share is the first two's mean
 
 
 @dataclass(frozen=True)
@@ -70,22 +70,21 @@ class LeadingHeads:
 class SwappedPairs:
     """Every head swapped alone in each example, exactly."""
 
-    heads: pd.DataFrame  # word, layer, head, and what `interchange_pair` gives: a_from_b, b_from_a, control, cosine
+    heads: pd.DataFrame  # word, layer, head, and what `swap_pair` gives: a_from_b, b_from_a, control, cosine
 
-    def of(self, word: str) -> PairInterchange:
+    def of(self, word: str) -> PairSwaps:
         """One example's."""
         own = self.heads[self.heads["word"] == word]
         shape = (own["layer"].nunique(), own["head"].nunique())
         parts = {name: torch.tensor(own[name].to_numpy(), dtype=torch.float32).reshape(shape) for name in SWAPS}
-        return PairInterchange(share=(parts["a_from_b"] + parts["b_from_a"]) / 2, **parts)
+        return PairSwaps(share=(parts["a_from_b"] + parts["b_from_a"]) / 2, **parts)
 
 
 def swapped_pairs(encoder: Encoder, pairs: Sequence[Pair], progress: Progress) -> SwappedPairs:
-    """`interchange_pair` of each, its word where it stands first."""
+    """`swap_pair` of each, its word where it stands first."""
     tables = []
     for pair in pairs:
-        located = [encoder.locate(text, pair.word) for text in (pair.first, pair.second, pair.control)]
-        swaps = interchange_pair(encoder, *((at.tokens.text, at.words[at.places[0]].positions) for at in located))
+        swaps = swap_pair(encoder, *(encoder.locate(text, pair.word)[0] for text in pair.sentences))
         columns = {name: getattr(swaps, name).flatten().tolist() for name in SWAPS}
         tables.append(pd.DataFrame(encoder.all_heads, columns=["layer", "head"]).assign(word=pair.word, **columns))
         progress(len(tables), len(pairs))
@@ -100,7 +99,7 @@ def heads_together(encoder: Encoder, frame: pd.DataFrame, progress: Progress) ->
 
 def swapped_heads(
     encoder: Encoder, frame: pd.DataFrame, progress: Progress, vectors: Vectors = word_vectors
-) -> InterchangeReport:
+) -> SwapReport:
     """`interchange` without its sources, which are as many as all sentences' tokens times all heads."""
     report = interchange(encoder, frame, progress=progress, vectors=vectors)
     return replace(report, sources=report.sources.iloc[:0])
@@ -117,7 +116,7 @@ def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progre
 
 KINDS = {
     "separation": Kind(SeparationReport, 1, labelled_sentences, separation),
-    "interchange": Kind(InterchangeReport, 1, labelled_sentences, swapped_heads),
+    "swaps": Kind(SwapReport, 1, labelled_sentences, swapped_heads),
     "leading_heads": Kind(LeadingHeads, 1, labelled_sentences, heads_together),
     "passports": Kind(Passports, 1, labelled_sentences, passports),
     "pairs": Kind(SwappedPairs, 1, lambda: PAIRS, swapped_pairs),

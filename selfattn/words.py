@@ -29,6 +29,11 @@ class Word:
         """The positions of the word's tokens."""
         return tuple(range(self.start, self.stop))
 
+    @property
+    def is_punctuation(self) -> bool:
+        """Whether it has no letter and no digit."""
+        return not _has_letter_or_digit(self.text)
+
 
 def character_spans(text: str) -> list[tuple[int, int]]:
     """The (start, stop) character span of each word of the text, in order; white space and controls are in none."""
@@ -49,8 +54,8 @@ def character_spans(text: str) -> list[tuple[int, int]]:
 
 
 def split_words(text: str) -> tuple[str, ...]:
-    """The words of the text that begin with a letter, mark or digit, in order: no punctuation, no signs."""
-    return tuple(text[start:stop] for start, stop in character_spans(text) if _in_word(text[start]))
+    """The words of the text that have a letter or a digit, in order: no punctuation, no signs."""
+    return tuple(word for word in (text[slice(*span)] for span in character_spans(text)) if _has_letter_or_digit(word))
 
 
 def token_words(text: str, offsets: Sequence[tuple[int, int]], special: Sequence[bool]) -> list[Word]:
@@ -72,19 +77,13 @@ def token_words(text: str, offsets: Sequence[tuple[int, int]], special: Sequence
     return [Word(text[slice(*spans[i])], tokens[0], tokens[-1] + 1) for i, tokens in members.items()]
 
 
-def find(words: Sequence[Word], *texts: str) -> list[int]:
-    """The indices of the words spelled as one of the texts, letter case aside."""
-    wanted = {text.casefold() for text in texts}
-    return [i for i, word in enumerate(words) if word.text.casefold() in wanted]
-
-
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
-    """Words (letters or digits) that stand in both sentences, as first spelled, longest first."""
+    """Words, no punctuation, that stand in both sentences, as first spelled, longest first."""
     others = {word.text.casefold() for word in second}
     kept: dict[str, str] = {}
     for word in first:
         folded = word.text.casefold()
-        if folded in others and any(_in_word(c) for c in word.text):
+        if folded in others and not word.is_punctuation:
             kept.setdefault(folded, word.text)
     return sorted(kept.values(), key=len, reverse=True)
 
@@ -120,6 +119,10 @@ def token_groups(n: int, words: Sequence[Word]) -> list[tuple[int, ...]]:
 
 def _in_word(character: str) -> bool:
     return unicodedata.category(character)[0] in "LMN"  # letters, marks, numbers
+
+
+def _has_letter_or_digit(text: str) -> bool:
+    return any(unicodedata.category(character)[0] in "LN" for character in text)
 
 
 def _is_mark(character: str) -> bool:

@@ -7,20 +7,20 @@ import pytest
 import torch
 
 from selfattn import Head
-from selfattn.analysis.interventions import PairInterchange, interchange_pair
+from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.frames import (
     context_columns,
     context_share,
     drift_frame,
     handed_over_frame,
     heads_frame,
-    interchange_frame,
     layers_frame,
     named_heads,
     sets_frame,
     stage_names,
     steps_frame,
     strip_frame,
+    swaps_frame,
     together_frame,
     weights_frame,
     words_frame,
@@ -214,14 +214,14 @@ def test_heads_swapped_together_are_the_mean_over_words_of_each_number():
 
 def test_the_interchange_frame_has_each_heads_shares_and_leaves_out_what_nobody_measured():
     numbers, unmeasured = torch.arange(4.0).reshape(2, 2), torch.full((2, 2), torch.nan)
-    swapped = PairInterchange(
+    swapped = PairSwaps(
         share=numbers, a_from_b=numbers + 10, b_from_a=numbers + 20, control=unmeasured, cosine=numbers + 30
     )
-    frame = interchange_frame(swapped)
+    frame = swaps_frame(swapped)
     assert list(frame) == ["layer", "head", "name", "share", "a_from_b", "b_from_a", "cosine"]
     assert tuple(frame.iloc[2]) == (1, 0, "L1 H0", 2, 12, 22, 32)
     unmeasured[0, 0] = 0.5  # of one head only: the column stays
-    assert interchange_frame(swapped)["control"].tolist()[0] == 0.5
+    assert swaps_frame(swapped)["control"].tolist()[0] == 0.5
 
 
 @pytest.mark.slow
@@ -230,10 +230,10 @@ def test_sets_of_heads_are_rows_with_their_names(encoder):
         (("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))),
         [Head(5, 7), ((0, 4), (0, 10))],
     )
-    swapped = interchange_pair(encoder, *places, heads=sets)
+    swapped = swap_pair(encoder, *places, heads=sets)
     frame = sets_frame(sets, share=swapped.share)
     assert frame["heads"].tolist() == ["L5 H7", "L0 H4 + L0 H10"] and frame["n"].tolist() == [1, 2]
-    alone = interchange_frame(interchange_pair(encoder, *places)).set_index("name")["share"]
+    alone = swaps_frame(swap_pair(encoder, *places)).set_index("name")["share"]
     assert frame["share"][0] == pytest.approx(alone["L5 H7"], abs=1e-5)
     removed = encoder.knock_out("The bank of the river.", 2, heads=sets)
     assert sets_frame(sets, norm=removed.norm(dim=-1))["norm"].tolist() == pytest.approx(removed.norm(dim=-1).tolist())

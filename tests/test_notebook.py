@@ -13,12 +13,12 @@ import vl_convert
 from playwright.sync_api import expect
 
 from selfattn import TextError, notebook
-from selfattn.analysis.interventions import interchange_pair
+from selfattn.analysis.swapping import swap_pair
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import drawn_frame, drawn_title
 from selfattn.encoders.projections import ProjectionsUnknown
 from selfattn.export.files import draw_svg
-from selfattn.senses import InterchangeReport
+from selfattn.senses import SwapReport
 from tests.charts.scene import drawn as scene_items
 from tests.charts.scene import on_ramp, same_color, texts
 
@@ -136,7 +136,7 @@ def beneath(chart):
 
 @pytest.mark.slow
 def test_swaps_draws_how_far_each_head_moves_the_word_and_opens_what_the_word_attends_to(encoder, plain):
-    expected = interchange_pair(encoder, *zip(WADED, PIECES))
+    expected = swap_pair(encoder, *zip(WADED, PIECES))
     starts = [np.setdiff1d(range(n), pieces[1:]) for n, pieces in zip((10, 9), PIECES)]  # of the words
     weights = [encoder.reference_weights(text)[:, :, list(own)].mean(2) for text, own in zip(WADED[:2], PIECES)]
     to_words = np.concatenate([np.add.reduceat(own.numpy(), at, axis=-1) for own, at in zip(weights, starts)], -1)
@@ -235,7 +235,7 @@ def report_of(words):
     """A report of two heads with a number of its own in every place."""
     heads = [(word, 0, head) for word in words for head in (0, 1)]
     numbers = np.arange(1, len(heads) + 1) / 10
-    return InterchangeReport(
+    return SwapReport(
         heads=pd.DataFrame(heads, columns=["word", "layer", "head"]).assign(share=numbers, low=1.0, high=1.0),
         sources=pd.DataFrame(
             {"word": "bank", "row": [7, 7, 8, 7, 7], "layer": [0, 0, 0, 1, 0], "head": [1, 1, 1, 1, 0],

@@ -44,8 +44,8 @@ def test_one_pairs_stored_swaps_equal_the_live_ones(encoder):
 
 @pytest.mark.long
 def test_one_words_stored_shares_equal_the_live_ones(encoder):
-    frame = KINDS["interchange"].reads()
-    found = stored("interchange", encoder, frame).report
+    frame = KINDS["swaps"].reads()
+    found = stored("swaps", encoder, frame).report
     live = interchange(encoder, frame[frame["word"] == "bank"])
     for name in ("heads", "gaps"):
         one, other = (

@@ -8,13 +8,14 @@ import streamlit as st
 
 from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
 from selfattn.charts.head_map import head_map
-from selfattn.dashboard.cache import cached_knock_out
+from selfattn.dashboard.cache import cached_removal
 from selfattn.dashboard.encoder_picker import masked_head
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, this_page
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.masked_lm import MaskedHead, replace_word
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.frames import heads_frame
 from selfattn.words import character_spans
 
@@ -79,7 +80,7 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
         "Prediction", range(len(table)), min(row, len(table) - 1), table["text"].__getitem__, key="target", width=240
     )
     chosen = this_page().head
-    without = cached_knock_out(encoder, (encoding.text, (head.place(encoding),)))
+    without = cached_removal(encoder, PlacedWord(encoding, (head.place(encoding),)))
     change = head.change(encoding, without, int(table["id"][row]))
     frame, noise = noise_floor(heads_frame(effect=change), "effect", encoder.dtype, {"effect": OF_LOG_PROBABILITY})
     chart = head_map(frame, "effect", current_theme(), str(chosen), title="change of log p")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import cached_encode, cached_interchange
+from selfattn.dashboard.cache import cached_encode, cached_swaps
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import heading
 from selfattn.examples import PAIRS
@@ -34,14 +34,13 @@ def ask(number: int) -> exercises.Answer:
     encoder, pair = current_encoder(), PAIRS[0]
     names = {str(head): head for head in encoder.all_heads}
     chosen = names[st.select_slider("Head", list(names), list(names)[min(10, encoder.n_heads - 1)], key=key)]
-    encodings = [cached_encode(encoder, text) for text in (pair.first, pair.second)]
-    places = [(each.text, first_word(each, pair.word).positions) for each in encodings]
-    for each, positions in zip(encodings, (place for _, place in places)):
+    words = [first_word(cached_encode(encoder, text), pair.word) for text in (pair.first, pair.second)]
+    for each, positions in words:
         row = each.weights(*chosen)[list(positions)].mean(0)
         st.text(
             f'{chosen}, "{pair.word}": ' + "  ".join(f"{token} {weight:.2f}" for token, weight in zip(each.tokens, row))
         )
-    return exercises.swapped(float(cached_interchange(encoder, *places, None).share[chosen]))
+    return exercises.swapped(float(cached_swaps(encoder, *words).share[chosen]))
 
 
 heading("Exercises")

@@ -18,6 +18,7 @@ from torch import Tensor
 from selfattn.analysis.attention_rollout import rollout
 from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word, to_groups
 
 METHODS = ("rollout", "integrated gradients", "occlusion")
@@ -44,12 +45,13 @@ class Attributions:
         return pd.DataFrame(table)
 
 
-def direction(first: Encoding, at_first: Sequence[int], second: Encoding, at_second: Sequence[int]) -> Tensor:
+def direction(first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
     """The unit vector (d_model,) from the word's final vector in the second sentence to that in the first.
 
     Raises ValueError where the two vectors are the same, so that there is nothing to explain.
     """
-    apart = first.vector(first.n_layers, at_first) - second.vector(second.n_layers, at_second)
+    one, other = (encoding.vector(encoding.n_layers, positions) for encoding, positions in (first, second))
+    apart = one - other
     length = apart.norm()
     if length < 1e-6:
         raise ValueError("The word's two final vectors are the same: there is no difference to explain.")

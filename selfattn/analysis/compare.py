@@ -20,7 +20,8 @@ from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.words import Word, find, shared_words
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.words import shared_words
 
 FREQUENT = 100  # words that hold a sentence together, and say little of what it is about
 Match = tuple[int | None, int | None]  # places in the first and the second sequence; None where there is no match
@@ -49,16 +50,16 @@ class SentenceComparison:
 
 
 def compare_sentences(
-    first: tuple[Encoding, Word], second: tuple[Encoding, Word], layer: int, head: int, special: bool = True
+    first: PlacedWord[Encoding], second: PlacedWord[Encoding], layer: int, head: int, special: bool = True
 ) -> SentenceComparison:
     """One head's weights in the first sentence minus its weights in the second, between words.
 
-    first, second: the encoding and the compared word in it. The compared word is always matched with itself; what stands
+    first, second: the compared word where it stands. The compared word is always matched with itself; what stands
     before it is matched with what stands before, what follows with what follows. What has no match keeps its place as a
     gap. special=False: without special tokens, as in `word_map`.
     """
     a, b = (_one_head(encoding, Head(layer, head), special) for encoding, _ in (first, second))
-    anchor = (a.rows_of(first[1].positions)[0], b.rows_of(second[1].positions)[0])
+    anchor = (a.rows_of(first[1])[0], b.rows_of(second[1])[0])
     pairs = align(_keys(a), _keys(b), anchor)
     matched = [place for place, pair in enumerate(pairs) if None not in pair]
     in_a, in_b = (by_word.part([pairs[place][side] for place in matched]) for side, by_word in enumerate((a, b)))
@@ -178,7 +179,7 @@ def rarest_first(first: Encoding, second: Encoding) -> list[str]:
     """
 
     def rarity(text: str) -> tuple[int, int]:
-        positions = first.words[find(first.words, text)[0]].positions
+        positions = first.places(text)[0].positions
         return len(positions), max(first.ids[position] for position in positions)
 
     return sorted(shared_words(first.words, second.words), key=rarity, reverse=True)

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
 
 
 def entropy(weights: Tensor) -> Tensor:
@@ -40,18 +41,19 @@ def similarity(first: Tensor, second: Tensor) -> Tensor:
     return cosine_similarity(first.double(), second.double(), dim=-1).float()
 
 
-def drift(first: Encoding, at_first: Sequence[int], second: Encoding, at_second: Sequence[int]) -> Tensor:
+def drift(first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
     """The cosine of one word's vectors in two sentences: as bare token, with position, after each layer.
 
     (n_layers + 2,): the static token vectors, hidden[0], ..., hidden[n_layers]. A split word is the mean of its pieces.
     """
-    static = similarity(first.static[list(at_first)].mean(0), second.static[list(at_second)].mean(0))
-    layers = similarity(first.hidden[:, list(at_first)].mean(1), second.hidden[:, list(at_second)].mean(1))
+    static = similarity(*(sentence.static[list(positions)].mean(0) for sentence, positions in (first, second)))
+    layers = similarity(*(sentence.hidden[:, list(positions)].mean(1) for sentence, positions in (first, second)))
     return torch.cat([static[None], layers])
 
 
-def most_to_another(encoding: Encoding, positions: Sequence[int]) -> Tensor:
+def most_to_another(word: PlacedWord[Encoding]) -> Tensor:
     """The largest weight that a word gives to a token of another word, in each head: (n_layers, n_heads)."""
+    encoding, positions = word
     weights = torch.stack([encoding.rows(position) for position in positions]).mean(0)
     weights[..., [p in positions or special for p, special in enumerate(encoding.special)]] = 0
     return weights.amax(-1)
@@ -81,9 +83,9 @@ def ordinary_rows(encoding: Encoding) -> list[int]:
 class Compared:
     """A word, or a whole sentence, in A, in B and, where there is one, in a control that means what A means."""
 
-    sides: Mapping[str, tuple[Encoding, tuple[int, ...]]]  # "A", "B", "control": the text, and the positions in it
-    run_removals: Callable[..., Tensor]  # `knock_out_effect` with its encoder; pages keep what was run before
-    run_swaps: Callable[..., Any]  # `interchange_pair` likewise
+    sides: Mapping[str, PlacedWord[Encoding]]  # "A", "B", "control"; of a sentence, the tokens that its vector averages
+    run_removals: Callable[..., Tensor]  # `removal_effect` with its encoder; pages keep what was run before
+    run_swaps: Callable[..., Any]  # `swap_pair` likewise
 
     @property
     def cosine(self) -> float:
@@ -91,19 +93,14 @@ class Compared:
         vectors = [encoding.vector(encoding.n_layers, at) for encoding, at in (self.sides["A"], self.sides["B"])]
         return float(similarity(*vectors))
 
-    @cached_property
-    def places(self) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """The texts and positions alone."""
-        return {name: (encoding.text, positions) for name, (encoding, positions) in self.sides.items()}
-
     def effect(self, other: str, how: str = "zero") -> Tensor:
         """How removing each head changes the cosine of A's vector and the other's: (n_layers, n_heads)."""
-        return self.run_removals(self.places["A"], self.places[other], how)
+        return self.run_removals(self.sides["A"], self.sides[other], how)
 
     @cached_property
     def swaps(self) -> Any:
-        """How far swapping each head's output moves the vectors: a `PairInterchange`."""
-        return self.run_swaps(*self.places.values())
+        """How far swapping each head's output moves the vectors: a `PairSwaps`."""
+        return self.run_swaps(*self.sides.values())
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class Fit:
 def pattern_values(weights: Tensor, encoding: Encoding) -> dict[str, Tensor]:
     """How near heads' weights (..., n, n) come to each named pattern, in the order of PATTERNS: (...), 0 to 1 each."""
     rows, n = ordinary_rows(encoding), weights.shape[-1]
-    marks = [p for word in encoding.words if not any(c.isalnum() for c in word.text) for p in word.positions]
+    marks = [p for word in encoding.words if word.is_punctuation for p in word.positions]
     found = row_measures(weights, encoding)
     found["punctuation"] = weights[..., rows, :][..., marks].sum(-1).mean(-1)
     found["broad"] = found["entropy"] / (math.log2(n) or 1.0)

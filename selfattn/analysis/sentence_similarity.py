@@ -13,25 +13,28 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from selfattn.analysis.interventions import PairInterchange, Place, interchange_pair, knock_out_effect
 from selfattn.analysis.measures import similarity
+from selfattn.analysis.removing import removal_effect
+from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.pooling import Pooling
 
 
-def sentence_place(encoder: Encoder, pooling: Pooling, text: str, pair: str | None = None) -> Place:
-    """The sentence as a place: the positions that the embedder averages. Raises TextError."""
-    return Place(text, pooling.positions(encoder.tokenize(text, pair)), pair)
+def pooled_tokens(encoder: Encoder, pooling: Pooling, text: str, pair: str | None = None) -> PlacedWord:
+    """The tokens that the embedder averages, in place of a word's. Raises TextError."""
+    tokens = encoder.tokenize(text, pair)
+    return PlacedWord(tokens, pooling.positions(tokens))
 
 
 def sentence_similarity(encoder: Encoder, pooling: Pooling, first: str, second: str) -> float:
     """The cosine of the two sentences' vectors, -1 to 1. Raises TextError."""
-    places = [sentence_place(encoder, pooling, text) for text in (first, second)]
-    return float(similarity(*(encoder.encode(p.text).vector(encoder.n_layers, p.positions) for p in places)))
+    pooled = [pooled_tokens(encoder, pooling, text) for text in (first, second)]
+    return float(similarity(*(encoder.encoded(one).vector(encoder.n_layers, one.positions) for one in pooled)))
 
 
-def interchange_sentences(
+def swap_sentences(
     encoder: Encoder,
     pooling: Pooling,
     first: str,
@@ -41,15 +44,15 @@ def interchange_sentences(
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
     how: str = "exact",
     progress: Progress = lambda done, total: None,
-) -> PairInterchange:
+) -> PairSwaps:
     """How far a sentence's vector moves to the other's when a head's mean output over its tokens becomes the other's.
 
     control: a sentence that means what the first means, put into the first only: what moves it as far isn't about the
-    meaning. heads, how and progress as in `interchange_pair`. Raises NotRecomputable, TextError.
+    meaning. heads, how and progress as in `swap_pair`. Raises NotRecomputable, TextError.
     """
     texts = [text for text in (first, second, control) if text is not None]
-    places = [sentence_place(encoder, pooling, text) for text in texts]
-    return interchange_pair(encoder, *places, heads=heads, how=how, progress=progress, move=True)
+    pooled = [pooled_tokens(encoder, pooling, text) for text in texts]
+    return swap_pair(encoder, *pooled, heads=heads, how=how, progress=progress, move=True)
 
 
 def sentence_removal(
@@ -61,6 +64,6 @@ def sentence_removal(
     progress: Progress = lambda done, total: None,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
 ) -> Tensor:
-    """The similarity without each head, in both sentences, minus the similarity with it: as `knock_out_effect` of words."""
-    places = [sentence_place(encoder, pooling, text) for text in (first, second)]
-    return knock_out_effect(encoder, *places, how, progress, heads)
+    """The similarity without each head, in both sentences, minus the similarity with it: as `removal_effect` of words."""
+    pooled = [pooled_tokens(encoder, pooling, text) for text in (first, second)]
+    return removal_effect(encoder, *pooled, how, progress, heads)

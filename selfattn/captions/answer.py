@@ -1,6 +1,6 @@
 """The main view's sentences: where a word gets its meaning, which head brings most of it, and what one pair can't say.
 
-Every number is computed, and the numbers choose the branch. `analysis.interventions.interchange_pair` has the shares.
+Every number is computed, and the numbers choose the branch. `analysis.swapping.swap_pair` has the shares.
 """
 
 import math

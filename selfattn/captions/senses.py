@@ -4,9 +4,9 @@ import pandas as pd
 
 from selfattn import numbers
 from selfattn.encoders.capture import Head
-from selfattn.senses import ClusterReport, InterchangeReport, RemovalReport, SeparationReport
-from selfattn.senses.patching import ALL
-from selfattn.senses.removed_heads import RELIABLE
+from selfattn.senses import ClusterReport, RemovalReport, SeparationReport, SwapReport
+from selfattn.senses.removing import RELIABLE
+from selfattn.senses.swapping import ALL
 from selfattn.senses.unlabelled import CLEAR
 
 LEADS = 0.95  # in what part of the resamples a head must lead to be called the leader
@@ -14,7 +14,7 @@ EVEN = 0.02  # of an accuracy: nearer to guessing than this is guessing
 FEW_WORDS = 10  # an interval over fewer words says little
 
 
-def swaps(report: InterchangeReport) -> str:
+def swaps(report: SwapReport) -> str:
     """The map of shares over all words: the head that leads, how often, all heads at once, and what follows from it."""
     table, gap, agreement = _of(report, ALL)
     best = table.loc[table["share"].idxmax()]
@@ -31,7 +31,7 @@ def swaps(report: InterchangeReport) -> str:
     )
 
 
-def reliable_words(report: InterchangeReport) -> str:
+def reliable_words(report: SwapReport) -> str:
     """In how many words, and which, the ranking of the heads can be relied on."""
     words = report.reliability[report.reliability["word"] != ALL]
     names = words["word"][words["spearman_brown"] >= RELIABLE]
@@ -62,7 +62,7 @@ def together(shares: pd.DataFrame) -> str:
     )
 
 
-def swaps_in_word(report: InterchangeReport, word: str, chosen: tuple[int, int]) -> str:
+def swaps_in_word(report: SwapReport, word: str, chosen: tuple[int, int]) -> str:
     """One word's map of shares: its leading head with effect and control, how far the ranking holds, the chosen head."""
     table, gap, agreement = _of(report, word)
     best = table.loc[table["share"].idxmax()]
@@ -80,7 +80,7 @@ def swaps_in_word(report: InterchangeReport, word: str, chosen: tuple[int, int])
     return f"{text} {_name(own.iloc[0])}: {numbers.share(own.iloc[0]['share'])}{_sure(own.iloc[0])}."
 
 
-def ranking(report: InterchangeReport, word: str) -> str:
+def ranking(report: SwapReport, word: str) -> str:
     """Whether the ranking of the heads in a word, or over all words, holds: two halves, beside two under shuffled labels."""
     agreement, of = _of(report, word)[2], "words" if word == ALL else "sentences"
     if agreement["halves"] != agreement["halves"]:
@@ -99,7 +99,7 @@ def ranking(report: InterchangeReport, word: str) -> str:
 
 
 def sources(table: pd.DataFrame, word: str, head: Head) -> str:
-    """Which tokens hand over what one head brings to the word in one sentence (rows of InterchangeReport.sources)."""
+    """Which tokens hand over what one head brings to the word in one sentence (rows of SwapReport.sources)."""
     most = table.loc[table["share"].idxmax()]
     total = table["share"].sum()
     text = (
@@ -109,7 +109,7 @@ def sources(table: pd.DataFrame, word: str, head: Head) -> str:
     return text if head.layer == 0 else f"{text} After layer 0 a position has itself taken in its context."
 
 
-def _of(report: InterchangeReport, word: str) -> tuple[pd.DataFrame, pd.Series, pd.Series]:
+def _of(report: SwapReport, word: str) -> tuple[pd.DataFrame, pd.Series, pd.Series]:
     """One word's heads, its gap and its reliability."""
     heads, gaps, reliability = (t[t["word"] == word] for t in (report.heads, report.gaps, report.reliability))
     return heads, gaps.iloc[0], reliability.iloc[0]

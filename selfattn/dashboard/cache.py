@@ -5,7 +5,7 @@ Results are kept by encoder and key, never by a tensor: the key names the functi
 
 import functools
 import threading
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from typing import TypeVar
@@ -17,15 +17,16 @@ import torch
 from cachetools import LRUCache
 from torch import Tensor
 
-from selfattn.analysis.interventions import PairInterchange, change_of_cosine, interchange_pair
+from selfattn.analysis.removing import change_of_cosine
+from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.dashboard.queue import costly_slot, page_left, run_slot
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling
 from selfattn.settings import Settings
 
 T = TypeVar("T")
-Place = tuple[str, tuple[int, ...]]  # a word where it stands: the text and its token positions
 OVERHEAD = 1000  # bytes for what isn't in an array
 RECORD = 500  # bytes of a dictionary with its plain values; a chart has one for each thing it draws
 PLAIN = str, float, int, type(None)
@@ -199,44 +200,41 @@ def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encod
     return cached(encoder, ("encoding", text, pair), lambda _: encoder.encode(text, pair), runs=True)
 
 
-def cached_knock_out(encoder: Encoder, place: Place, how: str = "zero") -> Tensor:
+def cached_removal(encoder: Encoder, word: PlacedWord, how: str = "zero") -> Tensor:
     """What a word's vector becomes without each head in turn: (n_layers, n_heads, d_model)."""
     return cached(
         encoder,
-        ("removal", place, how),
-        lambda progress: encoder.knock_out(*place, how=how, progress=progress),
+        ("removal", word.key, how),
+        lambda progress: encoder.knock_out(*word, how=how, progress=progress),
         "Removing each head in turn ...",
         costly=True,
     )
 
 
-def cached_effect(encoder: Encoder, first: Place, second: Place, how: str = "zero") -> Tensor:
+def cached_effect(
+    encoder: Encoder, first: PlacedWord[Encoding], second: PlacedWord[Encoding], how: str = "zero"
+) -> Tensor:
     """The effect of removing each head on the difference of two word vectors: (n_layers, n_heads).
 
     Each sentence's passes are kept, so a sentence in two comparisons runs once.
     """
-    after = [cached_knock_out(encoder, place, how) for place in (first, second)]
-    before = [cached_encode(encoder, text).vector(encoder.n_layers, positions) for text, positions in (first, second)]
+    after = [cached_removal(encoder, word, how) for word in (first, second)]
+    before = [encoding.vector(encoder.n_layers, positions) for encoding, positions in (first, second)]
     return change_of_cosine(after, before)
 
 
-def cached_interchange(
+def cached_swaps(
     encoder: Encoder,
-    first: Place,
-    second: Place,
-    control: Place | None = None,
+    *words: PlacedWord[Encoding],
     heads: tuple | None = None,
     how: str = "exact",
     move: bool = False,
-    encodings: Sequence[Encoding] | None = None,
-) -> PairInterchange:
-    """How far swapping heads moves the word (`interchange_pair`): every head alone, or the sets in `heads`."""
+) -> PairSwaps:
+    """How far swapping heads moves the word in A, B and, where there is one, a control: every head alone, or sets of them."""
     return cached(
         encoder,
-        ("interchange", first, second, control, heads, how, move),
-        lambda progress: interchange_pair(
-            encoder, first, second, control, heads=heads, how=how, progress=progress, move=move, encodings=encodings
-        ),
+        ("swaps", *(word.key for word in words), heads, how, move),
+        lambda progress: swap_pair(encoder, *words, heads=heads, how=how, progress=progress, move=move),
         "Swapping each head in turn ..." if heads is None else "",
         runs=True,
         costly=heads is None and how == "exact",

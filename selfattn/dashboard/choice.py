@@ -1,42 +1,24 @@
 """What a visitor has chosen to see: an encoder, a word in two sentences, and one head."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import streamlit as st
 
-from selfattn.dashboard.cache import Place
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PAIRS
-from selfattn.words import Word
-
-
-@dataclass(frozen=True)
-class Occurrence:
-    """A word where it stands in an encoded sentence."""
-
-    encoding: Encoding
-    word: Word
-
-    @property
-    def positions(self) -> tuple[int, ...]:
-        """The word's token positions."""
-        return self.word.positions
-
-    @property
-    def place(self) -> Place:
-        """What results are kept by: the text and the positions."""
-        return self.encoding.text, self.positions
 
 
 @dataclass(frozen=True)
 class Pair:
     """The shared word in sentence A, in sentence B and, where the control sentence has it, in the control."""
 
-    first: Occurrence
-    second: Occurrence
-    control: Occurrence | None
+    first: PlacedWord[Encoding]
+    second: PlacedWord[Encoding]
+    control: PlacedWord[Encoding] | None
 
     @property
     def word(self) -> str:
@@ -44,20 +26,25 @@ class Pair:
         return self.first.word.text
 
     @property
-    def sides(self) -> tuple[tuple[str, Occurrence], tuple[str, Occurrence]]:
+    def sides(self) -> tuple[tuple[str, PlacedWord[Encoding]], tuple[str, PlacedWord[Encoding]]]:
         """("A", first), ("B", second)."""
         return ("A", self.first), ("B", self.second)
 
     @property
-    def places(self) -> tuple[Place, Place, Place | None]:
-        """Where the word stands in A, B and the control."""
-        return self.first.place, self.second.place, None if self.control is None else self.control.place
+    def all(self) -> tuple[PlacedWord[Encoding], ...]:
+        """The word in A, B and, where there is one, the control."""
+        return (self.first, self.second) if self.control is None else (self.first, self.second, self.control)
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """What results about it are kept by."""
+        return tuple(word.key for word in self.all)
 
     @property
     def sense(self) -> str:
         """A's and the control's where they are an example's, else "": nobody has said it."""
-        texts = tuple(None if side is None else side.encoding.text for side in (self.first, self.control))
-        return next((known.senses[0] for known in PAIRS if (known.first, known.control) == texts), "")
+        texts = [word.sentence.text for word in self.all]
+        return next((known.senses[0] for known in PAIRS if [known.first, known.control] == texts[::2]), "")
 
     @property
     def same_position(self) -> bool:

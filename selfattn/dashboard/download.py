@@ -18,7 +18,6 @@ from selfattn.export import bundle, files, report
 from selfattn.export.files import View
 from selfattn.export.notebook_lines import notebook_lines
 from selfattn.export.provenance import Provenance
-from selfattn.words import find
 
 WIDTHS = (300, 3000)  # units; a PNG has twice as many pixels
 SCALE = 2
@@ -109,9 +108,9 @@ def show_download(page: Page) -> None:
 
 
 def _lines(page: Page) -> str:
-    pair, sides = page.pair, [side for _, side in page.pair.sides]
-    at = [find(side.encoding.words, pair.word).index(side.encoding.words.index(side.word)) + 1 for side in sides]
-    return notebook_lines(page.encoder, tuple(side.encoding.text for side in sides), pair.word, tuple(at), page.head)
+    first, second = page.pair.first, page.pair.second
+    texts, at = (first.sentence.text, second.sentence.text), (first.number, second.number)
+    return notebook_lines(page.encoder, texts, page.pair.word, at, page.head)
 
 
 def _whole(view: View, width: int) -> dict[str, tuple[str, str, Callable[[], str | bytes]]]:

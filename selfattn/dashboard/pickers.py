@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.compare import frequent_words, rarest_first
-from selfattn.analysis.interventions import PairInterchange
 from selfattn.analysis.measures import most_to_another
+from selfattn.analysis.swapping import PairSwaps
 from selfattn.analysis.word_map import MOST, WordMap, word_map
 from selfattn.dashboard.address import carry_choice
-from selfattn.dashboard.cache import cached, cached_interchange, encoder_key
-from selfattn.dashboard.choice import Occurrence, Pair
+from selfattn.dashboard.cache import cached, cached_swaps, encoder_key
+from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
 from selfattn.dashboard.figures import COLUMN, heading, literal, this_page
 from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing
@@ -27,8 +27,8 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PAIRS
-from selfattn.words import find
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
@@ -110,7 +110,8 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
             ("word", shared, word, "word {!r}, which doesn't stand in both sentences."),
         ):
             say_what_is_missing(key, possible, shown, f"The link asks for the {what}".format)
-    return Pair(*(_occurrence(where, sides[key], word, key.upper()) for key in sides), control), row
+    a, b = (_pick_place(where, sides[key], word, key.upper()) for key in sides)
+    return Pair(a, b, control), row
 
 
 def leading_head(encoder: Encoder, pair: Pair) -> Head | None:
@@ -121,27 +122,25 @@ def leading_head(encoder: Encoder, pair: Pair) -> Head | None:
     try:
         share = shares_of(encoder, pair).share
     except NotRecomputable:
-        share = sum(most_to_another(side.encoding, side.positions) for _, side in pair.sides)
+        share = sum(most_to_another(side) for _, side in pair.sides)
     return None if share.isnan().all() else encoder.all_heads[int(share.nan_to_num(-torch.inf).argmax())]
 
 
-def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] | None = None) -> PairInterchange:
+def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] | None = None) -> PairSwaps:
     """How far swapping each head, or each of these sets of heads, moves the pair's word. Raises NotRecomputable."""
     shares = _stored_shares(encoder, pair) if heads is None else None
     if shares is None:
         how = "exact" if heads or swaps_are_exact(encoder, pair) else "gradient"
-        known = [side.encoding for side in (pair.first, pair.second, pair.control) if side is not None]
-        shares = cached_interchange(encoder, *pair.places, heads, how, encodings=known)
+        shares = cached_swaps(encoder, *pair.all, heads=heads, how=how)
     if heads is None:
-        st.session_state.ranked = (encoder_key(encoder), pair.places)
+        st.session_state.ranked = (encoder_key(encoder), pair.key)
     return shares
 
 
-def _stored_shares(encoder: Encoder, pair: Pair) -> PairInterchange | None:
+def _stored_shares(encoder: Encoder, pair: Pair) -> PairSwaps | None:
     """What was computed beforehand of an example as it is, of the same weights: a class opens them all at once."""
     example = EXAMPLES.get(pair.word)
-    texts = [side.encoding.text for side in (pair.first, pair.second, pair.control) if side is not None]
-    if example is None or texts != [example.first, example.second, example.control]:
+    if example is None or tuple(side.sentence.text for side in pair.all) != example.sentences:
         return None
     kept = stored_report("pairs", encoder, PAIRS, "the examples")
     return kept and cached(encoder, ("stored pair", pair.word), lambda _: kept.report.of(pair.word))
@@ -149,7 +148,7 @@ def _stored_shares(encoder: Encoder, pair: Pair) -> PairInterchange | None:
 
 def quickly_ranked(encoder: Encoder, pair: Pair) -> bool:
     """Whether the heads of this pair are ranked at once, or have been for this visitor."""
-    known = st.session_state.get("ranked") == (encoder_key(encoder), pair.places)
+    known = st.session_state.get("ranked") == (encoder_key(encoder), pair.key)
     return known or not encoder.patchable or _swap_runs(encoder, pair) <= AT_ONCE
 
 
@@ -160,8 +159,7 @@ def swaps_are_exact(encoder: Encoder, pair: Pair) -> bool:
 
 def _swap_runs(encoder: Encoder, pair: Pair) -> int:
     """What swapping each head would take: heads x tokens of the longest sentence."""
-    sides = [side for side in (pair.first, pair.second, pair.control) if side is not None]
-    return len(encoder.all_heads) * max(len(side.encoding.tokens) for side in sides)
+    return len(encoder.all_heads) * max(len(side.sentence.tokens) for side in pair.all)
 
 
 def _show_leading(name: str) -> None:
@@ -239,7 +237,7 @@ def choose_word(text: str, number: int, sentence: str) -> None:
     state.choices = state.get("choices", 0) + 1  # a chart that holds a click ignores the next one on the same word
 
 
-def _pick_control(encoder: Encoder, fields, where, default: str, word: str) -> Occurrence | None:
+def _pick_control(encoder: Encoder, fields, where, default: str, word: str) -> PlacedWord[Encoding] | None:
     """The word in a third sentence. One that was given for another sentence or word isn't used in silence."""
     state = st.session_state
     keep_in_address("c", default)
@@ -255,18 +253,18 @@ def _pick_control(encoder: Encoder, fields, where, default: str, word: str) -> O
         return None
     with where:
         encoding = encode_or_stop(encoder, text, "The control sentence")
-    found = find(encoding.words, word)
-    if not found:
+    places = encoding.places(word)
+    if not places:
         where.info(literal(f'The control has no "{word}", so it isn\'t used. Write one with "{word}" in A\'s sense.'))
         return None
     typed, its_a = state.get("typed", ("", ""))
     if text == typed and its_a != state.a:
         where.info(literal(f'A has changed. Does the control still have "{word}" in A\'s sense?'))
-    return Occurrence(encoding, encoding.words[found[0]])
+    return places[0]
 
 
-def _occurrence(where, encoding: Encoding, word: str, sentence: str) -> Occurrence:
-    found = [encoding.words[i] for i in find(encoding.words, word)]
+def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWord[Encoding]:
+    found = encoding.places(word)
     index = 0
     if len(found) > 1:
         key = f"at_{sentence.lower()}"
@@ -287,7 +285,7 @@ def _occurrence(where, encoding: Encoding, word: str, sentence: str) -> Occurren
                 lambda asked: f"The link asks for occurrence {asked} of {word!r} in {sentence}, where it stands "
                 f"{'once' if len(found) == 1 else f'{len(found)} times'}.",
             )  # fmt: skip
-    return Occurrence(encoding, found[index])
+    return found[index]
 
 
 @dataclass(frozen=True)

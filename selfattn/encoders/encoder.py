@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,56 +15,20 @@ from selfattn.encoders.capture import Head, Patch, Recorder, run
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable, OutOfMemory, TextError, failing_as
 from selfattn.encoders.memory import in_halves, out_of_memory_as
+from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.encoders.reference import EagerTwin, stack_layers
 from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
-from selfattn.words import Word, character_spans, find, token_words
+from selfattn.words import character_spans
 
 COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this many tokens
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tokens:
-    """A text as the tokeniser sees it, never cut."""
-
-    text: str
-    pair: str | None
-    tokens: tuple[str, ...]
-    ids: tuple[int, ...]
-    types: tuple[int, ...]
-    special: tuple[bool, ...]
-    offsets: tuple[tuple[int, int], ...]
-    segments: tuple[int | None, ...]
-
-    def words(self) -> tuple[Word, ...]:
-        """The words of both segments, in the order of their tokens."""
-        words = []
-        for segment, text in enumerate((self.text, self.pair or "")):
-            words += token_words(text, self.offsets, [owner != segment for owner in self.segments])
-        return tuple(sorted(words, key=lambda word: word.start))
-
-    def padded(self, n: int, token: str, token_id: int) -> "Tokens":
-        """The same followed by padding tokens, n in all."""
-        padding = {"tokens": token, "ids": token_id, "types": 0, "special": True, "offsets": (0, 0), "segments": None}
-        extra = n - len(self.ids)
-        return replace(self, **{name: getattr(self, name) + (one,) * extra for name, one in padding.items()})
-
-
-@dataclass(frozen=True)
-class Located:
-    """A sentence as the encoder reads it, its words, and every place where one of them stands."""
-
-    tokens: Tokens
-    words: tuple[Word, ...]  # all words of the sentence, in order
-    places: tuple[int, ...]  # the indices in `words` of the word asked for, letter case aside; at least one
-
-    def start(self, place: int) -> int:
-        """The first character of the word `words[place]` in the sentence."""
-        start, stop = self.tokens.offsets[self.words[place].start]
-        # Some tokenisers count the space before a word as the word's own.
-        return start + len(self.tokens.text[start:stop]) - len(self.tokens.text[start:stop].lstrip())
+def half_of(progress: Progress, half: int) -> Progress:
+    """The progress callback for one of two equal parts of the work."""
+    return lambda done, total: progress(half * total + done, 2 * total)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,11 +67,12 @@ class Encoder:
         return html_table("Encoder", [(name, value) for name, value in about if value not in (None, "")])
 
     def encode(
-        self, text: str, pair: str | None = None, pad_to: int | None = None, patches: Collection[Patch] = ()
+        self, text: str | Tokens, pair: str | None = None, pad_to: int | None = None, patches: Collection[Patch] = ()
     ) -> Encoding:
         """Run one text through the encoder, at full speed, keeping what each layer's attention received.
 
-        pair: a second segment. pad_to: pad to this many tokens and keep the padding (to see the padding mask at work).
+        text: a string, or what `tokenize` has read already. pair: a second segment. pad_to: pad to this many tokens and keep
+        the padding (to see the padding mask at work).
         patches: heads' outputs to replace on the way; the Encoding keeps them, so that it isn't taken for a plain one.
         Raises TextError for a text that is empty, too long, or not valid Unicode; ValueError for a patch that doesn't fit
         the encoder, the text or the other patches; NotRecomputable for any patch where what enters W_O isn't known.
@@ -120,7 +85,7 @@ class Encoder:
 
     def encode_batch(
         self,
-        texts: Sequence[str],
+        texts: Sequence[str | Tokens],
         patches: Sequence[Collection[Patch]] | None = None,
         pairs: Sequence[str | None] | None = None,
     ) -> list[Encoding]:
@@ -143,7 +108,7 @@ class Encoder:
             passes.setdefault(len(tokens.ids) if self.equal_lengths else 0, []).append(place)
         return list(passes.values())
 
-    def _tokenized(self, texts: Sequence[str], pairs: Sequence[str | None] | None) -> list[Tokens]:
+    def _tokenized(self, texts: Sequence[str | Tokens], pairs: Sequence[str | None] | None) -> list[Tokens]:
         if isinstance(texts, str):
             raise TypeError(
                 f"Expected a list of texts, got one text ({texts[:40]!r}). Use encode, or a list of this one."
@@ -155,8 +120,14 @@ class Encoder:
             )
         return [self.tokenize(text, pair) for text, pair in zip(texts, pairs)]
 
-    def tokenize(self, text: str, pair: str | None = None) -> Tokens:
-        """The text's tokens; raises TextError where the encoder can't read it."""
+    def tokenize(self, text: str | Tokens, pair: str | None = None) -> Tokens:
+        """The text's tokens: as they are where it has been read already. Raises TextError where the encoder can't read it."""
+        if isinstance(text, Tokens):
+            if text.reader != self.reader or text.padding or pair is not None:
+                raise ValueError(
+                    f"Expected a text that {self.title} has read, whole and without padding. Give the string."
+                )
+            return text
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
         # The backend is asked directly: the wrapper switches padding and truncation on a shared object, which races.
@@ -190,10 +161,11 @@ class Encoder:
             special=tuple(bool(flag) for flag in read.special_tokens_mask),
             offsets=tuple(read.offsets),
             segments=tuple(read.sequence_ids),
+            reader=self.reader,
         )
 
-    def locate(self, sentence: str, word: str, *more: str) -> Located:
-        """Where `word` (or one of more) stands in `sentence`: the one check that every row of a table passes.
+    def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
+        """Every place of `word` (or of one of more) in `sentence`, at least one: the one check that every row of a table passes.
 
         Raises TextError, fit to stand beside the row, where the row can't be used.
         """
@@ -205,12 +177,27 @@ class Encoder:
         parts = len(character_spans(word))
         if parts != 1:
             raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
-        tokens = self.tokenize(sentence)
-        words = tokens.words()
-        places = tuple(find(words, word, *more))
+        places = self.tokenize(sentence).places(word, *more)
         if not places:
             raise TextError(f"{word!r} is not a word of the sentence. Write it as it stands there (letter case aside).")
-        return Located(tokens, words, places)
+        return places
+
+    def placed(self, where: PlacedWord | tuple) -> PlacedWord:
+        """A word where it stands, of a PlacedWord or of plain (text, positions) or (text, positions, pair).
+
+        positions: as `knock_out` takes them. Raises TextError, IndexError, and ValueError for what another encoder has read.
+        """
+        if isinstance(where, PlacedWord):
+            self.tokenize(where.sentence)
+            return where
+        text, position, *pair = where
+        tokens = self.tokenize(text, *pair)
+        return PlacedWord(tokens, tuple(self._positions(tokens, position)))
+
+    def encoded(self, word: PlacedWord) -> Encoding:
+        """The word's sentence, run: as it is where it has been run already."""
+        sentence = word.sentence
+        return sentence if isinstance(sentence, Encoding) and not sentence.patches else self.encode(sentence)
 
     def reference_weights(self, text: str, pair: str | None = None) -> Tensor:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair: as in `encode`."""
@@ -222,7 +209,7 @@ class Encoder:
 
     def knock_out(
         self,
-        text: str,
+        text: str | Tokens,
         position: int | Sequence[int] | str,
         *,
         heads: Sequence[Head | tuple[Head, ...]] | None = None,
@@ -242,30 +229,26 @@ class Encoder:
         """
         if how not in ("zero", "mean"):
             raise ValueError(f'how must be "zero" or "mean", got {how!r}.')
-        sets = self.sets_of(heads)
+        word, sets = self.placed((text, position, pair)), self.sets_of(heads)
         if how == "zero":
             patches = [self.removed(each) for each in sets]
         else:
-            plain = self.encode(text, pair)
-            means = plain.context(range(len(plain.tokens)))
+            means = self.encoded(word).context(range(len(word.sentence.tokens)))
             patches = [[Patch(*head, None, means[head]) for head in each] for each in sets]
-        vectors = self.patched_vectors(text, position, patches, progress, pair)
+        vectors = self.patched_vectors(word, patches, progress)
         return vectors.unflatten(0, (self.n_layers, self.n_heads)) if heads is None else vectors
 
     def patched_vectors(
         self,
-        text: str,
-        position: int | Sequence[int] | str,
+        word: PlacedWord | tuple,
         patches: Sequence[Collection[Patch]],
         progress: Progress = lambda done, total: None,
-        pair: str | None = None,
     ) -> Tensor:
-        """The last hidden state at `position` in copies of the text, each with its own patches: (len(patches), d_model).
+        """The word's last hidden state in copies of its sentence, each with its own patches: (len(patches), d_model).
 
-        position, progress and pair as in `knock_out`. The copies run in batches of about 4,096 tokens.
+        progress as in `knock_out`. The copies run in batches of about 4,096 tokens.
         """
-        tokens = self.tokenize(text, pair)
-        positions = self._positions(tokens, position)
+        tokens, positions = self.placed(word)
         for each in patches:
             self._check_patches(each, len(tokens.ids))
         size = max(1, COPIED_TOKENS // len(tokens.ids))
@@ -274,7 +257,7 @@ class Encoder:
         def patched(chunk: Sequence[Collection[Patch]]) -> list[Tensor]:
             with torch.no_grad(), self.within_memory(len(chunk), len(tokens.ids)):
                 output = run(self.model, self.inputs([tokens] * len(chunk)), Recorder(chunk, keep=False))
-            return list(output.last_hidden_state[:, positions].mean(dim=1).float().cpu())
+            return list(output.last_hidden_state[:, list(positions)].mean(dim=1).float().cpu())
 
         vectors: list[Tensor] = []
         for done, chunk in enumerate(chunks, start=1):
@@ -315,6 +298,11 @@ class Encoder:
         """The name for a reader: a folder's own name, not its path; else as it was asked for."""
         return self.name if self.revision else Path(self.name).name
 
+    @property
+    def reader(self) -> str:
+        """What tells its tokeniser from another's: the digest of the tokeniser's file, where it has one."""
+        return self.files.get("tokenizer.json", self.name)
+
     @cached_property
     def all_heads(self) -> list[Head]:
         """Every head of the encoder, layer by layer."""
@@ -342,14 +330,13 @@ class Encoder:
 
     def _positions(self, tokens: Tokens, position: int | Sequence[int] | str) -> list[int]:
         if isinstance(position, str):
-            words = tokens.words()
-            places = find(words, position)
+            places = tokens.places(position)
             if len(places) != 1:
                 raise TextError(
                     f"Expected a word that stands once in the text; {position!r} stands {len(places)} times. "
                     "Give the positions of its tokens."
                 )
-            return list(words[places[0]].positions)
+            return list(places[0].positions)
         positions = [position] if isinstance(position, int) else list(position)
         n = len(tokens.ids)
         if not positions or not all(0 <= p < n for p in positions):
@@ -418,11 +405,9 @@ class Encoder:
         for row, tokens in enumerate(batch):
             n = length if keep_padding else len(tokens.ids)
             tokens = tokens.padded(n, token, token_id)
-            read = {name: getattr(tokens, name) for name in ("text", "pair", "tokens", "ids", "special", "segments")}
             encodings.append(
                 Encoding(
-                    **read,
-                    words=tokens.words(),
+                    **{of.name: getattr(tokens, of.name) for of in fields(Tokens)},
                     states=tuple(_row(state, row, n) for state in states),
                     static=_row(static, row, n),
                     n_heads=self.n_heads,

@@ -8,28 +8,21 @@ from torch import Tensor
 
 from selfattn.encoders.capture import LayerRecording, Patch
 from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
 from selfattn.kernel import AttentionTrace
 from selfattn.notebook_repr import html_table
-from selfattn.words import Word
 
 BLOCK = 2**22  # weights that are computed at a time: 34 MB for each step
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Encoding:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Encoding(Tokens):
     """What an encoder made of one text. Every tensor handed out is CPU float32; rows are queries, columns keys.
 
     Where `patches` isn't empty, heads' outputs were replaced on the way: these aren't the encoder's own numbers for the text.
     """
 
-    text: str
-    pair: str | None  # the second segment, where one was given
-    tokens: tuple[str, ...]  # n word pieces, special tokens included
-    ids: tuple[int, ...]  # n
-    special: tuple[bool, ...]  # n: True for [CLS], [SEP], padding ... as the tokeniser says, not from spelling
-    segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens
-    words: tuple[Word, ...]
     states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): what each layer reads, and the last
     static: Tensor  # (n, d_embedding): the bare token-embedding rows, no position
     n_heads: int

@@ -15,11 +15,12 @@ from transformers.utils import logging as transformers_logging
 
 from selfattn.encoders.capture import IMPLEMENTATION
 from selfattn.encoders.checkpoint import count_numbers, file_digests, weights_digest
-from selfattn.encoders.encoder import Encoder, Tokens
+from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, TextError, brief, failing_as
 from selfattn.encoders.hooks import install
 from selfattn.encoders.memory import is_out_of_memory, out_of_memory_as
 from selfattn.encoders.parity import differs_in_precision, measure
+from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import EagerTwin
 from selfattn.encoders.sources import Source, resolve
 

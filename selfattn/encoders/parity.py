@@ -12,10 +12,11 @@ import torch
 from torch import Tensor
 
 from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder, run
-from selfattn.encoders.encoder import Encoder, Tokens
+from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, brief
 from selfattn.encoders.hooks import install, zero_values
 from selfattn.encoders.memory import is_out_of_memory
+from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
 
 PADDING = 5  # tokens more that the text beside the short one has

@@ -8,8 +8,9 @@ Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3.
 from dataclasses import dataclass
 from pathlib import Path
 
-from selfattn.encoders.encoder import Encoder, Tokens
+from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, TextError
+from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.plain_files import parse_object, read_json, read_plain
 from selfattn.encoders.sources import resolve
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
-from selfattn.analysis.interventions import interchange_pair
 from selfattn.analysis.measures import drift
+from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import answer
 from selfattn.captions.answer import Swap
@@ -21,13 +20,11 @@ from selfattn.charts.vega import Spec, beside
 from selfattn.charts.word_strip import word_strip
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.encoding import Encoding
 from selfattn.examples import Pair, labelled_sentences
 from selfattn.export import report
 from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
 from selfattn.frames import drift_frame, heads_frame, strip_rows
-from selfattn.words import Word, find
 
 INDEX = "index.html"
 
@@ -59,23 +56,21 @@ def write_site(encoder: Encoder, pairs: Sequence[Pair], folder: Path, wrote: Cal
 
 def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
     """One pair as the main view shows it, with the head that moves the word furthest; and what that comes to, in a line."""
-    a, b, control = (_occurrence(encoder, text, pair.word) for text in (pair.first, pair.second, pair.control))
-    every = interchange_pair(encoder, *((one.encoding.text, one.word.positions) for one in (a, b, control)))
+    a, b, control = (encoder.encode(text).places(pair.word)[0] for text in pair.sentences)
+    every = swap_pair(encoder, a, b, control)
     heads = heads_frame(
         share=every.share, a_from_b=every.a_from_b, b_from_a=every.b_from_a, control_share=every.control
     )
     first = heads.loc[heads["share"].idxmax()]
     head, best = Head(int(first["layer"]), int(first["head"])), Swap(first["share"], first["control_share"])
     sense, sides = pair.senses[0], {"A": a, "B": b}
-    rows = {
-        name: one.encoding.weights(*head, slice(one.word.start, one.word.stop)).mean(0) for name, one in sides.items()
-    }
-    strip = [row for name, one in sides.items() for row in strip_rows(one.encoding, rows[name], one.word, name)]
-    curves = {"A against B": _drift(a, b), "control pair: one sense (A against the control)": _drift(a, control)}
+    rows = {name: one.sentence.weights(*head, one.rows).mean(0) for name, one in sides.items()}
+    strip = [row for name, one in sides.items() for row in strip_rows(one.sentence, rows[name], one.word, name)]
+    curves = {"A against B": drift(a, b), "control pair: one sense (A against the control)": drift(a, control)}
     main, beside_it = (curve.tolist() for curve in curves.values())
-    maps = {name: word_map(one.encoding, one.encoding.weights(*head)) for name, one in sides.items()}
+    maps = {name: word_map(one.sentence, one.sentence.weights(*head)) for name, one in sides.items()}
     error = max(
-        float((one.encoding.weights(*head) - one.encoding.own_weights(*head)).abs().max()) for one in sides.values()
+        float((one.sentence.weights(*head) - one.sentence.own_weights(*head)).abs().max()) for one in sides.values()
     )
 
     def parting() -> Spec:
@@ -83,7 +78,7 @@ def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
         return drift_curve(drift_frame(**curves), LIGHT, colors, dashed=list(curves)[1:])
 
     def whole_head() -> Spec:
-        positions = {name: one.word.positions for name, one in sides.items()}
+        positions = {name: one.positions for name, one in sides.items()}
         return beside(*maps_of_two(maps, positions, LIGHT, name=f"{head}, from scratch").values())
 
     words, map_, whole = f'what "{pair.word}" attends to', "all heads: swap", f"the whole head {head}"
@@ -94,7 +89,7 @@ def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
         name=pair.word,
         provenance=Provenance.of(
             encoder, f'Where does "{pair.word}" get its meaning?',
-            {name: one.encoding for name, one in (sides | {"control": control}).items()},
+            {name: one.sentence for name, one in (sides | {"control": control}).items()},
             layer=head.layer, head=head.head, error=error,
         ),
         figures={
@@ -106,7 +101,7 @@ def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
         tables={"heads": lambda: heads, "words": lambda: pd.DataFrame(strip)},
         captions={
             "where the two vectors part": answer.paths(
-                main, pair.word, beside_it, sense, a.word.positions == b.word.positions
+                main, pair.word, beside_it, sense, a.positions == b.positions
             ),
             words: answer.head_effect(head, best, pair.word, receivers, head, best, sense),
             map_: f"{answer.map_of_heads(heads, 'share', pair.word)} {answer.limit(pair.word, head, labelled)}",
@@ -116,20 +111,6 @@ def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
         shows={words: sides, whole: sides, "words": sides},
     )  # fmt: skip
     return view, answer.head_title(best, beside_it[-1] <= main[-1])
-
-
-class _Occurrence(NamedTuple):
-    encoding: Encoding
-    word: Word
-
-
-def _occurrence(encoder: Encoder, text: str, word: str) -> _Occurrence:
-    encoding = encoder.encode(text)
-    return _Occurrence(encoding, encoding.words[find(encoding.words, word)[0]])
-
-
-def _drift(first: _Occurrence, second: _Occurrence):
-    return drift(first.encoding, first.word.positions, second.encoding, second.word.positions)
 
 
 def _introduction(encoder: Encoder) -> list[str]:

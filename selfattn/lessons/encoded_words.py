@@ -4,22 +4,23 @@ import torch
 from torch import Tensor
 
 from selfattn.encoders.encoding import Encoding
-from selfattn.words import Word, find
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.words import Word
 
 
-def first_word(encoding: Encoding, text: str, after: int = 0) -> Word:
+def first_word(encoding: Encoding, text: str, after: int = 0) -> PlacedWord[Encoding]:
     """The first word spelled `text` (letter case aside) from token `after` on; ValueError where there is none."""
-    for index in find(encoding.words, text):
-        if encoding.words[index].start >= after:
-            return encoding.words[index]
+    for placed in encoding.places(text):
+        if placed.positions[0] >= after:
+            return placed
     raise ValueError(f"Expected the word {text!r} in {encoding.text!r}. Check its spelling.")
 
 
-def word_rows(encoding: Encoding, word: Word) -> Tensor:
+def word_rows(word: PlacedWord[Encoding]) -> Tensor:
     """(n_layers, n_heads, n): what the word attends to, a split word being the mean of its pieces."""
-    return torch.stack([encoding.rows(position) for position in word.positions]).mean(0)
+    return torch.stack([word.sentence.rows(position) for position in word.positions]).mean(0)
 
 
-def weight_on(rows: Tensor, word: Word) -> Tensor:
+def weight_on(rows: Tensor, word: PlacedWord | Word) -> Tensor:
     """(..., n) -> (...): the weight that falls on the word, summed over the pieces of a split one."""
     return rows[..., list(word.positions)].sum(-1)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import Negation
 from selfattn.lessons.encoded_words import first_word, weight_on, word_rows
 from selfattn.words import split_words, to_groups
@@ -42,12 +43,13 @@ def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Negat
     """Both sentences of a pair, by words; ValueError where a word is missing."""
     target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)
     plain_target = first_word(plain, pair.target_word)
-    same_place = plain.words.index(plain_target) + negated.words.index(negator) - negated.words.index(target)
+    steps = negated.words.index(negator.word) - negated.words.index(target.word)
+    same_place = plain.words.index(plain_target.word) + steps
     if same_place < 0:
         raise ValueError(f"Expected a word before {pair.target_word!r} in {plain.text!r}. Choose a longer sentence.")
     return NegatorWeights(
-        negator=weight_on(word_rows(negated, target), negator),
-        instead=weight_on(word_rows(plain, plain_target), plain.words[same_place]),
+        negator=weight_on(word_rows(target), negator),
+        instead=weight_on(word_rows(plain_target), plain.words[same_place]),
     )
 
 
@@ -59,4 +61,5 @@ def mean_weights(pairs: Sequence[NegatorWeights]) -> NegatorWeights:
 
 def row_by_words(encoding: Encoding, index: int) -> Tensor:
     """(n_layers, n_heads, n_words): what word number `index` gives each word; special tokens left out."""
-    return to_groups(word_rows(encoding, encoding.words[index]), [word.positions for word in encoding.words])
+    row = word_rows(PlacedWord(encoding, encoding.words[index].positions))
+    return to_groups(row, [word.positions for word in encoding.words])

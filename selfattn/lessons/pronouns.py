@@ -14,9 +14,9 @@ from torch import Tensor
 
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PronounSentence
 from selfattn.lessons.encoded_words import first_word, weight_on, word_rows
-from selfattn.words import Word
 
 SHUFFLES = 1000
 
@@ -26,9 +26,9 @@ class PronounRows:
     """From the pronoun of one sentence: what each head gives each token, and where the two nouns stand."""
 
     rows: Tensor  # (n_layers, n_heads, n) mean over the pronoun's pieces
-    pronoun: Word
-    antecedent: Word
-    distractor: Word
+    pronoun: PlacedWord[Encoding]
+    antecedent: PlacedWord[Encoding]
+    distractor: PlacedWord[Encoding]
 
     @property
     def preference(self) -> Tensor:
@@ -66,8 +66,8 @@ class ChosenHead:
 def pronoun_rows(encoding: Encoding, sentence: PronounSentence) -> PronounRows:
     """Find the three words in the encoded sentence and read the pronoun's rows; ValueError where one is missing."""
     antecedent, distractor = (first_word(encoding, noun) for noun in (sentence.antecedent, sentence.distractor))
-    pronoun = first_word(encoding, sentence.pronoun, after=max(antecedent.start, distractor.start))
-    return PronounRows(word_rows(encoding, pronoun), pronoun, antecedent, distractor)
+    pronoun = first_word(encoding, sentence.pronoun, after=max(antecedent.positions[0], distractor.positions[0]))
+    return PronounRows(word_rows(pronoun), pronoun, antecedent, distractor)
 
 
 def pronoun_weights(sentences: Sequence[PronounRows]) -> PronounWeights:
@@ -89,10 +89,11 @@ def position_only(sentences: Sequence[PronounRows]) -> Tensor:
 
     The weight at each distance from the pronoun is averaged over the *other* sentences.
     """
-    reach = max(max(each.pronoun.start, each.rows.shape[-1] - each.pronoun.start) for each in sentences)
+    starts = [each.pronoun.positions[0] for each in sentences]
+    reach = max(max(start, each.rows.shape[-1] - start) for start, each in zip(starts, sentences))
     aligned = torch.zeros(len(sentences), *sentences[0].rows.shape[:2], 2 * reach + 1)
     counts = torch.zeros(len(sentences), 2 * reach + 1)
-    spans = [slice(reach - each.pronoun.start, reach - each.pronoun.start + each.rows.shape[-1]) for each in sentences]
+    spans = [slice(reach - start, reach - start + each.rows.shape[-1]) for start, each in zip(starts, sentences)]
     for index, (each, span) in enumerate(zip(sentences, spans)):
         aligned[index, ..., span] = each.rows
         counts[index, span] = 1

@@ -17,10 +17,11 @@ from torch import Tensor
 from selfattn.analysis.measures import entropy
 from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import Head, LayerRecording, Recorder, run
-from selfattn.encoders.encoder import Encoder, Located
+from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.memory import in_halves
 from selfattn.encoders.pair_terms import rows_of
+from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.kernel import attend
 from selfattn.scan.freed_memory import give_back_sometimes
 from selfattn.scan.tables import Row
@@ -38,10 +39,8 @@ class Reject:
     reason: str
 
 
-@dataclass(frozen=True)
-class _Usable:
-    row: Row
-    located: Located
+# A row that can be used, and every place of its word: at least one.
+_Usable = tuple[Row, tuple[PlacedWord, ...]]
 
 
 def measure(
@@ -78,7 +77,7 @@ def _window(
     usable, rejects = _locate(encoder, rows)
     progress(len(rejects))
     wanted, batches = schema(encoder, vectors, heads), []
-    for batch in length_batches(usable, lambda one: len(one.located.tokens.ids), limit, encoder.equal_lengths):
+    for batch in length_batches(usable, lambda one: len(one[1][0].sentence.ids), limit, encoder.equal_lengths):
         batches.append(recall(_key(batch), partial(_tables, encoder, batch, vectors, heads, wanted)))
         progress(len(batch))
     table = pa.concat_tables(batches) if batches else wanted.empty_table()
@@ -86,7 +85,7 @@ def _window(
 
 
 def _key(batch: list[_Usable]) -> bytes:
-    rows = [(one.row.row, one.row.sentence, one.row.word, one.row.sense) for one in batch]
+    rows = [(row.row, row.sentence, row.word, row.sense) for row, _ in batch]
     return hashlib.sha256(ascii(rows).encode()).digest()
 
 
@@ -116,7 +115,7 @@ def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Usable], list[
         try:
             if row.problem:
                 raise TextError(row.problem)
-            usable.append(_Usable(row, encoder.locate(row.sentence, *(row.words or (row.word,)))))
+            usable.append((row, encoder.locate(row.sentence, *(row.words or (row.word,)))))
         except TextError as error:
             rejects.append(Reject(row, str(error)))
     return usable, rejects
@@ -131,25 +130,21 @@ def _tables(
 
 def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema) -> pa.Table:
     """One pass of the encoder, and the rows it yields."""
-    inputs = encoder.inputs([one.located.tokens for one in batch])
-    occurrences = [(b, one, place) for b, one in enumerate(batch) for place in one.located.places]
-    pieces = [
-        (o, b, position)
-        for o, (b, one, place) in enumerate(occurrences)
-        for position in one.located.words[place].positions
-    ]
+    inputs = encoder.inputs([places[0].sentence for _, places in batch])
+    occurrences = [(b, row, placed) for b, (row, places) in enumerate(batch) for placed in places]
+    pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
     owner, sentence, position = torch.tensor(pieces, device=encoder.device).T
     weights, states = _run(encoder, inputs, sentence, position, vectors, heads)
     weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, heads, n)
-    numbers = _numbers(weights, [one.located for _, one, _ in occurrences])
-    names = [[word.text for word in one.located.words] for _, one, _ in occurrences]
+    numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences])
+    names = [[word.text for word in placed.sentence.words] for _, _, placed in occurrences]
     top = numbers.pop("top").tolist()
     columns = {
-        "row": [one.row.row for _, one, _ in occurrences],
-        "sentence": [one.row.sentence for _, one, _ in occurrences],
-        "word": [one.located.words[place].text for _, one, place in occurrences],
-        "start": [one.located.start(place) for _, one, place in occurrences],
-        "sense": [_sense(one.row.sense) for _, one, _ in occurrences],
+        "row": [row.row for _, row, _ in occurrences],
+        "sentence": [row.sentence for _, row, _ in occurrences],
+        "word": [placed.word.text for _, _, placed in occurrences],
+        "start": [placed.first_character for _, _, placed in occurrences],
+        "sense": [_sense(row.sense) for _, row, _ in occurrences],
         "top_word": _lists(pa.array([own[i] for own, line in zip(names, top) for i in line], pa.string()), len(heads)),
         **{name: _lists(pa.array(values.ravel()), len(heads)) for name, values in numbers.items()},
     }
@@ -208,15 +203,15 @@ def _mean_of_pieces(pieces: Tensor, owner: Tensor, n: int) -> Tensor:
     return total / count.reshape(-1, *[1] * (pieces.dim() - 1))
 
 
-def _numbers(weights: Tensor, located: Sequence[Located]) -> dict[str, np.ndarray]:
+def _numbers(weights: Tensor, sentences: Sequence[Tokens]) -> dict[str, np.ndarray]:
     """top (the index of a word), top_weight, entropy and special_share, each (n_occurrences, heads)."""
     n = weights.shape[-1]
-    n_words = max(len(one.words) for one in located)
+    n_words = max(len(one.words) for one in sentences)
     # Every token's word; special tokens, padding and tokens in no word go to a word of their own, the last.
-    groups = np.full((len(located), n), n_words)
-    special = np.ones((len(located), n), dtype=np.float32)
-    for line, one in enumerate(located):
-        special[line, : len(one.tokens.special)] = one.tokens.special
+    groups = np.full((len(sentences), n), n_words)
+    special = np.ones((len(sentences), n), dtype=np.float32)
+    for line, one in enumerate(sentences):
+        special[line, : len(one.special)] = one.special
         for index, word in enumerate(one.words):
             groups[line, word.start : word.stop] = index
     place = torch.from_numpy(groups).to(weights.device)[:, None].expand_as(weights)

@@ -2,18 +2,18 @@
 
 from selfattn.senses.head_passports import Passports, passports
 from selfattn.senses.nearest_centroid import SeparationReport, separation
-from selfattn.senses.patching import InterchangeReport, interchange, leading_heads
 from selfattn.senses.random_weights import random_twin
-from selfattn.senses.removed_heads import RemovalReport, removal
+from selfattn.senses.removing import RemovalReport, removal
+from selfattn.senses.swapping import SwapReport, interchange, leading_heads
 from selfattn.senses.unlabelled import ClusterReport, clusters
 from selfattn.senses.usable_rows import check_rows
 
 __all__ = [
     "ClusterReport",
-    "InterchangeReport",
     "Passports",
     "RemovalReport",
     "SeparationReport",
+    "SwapReport",
     "check_rows",
     "clusters",
     "interchange",

@@ -33,12 +33,11 @@ def passports(encoder: Encoder, frame: pd.DataFrame, progress: Progress = lambda
     usable, _ = require_rows(encoder, frame)
     patterns, weights, words = [], [], []
     for done, row in enumerate(usable.itertuples()):
-        encoding = encoder.encode(row.sentence)
+        encoding = encoder.encode(row.placed.sentence)
         maps = torch.stack([encoding.weights(layer) for layer in range(encoder.n_layers)])
         patterns.append(torch.stack(list(pattern_values(maps, encoding).values())))
-        others = [w for w in encoding.words if w.start != row.start and any(c.isalnum() for c in w.text)]
-        rows = [tuple(range(row.start, row.stop))]
-        to_others = between_groups(maps, rows, [word.positions for word in others])[..., 0, :]
+        others = [w for w in encoding.words if w.positions != row.placed.positions and not w.is_punctuation]
+        to_others = between_groups(maps, [row.placed.positions], [word.positions for word in others])[..., 0, :]
         best = to_others.max(-1) if others else None
         weights.append(torch.zeros(maps.shape[:2]) if best is None else best.values)
         words.append([] if best is None else [[others[i].text for i in layer] for layer in best.indices.tolist()])

@@ -19,7 +19,7 @@ from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.resampling import interval, p_values, threshold
-from selfattn.senses.usable_rows import require_rows
+from selfattn.senses.usable_rows import require_rows, with_spans
 from selfattn.senses.word_vectors import Vectors, word_vectors
 
 SHUFFLES = 1000
@@ -99,14 +99,15 @@ def separation(
 def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int, made_by: Vectors) -> _WordResult:
     senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
     labels = torch.from_numpy(codes)
-    vectors = made_by(encoder, list(rows["sentence"]), list(zip(rows["start"], rows["stop"])))
+    vectors = made_by(encoder, list(rows["placed"]))
     scores, shuffled, nearest = {}, {}, None
     for kind in KINDS:
         between = cosines(getattr(vectors, kind)).flatten(0, -3)  # (features, n, n)
         to_centroids = centroid_cosines(between, labels[None], len(senses))
         scores[kind] = score(to_centroids, labels[None])[:, 0]
         if kind == "layers":
-            scores["each_left_out"] = each_left_out(between, labels, len(senses), torch.tensor(rows["start"].tolist()))
+            starts = torch.tensor([at.positions[0] for at in rows["placed"]])
+            scores["each_left_out"] = each_left_out(between, labels, len(senses), starts)
         if kind in ("layers", "context"):
             shuffled[kind] = shuffled_accuracy(between, labels, len(senses), shuffles, seed)
         if kind == "context":
@@ -144,7 +145,7 @@ def _report(
         layers=layers,
         heads=_heads(encoder, own, floors, shuffled["context"]),
         words=words.stack().rename("accuracy").reset_index().join(counts, on="word"),
-        items=items,
+        items=with_spans(items),
         rejected=rejected,
         bag=(float(bag), float(low), float(high)),
         chance=float((1 / counts["senses"]).mean()),

@@ -10,7 +10,7 @@ import pandas as pd
 
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.notebook_repr import OfTables
-from selfattn.senses.usable_rows import require_rows
+from selfattn.senses.usable_rows import require_rows, with_spans
 from selfattn.senses.word_vectors import word_vectors
 
 MOST = 6  # clusters tried
@@ -42,11 +42,11 @@ def clusters(
     parts = []
     groups = items.groupby("word")
     for done, (_, rows) in enumerate(groups, start=1):
-        vectors = word_vectors(encoder, list(rows["sentence"]), list(zip(rows["start"], rows["stop"])))
+        vectors = word_vectors(encoder, list(rows["placed"]))
         labels, silhouettes = group(vectors.layers[:, layer + 1].numpy())
         parts.append(rows.assign(cluster=labels, silhouette=silhouettes))
         progress(done, len(groups))
-    grouped = pd.concat(parts)
+    grouped = with_spans(pd.concat(parts))
     words = grouped.groupby("word", as_index=False).agg(
         sentences=("sentence", "size"),
         clusters=("cluster", lambda labels: labels.nunique()),

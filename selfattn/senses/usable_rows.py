@@ -1,9 +1,10 @@
-"""Which rows of a table can be used: the good ones with their word's tokens, the others with a reason each."""
+"""Which rows of a table can be used: the good ones with their word where it stands, the others with a reason each."""
 
 import pandas as pd
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import TextError
+from selfattn.encoders.placed_word import PlacedWord
 
 PER_SENSE = 2  # leave-one-out needs another sentence of the same sense
 PER_WORD = 4  # fewer sentences than this make no clusters
@@ -14,8 +15,8 @@ def check_rows(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split a table (columns sentence, word and, where labelled, sense) into usable and rejected rows.
 
-    Usable rows have `word` in lower case and `start`, `stop`, the word's tokens (stop excluded); rejected rows have
-    their `reason`. Both keep the table's index and other columns. Labelled words need two senses with `per_sense` sentences
+    Usable rows have `word` in lower case and `placed`, a PlacedWord; rejected rows have their `reason`. Both keep the
+    table's index and other columns. Labelled words need two senses with `per_sense` sentences
     each, unlabelled ones four sentences; most: how many of a labelled word are used. Raises ValueError where a column is
     missing.
     """
@@ -27,16 +28,15 @@ def check_rows(
         )
     frame = frame.reset_index(drop=True) if not frame.index.is_unique else frame
     reasons: dict[object, str] = {}
-    places: dict[object, tuple[str, int, int]] = {}
+    placed: dict[object, PlacedWord] = {}
     seen: set[tuple[str, str]] = set()
     for index, row in zip(frame.index, frame[wanted].itertuples(index=False)):
         try:
-            places[index] = _place(encoder, row, seen)
+            placed[index] = _placed(encoder, row, seen)
         except TextError as error:
             reasons[index] = str(error)
-    usable = frame.loc[list(places)].copy()
-    usable[["word", "start", "stop"]] = pd.DataFrame(
-        list(places.values()), index=usable.index, columns=["word", "start", "stop"]
+    usable = frame.loc[list(placed)].assign(
+        word=[at.word.text.casefold() for at in placed.values()], placed=pd.Series(placed, dtype=object)
     )
     if labelled:
         usable["sense"] = usable["sense"].map(lambda sense: str(sense).strip())
@@ -58,20 +58,25 @@ def require_rows(
     return usable, rejected
 
 
-def _place(encoder: Encoder, row: tuple, seen: set[tuple[str, str]]) -> tuple[str, int, int]:
-    """The row's word in lower case and the span of its tokens."""
+def with_spans(usable: pd.DataFrame) -> pd.DataFrame:
+    """The rows for a table or a file: `start` and `stop`, the word's tokens (stop excluded), in place of the placed word."""
+    words = [at.word for at in usable["placed"]]
+    return usable.drop(columns="placed").assign(start=[w.start for w in words], stop=[w.stop for w in words])
+
+
+def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]]) -> PlacedWord:
+    """The row's word where it stands."""
     sentence, word = row[0], row[1]
-    located = encoder.locate(sentence, word)
+    places = encoder.locate(sentence, word)
     if len(row) > 2 and (pd.isna(row[2]) or not str(row[2]).strip()):
         raise TextError("The sense is missing: a labelled row needs one.")
-    if len(located.places) > 1:
-        raise TextError(f"{word!r} stands {len(located.places)} times in the sentence; here it may stand once only.")
-    place = located.words[located.places[0]]
-    key = (" ".join(sentence.split()).casefold(), place.text.casefold())
+    if len(places) > 1:
+        raise TextError(f"{word!r} stands {len(places)} times in the sentence; here it may stand once only.")
+    key = (" ".join(sentence.split()).casefold(), places[0].word.text.casefold())
     if key in seen:
         raise TextError("The same sentence with the same word stands further up: counted twice it would match itself.")
     seen.add(key)
-    return place.text.casefold(), place.start, place.stop
+    return places[0]
 
 
 def _too_few_senses(usable: pd.DataFrame, per_sense: int) -> dict[object, str]:

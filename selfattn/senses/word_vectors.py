@@ -9,6 +9,7 @@ from torch import Tensor
 from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
 
 BATCH = 64  # sentences a pass
 
@@ -28,18 +29,18 @@ class WordVectors:
 
 
 # How a word's vectors are had, as `word_vectors` says; the dashboard keeps them.
-Vectors = Callable[[Encoder, Sequence[str], Sequence[tuple[int, int]]], WordVectors]
+Vectors = Callable[[Encoder, Sequence[PlacedWord]], WordVectors]
 
 
-def word_vectors(encoder: Encoder, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> WordVectors:
-    """Run the sentences and keep the vectors of the tokens at each one's span (start, stop)."""
+def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
+    """Run the words' sentences and keep the words' vectors."""
     # Sentences of like length share a pass, so that little padding is computed.
-    order = sorted(range(len(sentences)), key=lambda index: len(sentences[index]))
+    order = sorted(range(len(words)), key=lambda index: len(words[index].sentence.text))
     kept: dict[int, tuple[Tensor, ...]] = {}
     for first in range(0, len(order), BATCH):
         batch = order[first : first + BATCH]
-        for index, encoding in zip(batch, encoder.encode_batch([sentences[index] for index in batch])):
-            kept[index] = _vectors(encoding, list(range(*spans[index])))
+        for index, encoding in zip(batch, encoder.encode_batch([words[index].sentence for index in batch])):
+            kept[index] = _vectors(encoding, list(words[index].positions))
     return WordVectors(*(torch.stack(column) for column in zip(*(kept[index] for index in range(len(order))))))
 
 

@@ -22,7 +22,7 @@ OTHERS = [
 @pytest.fixture(scope="module")
 def asked(encoder):
     first, second = encoder.encode(A), encoder.encode(B)
-    towards = direction(first, first.words[1].positions, second, second.words[1].positions)
+    towards = direction((first, first.words[1].positions), (second, second.words[1].positions))
     seen = []
     return (
         first,
@@ -120,7 +120,7 @@ def test_agreement_is_spearmans_correlation_of_sizes():
 def test_the_same_vector_twice_has_no_difference_to_explain(encoder):
     first = encoder.encode(A)
     with pytest.raises(ValueError, match="no difference to explain"):
-        direction(first, (2,), first, (2,))
+        direction((first, (2,)), (first, (2,)))
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -129,7 +129,7 @@ def test_other_families_can_be_asked(encoder_of, name):
     encoder = encoder_of(name)
     first, second = encoder.encode("The bank of the river."), encoder.encode("The bank was muddy.")
     word, other = first.words[1], second.words[1]
-    opinions = attribute(encoder, first, word, direction(first, word.positions, second, other.positions))
+    opinions = attribute(encoder, first, word, direction((first, word.positions), (second, other.positions)))
     assert all(values.isfinite().all() for values in opinions.values.values())
     assert opinions.blank == blank_token(encoder)[0]
 

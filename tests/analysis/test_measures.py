@@ -45,7 +45,7 @@ def test_similarity_is_the_cosine():
 
 def test_drift_starts_at_the_same_token_and_follows_the_layers(encoder):
     river, loan = encoder.encode("The bank of the river."), encoder.encode("The bank approved the loan.")
-    curve = drift(river, [2], loan, [2])
+    curve = drift((river, [2]), (loan, [2]))
     assert curve.shape == (8,)
     assert curve[:2].tolist() == pytest.approx([1, 1], abs=1e-6)
     expected = torch.nn.functional.cosine_similarity(river.hidden[6, 2], loan.hidden[6, 2], dim=0)
@@ -56,7 +56,7 @@ def test_drift_of_a_split_word_is_that_of_the_mean_of_its_pieces(encoder):
     first, second = encoder.encode("An old swashbuckler leapt."), encoder.encode("The bank approved the loan.")
     pieces = first.words[2].positions
     assert len(pieces) == 4
-    curve = drift(first, pieces, second, [5])
+    curve = drift((first, pieces), (second, [5]))
     states = [first.static[3:7].mean(0), *first.hidden[:, 3:7].mean(1)]
     others = [second.static[5], *second.hidden[:, 5]]
     expected = [float(a @ b / a.norm() / b.norm()) for a, b in zip(states, others)]

@@ -5,14 +5,12 @@ import pytest
 from selfattn.analysis.compare import compare_encoders, compare_sentences
 from selfattn.analysis.steps import head_steps
 from selfattn.notebook import attention
-from selfattn.words import find
 
 TEXT, OTHER = "The bank of the river was muddy.", "The bank approved the loan."
 
 
 def side(encoder, text):
-    encoding = encoder.encode(text)
-    return encoding, encoding.words[find(encoding.words, "bank")[0]]
+    return encoder.encode(text).places("bank")[0]
 
 
 USES = {

@@ -8,7 +8,7 @@ from torch.nn.functional import normalize
 from transformers import AutoModel, AutoTokenizer
 
 from selfattn import load_encoder
-from selfattn.analysis.sentence_similarity import interchange_sentences, sentence_removal, sentence_similarity
+from selfattn.analysis.sentence_similarity import sentence_removal, sentence_similarity, swap_sentences
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.pooling import load_pooling
 from selfattn.encoders.sources import resolve
@@ -95,7 +95,7 @@ def test_the_similarity(both):
 def test_swaps_against_hooks(both):
     encoder, pooling, plain = both
     sets = [*HEADS, tuple(HEADS), tuple(encoder.all_heads), ()]
-    swaps = interchange_sentences(encoder, pooling, A, B, C, heads=sets)
+    swaps = swap_sentences(encoder, pooling, A, B, C, heads=sets)
     a, b = plain.vector(A), plain.vector(B)
     axis = (b - a) / (b - a).square().sum()
     for i, heads in enumerate(encoder.sets_of(sets)):
@@ -121,14 +121,14 @@ def test_removals_against_hooks(both):
 def test_a_swap_between_a_sentence_and_itself_changes_nothing(both):
     """A replaced mean would: it makes the outputs at all tokens alike."""
     encoder, pooling, _ = both
-    swaps = interchange_sentences(encoder, pooling, A, B, A)
+    swaps = swap_sentences(encoder, pooling, A, B, A)
     assert swaps.control.abs().max() < 1e-4
 
 
 def test_by_gradient_it_is_the_slope_of_small_moves(both):
     """Against finite differences by hooks: a hundredth of the way to B's outputs, and away from them."""
     encoder, pooling, plain = both
-    gradient = interchange_sentences(encoder, pooling, A, B, how="gradient")
+    gradient = swap_sentences(encoder, pooling, A, B, how="gradient")
     a, b, own, other = plain.vector(A), plain.vector(B), plain.entering(A), plain.entering(B)
     axis = (b - a) / (b - a).square().sum()
     at = slice(0, 1) if pooling.mode == "cls" else slice(None)
@@ -155,7 +155,7 @@ def test_the_bundled_embedder_against_plain_transformers(encoder, tmp_path):
     a, b = plain.vector(A), plain.vector(B)
     assert sentence_similarity(encoder, pooling, A, B) == pytest.approx(float(a @ b), abs=1e-5)
     heads = [(5, 7), (0, 10)]
-    swaps = interchange_sentences(encoder, pooling, A, B, heads=heads)
+    swaps = swap_sentences(encoder, pooling, A, B, heads=heads)
     axis = (b - a) / (b - a).square().sum()
     for i, head in enumerate(heads):
         assert swaps.a_from_b[i].item() == pytest.approx(float((plain.swapped(A, B, [head]) - a) @ axis), abs=1e-5)

@@ -6,15 +6,14 @@ import pytest
 import torch
 
 from selfattn.analysis.word_map import WordMap, places, word_map
-from selfattn.words import Word
 
 
 @pytest.fixture
 def encoding(encoder):
     """[CLS] un ##happy cat [SEP], whatever the real tokeniser makes of it."""
     real = encoder.encode("a b c")
-    words = (Word("unhappy", 1, 3), Word("cat", 3, 4))
-    return replace(real, tokens=("[CLS]", "un", "##happy", "cat", "[SEP]"), words=words)
+    tokens, offsets = ("[CLS]", "un", "##happy", "cat", "[SEP]"), ((0, 0), (0, 2), (2, 7), (8, 11), (0, 0))
+    return replace(real, text="unhappy cat", tokens=tokens, offsets=offsets)
 
 
 WEIGHTS = torch.tensor(

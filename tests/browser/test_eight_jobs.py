@@ -10,10 +10,9 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from selfattn import load_encoder, numbers
-from selfattn.analysis.interventions import interchange_pair
+from selfattn.analysis.swapping import swap_pair
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS
-from selfattn.words import find
 from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
@@ -58,7 +57,7 @@ class Visitor:
 
 def places_of(encoder, word, *texts):
     encodings = [encoder.encode(text) for text in texts]
-    return [(e.text, e.words[find(e.words, word)[0]].positions) for e in encodings]
+    return [(e.text, e.places(word)[0].positions) for e in encodings]
 
 
 def test_own_sentences_with_crane(page, server, encoder):
@@ -69,7 +68,7 @@ def test_own_sentences_with_crane(page, server, encoder):
     expect(page.get_by_test_id("stAlert")).to_contain_text('write a third sentence with "crane" in A\'s sense')
     visitor.type("Control (A's sense)", CRANES[2])
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
-    swaps = interchange_pair(encoder, *places_of(encoder, "crane", *CRANES))
+    swaps = swap_pair(encoder, *places_of(encoder, "crane", *CRANES))
     best = encoder.all_heads[int(swaps.share.argmax())]
     visitor.reads(
         f"From another sentence of A's own sense it moves {numbers.share(float(swaps.control[best]))} of that way."
@@ -135,7 +134,7 @@ def test_all_heads_swapped(page, server, encoder):
     visitor.click("radio", "Swap all heads")
     pair = PAIRS[0]
     places = places_of(encoder, pair.word, pair.first, pair.second, pair.control)
-    swap = interchange_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
+    swap = swap_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
     visitor.reads('A\'s "bank" is B\'s "bank" (cosine 1.00). Attention brought in the whole difference.')
     visitor.reads(f"(river side) it moves {numbers.share(float(swap.control[0]))} of that way.")
     expect(page.get_by_text("100 %", exact=True).first).to_be_visible()

@@ -91,8 +91,8 @@ def test_hidden_weight_names_each_sentence():
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_weight_difference_says_the_largest_of_all_and_the_words_own(sides, swapped):
-    first, second = ((e, word, w) for e, word, w in reversed(sides.values() if swapped else list(sides.values())[::-1]))
-    pair = compare_sentences(first[:2], second[:2], LAYER, HEAD)
+    first, second = reversed(sides.values() if swapped else list(sides.values())[::-1])
+    pair = compare_sentences(*((e, word.positions) for e, word, _ in (first, second)), LAYER, HEAD)
     text = captions.weight_difference(pair)
     # Matched are [CLS], a, crane, the, the full stop and [SEP], each one token here.
     cells = {}

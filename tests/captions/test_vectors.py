@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from selfattn import load_encoder
-from selfattn.analysis.interventions import knock_out_effect
+from selfattn.analysis.removing import removal_effect
 from selfattn.captions import vectors as captions
 from selfattn.frames import heads_frame
 from tests.captions.conftest import A, B
@@ -44,15 +44,15 @@ def test_effects_under_the_noise_of_a_precision_are_hidden_and_counted():
 @pytest.mark.parametrize("precision", captions.NOISE)
 def test_the_noise_of_a_precision_is_as_measured(encoder, precision):
     pair = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
-    coarse = knock_out_effect(load_encoder(device="cpu", dtype=precision), *pair)
-    moved = float((coarse - knock_out_effect(encoder, *pair)).abs().max())
+    coarse = removal_effect(load_encoder(device="cpu", dtype=precision), *pair)
+    moved = float((coarse - removal_effect(encoder, *pair)).abs().max())
     assert moved == pytest.approx(captions.NOISE[precision], rel=0.3)
 
 
 @pytest.mark.slow
 def test_removal_of_a_real_head_against_the_vectors_themselves(encoder, sides):
     (_, in_a, _), (_, in_b, _) = sides.values()
-    effect = knock_out_effect(encoder, (A, in_a.positions), (B, in_b.positions))
+    effect = removal_effect(encoder, (A, in_a.positions), (B, in_b.positions))
     last = [encoding.hidden[-1][word.start].numpy() for encoding, word, _ in sides.values()]
     without = [encoder.knock_out(text, word.start)[3, 7].numpy() for text, (_, word, _) in zip((A, B), sides.values())]
     before, after = cosine(*last), cosine(*without)

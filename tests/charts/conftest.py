@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from selfattn.encoders.encoding import Encoding
-from selfattn.words import Word, find
+from selfattn.words import Word
 
 TEXTS = {"A": "The crane lifted a steel beam.", "B": "The crane spread its wings."}
 LAYER, HEAD = 3, 7
@@ -25,6 +25,6 @@ def sides(encoder) -> dict[str, Side]:
     found = {}
     for name, text in TEXTS.items():
         encoding = encoder.encode(text)
-        word = encoding.words[find(encoding.words, "crane")[0]]
+        word = encoding.places("crane")[0].word
         found[name] = Side(encoding, word, encoder.reference_weights(text)[LAYER, HEAD])
     return found

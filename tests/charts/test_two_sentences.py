@@ -75,7 +75,7 @@ def test_the_figure_has_the_words_above_a_beside_b(charts, strips):
 @pytest.mark.slow
 def test_the_difference_is_a_minus_b_centred_with_the_gaps_named(sides, strips):
     a, b = sides.values()
-    comparison = compare_sentences((a.encoding, a.word), (b.encoding, b.word), 3, 7)
+    comparison = compare_sentences((a.encoding, a.word.positions), (b.encoding, b.word.positions), 3, 7)
     spec = difference_map(comparison, LIGHT, name="L3 H7")
     places = {name: {s.encoding.tokens[i]: i for i in range(len(s.encoding.tokens))} for name, s in sides.items()}
     largest = np.nanmax(np.abs(comparison.matrix))

@@ -20,7 +20,7 @@ from selfattn.dashboard.cache import (
     bytes_of,
     cached,
     cached_encode,
-    cached_knock_out,
+    cached_removal,
     cached_weights,
 )
 
@@ -92,11 +92,12 @@ def test_results_are_kept_by_encoder_text_word_and_way(encoder, results, monkeyp
     monkeypatch.setattr(
         type(encoder), "knock_out", lambda self, *key, how, progress: asked.append((*key, how)) or torch.ones(1)
     )
-    place = ("The old bank was closed.", (3,))
+    tokens = encoder.tokenize("The old bank was closed.")
+    bank, old = tokens.places("bank")[0], tokens.places("old")[0]
     for way in ("zero", "mean", "zero"):
-        cached_knock_out(encoder, place, way)
-    cached_knock_out(encoder, ("The old bank was closed.", (2,)))
-    assert asked == [(*place, "zero"), (*place, "mean"), ("The old bank was closed.", (2,), "zero")]
+        cached_removal(encoder, bank, way)
+    cached_removal(encoder, old)
+    assert asked == [(tokens, (3,), "zero"), (tokens, (3,), "mean"), (tokens, (2,), "zero")]
     for text, head in ((text, head) for text in ("The bank.", "A bank.") for head in ((0, 10), (5, 7), (5, None))):
         assert torch.equal(cached_weights(encoder, text, *head), encoder.encode(text).weights(*head))
     alone = cached_encode(encoder, "The bank.")

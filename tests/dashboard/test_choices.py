@@ -8,10 +8,9 @@ import torch
 from pages.explore.two_sentences import swaps
 from selfattn import Head
 from selfattn.dashboard import choice, download, figures
-from selfattn.dashboard.choice import Occurrence, Pair
+from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import Page
 from selfattn.frames import strip_rows
-from selfattn.words import find
 
 
 class State(dict):
@@ -54,8 +53,8 @@ def test_the_files_of_a_page_are_made_from_its_own_head_and_sentences(encoder, m
 )
 def test_a_click_on_a_word_of_both_sentences_chooses_it(encoder, monkeypatch, sentence, place, word, at):
     a, b = encoder.encode("Old banks of rivers or other banks."), encoder.encode("The old banks lend.")
-    pair = Pair(*(Occurrence(side, side.words[find(side.words, "old")[0]]) for side in (a, b)), None)
-    rows = [r for n, s in pair.sides for r in strip_rows(s.encoding, torch.ones(len(s.encoding.tokens)), s.word, n)]
+    pair = Pair(*(side.places("old")[0] for side in (a, b)), None)
+    rows = [r for n, s in pair.sides for r in strip_rows(s.sentence, torch.ones(len(s.sentence.tokens)), s.word, n)]
     state, said = State(), []
     monkeypatch.setattr(choice.st, "session_state", state)
     monkeypatch.setattr(choice.st, "toast", said.append)

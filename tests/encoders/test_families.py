@@ -9,7 +9,7 @@ import torch
 from transformers import AutoConfig, AutoModel
 
 from selfattn import LoadError, NotRecomputable, TextError, load_encoder
-from selfattn.analysis.interventions import context_gradients
+from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders import capture
 from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill, save_tiny, wordpiece_tokenizer
 from selfattn.encoders.reference import EagerTwin

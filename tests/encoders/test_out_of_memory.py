@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from selfattn import LoadError
-from selfattn.analysis.interventions import context_gradients
+from selfattn.analysis.swapping import context_gradients
 from selfattn.dashboard import encoder_picker
 from selfattn.encoders import memory
 from selfattn.encoders.errors import OutOfMemory

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from selfattn import Head, Patch
-from selfattn.analysis.interventions import alone, interchange_pair, knock_out_effect, swapped_vector
 from selfattn.analysis.proof import prove
+from selfattn.analysis.removing import alone, removal_effect
+from selfattn.analysis.swapping import swap_pair, swapped_vector
 
 PREMISE, HYPOTHESIS = "The bank of the river was muddy.", "It had rained."
 LONG = ("A man is eating food, slowly and with great pleasure.", "Somebody eats.")
@@ -81,20 +82,20 @@ def test_heads_removed_from_a_pair(encoder):
 
 def test_a_words_swap_between_pairs(encoder):
     """Its two vectors differ by what the second segment brings in: with every head swapped the word has arrived."""
-    at = encoder.tokenize(PREMISE).words()[1].positions
+    at = encoder.tokenize(PREMISE).words[1].positions
     first, second = (PREMISE, at, HYPOTHESIS), (PREMISE, at, "It closed early.")
     donor = encoder.encode(*second[::2]).context(at)
     heads = [Head(5, 7), Head(1, 2)]
     patched = encoder.encode(PREMISE, HYPOTHESIS, patches=[Patch(*head, at, donor[head]) for head in heads])
     assert torch.allclose(swapped_vector(encoder, first, second, heads), patched.vector(6, at), atol=1e-5)
-    exact = interchange_pair(encoder, first, second, heads=[tuple(encoder.all_heads), tuple(heads), heads[0]])
+    exact = swap_pair(encoder, first, second, heads=[tuple(encoder.all_heads), tuple(heads), heads[0]])
     assert exact.share[0].item() == pytest.approx(1, abs=1e-3)  # the token and its place are the same: it has arrived
     other = encoder.encode(*second[::2]).vector(6, at)
     near = torch.cosine_similarity(patched.vector(6, at), other, dim=0)
     assert exact.cosine[1].item() == pytest.approx(near.item(), abs=1e-5)
-    gradient = interchange_pair(encoder, first, second, heads=[heads[0]], how="gradient")
+    gradient = swap_pair(encoder, first, second, heads=[heads[0]], how="gradient")
     assert gradient.share.item() == pytest.approx(exact.share[2].item(), abs=0.02)
-    effect = knock_out_effect(encoder, first, second, heads=[(4, 3)])
+    effect = removal_effect(encoder, first, second, heads=[(4, 3)])
     ends = [plain(encoder, PREMISE, pair, cut=(4, 3)).last_hidden_state[0, at[0]] for _, _, pair in (first, second)]
     before = [plain(encoder, PREMISE, pair).last_hidden_state[0, at[0]] for _, _, pair in (first, second)]
     expected = torch.cosine_similarity(*ends, dim=0) - torch.cosine_similarity(*before, dim=0)

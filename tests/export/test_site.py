@@ -10,8 +10,8 @@ import pytest
 
 from selfattn import Head, NotRecomputable, numbers
 from selfattn.__main__ import main
-from selfattn.analysis.interventions import interchange_pair
 from selfattn.analysis.measures import drift
+from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
 from selfattn.captions.attention import largest_cell
 from selfattn.charts.curves import DASHED
@@ -19,7 +19,6 @@ from selfattn.charts.theme import LIGHT
 from selfattn.examples import PAIRS
 from selfattn.export import report
 from selfattn.export.site import SiteError, pair_view, write_site
-from selfattn.words import find
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 from tests.export.test_report import Elements
 
@@ -65,8 +64,8 @@ def test_a_page_holds_its_own_pairs_numbers(encoder, site):
     assert links[0]["href"] == "index.html"
     heads, words = (pd.read_csv(io.BytesIO(base64.b64decode(link["href"].split(",")[1]))) for link in links[1:])
     encodings = [encoder.encode(text) for text in (pair.first, pair.second, pair.control)]
-    places = [(each.text, each.words[find(each.words, pair.word)[0]].positions) for each in encodings]
-    swapped = interchange_pair(encoder, *places)
+    places = [(each.text, each.places(pair.word)[0].positions) for each in encodings]
+    swapped = swap_pair(encoder, *places)
     for name in ("share", "a_from_b", "b_from_a", "control"):
         own = heads["control_share" if name == "control" else name]
         assert own.tolist() == pytest.approx(getattr(swapped, name).flatten().tolist(), abs=1e-5), name
@@ -80,7 +79,7 @@ def test_a_page_holds_its_own_pairs_numbers(encoder, site):
         assert row.loc[row["chosen"], "weight"].item() == pytest.approx(float(own[list(at)].sum()), abs=1e-5)
         errors.append(float((encoding.weights(*leading) - encoding.own_weights(*leading)).abs().max()))
     assert words["error"].iloc[0] == pytest.approx(max(errors))
-    control = float(drift(encodings[0], places[0][1], encodings[2], places[2][1])[-1])
+    control = float(drift((encodings[0], places[0][1]), (encodings[2], places[2][1]))[-1])
     assert f"({pair.senses[0]}) end at {numbers.cosine(control)}" in elements.text
     maps = [word_map(encoding, encoding.weights(*leading)) for encoding in encodings[:2]]
     said = [f"In {name}: {largest_cell(own.matrix.numpy(), own.labels)}" for name, own in zip("AB", maps)]

@@ -16,7 +16,7 @@ from selfattn.lessons import (
 )
 from selfattn.lessons.pronouns import PronounRows
 from selfattn.lessons.textbook_weights import TextbookWeights
-from selfattn.words import Word, find
+from selfattn.words import Word
 
 
 def made_up(pronoun, antecedent, distractor, weights):
@@ -27,7 +27,7 @@ def made_up(pronoun, antecedent, distractor, weights):
 
 def bank_paths(encoder):
     encodings = [encoder.encode(sentence) for sentence in STATIC_WORD_SENTENCES]
-    return one_word_one_vector.word_paths([(e, e.words[find(e.words, "bank")[0]].positions) for e in encodings])
+    return one_word_one_vector.word_paths([(e, e.places("bank")[0].positions) for e in encodings])
 
 
 def test_preference_is_antecedent_minus_distractor():
@@ -126,11 +126,11 @@ def test_a_split_words_rows_are_averaged_and_its_columns_summed(encoder):
     split = encoded_words.first_word(encoding, "Well-capitalized")
     places = list(split.positions)
     assert len(places) > 1
-    rows = encoded_words.word_rows(encoding, split)
+    rows = encoded_words.word_rows(split)
     expected = encoding.weights(2)[5, places].mean(0)
     assert torch.allclose(rows[2, 5], expected, atol=1e-6)
     assert float(encoded_words.weight_on(rows, split)[2, 5]) == pytest.approx(float(expected[places].sum()))
-    assert encoded_words.first_word(encoding, "it", after=split.start).start > split.stop
+    assert encoded_words.first_word(encoding, "it", after=places[0]).positions[0] > places[-1] + 1
     with pytest.raises(ValueError, match="spelling"):
         encoded_words.first_word(encoding, "it", after=len(encoding.tokens) - 1)
 

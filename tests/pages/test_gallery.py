@@ -8,10 +8,9 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from pages.explore.two_sentences.gallery import GALLERY
-from selfattn.analysis.interventions import interchange_pair
 from selfattn.analysis.patterns import fits
+from selfattn.analysis.swapping import swap_pair
 from selfattn.examples import PAIRS
-from selfattn.words import find
 
 from .conftest import APP
 
@@ -29,11 +28,7 @@ SWAPS = {  # the sentence's claim, on the leading head's share and its control
 )
 def test_what_a_swap_is_said_to_do_it_does(encoder, text, page, view):
     pair = next(pair for pair in PAIRS if pair.word == view["example"])
-    places = []
-    for sentence in (pair.first, pair.second, pair.control):
-        words = encoder.encode(sentence).words
-        places.append((sentence, words[find(words, pair.word)[0]].positions))
-    found = interchange_pair(encoder, *places)
+    found = swap_pair(encoder, *((sentence, pair.word) for sentence in pair.sentences))
     leading = encoder.all_heads[int(found.share.argmax())]
     assert str(leading) == view["head"]
     (claim,) = [claim for start, claim in SWAPS.items() if text.startswith(start)]

@@ -15,7 +15,7 @@ from pages.explore.all_heads import attributions
 from selfattn import load_encoder, numbers
 from selfattn.analysis.measures import MEASURES
 from selfattn.analysis.patterns import fits, nearest_first
-from selfattn.analysis.sentence_similarity import interchange_sentences, sentence_removal, sentence_similarity
+from selfattn.analysis.sentence_similarity import sentence_removal, sentence_similarity, swap_sentences
 from selfattn.analysis.steps import head_steps
 from selfattn.captions import attention as captions
 from selfattn.captions.vectors import NOISE
@@ -328,7 +328,7 @@ def test_the_heads_that_carry_the_similarity_of_two_sentences(encoder, measure):
     pooling, pair = load_pooling(encoder), PAIRS[0]
     texts_of = (pair.first, pair.second, pair.control)
     if measure == "similarity, swap":
-        swaps = interchange_sentences(encoder, pooling, *texts_of)
+        swaps = swap_sentences(encoder, pooling, *texts_of)
         own, control = swaps.share, swaps.control
     else:
         own, control = (sentence_removal(encoder, pooling, pair.first, other) for other in texts_of[1:])

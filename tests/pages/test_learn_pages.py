@@ -9,7 +9,6 @@ from torch.nn.functional import cosine_similarity
 from selfattn.captions.vectors import NOISE
 from selfattn.examples import NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS, UNRESOLVED
 from selfattn.lessons import timing, tiny_model
-from selfattn.words import find
 from tests.pages.conftest import APP
 from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
 
@@ -33,7 +32,7 @@ def click(at, label):
 
 
 def positions(encoding, word):
-    return list(encoding.words[find(encoding.words, word)[0]].positions)
+    return list(encoding.places(word)[0].positions)
 
 
 def test_recurrence_counts_and_follows_the_published_sentence():
@@ -195,7 +194,7 @@ def test_pronouns(encoder, monkeypatch):
     for sentence in PRONOUNS:
         encoding = encoder.encode(sentence.sentence)
         nouns = [positions(encoding, noun) for noun in (sentence.antecedent, sentence.distractor)]
-        pronouns = [list(encoding.words[index].positions) for index in find(encoding.words, sentence.pronoun)]
+        pronouns = [list(place.positions) for place in encoding.places(sentence.pronoun)]
         pronoun = next(places for places in pronouns if places[0] > max(nouns[0][0], nouns[1][0]))
         rows = torch.stack([encoding.weights(layer)[:, pronoun].mean(1) for layer in range(6)])
         preferences.append(rows[..., nouns[0]].sum(-1) - rows[..., nouns[1]].sum(-1))
@@ -208,9 +207,7 @@ def test_pronouns(encoder, monkeypatch):
     assert f"L{best // 12} H{best % 12} is right in {100 * float(right.max()):.0f} %" in words(at)
     assert "head, their 5-4, that attends from a mention to its antecedent in 65 % of cases" in words(at)
     unresolved = encoder.encode(UNRESOLVED.sentence)
-    she, artist, musician = (
-        unresolved.words[find(unresolved.words, word)[0]].start for word in ("she", "artist", "musician")
-    )
+    she, artist, musician = (unresolved.places(word)[0].positions[0] for word in ("she", "artist", "musician"))
     rows = unresolved.rows(she)
     lean = (rows[..., artist] - rows[..., musician]).flatten()
     said = f'{int((lean >= 0.05).sum())} lean to "artist", {int((lean <= -0.05).sum())} to "musician"'
@@ -248,8 +245,9 @@ def test_negation(encoder):
     for pair in NEGATION_PAIRS:
         negated, plain = encoder.encode(pair.negated), encoder.encode(pair.plain)
         target, negator = positions(negated, pair.target_word), positions(negated, pair.negator)
-        steps = find(negated.words, pair.negator)[0] - find(negated.words, pair.target_word)[0]
-        there = list(plain.words[find(plain.words, pair.target_word)[0] + steps].positions)
+        said, without = ([word.text.casefold() for word in encoding.words] for encoding in (negated, plain))
+        steps = said.index(pair.negator) - said.index(pair.target_word)
+        there = list(plain.words[without.index(pair.target_word) + steps].positions)
         plain_target = positions(plain, pair.target_word)
         on_negator = [negated.weights(layer)[:, target].mean(1)[:, negator].sum(-1) for layer in range(6)]
         on_place = [plain.weights(layer)[:, plain_target].mean(1)[:, there].sum(-1) for layer in range(6)]

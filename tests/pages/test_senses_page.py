@@ -20,8 +20,8 @@ from selfattn.examples import labelled_sentences
 from selfattn.numbers import plain
 from selfattn.scan.__main__ import main as scan
 from selfattn.scan.tables import InputError
-from selfattn.senses import interchange, patching, removal, separation
-from selfattn.senses.patching import ALL
+from selfattn.senses import interchange, removal, separation, swapping
+from selfattn.senses.swapping import ALL
 from selfattn.stored_reports import stored
 from tests.pages.conftest import open_page
 from tests.pages.pictures import charts, lines, mark
@@ -50,8 +50,8 @@ def results():
 def at(monkeypatch, results):
     # A few of the labelled sentences, shuffles and resamples are enough to see the page, and quick.
     monkeypatch.setattr(view, "separation", partial(separation, shuffles=50))
-    monkeypatch.setattr(patching, "RESAMPLES", 20)
-    monkeypatch.setattr(patching, "SHUFFLES", 20)
+    monkeypatch.setattr(swapping, "RESAMPLES", 20)
+    monkeypatch.setattr(swapping, "SHUFFLES", 20)
     few = labelled_sentences()
     few = few[few["word"].isin(["bank", "bat"])].groupby(["word", "sense"]).head(4)
     monkeypatch.setattr(view, "labelled", lambda: few)
@@ -64,10 +64,10 @@ def whole(monkeypatch, encoder):
     """The page over the whole built-in set, its stored interchange changed by what is handed in."""
 
     def opened(**changes):
-        names = ("separation", "interchange", "leading_heads")
+        names = ("separation", "swaps", "leading_heads")
         kept = {name: stored(name, encoder, labelled_sentences()) for name in names}
-        swapped = replace(kept["interchange"].report, **changes)
-        kept["interchange"] = replace(kept["interchange"], report=swapped)
+        swapped = replace(kept["swaps"].report, **changes)
+        kept["swaps"] = replace(kept["swaps"], report=swapped)
         monkeypatch.setattr(stored_report, "stored", lambda name, *_: kept[name])
         monkeypatch.setattr(cache, "_results", Cache(2**28, bytes_of))
         at = open_page(PAGE)
@@ -101,7 +101,7 @@ def test_the_labelled_set_is_there_at_once_with_its_baselines_in_words(at):
 def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_computed_again(whole, monkeypatch):
     computed = []
     monkeypatch.setattr(view, "separation", lambda *given, **more: computed.append("separation") or kept.report)
-    monkeypatch.setattr(swaps, "swapped_heads", lambda *given, **more: computed.append("interchange") or swapped)
+    monkeypatch.setattr(swaps, "swapped_heads", lambda *given, **more: computed.append("swaps") or swapped)
     monkeypatch.setattr(swaps, "interchange", lambda *given, **more: computed.append("one word") or swapped)
     at, swapped = whole()
     kept = stored("separation", load_encoder(), labelled_sentences())
@@ -109,7 +109,7 @@ def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_com
     assert any(f"Computed on {kept.date}" in caption.value for caption in at.caption)
     assert not computed
     next(button for button in at.button if button.label == "Compute again").click().run()
-    assert computed == ["separation", "one word", "separation", "interchange"]  # of the chosen word first
+    assert computed == ["separation", "one word", "separation", "swaps"]  # of the chosen word first
     assert "Over 32 words" in texts(at)
     assert not any("Computed on" in caption.value for caption in at.caption)
 
@@ -122,7 +122,11 @@ def test_what_one_word_needs_is_computed_first_and_its_vectors_once(at, monkeypa
 
         def counted(encoder, table, *more, original=original, **named):
             into = asked if "floor" in named else made
-            into.append(table["word"].nunique() if "floor" in named else (encoder.name, tuple(table)))
+            into.append(
+                table["word"].nunique()
+                if "floor" in named
+                else (encoder.name, tuple(each.sentence.text for each in table))
+            )
             return original(encoder, table, *more, **named)
 
         monkeypatch.setattr(view, name, counted)
@@ -157,7 +161,7 @@ def test_the_leading_heads_swapped_together_are_drawn_beside_random_ones(whole, 
 
 
 def test_a_word_whose_gap_is_small_has_no_shares_and_the_reason(whole, encoder):
-    gaps = stored("interchange", encoder, labelled_sentences()).report.gaps
+    gaps = stored("swaps", encoder, labelled_sentences()).report.gaps
     at, _ = whole(gaps=gaps.assign(gap=gaps["gap"].where(gaps["word"] != "bank", 0.021)))
     assert 'The senses of "bank" lie 0.021 apart, under 0.03. So no head' in texts(at)
     assert 'In "bank" head' not in texts(at)
@@ -188,7 +192,7 @@ def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(whole, encoder, m
 
 
 def test_a_ranking_that_does_not_hold_is_called_so(whole, encoder):
-    reliability = stored("interchange", encoder, labelled_sentences()).report.reliability
+    reliability = stored("swaps", encoder, labelled_sentences()).report.reliability
     low = reliability["spearman_brown"].where(reliability["word"] != "bank", 0.61)
     at, _ = whole(reliability=reliability.assign(spearman_brown=low))
     assert "that makes 0.61 (Spearman-Brown). Under 0.80 the ranking isn't to be relied on." in texts(at)

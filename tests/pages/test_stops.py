@@ -20,7 +20,6 @@ from selfattn.lessons import key_length, random_projections, scaling, soft_looku
 from selfattn.lessons.textbook_weights import TEXTBOOK
 from selfattn.lessons.twelve_tokens import TOKENS
 from selfattn.numbers import decimal
-from selfattn.words import find
 from tests.pages.conftest import APP
 from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
 
@@ -500,7 +499,7 @@ def test_textbook_weights(encoder):
     at = stop("drawn-numbers", which=textbook.title)
     encoding = encoder.encode(textbook.sentence)
     own = encoder.reference_weights(textbook.sentence)
-    places = [encoding.words[find(encoding.words, word)[0]].start for word in ("it", "animal", "street", "tired")]
+    places = [encoding.places(word)[0].positions[0] for word in ("it", "animal", "street", "tired")]
     between = own[:, :, places[0], places[1:]]
     share = between / between.sum(-1, keepdim=True)
     printed = torch.tensor(textbook.weights[0])

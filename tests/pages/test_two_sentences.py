@@ -9,12 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from pages.explore.two_sentences import swaps
 from selfattn import load_encoder
-from selfattn.analysis.interventions import interchange_pair
+from selfattn.analysis.swapping import swap_pair
 from selfattn.dashboard import pickers
 from selfattn.dashboard.figures import this_page
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
-from selfattn.words import find
 from tests.pages.conftest import APP
 from tests.pages.pictures import spec_of
 
@@ -40,7 +39,7 @@ def chosen_head(at):
 def places_of(encoder, pair):
     """The word's place in both sentences and the control."""
     encodings = [encoder.encode(text) for text in (pair.first, pair.second, pair.control)]
-    return [(encoding.text, encoding.words[find(encoding.words, pair.word)[0]].positions) for encoding in encodings]
+    return [(encoding.text, encoding.places(pair.word)[0].positions) for encoding in encodings]
 
 
 def test_the_question_the_curve_and_the_leading_head_stand_there_at_first(main_view):
@@ -81,7 +80,7 @@ def test_every_example_opens_with_its_leading_head(main_view, encoder, pair):
     at = main_view.button_group(key="example").set_value(pair.word).run()
     assert not at.exception and not at.error
     assert [at.text_input(key=key).value for key in "abc"] == [pair.first, pair.second, pair.control]
-    share = interchange_pair(encoder, *places_of(encoder, pair)).share
+    share = swap_pair(encoder, *places_of(encoder, pair)).share
     assert chosen_head(at) == str(encoder.all_heads[int(share.argmax())])
     assert any(f'the two "{pair.word}" vectors' in text and pair.senses[0] in text for text in texts(at))
 
@@ -303,7 +302,7 @@ def test_where_the_map_takes_long_the_words_stand_first_and_the_leading_head_com
     at = AppTest.from_file(str(APP), default_timeout=120).run()
     assert not at.exception and len(before) > 1
     assert before[0][1:] == ["2. where the two vectors part", '3. what "bank" attends to']
-    share = interchange_pair(encoder, *(places_of(encoder, PAIRS[0])), how="gradient").share
+    share = swap_pair(encoder, *(places_of(encoder, PAIRS[0])), how="gradient").share
     assert chosen_head(at) == str(encoder.all_heads[int(share.argmax())])
 
 
@@ -317,9 +316,11 @@ def test_the_first_picture_stands_there_before_the_heads_are_ranked(monkeypatch)
 
 
 def test_the_swaps_of_an_example_as_it_is_are_the_stored_ones(monkeypatch):
-    runs, run = [], pickers.cached_interchange
+    runs, run = [], pickers.cached_swaps
     monkeypatch.setattr(
-        pickers, "cached_interchange", lambda *it, **more: runs.append((it[1][0], it[4])) or run(*it, **more)
+        pickers,
+        "cached_swaps",
+        lambda *it, **more: runs.append((it[1].sentence.text, more["heads"])) or run(*it, **more),
     )
     at = AppTest.from_file(str(APP), default_timeout=120).run()
     assert not at.exception and None not in [heads for _, heads in runs]
@@ -339,7 +340,7 @@ def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_anot
     most = 0
     for text in (PAIRS[0].first, PAIRS[0].second):
         encoding = shown.encode(text)
-        at_word = encoding.words[find(encoding.words, "bank")[0]].start
+        at_word = encoding.places("bank")[0].positions[0]
         others = [p for p, special in enumerate(encoding.special) if not special and p != at_word]
         most += torch.stack(
             [encoding.weights(layer)[:, at_word][:, others].amax(-1) for layer in range(shown.n_layers)]
@@ -360,7 +361,7 @@ def test_an_encoder_that_is_shown_only_is_swapped_where_that_was_verified(tmp_pa
     shown = load_encoder(str(folder))
     assert shown.patchable and not shown.recomputable
     places = [(text, find_word(shown, text)) for text in ("The bank of the river.", "The bank gave a loan.")]
-    share = interchange_pair(shown, *places).share
+    share = swap_pair(shown, *places).share
     head = shown.all_heads[int(share.argmax())]
     assert chosen_head(at) == str(head)
     assert any(
@@ -373,7 +374,7 @@ def test_an_encoder_that_is_shown_only_is_swapped_where_that_was_verified(tmp_pa
 
 
 def find_word(encoder, text):
-    return encoder.locate(text, "bank").words[encoder.locate(text, "bank").places[0]].positions
+    return encoder.locate(text, "bank")[0].positions
 
 
 BAD = {

@@ -17,10 +17,11 @@ from selfattn import Head, load_encoder, notebook, numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
 from selfattn.analysis.attributions import METHODS, attribute, direction
 from selfattn.analysis.compare import compare_encoders, compare_sentences, counterpart_distances
-from selfattn.analysis.interventions import alone, interchange_pair, knock_out_effect
 from selfattn.analysis.measures import MEASURES, Measure, drift, head_measures, most_to_another, similarity
-from selfattn.analysis.sentence_similarity import interchange_sentences
+from selfattn.analysis.removing import alone, removal_effect
+from selfattn.analysis.sentence_similarity import swap_sentences
 from selfattn.analysis.steps import head_steps
+from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.what_if import change
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import vectors
@@ -248,15 +249,15 @@ def test_the_strips_are_the_effects_of_the_right_pair(visit, encoder, sides, mea
     _, record = visit("all-heads", measure=measure, sentence="B")
     table = figure(record, "all heads").table()
     places = [(sides[name][0].text, sides[name][1].positions) for name in ("A", other)]
-    assert table[measure].tolist() == column(knock_out_effect(encoder, *places, how))
+    assert table[measure].tolist() == column(removal_effect(encoder, *places, how))
     for name, values in head_measures(sides["B"][0]).items():
         assert table[name].tolist() == column(values)
-    assert_drawn(figure(record, "all heads"), knock_out_effect(encoder, *places, how))
+    assert_drawn(figure(record, "all heads"), removal_effect(encoder, *places, how))
 
 
 MADE = {
     "text": lambda weights, encoding: weights.amax((-2, -1)),
-    "word": lambda word: most_to_another(*word.sides["A"]),
+    "word": lambda word: most_to_another(word.sides["A"]),
     "sentence": lambda sentence: sentence.swaps.b_from_a,
 }
 
@@ -276,7 +277,7 @@ def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_t
         "word": lambda: (
             sum(first.rows(at) for at in (2, 3, 4))[..., [1, *range(5, len(first.tokens) - 1)]].amax(-1) / 3
         ),
-        "sentence": lambda: interchange_sentences(encoder, load_pooling(encoder), own["a"], own["b"]).b_from_a,
+        "sentence": lambda: swap_sentences(encoder, load_pooling(encoder), own["a"], own["b"]).b_from_a,
     }[of]()
     assert made.name in at.selectbox(key="measure").options and "What it means." in [c.value for c in at.caption]
     picture = figure(record, "all heads")
@@ -324,7 +325,7 @@ def test_attributions_are_asked_about_the_words_own_direction(visit, encoder, si
     _, record = visit("all-heads", tab="Attributions")
     pictures = list(record.figures.values())
     (a, at_a), (b, at_b) = ((encoding, word.positions) for encoding, word in (sides["A"], sides["B"]))
-    towards = direction(a, at_a, b, at_b)
+    towards = direction((a, at_a), (b, at_b))
     for index, name in enumerate(("A", "B")):
         encoding, word = sides[name]
         wanted = attribute(encoder, encoding, word, towards)
@@ -359,14 +360,14 @@ def test_the_main_views_pictures(visit, encoder, sides):
     (a, at_a), (b, at_b), (c, at_c) = ((encoding, word.positions) for encoding, word in sides.values())
     curve = figure(record, "where the two vectors part").table()
     for name, (other, positions) in {"A against B": (b, at_b), "control pair": (c, at_c)}.items():
-        wanted = column(drift(a, at_a, other, positions))
+        wanted = column(drift((a, at_a), (other, positions)))
         assert curve.loc[curve["curve"].str.startswith(name), "similarity"].tolist() == wanted
     places = [(encoding.text, word.positions) for encoding, word in sides.values()]
-    every = interchange_pair(encoder, *places)
+    every = swap_pair(encoder, *places)
     (heads,) = [picture.table() for picture in record.figures.values() if "control_share" in picture.table()]
     assert heads["share"].tolist() == column(every.share)
     assert heads["control_share"].tolist() == column(every.control)
-    together = interchange_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
+    together = swap_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
     way = figure(record, 'the way of "riverbanks"').draw()["datasets"]
     assert way["moved"][0]["share"] == pytest.approx(float(together.share[0]), abs=1e-4)
     assert way["control"][0]["share"] == pytest.approx(float(together.control[0]), abs=1e-4)
@@ -403,14 +404,14 @@ def test_the_removal_map_stands_behind_the_switch(visit, encoder, sides):
     _, record = visit("", map="removal")
     (heads,) = [picture.table() for picture in record.figures.values() if "effect" in picture.table()]
     places = {name: (encoding.text, word.positions) for name, (encoding, word) in sides.items()}
-    effect, control = (knock_out_effect(encoder, places["A"], places[other]) for other in ("B", "control"))
+    effect, control = (removal_effect(encoder, places["A"], places[other]) for other in ("B", "control"))
     assert heads["effect"].tolist() == column(effect)
     assert heads["control"].tolist() == column(control)
 
 
 def test_swaps_under_the_noise_of_a_precision_are_drawn_as_0(visit, encoder, sides, monkeypatch):
     places = [(encoding.text, word.positions) for encoding, word in sides.values()]
-    share = interchange_pair(encoder, *places).share.flatten()
+    share = swap_pair(encoder, *places).share.flatten()
     vectors_of = (encoding.vector(encoder.n_layers, word.positions) for encoding, word in sides.values())
     a, b, _ = (torch.nn.functional.normalize(vector, dim=0) for vector in vectors_of)
     monkeypatch.setitem(vectors.NOISE, "float32", 0.01 * float((a - b).square().sum()) / vectors.OF_PAIR_SWAPS)
@@ -423,7 +424,9 @@ def test_swaps_under_the_noise_of_a_precision_are_drawn_as_0(visit, encoder, sid
 
 def test_a_against_b_and_the_difference_to_the_models_own(visit, sides):
     _, record = visit("", view="A against B", hide=True)
-    wanted = compare_sentences(sides["A"], sides["B"], *HEAD, special=False).frame()
+    wanted = compare_sentences(
+        *((sides[name][0], sides[name][1].positions) for name in "AB"), *HEAD, special=False
+    ).frame()
     (table,) = [picture.table() for name, picture in record.figures.items() if "minus" in name]
     pd.testing.assert_frame_equal(table.reset_index(drop=True), wanted.reset_index(drop=True), atol=1e-5)
     whole = next(iter(record.figures.values()))  # the strips above the aligned difference

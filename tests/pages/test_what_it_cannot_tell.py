@@ -6,13 +6,12 @@ from streamlit.testing.v1 import AppTest
 from torch.nn.functional import cosine_similarity
 
 from pages.about.what_it_cannot_tell.counterexamples import PASSAGE, SENTENCE, removal_example
-from selfattn.analysis.interventions import knock_out_effect
+from selfattn.analysis.removing import removal_effect
 from selfattn.captions.vectors import NOISE
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.lessons.counterexamples import SENSE_WORDS, SHUFFLES
 from selfattn.numbers import change, effect, share, span, weight
 from selfattn.senses import separation
-from selfattn.words import find
 from tests.pages.conftest import APP
 from tests.pages.pictures import charts, mark
 
@@ -68,7 +67,7 @@ def test_other_weights_stand_beside_the_heads_own(page, said, encoder):
 
 def test_effects_are_summed_beside_the_control(said, encoder):
     pair = PAIRS[0]
-    places = {text: list(encoder.encode(text).words[find(encoder.encode(text).words, pair.word)[0]].positions)
+    places = {text: list(encoder.encode(text).places(pair.word)[0].positions)
               for text in (pair.first, pair.second, pair.control)}  # fmt: skip
     vector = {text: encoder.encode(text).hidden[-1, place].mean(0) for text, place in places.items()}
     without = {text: encoder.knock_out(text, place) for text, place in places.items()}
@@ -94,8 +93,8 @@ def test_effects_are_summed_beside_the_control(said, encoder):
 def test_effects_under_the_noise_count_for_nothing(encoder, monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.005)
     pair = PAIRS[0]
-    places = [(text, (find(encoder.encode(text).words, pair.word)[0] + 1,)) for text in (pair.first, pair.second)]
-    effects = knock_out_effect(encoder, *places)
+    places = [(text, pair.word) for text in (pair.first, pair.second)]
+    effects = removal_effect(encoder, *places)
     shown = effects[effects.abs() >= 0.005]
     text, _ = removal_example(encoder)
     assert text.startswith(f"The effects of all heads, one at a time, add up to {change(float(shown.sum()))};")

@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 import torch
 
-from selfattn import Head, Word, load_encoder, words
+from selfattn import Head, load_encoder
 from selfattn.analysis.measures import entropy, special_share
 from selfattn.encoders.batches import length_batches, tokens_a_pass
-from selfattn.encoders.encoder import Located, Tokens
 from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.placed_word import Tokens
 from selfattn.scan import measure as scan_measure
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
@@ -32,10 +32,10 @@ def rows_of(pairs):
 def expected(encoder, text, word):
     """One answer for each time the word stands there: plain loops over single, unpadded sentences."""
     encoding = encoder.encode(text)
-    for index in words.find(encoding.words, word):
-        rows = torch.stack([encoding.rows(position) for position in encoding.words[index].positions]).mean(0)
+    for place in encoding.places(word):
+        rows = torch.stack([encoding.rows(position) for position in place.positions]).mean(0)
         to_words = torch.stack([rows[..., w.start : w.stop].sum(-1) for w in encoding.words], dim=-1)
-        yield to_words, entropy(rows), special_share(rows, encoding.special), encoding, encoding.words[index]
+        yield to_words, entropy(rows), special_share(rows, encoding.special), encoding, place.word
 
 
 def measured(*arguments, **options):
@@ -83,11 +83,9 @@ def test_the_start_is_the_words_own_even_where_its_token_begins_with_the_space_b
     text = "The bank."
     tokens = Tokens(
         text=text, pair=None, tokens=("The", " bank", "."), ids=(1, 2, 3), types=(0,) * 3, special=(False,) * 3,
-        offsets=((0, 3), (3, 8), (8, 9)), segments=(0,) * 3,
+        offsets=((0, 3), (3, 8), (8, 9)), segments=(0,) * 3, reader="",
     )  # fmt: skip
-    located = Located(tokens, (Word("The", 0, 1), Word("bank", 1, 2), Word(".", 2, 3)), (1,))
-    assert located.start(1) == 4
-    assert located.start(0) == 0
+    assert [place.first_character for place in tokens.places("BANK", "the")] == [0, 4]
 
 
 def test_of_chosen_heads_their_own_layers_alone_are_computed(encoder, monkeypatch):

@@ -23,7 +23,6 @@ import torch
 from torch import Tensor
 
 from selfattn import Encoder
-from selfattn.words import find
 
 Patches = Mapping[
     tuple[int, int], np.ndarray
@@ -84,9 +83,8 @@ class PlainBert:
         rows = []
         for sentence, word, sense in frame[["sentence", "word", "sense"]].itertuples(index=False):
             tokens = self.encoder.tokenize(sentence)
-            words = tokens.words()
-            (place,) = find(words, word)  # exactly once
-            rows.append(Row(self.encoder.inputs([tokens]), list(words[place].positions), sense))
+            (place,) = tokens.places(word)  # exactly once
+            rows.append(Row(self.encoder.inputs([tokens]), list(place.positions), sense))
         return rows
 
     def run(self, row: Row, before_output: Callable[[int, Tensor], Tensor]) -> Tensor:

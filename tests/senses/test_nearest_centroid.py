@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 import torch
 
-from selfattn import words
 from selfattn.senses import random_twin, separation
 from selfattn.senses.nearest_centroid import centroid_cosines, cosines, each_left_out, score, shuffled_accuracy
 from selfattn.senses.resampling import interval, p_values, threshold
@@ -46,7 +45,7 @@ def loop_vectors(encoder, frame):
     kinds = {}
     for row in frame.itertuples():
         encoding = encoder.encode(row.sentence)
-        word = encoding.words[words.find(encoding.words, row.word)[0]]
+        word = encoding.places(row.word)[0]
         positions = list(word.positions)
         for layer in range(encoder.n_layers + 1):
             kinds.setdefault(("layer", layer), []).append(encoding.hidden[layer, positions].mean(0))

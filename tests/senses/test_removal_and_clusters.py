@@ -11,9 +11,9 @@ from torch.nn.functional import cosine_similarity
 from transformers import XLNetConfig, XLNetModel
 
 from selfattn import NotRecomputable, load_encoder
-from selfattn.analysis.interventions import knock_out_effect
+from selfattn.analysis.removing import removal_effect
 from selfattn.senses import clusters, removal
-from selfattn.senses.removed_heads import split_half
+from selfattn.senses.removing import split_half
 from selfattn.senses.resampling import COINS, SEED, chance_count, interval
 from selfattn.senses.unlabelled import group
 
@@ -114,7 +114,7 @@ def test_heads_can_be_set_to_their_mean_instead(encoder):
         for pair in report.pairs.itertuples()
         if pair.same_sense
     ]
-    expected = np.mean([knock_out_effect(encoder, *two, how="mean").flatten().numpy() for two in sentences], axis=0)
+    expected = np.mean([removal_effect(encoder, *two, how="mean").flatten().numpy() for two in sentences], axis=0)
     assert report.heads["same"].to_numpy() == pytest.approx(expected, abs=1e-6)
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import torch
 
-from selfattn.analysis.interventions import knock_out_effect
+from selfattn.analysis.removing import removal_effect
 from selfattn.captions.vectors import noise_floor
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode, once_per_encoder
 from selfattn.encoders.capture import Head
@@ -23,7 +23,7 @@ PASSAGE = " ".join(NEUTRAL_SENTENCES[:5])  # more tokens than a head has dimensi
 def weight_examples(encoder: Encoder) -> tuple[str, str, pd.DataFrame | None]:
     """Weight without effect, as a sentence; other weights for the same context, as a sentence and a frame."""
     encoding = cached_encode(encoder, SENTENCE)
-    loud = counterexamples.much_weight_little_share(encoding, first_word(encoding, "bank").start)
+    loud = counterexamples.much_weight_little_share(encoding, first_word(encoding, "bank").positions[0])
     first = (
         f'In {loud.head}, "bank" gives {encoding.tokens[loud.position]} {weight(loud.weight)} of its weight; '
         f"but of the context, {change(loud.share)} comes from there."
@@ -51,16 +51,11 @@ def weight_examples(encoder: Encoder) -> tuple[str, str, pd.DataFrame | None]:
 def removal_example(encoder: Encoder) -> tuple[str, str]:
     """Single effects, their sum, all at once, and the control."""
     pair = PAIRS[0]
-    places = [
-        (text, first_word(cached_encode(encoder, text), pair.word).positions)
-        for text in (pair.first, pair.second, pair.control)
-    ]
-    frame = heads_frame(
-        effect=cached_effect(encoder, *places[:2]), control=cached_effect(encoder, places[0], places[2])
-    )
+    first, second, again = (first_word(cached_encode(encoder, text), pair.word) for text in pair.sentences)
+    frame = heads_frame(effect=cached_effect(encoder, first, second), control=cached_effect(encoder, first, again))
     frame, noise = noise_floor(frame, "effect", encoder.dtype)
     effects, control = (torch.tensor(frame[name].to_numpy()) for name in ("effect", "control"))
-    together = float(knock_out_effect(encoder, *places[:2], heads=[tuple(encoder.all_heads)]))
+    together = float(removal_effect(encoder, first, second, heads=[tuple(encoder.all_heads)]))
     sums = counterexamples.add_up(effects, together, control)
     return (
         f"The effects of all heads, one at a time, add up to {change(sums.single_sum)}; all removed at once: "

@@ -7,8 +7,9 @@ from selfattn.analysis.attributions import METHODS, Attributions, agreement, att
 from selfattn.captions.attributions import ranks
 from selfattn.charts.ranks import rank_chart
 from selfattn.dashboard.cache import cached
-from selfattn.dashboard.choice import Choice, Occurrence
+from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
+from selfattn.encoders.placed_word import PlacedWord
 
 ASK_FIRST = 100  # sentences to run through the encoder: more than so many words, and the visitor is asked before
 
@@ -21,19 +22,19 @@ def show_attributions(choice: Choice) -> None:
     )
     pair = choice.pair
     try:
-        towards = direction(pair.first.encoding, pair.first.positions, pair.second.encoding, pair.second.positions)
+        towards = direction(pair.first, pair.second)
     except ValueError as error:
         say(str(error))
         return
-    longest = max(len(side.encoding.words) for _, side in pair.sides)
+    longest = max(len(side.sentence.words) for _, side in pair.sides)
     if longest > ASK_FIRST and not st.toggle(
         f"Ask all three (each of the {longest} words is blanked out in turn: this takes minutes)", key="ask"
     ):
         return
     attributions = {
         name: cached(
-            choice.encoder, ("attributions", pair.first.place, pair.second.place, name),
-            lambda progress, side=side: attribute(choice.encoder, side.encoding, side.word, towards, progress),
+            choice.encoder, ("attributions", pair.first.key, pair.second.key, name),
+            lambda progress, side=side: attribute(choice.encoder, side.sentence, side.word, towards, progress),
             f"Asking about {name} ...", costly=True,
         )
         for name, side in pair.sides
@@ -50,7 +51,7 @@ def show_attributions(choice: Choice) -> None:
     )
 
 
-def _show_side(name: str, side: Occurrence, attributions: Attributions) -> None:
+def _show_side(name: str, side: PlacedWord, attributions: Attributions) -> None:
     theme = current_theme()
     st.markdown(f"**{name}: what each other word contributes**")
     if len(attributions.words) < 2:

@@ -17,8 +17,8 @@ from selfattn.captions.vectors import noise_floor
 from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
-from selfattn.dashboard.cache import cached, cached_effect, cached_interchange, cached_pooling
-from selfattn.dashboard.choice import Choice, Occurrence
+from selfattn.dashboard.cache import cached, cached_effect, cached_pooling, cached_swaps
+from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import current_theme, followed, literal, say, show_chart, side_by_side
 from selfattn.dashboard.pickers import binning, pick_map_options, segmented, swaps_are_exact, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
@@ -26,34 +26,35 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.frames import heads_frame, strip_frame, weights_frame
 
 SEGMENTS = "A and B as one text"
 
 
-def segments(choice: Choice) -> Occurrence:
+def segments(choice: Choice) -> PlacedWord:
     """The word of A where A and B are read together, as the two segments of one text."""
     pair = choice.pair
-    a, b = (side.encoding.text for _, side in pair.sides)
+    a, b = (side.sentence.text for _, side in pair.sides)
     encoding = encode_or_stop(choice.encoder, a, "A and B together", pair=b)
-    nth = pair.first.encoding.words.index(pair.first.word)  # A comes first, so its words come in the same places
-    return Occurrence(encoding, encoding.words[nth])
+    nth = pair.first.sentence.words.index(pair.first.word)  # A comes first, so its words come in the same places
+    return PlacedWord(encoding, encoding.words[nth].positions)
 
 
-def show_grid(choice: Choice, side: Occurrence) -> None:
+def show_grid(choice: Choice, side: PlacedWord) -> None:
     """Every head's map in one picture; a click chooses a head."""
     encoder = choice.encoder
     beside = ["B"] + ["control"] * (choice.pair.control is not None)
     # Two segments are one text: there is no second to compare with.
-    measures = offered(beside if side.encoding.pair is None and encoder.patchable else [])
+    measures = offered(beside if side.sentence.pair is None and encoder.patchable else [])
     first, *_ = measures
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if st.session_state.get("measure", first) not in measures:
             st.session_state.measure = first
         name = st.selectbox("Coloured strip", list(measures), key="measure", bind="query-params", width=220)
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
-    key, measure, compared = ("measures", side.encoding.text, side.encoding.pair), measures[name], None
-    columns = dict(cached(encoder, key, lambda _: head_measures(side.encoding), "Measuring all heads ..."))
+    key, measure, compared = ("measures", side.sentence.text, side.sentence.pair), measures[name], None
+    columns = dict(cached(encoder, key, lambda _: head_measures(side.sentence), "Measuring all heads ..."))
     if measure.of != "text":
         compared = _compared(choice, measure.of)
         if isinstance(compared, str):
@@ -65,7 +66,7 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
     frame, noise = noise_floor(heads_frame(**columns), name, encoder.dtype, floors)
     if ordered:
         frame = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
-    every, across = _thumbnails(encoder, side.encoding), encoder.n_heads
+    every, across = _thumbnails(encoder, side.sentence), encoder.n_heads
     maps = [every[place] for place in frame["layer"] * across + frame["head"]]
     kind, marked = "effect" if measure.signed else "weights", str(choice.head)
     chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
@@ -82,18 +83,17 @@ def show_grid(choice: Choice, side: Occurrence) -> None:
 def _compared(choice: Choice, of: str) -> Compared | str:
     """The pair's word or its whole sentences, with every result kept; or why there is no sentence vector to compare."""
     encoder, pair = choice.encoder, choice.pair
-    sides = dict(pair.sides) | ({"control": pair.control} if pair.control else {})
-    at = {name: (side.encoding, side.positions) for name, side in sides.items()}
+    at = dict(pair.sides) | ({"control": pair.control} if pair.control else {})
     if of == "sentence":
         pooling = cached_pooling(encoder)
         if isinstance(pooling, str):
             return f"No sentence vector: {pooling}"
         try:
-            at = {name: (own, pooling.positions(encoder.tokenize(own.text))) for name, (own, _) in at.items()}
+            at = {name: PlacedWord(side.sentence, pooling.positions(side.sentence)) for name, side in at.items()}
         except TextError as error:
             return f"No sentence vector: {error}"
     how = "exact" if swaps_are_exact(encoder, pair) else "gradient"
-    swaps = partial(cached_interchange, encoder, how=how, move=of == "sentence")
+    swaps = partial(cached_swaps, encoder, how=how, move=of == "sentence")
     return Compared(at, partial(cached_effect, encoder), swaps)
 
 
@@ -109,9 +109,9 @@ def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
     return cached(encoder, ("thumbnails", encoding.text, encoding.pair), make)
 
 
-def show_card(choice: Choice, side: Occurrence) -> None:
+def show_card(choice: Choice, side: PlacedWord) -> None:
     """The chosen head: its map, and what its words attend to most."""
-    encoding, head, own = side.encoding, choice.head, str(choice.head)
+    encoding, head, own = side.sentence, choice.head, str(choice.head)
     which = segmented("Map", list(NAMED), default="this head", key="map_of", label_visibility="collapsed")
     name = NAMED[which].format(head=own, layer=head.layer)
     weights = one_map(choice.encoder, encoding, which, head)
@@ -193,8 +193,8 @@ def show_lines(choice: Choice) -> None:
                 say(left)
 
 
-def _lines_frame(encoder: Encoder, side: Occurrence, sentence: str, sources: list[str]) -> pd.DataFrame:
-    encoding = side.encoding
+def _lines_frame(encoder: Encoder, side: PlacedWord, sentence: str, sources: list[str]) -> pd.DataFrame:
+    encoding = side.sentence
     heads = {str(head): head for head in encoder.all_heads}
     parts = []
     for source in sources:
@@ -205,7 +205,7 @@ def _lines_frame(encoder: Encoder, side: Occurrence, sentence: str, sources: lis
     return pd.concat(parts, ignore_index=True)
 
 
-def _shown_words(frame: pd.DataFrame, side: Occurrence) -> tuple[pd.DataFrame, str]:
+def _shown_words(frame: pd.DataFrame, side: PlacedWord) -> tuple[pd.DataFrame, str]:
     """The words that are drawn (the heaviest ones of a long text, in their order) and what is said of the others."""
     strongest = frame.groupby("place")["weight"].max()
     own = int(frame.loc[frame["chosen"], "place"].iloc[0])

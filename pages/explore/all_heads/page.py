@@ -25,7 +25,7 @@ if maps.open:
             show_grid(choice, side)
         with card:
             show_card(choice, side)
-        show_passport(choice.encoder, side.encoding, choice.head)
+        show_passport(choice.encoder, side.sentence, choice.head)
 if lines.open:
     with lines:
         show_lines(choice)

@@ -10,11 +10,12 @@ from selfattn import numbers
 from selfattn.analysis.steps import HeadSteps, Step, dot_product, head_steps
 from selfattn.captions import steps as captions
 from selfattn.charts.bars import Row, bars, rows_frame, vector_strip
-from selfattn.dashboard.choice import Choice, Occurrence
+from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
 from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.frames import context_share
 
 PICTURE = 430  # pixels
@@ -51,17 +52,26 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Side:
-    """One sentence that is followed: its name, the token followed, and the steps of the head."""
+    """One sentence that is followed: its name, the token that is, and the steps of the head."""
 
     name: str
-    encoding: Encoding
-    position: int  # the token followed
+    followed: PlacedWord[Encoding]  # the word, or one piece of it
     steps: HeadSteps
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """All tokens of the sentence."""
+        return self.followed.sentence.tokens
+
+    @property
+    def position(self) -> int:
+        """The position of the token followed."""
+        return self.followed.positions[0]
 
     @property
     def token(self) -> str:
         """The token followed, as the tokeniser spells it."""
-        return self.encoding.tokens[self.position]
+        return self.tokens[self.position]
 
     def row(self, step: str) -> Tensor:
         """The followed token's row of a step."""
@@ -72,18 +82,19 @@ def pick_sides(choice: Choice) -> list[Side]:
     """Which sentences are followed, and which piece of a split word."""
     which = segmented("Follow the word in", ["A", "B", "both"], default="both", key="follow")
     return [
-        Side(name, side.encoding, _piece(name, side), head_steps(choice.encoder, side.encoding, *choice.head))
+        Side(name, _piece(name, side), head_steps(choice.encoder, side.sentence, *choice.head))
         for name, side in choice.pair.sides
         if which in (name, "both")
     ]
 
 
-def _piece(name: str, side: Occurrence) -> int:
+def _piece(name: str, side: PlacedWord[Encoding]) -> PlacedWord[Encoding]:
     """A split word has a row for each of its pieces; softmax of a mean is not the mean of softmaxes, so one is followed."""
     if len(side.positions) == 1:
-        return side.positions[0]
+        return side
     label = f"The word is split into {len(side.positions)} tokens in {name}: follow"
-    return _pick_token(label, side.positions, side.encoding.tokens, f"piece_{name.lower()}")
+    piece = _pick_token(label, side.positions, side.sentence.tokens, f"piece_{name.lower()}")
+    return PlacedWord(side.sentence, (piece,))
 
 
 def _pick_token(label: str, positions: Sequence[int], tokens: Sequence[str], key: str, first: int = 0) -> int:
@@ -146,7 +157,7 @@ def _row(name: str, side: Side, values: Tensor) -> Row:
     color = current_theme().sentence(side.name)
     if name in (*VECTORS, *NUMBERS):
         return Row(side.name, values.tolist(), [f"dimension {i}" for i in range(len(values))], color)
-    return Row(side.name, values.tolist(), side.encoding.tokens, color, side.position)
+    return Row(side.name, values.tolist(), side.tokens, color, side.position)
 
 
 def show_picture(name: str, sides: Sequence[Side]) -> None:
@@ -181,13 +192,13 @@ def _reading(name: str, sides: Sequence[Side], rows: dict[str, Tensor]) -> str:
         return captions.vector_lengths(rows, "input vector" if name in WIDE else name)
     if name == "masked":
         return captions.hidden_tokens(rows)
-    return captions.largest(rows, {side.name: side.encoding.tokens for side in sides}, NAMED.get(name, "number"))
+    return captions.largest(rows, {side.name: side.tokens for side in sides}, NAMED.get(name, "number"))
 
 
 def show_dot_product(sides: Sequence[Side]) -> None:
     """One score written out term by term, with a key of the visitor's choice."""
     for side, place in zip(sides, side_by_side(len(sides))):
-        tokens, trace = side.encoding.tokens, side.steps.trace
+        tokens, trace = side.tokens, side.steps.trace
         with place:
             st.markdown(f"**One score, term by term, in {side.name}** &nbsp; $q \\cdot k = \\sum_d q_d\\,k_d$")
             name, largest = f"with_{side.name.lower()}", int(side.row("scores").argmax())

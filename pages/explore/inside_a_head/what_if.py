@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.explore.inside_a_head.steps import Side
-from selfattn.analysis.interventions import Alone, alone
 from selfattn.analysis.measures import entropy, similarity
+from selfattn.analysis.removing import Alone, alone
 from selfattn.analysis.what_if import change
 from selfattn.captions import steps as captions
 from selfattn.captions import vectors as vector_captions
@@ -48,8 +48,8 @@ def _before_and_after(side: Side, changed: AttentionTrace, top: float) -> None:
     real, theme = side.steps.trace, current_theme()
     before, after = real.weights[side.position], changed.weights[side.position]
     rows = [
-        Row("as it is", before.tolist(), side.encoding.tokens, theme.muted, side.position),
-        Row("changed", after.tolist(), side.encoding.tokens, theme.sentence(side.name), side.position),
+        Row("as it is", before.tolist(), side.tokens, theme.muted, side.position),
+        Row("changed", after.tolist(), side.tokens, theme.sentence(side.name), side.position),
     ]
     cosine = float(similarity(real.context[side.position], changed.context[side.position]))
     reading = captions.changed_row(before, after, (float(entropy(before)), float(entropy(after))), cosine, side.name)
@@ -63,8 +63,8 @@ def _alone_passes(choice: Choice) -> dict[str, Alone]:
     return {
         name: cached(
             encoder,
-            ("alone", side.encoding.text, choice.head),
-            lambda progress, text=side.encoding.text: alone(encoder, text, *choice.head),
+            ("alone", side.sentence.text, choice.head),
+            lambda progress, text=side.sentence.text: alone(encoder, text, *choice.head),
             "Removing all other heads ...",
             runs=True,
         )
@@ -75,7 +75,7 @@ def _alone_passes(choice: Choice) -> dict[str, Alone]:
 def _alone_reading(choice: Choice, passes: dict[str, Alone]) -> str:
     sides = choice.pair.sides
     left = [passes[name].hidden[list(side.positions)].mean(0) for name, side in sides]
-    real = [side.encoding.vector(side.encoding.n_layers, side.positions) for _, side in sides]
+    real = [side.sentence.vector(side.sentence.n_layers, side.positions) for _, side in sides]
     return vector_captions.only_head(
         float(similarity(*left)), float(similarity(*real)), str(choice.head), choice.pair.word
     )

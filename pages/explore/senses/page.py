@@ -29,7 +29,7 @@ frame, key = (view.labelled(), "labelled") if source == view.LABELLED else (view
 when, top, early = st.container(), st.empty(), st.empty()
 kept = {
     name: stored_report(name, encoder, frame, key) if source == view.LABELLED else None
-    for name in ("separation", "interchange", "leading_heads")
+    for name in ("separation", "swaps", "leading_heads")
 }
 drawn = False
 try:
@@ -58,8 +58,8 @@ except ValueError as error:
     st.stop()
 early.empty()
 with when:
-    if kept["separation"] or kept["interchange"]:
-        offer_again(["separation", "interchange"], (kept["separation"] or kept["interchange"]).date)
+    if kept["separation"] or kept["swaps"]:
+        offer_again(["separation", "swaps"], (kept["separation"] or kept["swaps"]).date)
     view.show_rejected(report.rejected)
 
 if encoder.patchable:
@@ -106,7 +106,7 @@ if encoder.patchable:
     with one_sentence:
         st.markdown("**The chosen head's sentences**")
         row = view.show_sentences(report, head, word)
-    stored = kept["interchange"] and kept["interchange"].report
+    stored = kept["swaps"] and kept["swaps"].report
     with limit:
         swapped = swaps.show(encoder, frame, key, head, stored, word, over_all, None if drawn else in_one)
     if row is not None:

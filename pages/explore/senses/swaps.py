@@ -16,8 +16,8 @@ from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_s
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.frames import named_heads, together_frame
-from selfattn.senses import InterchangeReport, interchange
-from selfattn.senses.patching import ALL
+from selfattn.senses import SwapReport, interchange
+from selfattn.senses.swapping import ALL
 from selfattn.stored_reports import LeadingHeads, swapped_heads
 
 LIMIT = (
@@ -55,11 +55,11 @@ def show(
     frame: pd.DataFrame,
     key: Hashable,
     head: Head,
-    stored: InterchangeReport | None,
+    stored: SwapReport | None,
     word: str,
     over_all: Container,
     in_one: Container | None,
-) -> InterchangeReport | None:
+) -> SwapReport | None:
     """Both maps in their places; `stored` where they were computed beforehand, no place for the one that is drawn already."""
     try:
         with over_all:
@@ -97,7 +97,7 @@ def show_together(stored: LeadingHeads | None) -> None:
     show_chart(chart, captions.together(stored.shares), one_head=False, name="leading heads together")
 
 
-def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> InterchangeReport:
+def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> SwapReport:
     rows = frame[frame["word"].astype(str).str.casefold() == word]
     return cached_report(
         encoder,
@@ -107,7 +107,7 @@ def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) ->
     )
 
 
-def _show_word(encoder: Encoder, report: InterchangeReport, word: str, head: Head) -> None:
+def _show_word(encoder: Encoder, report: SwapReport, word: str, head: Head) -> None:
     if reason := report.small_gaps.get(word):
         say(f"{reason} So no head's share of that gap is shown; the table has them all.")
     elif (report.heads["word"] == word).any():
@@ -117,7 +117,7 @@ def _show_word(encoder: Encoder, report: InterchangeReport, word: str, head: Hea
         say(f'"{word}" has too few sentences for it: four of each sense are needed.')
 
 
-def _show_shares(encoder: Encoder, report: InterchangeReport, word: str, reading: str, head: Head) -> None:
+def _show_shares(encoder: Encoder, report: SwapReport, word: str, reading: str, head: Head) -> None:
     """The map of one word's shares, or of all words'; what a low precision's rounding makes is drawn as 0."""
     table = named_heads(report.heads[report.heads["word"] == word].drop(columns="word"))
     gap = report.gaps.set_index("word")["gap"][word]

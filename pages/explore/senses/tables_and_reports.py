@@ -22,12 +22,13 @@ from selfattn.dashboard.stored_report import labelled
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.export.files import PARQUET, parquet
 from selfattn.frames import named_heads
 from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_upload
-from selfattn.senses import ClusterReport, InterchangeReport, SeparationReport, removal, separation
+from selfattn.senses import ClusterReport, SeparationReport, SwapReport, removal, separation
 from selfattn.senses.word_vectors import WordVectors, word_vectors
 from selfattn.settings import Settings
 
@@ -74,13 +75,13 @@ def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[P
     return report
 
 
-def kept_vectors(encoder: Encoder, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> WordVectors:
+def kept_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
     """A word's vectors from the cache, or made now: separation and swaps take the same, of one word and of all.
 
     They are asked for inside a report, which holds a place in the queue already.
     """
-    key = ("word vectors", tuple(sentences), tuple(spans))
-    return cached(encoder, key, lambda progress: word_vectors(encoder, sentences, spans))
+    key = ("word vectors", *(word.key for word in words))
+    return cached(encoder, key, lambda progress: word_vectors(encoder, words))
 
 
 def separated(encoder: Encoder, frame: pd.DataFrame, key: Hashable, floor: bool = True) -> SeparationReport:
@@ -238,7 +239,7 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Hea
     show_map(table, column, "effect", head, reading, "mean effect")
 
 
-def offer_tables(report: SeparationReport, swapped: InterchangeReport | None, head: Head) -> None:
+def offer_tables(report: SeparationReport, swapped: SwapReport | None, head: Head) -> None:
     """Offer the tables behind the page."""
     tables = this_page().tables
     tables["layers"] = lambda: report.layers.astype({"layer": str})

@@ -22,7 +22,7 @@ MOST = 24  # tokens of a sentence that the steps show
 def show_curve(choice: Choice) -> None:
     """The cosine of the word's two vectors, from the bare token to the last layer, beside a same-sense pair's."""
     pair, theme = choice.pair, current_theme()
-    key = ("curve", pair.places, pair.sense, theme)
+    key = ("curve", pair.key, pair.sense, theme)
     title, chart, reading = cached(choice.encoder, key, lambda _: _curve(pair, theme))
     st.markdown(
         f"**1  {title}**",
@@ -32,10 +32,10 @@ def show_curve(choice: Choice) -> None:
 
 
 def _curve(pair: Pair, theme: Theme) -> tuple[str, Spec, str]:
-    main = drift(pair.first.encoding, pair.first.positions, pair.second.encoding, pair.second.positions)
+    main = drift(pair.first, pair.second)
     curves, colors, control = {"A against B": main}, {"A against B": theme.ink}, None
     if pair.control is not None:
-        same = drift(pair.first.encoding, pair.first.positions, pair.control.encoding, pair.control.positions)
+        same = drift(pair.first, pair.control)
         name, control = "control pair: one sense (A against the control)", same.tolist()
         curves[name], colors[name] = same, theme.sentence_a
     chart = drift_curve(drift_frame(**curves), theme, colors, dashed=list(curves)[1:])
@@ -50,7 +50,7 @@ def show_steps(choice: Choice) -> None:
         if encoder.patchable:  # else the words above say it
             say(answer.no_steps(encoder.reason))
         return
-    key = ("steps", choice.pair.places, head, theme)
+    key = ("steps", choice.pair.key, head, theme)
     chart, sent, reading, whole, meanings = cached(encoder, key, lambda _: _steps(choice, theme))
     st.markdown(
         f"**3  How head {head.head} of layer {head.layer} computes it**",
@@ -66,13 +66,12 @@ def _steps(choice: Choice, theme: Theme) -> tuple[Spec, Spec, str, dict[str, lis
     traces, steps, contexts, errors, separate = {}, [], [], [], []
     for name, side in pair.sides:
         # Only the word's own rows are computed: they cost the same at any length.
-        traces[name] = side.encoding.trace(*head, slice(side.word.start, side.word.stop))
-        pieces = range(side.word.stop - side.word.start)
-        steps.append(steps_columns(traces[name], pieces, side.encoding.tokens, name))
+        traces[name], pieces = side.sentence.trace(*head, side.rows), range(len(side.positions))
+        steps.append(steps_columns(traces[name], pieces, side.sentence.tokens, name))
         contexts.append(context_columns(traces[name], pieces, name))
-        errors.append(cached_error(encoder, side.encoding.text, *head))
-        separate.append(cached_separate_error(encoder, side.encoding.text, *head))
-    most = max(len(side.encoding.tokens) for _, side in pair.sides)
+        errors.append(cached_error(encoder, side.sentence.text, *head))
+        separate.append(cached_separate_error(encoder, side.sentence.text, *head))
+    most = max(len(side.sentence.tokens) for _, side in pair.sides)
     meanings = " ".join(f"*{step}*: {meaning}" for step, (_, meaning) in scale_and_mask(traces).items())
     whole, context = ({name: [*a[name], *b[name]] for name in a} for a, b in (steps, contexts))
     chart = kernel_steps(whole if most <= MOST else most_attended(whole, MOST), context, theme)

@@ -16,7 +16,7 @@ NEAREST = 3
 
 def show_meaning(choice: Choice) -> None:
     """The three labelled sentences nearest to A's word in each state, and of which senses they are, for who asks."""
-    encoder, (first, second, _), word = choice.encoder, choice.pair.places, choice.pair.word
+    encoder, pair, word = choice.encoder, choice.pair, choice.pair.word
     asked = st.expander("The sentences with the nearest vectors", key="meaning", on_change="rerun")
     if not asked.open:
         return
@@ -30,8 +30,8 @@ def show_meaning(choice: Choice) -> None:
     vectors = cached(encoder, ("labelled", word.casefold()), lambda _: labelled_vectors(encoder, known), costly=True)
     stages = cached(
         encoder,
-        ("nearest", first, second, heads),
-        lambda _: nearest_before_and_after(encoder, first, second, vectors, heads),
+        ("nearest", pair.first.key, pair.second.key, heads),
+        lambda _: nearest_before_and_after(encoder, pair.first, pair.second, vectors, heads),
         runs=True,
     )
     with asked:

@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from selfattn.analysis.interventions import PairInterchange
 from selfattn.analysis.measures import similarity
+from selfattn.analysis.swapping import PairSwaps
 from selfattn.captions import answer
 from selfattn.captions import attention as words
 from selfattn.captions import vectors as captions
@@ -18,13 +18,14 @@ from selfattn.charts.vega import Spec
 from selfattn.charts.way import way
 from selfattn.charts.word_strip import word_strip
 from selfattn.dashboard.cache import cached, cached_effect
-from selfattn.dashboard.choice import Choice, Occurrence, Pair
+from selfattn.dashboard.choice import Choice, Pair
 from selfattn.dashboard.figures import current_theme, followed, literal, say, show_chart, show_links, this_page
 from selfattn.dashboard.pickers import choose_word, quickly_ranked, segmented, shares_of, swaps_are_exact
 from selfattn.dashboard.stored_report import labelled, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.frames import heads_frame
 from selfattn.words import shared_words
 
@@ -44,7 +45,7 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> None:
     """
     encoder, pair, head = choice.encoder, choice.pair, choice.head
     every, title = None, f"What head {head.head} of layer {head.layer} attends to"
-    if quickly_ranked(encoder, pair) and isinstance(every := _every(encoder, pair), PairInterchange):
+    if quickly_ranked(encoder, pair) and isinstance(every := _every(encoder, pair), PairSwaps):
         leading = this_page().leading or head
         own, best = swap_of(choice, head, every), swap_of(choice, leading, every)
         as_far = pair.control is not None and _cosine(pair, pair.control) <= _cosine(pair, pair.second)
@@ -56,7 +57,7 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> None:
         chart, reading, key="strip", pick=pick, sent=followed(chart, reading), visible=False,
         name=f'what "{pair.word}" attends to', table=lambda: pd.DataFrame(frame),
     )  # fmt: skip
-    if every is None and isinstance(every := _every(encoder, pair), PairInterchange):
+    if every is None and isinstance(every := _every(encoder, pair), PairSwaps):
         st.rerun()
     if isinstance(every, str):
         say(every)
@@ -71,7 +72,7 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> None:
         show_links("senses")
 
 
-def _every(encoder: Encoder, pair: Pair) -> PairInterchange | str:
+def _every(encoder: Encoder, pair: Pair) -> PairSwaps | str:
     """How far swapping each head moves the word; where heads can't be swapped, why."""
     try:
         with this_page().news:
@@ -81,14 +82,14 @@ def _every(encoder: Encoder, pair: Pair) -> PairInterchange | str:
         return answer.shown_only(encoder.title, why, pair.word)
 
 
-def swap_of(choice: Choice, head: Head, every: PairInterchange) -> Swap:
+def swap_of(choice: Choice, head: Head, every: PairSwaps) -> Swap:
     """One head's swap, exactly: from the map of all, or run for itself where the map is by gradient."""
     if swaps_are_exact(choice.encoder, choice.pair):
         return _swap(choice.pair, every, head)
     return _swap(choice.pair, shares_of(choice.encoder, choice.pair, ((head,),)), 0)
 
 
-def _swap(pair: Pair, found: PairInterchange, at: Head | int) -> Swap:
+def _swap(pair: Pair, found: PairSwaps, at: Head | int) -> Swap:
     return Swap(float(found.share[at]), None if pair.control is None else float(found.control[at]))
 
 
@@ -96,7 +97,7 @@ def _choose_word(pair: Pair, rows: list[dict], picked: dict[str, Any]) -> None:
     """A click on a word chooses it, where it stands in both sentences; of several the one that was clicked."""
     before = [row for row in rows if row["sentence"] == picked["sentence"] and row["place"] <= picked["place"]]
     text = before[-1]["text"]
-    both = {word.casefold(): word for word in shared_words(*(side.encoding.words for _, side in pair.sides))}
+    both = {word.casefold(): word for word in shared_words(*(side.sentence.words for _, side in pair.sides))}
     if text.casefold() not in both:
         st.toast(literal(f'"{text}" doesn\'t stand in both sentences.'))
         return
@@ -122,7 +123,7 @@ def _show_swap(choice: Choice, own: Swap) -> None:
     show_chart(chart, reading, one_head=what == ONE, visible=what != AS_IT_IS, name=name)
 
 
-def _show_map(choice: Choice, every: PairInterchange) -> None:
+def _show_map(choice: Choice, every: PairSwaps) -> None:
     encoder, pair, name, theme = choice.encoder, choice.pair, str(choice.head), current_theme()
     measure = segmented("Map of all heads", list(MAPS), default="swap", key="map")
 
@@ -130,7 +131,7 @@ def _show_map(choice: Choice, every: PairInterchange) -> None:
         frame, column, title, reading = (_removal if measure == "removal" else _swaps)(choice, every, measure)
         return head_map(frame, column, theme, "", title=title), frame, reading
 
-    chart, frame, reading = cached(encoder, ("map", measure, pair.places, theme), make)
+    chart, frame, reading = cached(encoder, ("map", measure, pair.key, theme), make)
     if measure == "removal":
         same = None if pair.control is None else _cosine(pair, pair.control)
         reading = f"{captions.removal(frame, name, pair.word, _cosine(pair, pair.second), same)} {reading}".rstrip()
@@ -141,7 +142,7 @@ def _show_map(choice: Choice, every: PairInterchange) -> None:
     )  # fmt: skip
 
 
-def _swaps(choice: Choice, every: PairInterchange, measure: str) -> tuple[pd.DataFrame, str, str, str]:
+def _swaps(choice: Choice, every: PairSwaps, measure: str) -> tuple[pd.DataFrame, str, str, str]:
     """Each head's share of the way, from the other sentence and from the control."""
     columns, controlled = {"share": every.share}, choice.pair.control is not None
     if controlled:
@@ -158,22 +159,22 @@ def _swaps(choice: Choice, every: PairInterchange, measure: str) -> tuple[pd.Dat
 def _removal(choice: Choice, *_: object) -> tuple[pd.DataFrame, str, str, str]:
     """Each head's output set to zero in both sentences, and in A and the control."""
     encoder, pair = choice.encoder, choice.pair
-    columns = {"effect": cached_effect(encoder, pair.first.place, pair.second.place)}
+    columns = {"effect": cached_effect(encoder, pair.first, pair.second)}
     if pair.control is not None:
-        columns["control"] = cached_effect(encoder, pair.first.place, pair.control.place)
+        columns["control"] = cached_effect(encoder, pair.first, pair.control)
     frame, noise = captions.noise_floor(heads_frame(**columns), "effect", encoder.dtype)
     return frame, "effect", "effect of removing", noise
 
 
-def _cosine(pair: Pair, other: Occurrence) -> float:
-    last = pair.first.encoding.n_layers
-    return float(similarity(*(side.encoding.vector(last, side.positions) for side in (pair.first, other))))
+def _cosine(pair: Pair, other: PlacedWord) -> float:
+    last = pair.first.sentence.n_layers
+    return float(similarity(*(side.sentence.vector(last, side.positions) for side in (pair.first, other))))
 
 
-def leader_over_sentences(encoder: Encoder, word: str, every: PairInterchange) -> tuple[int, Leader | None]:
+def leader_over_sentences(encoder: Encoder, word: str, every: PairSwaps) -> tuple[int, Leader | None]:
     """How many labelled sentences of the word there are, and the head that leads over them where that was computed."""
     n = _sentences_of().get(word.casefold(), 0)
-    kept = stored_report("interchange", encoder, labelled(), "the labelled sentences") if n else None
+    kept = stored_report("swaps", encoder, labelled(), "the labelled sentences") if n else None
     if kept is None:
         return n, None
     for layer, head, share in cached(encoder, ("leading", word), lambda _: _leading(kept.report.heads, word)):

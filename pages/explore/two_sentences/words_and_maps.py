@@ -29,8 +29,8 @@ def strip(choice: Choice) -> list[dict]:
     """Both sentences as words with the weight each gets from the chosen word: the mean over a split word's pieces."""
     rows = []
     for name, side in choice.pair.sides:
-        row = cached_weights(choice.encoder, side.encoding.text, *choice.head)[list(side.positions)].mean(0)
-        rows += strip_rows(side.encoding, row, side.word, name)
+        row = cached_weights(choice.encoder, side.sentence.text, *choice.head)[list(side.positions)].mean(0)
+        rows += strip_rows(side.sentence, row, side.word, name)
     return rows
 
 
@@ -54,10 +54,10 @@ def _show_both(choice: Choice, source: str, options: MapOptions) -> Figures:
     encoder, head, sides = choice.encoder, choice.head, choice.pair.sides
     views = {}
     for (name, side), place in zip(sides, places := side_by_side(key="maps")):
-        own = None if source == SCRATCH else side.encoding.own_weights(*head)
-        weights, other = (own, None) if source == OWN else (cached_weights(encoder, side.encoding.text, *head), own)
+        own = None if source == SCRATCH else side.sentence.own_weights(*head)
+        weights, other = (own, None) if source == OWN else (cached_weights(encoder, side.sentence.text, *head), own)
         with place:
-            views[name] = zoomed(whole(weights, side.encoding, options, other), name)
+            views[name] = zoomed(whole(weights, side.sentence, options, other), name)
     signed = source == DIFFERENCE
     kind, legend, what = ("signed", "from scratch minus own", "difference to the model's own") if signed else PLAIN
     positions = {name: side.positions for name, side in sides}
@@ -74,13 +74,13 @@ def _show_both(choice: Choice, source: str, options: MapOptions) -> Figures:
     if not options.special:
         say(captions.hidden_weight({name: view.hidden for name, view in views.items()}))
     return charts.values(), lambda: pd.concat(
-        weights_frame(side.encoding.weights(*head), side.encoding.tokens).assign(sentence=name) for name, side in sides
+        weights_frame(side.sentence.weights(*head), side.sentence.tokens).assign(sentence=name) for name, side in sides
     )
 
 
 def _show_against(choice: Choice, hidden: bool) -> Figures:
     """The word's row, then all rows, in A against those in B."""
-    first, second = ((side.encoding, side.word) for _, side in choice.pair.sides)
+    first, second = choice.pair.first, choice.pair.second
     found = compare_sentences(first, second, *choice.head, special=not hidden)
     theme, name, rows = current_theme(), str(choice.head), pd.DataFrame(strip(choice))
     row, whole_head = side_by_side()

@@ -9,7 +9,6 @@ from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import STATIC_WORD_SENTENCES
 from selfattn.lessons import one_word_one_vector
-from selfattn.words import find
 
 SENSES = ("water", "water", "money", "money", "money", "water")
 DEFAULT = "\n".join(f"{sentence} | {sense}" for sentence, sense in zip(STATIC_WORD_SENTENCES, SENSES))
@@ -34,10 +33,10 @@ def choose(encoder: Encoder) -> tuple[str, list[str], one_word_one_vector.WordPa
     for number, line in enumerate(lines, start=1):
         sentence, _, sense = line.partition("|")
         encoding = encode_or_stop(encoder, sentence.strip(), f"Sentence {number}")
-        indices = find(encoding.words, word)
-        if not indices:
+        found = encoding.places(word)
+        if not found:
             raise ValueError(f"Sentence {number}: expected the word {word!r} in it. Add it, or change the word.")
-        places.append((encoding, encoding.words[indices[0]].positions))
+        places.append(found[0])
         senses.append(sense.strip())
     return word, senses, one_word_one_vector.word_paths(places)
 

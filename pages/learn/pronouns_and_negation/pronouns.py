@@ -8,12 +8,14 @@ from selfattn.analysis.measures import similarity
 from selfattn.captions.vectors import noise_floor
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import Place, cached, cached_effect, cached_encode
+from selfattn.dashboard.cache import cached, cached_effect, cached_encode
 from selfattn.dashboard.figures import current_theme, say, show_chart
 from selfattn.dashboard.stored_report import offer_again, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.examples import PRONOUNS, UNRESOLVED, PronounSentence
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.examples import PRONOUNS, UNRESOLVED
 from selfattn.frames import heads_frame
 from selfattn.lessons import pronouns
 from selfattn.lessons.encoded_words import weight_on
@@ -117,18 +119,15 @@ def _twins(encoder: Encoder, weights: pronouns.PronounWeights) -> None:
             width="stretch",
         )
     if encoder.patchable and st.toggle("And what does removing heads do to the two pronouns?", key="pronouns.remove"):
-        _removal(encoder, [_pronoun(encoder, PRONOUNS[place]) for place in twins], best)
+        both = [PRONOUNS[place] for place in twins]
+        rows = [pronouns.pronoun_rows(cached_encode(encoder, each.sentence), each) for each in both]
+        _removal(encoder, [row.pronoun for row in rows], best)
 
 
-def _pronoun(encoder: Encoder, sentence: PronounSentence) -> Place:
-    row = pronouns.pronoun_rows(cached_encode(encoder, sentence.sentence), sentence)
-    return sentence.sentence, row.pronoun.positions
-
-
-def _removal(encoder: Encoder, twins: list[Place], best: Head) -> None:
+def _removal(encoder: Encoder, twins: list[PlacedWord[Encoding]], best: Head) -> None:
     frame, noise = noise_floor(heads_frame(effect=cached_effect(encoder, *twins)), "effect", encoder.dtype)
     effects = torch.tensor(frame["effect"].to_numpy()).view(encoder.n_layers, encoder.n_heads)
-    vectors = [cached_encode(encoder, text).vector(encoder.n_layers, positions) for text, positions in twins]
+    vectors = [encoding.vector(encoder.n_layers, positions) for encoding, positions in twins]
     order = [
         Head(*divmod(place, encoder.n_heads)) for place in effects.abs().flatten().argsort(descending=True).tolist()
     ]

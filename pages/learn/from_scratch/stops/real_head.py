@@ -7,7 +7,7 @@ import streamlit as st
 
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import cached_encode, cached_interchange
+from selfattn.dashboard.cache import cached_encode, cached_swaps
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme
 from selfattn.encoders.capture import Head
@@ -36,12 +36,13 @@ def show(picture, numbers) -> None:
         chosen = st.radio("Head", ("L0 H10", "L5 H7"), key="real-head.head", horizontal=True)
         head = Head(*(int(part[1:]) for part in chosen.split()))
         head = Head(min(head.layer, encoder.n_layers - 1), min(head.head, encoder.n_heads - 1))
-    charts, said, places = {}, [], []
+    charts, said, words = {}, [], []
     for name, sentence, answer in (("A", pair.first, "river"), ("B", pair.second, "loan")):
         encoding = cached_encode(encoder, sentence)
-        places.append((sentence, first_word(encoding, pair.word).positions))
-        row = encoding.weights(*head)[first_word(encoding, pair.word).start].tolist()
-        said.append(f'{sentence} "{pair.word}" gives "{answer}" {weight(row[first_word(encoding, answer).start])}.')
+        words.append(first_word(encoding, pair.word))
+        row = encoding.weights(*head)[words[-1].positions[0]].tolist()
+        there = first_word(encoding, answer).positions[0]
+        said.append(f'{sentence} "{pair.word}" gives "{answer}" {weight(row[there])}.')
         chart = bar_list(
             pd.DataFrame({"token": encoding.tokens, "weight": row}),
             "weight",
@@ -53,7 +54,7 @@ def show(picture, numbers) -> None:
     with picture:
         if encoder.patchable:
             again = first_word(cached_encode(encoder, pair.control), pair.word)
-            swap = cached_interchange(encoder, *places, (pair.control, again.positions), ((head,),))
+            swap = cached_swaps(encoder, *words, again, heads=((head,),))
             said.append(
                 f"With its output at “bank” from B, “bank” goes {share(float(swap.share[0]))} of the way to B's; "
                 f"from another river sentence, the control, {share(float(swap.control[0]))}. 100 % is all the way."

@@ -6,14 +6,10 @@ import pytest
 import torch
 
 from selfattn import Encoder, NotRecomputable, Patch
-from selfattn.analysis import interventions
-from selfattn.analysis.interventions import (
-    alone,
-    context_gradients,
-    interchange_pair,
-    knock_out_effect,
-    swapped_vector,
-)
+from selfattn.analysis import swapping
+from selfattn.analysis.removing import alone, removal_effect
+from selfattn.analysis.swapping import context_gradients, swap_pair, swapped_vector
+from selfattn.encoders.placed_word import PlacedWord
 
 TEXT = "The bank of the river was muddy."
 FIRST, SECOND = ("The bank of the river.", (2,)), ("He met the banker there.", (4, 5))
@@ -30,7 +26,7 @@ def word(states, positions):
 @pytest.mark.parametrize("how", ["zero", "mean"])
 def test_the_effect_of_a_head_is_the_cosine_without_it_minus_the_cosine_with_it(encoder, how):
     seen = []
-    effect = knock_out_effect(encoder, FIRST, SECOND, how, lambda done, total: seen.append((done, total)))
+    effect = removal_effect(encoder, FIRST, SECOND, how, lambda done, total: seen.append((done, total)))
     assert effect.shape == (6, 12)
     before = cosine(*(word(encoder.encode(text).hidden[-1], at) for text, at in (FIRST, SECOND)))
     for layer, head in [(0, 10), (3, 7), (5, 11)]:
@@ -47,12 +43,12 @@ def test_heads_removed_together(encoder):
     heads = [(1, 2), (4, 9), (4, 10)]
     before = cosine(*(word(encoder.encode(text).hidden[-1], at) for text, at in (FIRST, SECOND)))
     after = cosine(*(word(without(encoder, text, heads), at) for text, at in (FIRST, SECOND)))
-    assert knock_out_effect(encoder, FIRST, SECOND, heads=[tuple(heads)]).item() == pytest.approx(
+    assert removal_effect(encoder, FIRST, SECOND, heads=[tuple(heads)]).item() == pytest.approx(
         after - before, abs=1e-5
     )
     assert abs(after - before) > 1e-3
-    one = knock_out_effect(encoder, FIRST, SECOND, heads=[((3, 7),)]).item()
-    assert one == pytest.approx(knock_out_effect(encoder, FIRST, SECOND)[3, 7].item(), abs=1e-6)
+    one = removal_effect(encoder, FIRST, SECOND, heads=[((3, 7),)]).item()
+    assert one == pytest.approx(removal_effect(encoder, FIRST, SECOND)[3, 7].item(), abs=1e-6)
 
 
 def without(encoder, text, heads):
@@ -109,7 +105,7 @@ C = ("The bank sloped toward the stream.", (2,))
 @pytest.mark.slow
 def test_swaps_on_the_pair_that_the_dashboard_opens_with(encoder):
     """Measured before the library was written, with hooks of its own."""
-    swaps = interchange_pair(encoder, A, B, C)
+    swaps = swap_pair(encoder, A, B, C)
     assert swaps.share.argmax() == 5 * 12 + 7
     figures = {(5, 7): (0.25, 0.05), (0, 4): (0.09, 0.07), (0, 10): (0.08, 0.05), (5, 10): (0.07, 0.04)}
     for head, (share, control) in figures.items():
@@ -120,10 +116,10 @@ def test_swaps_on_the_pair_that_the_dashboard_opens_with(encoder):
 
 @pytest.mark.slow
 def test_all_heads_swapped_together_bring_the_word_the_whole_way(encoder):
-    swaps = interchange_pair(encoder, A, B, C, heads=[tuple(encoder.all_heads), (5, 7), ()])
+    swaps = swap_pair(encoder, A, B, C, heads=[tuple(encoder.all_heads), (5, 7), ()])
     assert swaps.share[0].item() == pytest.approx(1, abs=1e-4) and swaps.cosine[0].item() == pytest.approx(1, abs=1e-5)
     assert swaps.control[0].item() == pytest.approx(0.37, abs=0.0051)
-    assert swaps.share[1].item() == pytest.approx(interchange_pair(encoder, A, B).share[5, 7].item(), abs=1e-5)
+    assert swaps.share[1].item() == pytest.approx(swap_pair(encoder, A, B).share[5, 7].item(), abs=1e-5)
     assert swaps.share[2].item() == pytest.approx(0, abs=1e-5)
     assert swaps.cosine[2].item() == pytest.approx(0.81, abs=0.0051)
 
@@ -134,7 +130,7 @@ SPLIT = ("He met the banker there.", (4, 5))  # a word of two tokens stands for 
 @pytest.mark.slow
 def test_a_swap_is_the_donors_mean_at_every_piece_of_the_word(encoder):
     seen = []
-    swaps = interchange_pair(encoder, FIRST, SPLIT, progress=lambda done, total: seen.append((done, total)))
+    swaps = swap_pair(encoder, FIRST, SPLIT, progress=lambda done, total: seen.append((done, total)))
     units = [unit(word(encoder.encode(text).hidden[-1], at)) for text, at in (FIRST, SPLIT)]
     axis = (units[1] - units[0]) / (units[1] - units[0]).square().sum()
     for layer, head in [(0, 3), (4, 9)]:
@@ -201,22 +197,23 @@ def test_the_gradient_is_the_slope_of_small_steps(encoder):
 
 @pytest.mark.slow
 def test_by_gradient_the_heads_stand_in_the_same_order(encoder):
-    exact, gradient = (interchange_pair(encoder, A, B, C, how=how) for how in ("exact", "gradient"))
+    exact, gradient = (swap_pair(encoder, A, B, C, how=how) for how in ("exact", "gradient"))
     ranks = [swaps.share.flatten().argsort().argsort().double() for swaps in (exact, gradient)]
     assert torch.corrcoef(torch.stack(ranks))[0, 1] > 0.98
     assert (exact.share - gradient.share).abs().max() < 0.03
     assert (exact.control - gradient.control).abs().max() < 0.03
     assert gradient.cosine.isnan().all()
-    together = interchange_pair(encoder, A, B, heads=[(), ((5, 7), (0, 4))], how="gradient")
+    together = swap_pair(encoder, A, B, heads=[(), ((5, 7), (0, 4))], how="gradient")
     assert together.share.tolist() == pytest.approx([0, float(gradient.share[5, 7] + gradient.share[0, 4])], abs=1e-6)
 
 
 def test_what_was_run_already_is_not_run_again(encoder, monkeypatch):
-    fresh = interchange_pair(encoder, A, B, C, how="gradient")
-    known, slopes, gradients = [encoder.encode(text) for text, _ in (A, B, C)], [], interventions.context_gradients
-    monkeypatch.setattr(interventions, "context_gradients", lambda *given: slopes.append(given) or gradients(*given))
+    fresh = swap_pair(encoder, A, B, C, how="gradient")
+    known = [PlacedWord(encoder.encode(text), at) for text, at in (A, B, C)]
+    slopes, gradients = [], swapping.context_gradients
+    monkeypatch.setattr(swapping, "context_gradients", lambda *given: slopes.append(given) or gradients(*given))
     monkeypatch.setattr(Encoder, "encode", lambda *given: pytest.fail("the text was run already"))
-    again = interchange_pair(encoder, A, B, C, how="gradient", encodings=known)
+    again = swap_pair(encoder, *known, how="gradient")
     assert torch.equal(again.share, fresh.share) and torch.equal(again.control, fresh.control)
     assert len(slopes) == 1  # one pass of A and B together; A's slopes serve the outputs of B and of the control
 
@@ -224,7 +221,7 @@ def test_what_was_run_already_is_not_run_again(encoder, monkeypatch):
 @pytest.mark.slow
 def test_a_word_that_is_the_same_in_both_sentences_has_no_way_to_go(encoder):
     for how in ("exact", "gradient"):
-        swaps = interchange_pair(encoder, A, A, C, how=how)
+        swaps = swap_pair(encoder, A, A, C, how=how)
         assert all(
             getattr(swaps, name).isnan().all() for name in ("share", "a_from_b", "b_from_a", "control", "cosine")
         )
@@ -232,11 +229,11 @@ def test_a_word_that_is_the_same_in_both_sentences_has_no_way_to_go(encoder):
 
 def test_what_cannot_be_swapped_is_refused(encoder):
     with pytest.raises(ValueError, match='"exact" or "gradient", got \'fast\''):
-        interchange_pair(encoder, A, B, how="fast")
+        swap_pair(encoder, A, B, how="fast")
     shown = replace(encoder, recomputable=False, reason="a test.")
     for how in ("exact", "gradient"):
         with pytest.raises(NotRecomputable, match="a test"):
-            interchange_pair(shown, A, B, how=how)
+            swap_pair(shown, A, B, how=how)
 
 
 def test_a_words_vector_with_heads_outputs_from_another_sentence(encoder):

@@ -9,7 +9,7 @@ from scipy.stats import kstest, rankdata
 from selfattn import NotRecomputable, load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
-from selfattn.senses import interchange, leading_heads, patching
+from selfattn.senses import interchange, leading_heads, swapping
 from selfattn.senses.sense_axis import Draws, axes, donor_weights, gaps
 from tests.senses.plain_interchange import PlainBert, by_gradient, exact
 
@@ -46,9 +46,9 @@ def report(encoder, frame):
 
 def word_of(encoder, frame, name):
     """One word's rows and slopes, as the report is made of them."""
-    word = patching._word(encoder, name, patching.require_rows(encoder, frame[frame["word"] == name], per_sense=4)[0])
+    word = swapping._word(encoder, name, swapping.require_rows(encoder, frame[frame["word"] == name], per_sense=4)[0])
     rows = range(len(word.labels))
-    slopes, _ = patching._joined(word, dict(zip(rows, patching._row_slopes(encoder, word, rows))))
+    slopes, _ = swapping._joined(word, dict(zip(rows, swapping._row_slopes(encoder, word, rows))))
     return word, slopes
 
 
@@ -127,8 +127,8 @@ def riverbank(request, tmp_path_factory):
 @pytest.fixture
 def few_draws(monkeypatch):
     """For whatever isn't about intervals, p-values and reliability: they take most of the time."""
-    monkeypatch.setattr(patching, "RESAMPLES", 20)
-    monkeypatch.setattr(patching, "SHUFFLES", 20)
+    monkeypatch.setattr(swapping, "RESAMPLES", 20)
+    monkeypatch.setattr(swapping, "SHUFFLES", 20)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_plain_loops_agree_by_gradient(riverbank):
         assert sources == pytest.approx(expected.flatten(), abs=1e-5)
     word, slopes = word_of(tiny, table, "riverbank")
     generator = np.random.default_rng(0)
-    counts = patching._resamples(word.senses)[:3]
+    counts = swapping._resamples(word.senses)[:3]
     labels = generator.permuted(np.tile(word.senses, (3, 1)), axis=1)
     drawn = Draws.of(word.senses[None], counts), Draws.of(labels, np.ones(len(senses)))
     for draws, which in zip(drawn, ("resamples", "labels")):
@@ -217,7 +217,7 @@ def test_random_heads_are_drawn_anew_for_each_half_and_word(riverbank, monkeypat
         drawn.add(sets[1])  # after the leading ones
         return torch.zeros(2, len(sets), dtype=torch.float64)
 
-    monkeypatch.setattr(patching, "_exactly", nothing)
+    monkeypatch.setattr(swapping, "_exactly", nothing)
     leading_heads(tiny, pd.concat([table, other], ignore_index=True), (3,), sets=1)
     assert len(drawn) == 4
 
@@ -264,7 +264,7 @@ def test_a_row_drawn_twice_is_the_row_counted_twice(split):
 
 def test_draws_in_blocks_are_the_same(split, monkeypatch):
     _, slopes = split
-    draws = Draws.of(np.array([[0, 0, 0, 0, 1, 1, 1, 1]]), patching._resamples(np.repeat([0, 1], 4))[:9])
+    draws = Draws.of(np.array([[0, 0, 0, 0, 1, 1, 1, 1]]), swapping._resamples(np.repeat([0, 1], 4))[:9])
     whole = slopes.differences(draws)
     monkeypatch.setattr("selfattn.senses.sense_axis.BLOCK", 2 * 8**3)
     monkeypatch.setattr("selfattn.senses.sense_axis.HELD", 5 * 8**3)
@@ -274,11 +274,11 @@ def test_draws_in_blocks_are_the_same(split, monkeypatch):
 
 
 def test_resamples_keep_three_rows_of_each_sense():
-    counts = patching._resamples(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]))
+    counts = swapping._resamples(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]))
     assert counts.shape == (1000, 9)
     assert (counts[:, :4].sum(axis=1) == 4).all() and (counts[:, 4:].sum(axis=1) == 5).all()
     assert ((counts[:, :4] > 0).sum(axis=1) >= 3).all() and ((counts[:, 4:] > 0).sum(axis=1) >= 3).all()
-    assert (counts == patching._resamples(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]))).all()
+    assert (counts == swapping._resamples(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]))).all()
 
 
 @pytest.mark.slow
@@ -314,7 +314,7 @@ def test_by_gradient_and_exactly_with_the_same_axes_and_donors(encoder, frame, s
         word, slopes = split if name == "swashbuckler" else word_of(encoder, frame, name)
         gap = abs(report.gaps.set_index("word")["gap"][name])
         rows = [
-            patching._exactly(encoder, word, i, [(encoder.all_heads[h],) for h in heads])
+            swapping._exactly(encoder, word, i, [(encoder.all_heads[h],) for h in heads])
             for i in range(len(word.labels))
         ]
         patched = np.einsum("i,ich->ch", word.once.row_means[0], np.stack(rows)) / gap
@@ -350,7 +350,7 @@ def test_where_nothing_can_be_differentiated_everything_is_exact_and_the_reason_
     renamed = table.assign(word="bank", sentence=table["sentence"].str.replace("riverbank", "bank"))
     both = pd.concat([table, renamed], ignore_index=True)
     exactly = interchange(tiny, both, how="exact")
-    monkeypatch.setattr(patching, "context_gradients", refuse)
+    monkeypatch.setattr(swapping, "context_gradients", refuse)
     report = interchange(tiny, both)
     assert report.reason == "a test."
     assert report.heads[["low", "high", "p_value"]].isna().all(axis=None)
@@ -387,7 +387,7 @@ def test_rows_that_cannot_be_used_are_named(encoder, frame):
 
 
 def test_a_word_has_at_most_so_many_rows(encoder, frame, monkeypatch):
-    usable, rejected = patching.require_rows(encoder, frame, per_sense=4, most=10)
+    usable, rejected = swapping.require_rows(encoder, frame, per_sense=4, most=10)
     assert usable.groupby(["word", "sense"]).size().tolist() == [5, 5, 4, 4]
     assert (
         rejected["reason"].str.contains("At most 10 sentences .* the first 5 in the sense").all() and len(rejected) == 2
@@ -406,7 +406,7 @@ def test_words_whose_senses_hardly_differ_say_so(report):
         ],
         columns=["word", "gap", "low"],
     )
-    found = patching.InterchangeReport(None, None, None, table, None, "").small_gaps
+    found = swapping.SwapReport(None, None, None, table, None, "").small_gaps
     assert set(found) == {"nail", "draw", "none"}
     assert found["nail"] == 'The senses of "nail" lie 0.020 apart, under 0.03.'
     assert found["draw"] == 'The senses of "draw" lie 0.050 apart (95 % interval from -0.010).'

@@ -19,10 +19,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from selfattn.analysis.interventions import ContextGradients, context_gradients
+from selfattn.analysis.swapping import ContextGradients, context_gradients
 from selfattn.encoders.capture import Patch
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.reference import own_weights
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import SEED, p_values, percentiles, rank_correlations, word_draws, word_halves
@@ -42,7 +43,7 @@ ALL = "all"  # the word of the rows that stand for all words together
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InterchangeReport(OfTables):
+class SwapReport(OfTables):
     """The result of `interchange`. Low and high: 95 % over resamples of a word's rows; of word "all": of the words."""
 
     heads: pd.DataFrame
@@ -74,7 +75,7 @@ class _Word:
 
     name: str
     labels: list  # n: the table's index labels
-    places: list[tuple[str, tuple[int, ...]]]  # n: sentence, positions
+    placed: list[PlacedWord]  # n
     senses: np.ndarray  # (n,) whole numbers from 0
     units: Tensor  # (n, d_model) float64
     outputs: Tensor  # (n, n_layers, n_heads, d_head)
@@ -91,7 +92,7 @@ class _Word:
 
     def passes(self, encoder: Encoder) -> list[list[int]]:
         """Rows of like length, A_PASS of them together."""
-        tokens = [encoder.tokenize(text) for text, _ in self.places]
+        tokens = [at.sentence for at in self.placed]
         together = [sorted(rows, key=lambda i: len(tokens[i].ids)) for rows in encoder.together(tokens)]
         return [rows[first : first + A_PASS] for rows in together for first in range(0, len(rows), A_PASS)]
 
@@ -130,7 +131,7 @@ def interchange(
     how: str = "gradient",
     progress: Progress = lambda done, total: None,
     vectors: Vectors = word_vectors,
-) -> InterchangeReport:
+) -> SwapReport:
     """Measure how far each head's output moves a word between its senses: a table with the columns sentence, word, sense.
 
     Each word needs two senses with four rows each. how="gradient" takes each effect to first order; "exact" runs every
@@ -162,7 +163,7 @@ def interchange(
         results.append(_result(word, slopes, [swapped[i] for i in range(len(rows))]))
         sources.append(table)
     over_words = _over_words(results)
-    return InterchangeReport(
+    return SwapReport(
         **_tables(encoder, [*results, over_words] if len(results) > 1 else results),
         sources=pd.concat(sources, ignore_index=True),
         reliability=_reliability([*results, over_words]),
@@ -220,11 +221,11 @@ def leading_heads(
 
 
 def _word(encoder: Encoder, name: str, rows: pd.DataFrame, made_by: Vectors = word_vectors) -> _Word:
-    vectors = made_by(encoder, list(rows["sentence"]), list(zip(rows["start"], rows["stop"])))
+    vectors = made_by(encoder, list(rows["placed"]))
     return _Word(
         name=name,
         labels=list(rows.index),
-        places=[(row.sentence, tuple(range(row.start, row.stop))) for row in rows.itertuples()],
+        placed=list(rows["placed"]),
         senses=np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)[1],
         units=normalize(vectors.layers[:, -1].double(), dim=1),
         outputs=vectors.context,
@@ -233,7 +234,7 @@ def _word(encoder: Encoder, name: str, rows: pd.DataFrame, made_by: Vectors = wo
 
 def _row_slopes(encoder: Encoder, word: _Word, rows: Sequence[int]) -> list[tuple[Tensor, Tensor, pd.DataFrame]]:
     """Each row's part of WordSlopes, slopes (n, n_heads, d_head) and along_own (n, n_heads), and where its effect comes from."""
-    found = context_gradients(encoder, [word.places[i] for i in rows], word.units)
+    found = context_gradients(encoder, [word.placed[i] for i in rows], word.units)
     return [_slopes_and_sources(encoder, word, i, own) for i, own in zip(rows, found)]
 
 
@@ -247,7 +248,7 @@ def _slopes_and_sources(
     slope = torch.einsum("j,jlhpd->lhpd", axis, gradient)
     # What the donors would have handed over, along the axis: row j's part of it, without j among the donors.
     swapped = torch.einsum("j,jlhpd,jk,klhd->lhp", axis, gradient, donors, word.outputs)
-    positions = word.places[i][1]
+    sentence, positions = word.placed[i].sentence, word.placed[i].positions
     shares = []
     for layer, recording in enumerate(found.recordings):
         weigh = recording.weights if encoder.recomputable else partial(own_weights, recording)
@@ -256,7 +257,7 @@ def _slopes_and_sources(
         shares.append((weights * (along - swapped[layer][..., None])).sum(dim=1))
     shares = torch.stack(shares).double().numpy()  # (n_layers, n_heads, n tokens)
     layer, head, token = np.indices(shares.shape).reshape(3, -1)
-    text = np.array(encoder.tokenize(word.places[i][0]).tokens, dtype=object)[token]
+    text = np.array(sentence.tokens, dtype=object)[token]
     columns = (word.name, [word.labels[i]] * len(token), layer, head, token, text, shares.ravel())
     table = pd.DataFrame(dict(zip(SOURCES, columns)))
     return slopes, along_own, table
@@ -280,7 +281,7 @@ def _exactly(
     encoder: Encoder, word: _Word, i: int, sets: Sequence[tuple], folds: Sequence[Draws] | None = None
 ) -> Tensor:
     """Effect and control of one row for sets of heads swapped together, by running them: (2, len(sets)), mean of both folds."""
-    text, positions = word.places[i]
+    positions = word.placed[i].positions
     axis, patches = [], []
     for fold in folds or word.folds(np.ones(len(word.senses), dtype=bool)):
         weights = axes(fold, word.gram)[0, i]
@@ -289,7 +290,7 @@ def _exactly(
         for own in (False, True):
             donor = torch.einsum("k,klhd->lhd", donor_weights(fold, own)[0, i, part].float(), word.outputs)
             patches += [[Patch(layer, head, positions, donor[layer, head]) for layer, head in heads] for heads in sets]
-    after = normalize(encoder.patched_vectors(text, positions, patches).double(), dim=1)
+    after = normalize(encoder.patched_vectors(word.placed[i], patches).double(), dim=1)
     moved = (word.units[i] - after).unflatten(0, (2, 2, len(sets)))  # (fold, effect or control, sets, d_model)
     return torch.einsum("fcsd,fd->cs", moved, torch.stack(axis)) / 2
 

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from selfattn.analysis.measures import similarity
 from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import chance_count, interval, rank_correlations, word_halves
 from selfattn.senses.usable_rows import require_rows
@@ -66,7 +67,7 @@ def removal(
     for word, rows in items.groupby("word"):
         vectors = []
         for row in rows.itertuples():
-            vectors.append(_vectors(encoder, row.sentence, range(row.start, row.stop), how))
+            vectors.append(_vectors(encoder, row.placed, how))
             done += 1
             progress(done, len(items))
         for (a, first), (b, second) in combinations(enumerate(rows.itertuples()), 2):
@@ -96,10 +97,10 @@ def split_half(per_word: np.ndarray, splits: int = SPLITS) -> float:
     return 2 * mean / (1 + mean) if mean > -1 else -1.0
 
 
-def _vectors(encoder: Encoder, sentence: str, positions: range, how: str) -> Tensor:
+def _vectors(encoder: Encoder, word: PlacedWord, how: str) -> Tensor:
     """The word's last hidden state without each head, and last with all of them: (n_layers * n_heads + 1, d_model)."""
-    without = encoder.knock_out(sentence, list(positions), how=how).flatten(0, 1)
-    return torch.cat([without, encoder.encode(sentence).vector(encoder.n_layers, positions)[None]])
+    without = encoder.knock_out(word.sentence, word.positions, how=how).flatten(0, 1)
+    return torch.cat([without, encoder.encoded(word).vector(encoder.n_layers, word.positions)[None]])
 
 
 def _per_word(pairs: pd.DataFrame, effects: np.ndarray) -> dict[str, np.ndarray]:

@@ -1,0 +1,63 @@
+"""Remove heads, in both sentences, and see what that does to the cosine of a word's two vectors; or leave one head alone.
+
+The effect is the cosine after minus the cosine before: positive where the vectors come closer without the head, so that the
+head sets them apart. Effects have both signs and don't add up over heads.
+Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from selfattn.analysis.measures import similarity
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder, Progress, half_of
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.kernel import AttentionTrace
+
+
+def removal_effect(
+    encoder: Encoder,
+    first: PlacedWord | tuple,
+    second: PlacedWord | tuple,
+    how: str = "zero",
+    progress: Progress = lambda done, total: None,
+    heads: Sequence[Head | tuple[Head, ...]] | None = None,
+) -> Tensor:
+    """What removing each head, in both sentences, does to the cosine of a word's two vectors: (n_layers, n_heads).
+
+    The cosine without the head minus the cosine with it, on the last hidden state. how ("zero" or "mean") and heads, for
+    (len(heads),), as in `Encoder.knock_out`. progress(done, total) counts copies of both sentences. Raises NotRecomputable,
+    TextError.
+    """
+    words = [encoder.placed(word) for word in (first, second)]
+    after = [
+        encoder.knock_out(word.sentence, word.positions, heads=heads, how=how, progress=half_of(progress, half))
+        for half, word in enumerate(words)
+    ]
+    before = [encoder.encoded(word).vector(encoder.n_layers, word.positions) for word in words]
+    return change_of_cosine(after, before)
+
+
+def change_of_cosine(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tensor:
+    """The cosine of two vectors after a change minus the cosine before: after (..., d) each, before (d,) each."""
+    return similarity(*after) - similarity(*before)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Alone:
+    """A pass in which one head is the only attention there is."""
+
+    trace: AttentionTrace  # the head in that pass: its layer reads hidden states that no other head has touched
+    hidden: Tensor  # (n, d_model) the last hidden state
+
+
+def alone(encoder: Encoder, text: str, layer: int, head: int, pair: str | None = None) -> Alone:
+    """Run the text with every other head's output set to zero, in every layer. pair: as in `Encoder.encode`.
+
+    Raises NotRecomputable, TextError, IndexError.
+    """
+    others = [other for other in encoder.all_heads if other != (layer, head)]
+    encoding = encoder.encode(text, pair, patches=encoder.removed(others))
+    return Alone(trace=encoding.trace(layer, head), hidden=encoding.hidden[-1])
