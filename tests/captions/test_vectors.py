@@ -21,20 +21,20 @@ def heads(effects, controls=None):
 
 
 def test_effects_under_the_noise_of_a_precision_are_hidden_and_counted():
-    frame = heads([0.004, -0.0024, 0.0001], [0.001, 0.02, 0.0])
+    frame = heads([0.007, -0.0059, 0.0001], [0.001, 0.02, 0.0])
     frame["effect_minus_control"] = frame["effect"] - frame["control"]
     assert captions.noise_floor(frame, "effect", "float32") == (frame, "")
     shown, text = captions.noise_floor(frame, "effect", "bfloat16")
-    assert shown["effect"].tolist() == pytest.approx([0.004, 0, 0])
-    assert shown["effect_minus_control"].tolist() == pytest.approx([0, -0.0224, 0])  # two effects, twice the noise
+    assert shown["effect"].tolist() == pytest.approx([0.007, 0, 0])
+    assert shown["effect_minus_control"].tolist() == pytest.approx([0, -0.0259, 0])  # two effects, twice the noise
     assert (
-        text == "In bfloat16 rounding alone moves this by about 0.0025: 2 of 3 heads lie under that and are drawn as 0."
+        text == "In bfloat16 rounding alone moves this by up to 0.006: 2 of 3 heads lie under that and are drawn as 0."
     )
-    assert "by about 0.0004: 1 of 3" in captions.noise_floor(frame, "effect_minus_control", "float16")[1]
+    assert "by up to 0.0014: 1 of 3" in captions.noise_floor(frame, "effect_minus_control", "float16")[1]
     assert captions.noise_floor(frame, "special_tokens", "bfloat16")[1] == ""
     half, text = captions.noise_floor(frame, "effect", "bfloat16", {"effect": 0.4})
-    assert half["effect"].tolist() == pytest.approx([0.004, -0.0024, 0]) and half["control"].equals(frame["control"])
-    assert "by about 0.001: 1 of 3" in text
+    assert half["effect"].tolist() == pytest.approx([0.007, -0.0059, 0]) and half["control"].equals(frame["control"])
+    assert "by up to 0.0024: 1 of 3" in text
     assert "Without head 1 of layer 0 it is 0.80 as well, as far as can be told." in captions.removal(
         shown, "L0 H1", "bank", 0.8, None
     )
@@ -42,11 +42,11 @@ def test_effects_under_the_noise_of_a_precision_are_hidden_and_counted():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", captions.NOISE)
-def test_the_noise_of_a_precision_is_as_measured(encoder, precision):
+def test_the_noise_of_a_precision_is_a_bound_and_no_wide_one(encoder, precision):
     pair = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
     coarse = removal_effect(load_encoder(device="cpu", dtype=precision), *pair)
     moved = float((coarse - removal_effect(encoder, *pair)).abs().max())
-    assert moved == pytest.approx(captions.NOISE[precision], rel=0.3)
+    assert captions.NOISE[precision] / 10 < moved < captions.NOISE[precision]  # measured between processors: .2 to .5
 
 
 @pytest.mark.slow

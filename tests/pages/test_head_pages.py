@@ -359,7 +359,7 @@ def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(monkeypatch):
     at = start(ALL, measure="effect")
     shown = placed_heads(at).set_index("name")["effect"]
     assert shown.to_dict() == effects.where(effects.abs() >= 0.005, 0.0).to_dict()
-    assert any(f"by about 0.005: {(shown == 0).sum()} of 72 heads lie under that" in text for text in texts(at))
+    assert any(f"by up to 0.005: {(shown == 0).sum()} of 72 heads lie under that" in text for text in texts(at))
 
 
 def test_sorting_puts_the_most_first():

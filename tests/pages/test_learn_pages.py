@@ -236,7 +236,7 @@ def test_pronouns(encoder, monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.005)
     hidden = effect.abs() < 0.005
     assert same(matrix(charts(at.run())[1]), effect.masked_fill(hidden, 0.0), 1e-5)
-    assert f"by about 0.005: {int(hidden.sum())} of 72 heads lie under that" in words(at)
+    assert f"by up to 0.005: {int(hidden.sum())} of 72 heads lie under that" in words(at)
 
 
 def test_negation(encoder):

@@ -99,7 +99,7 @@ def test_effects_under_the_noise_count_for_nothing(encoder, monkeypatch):
     text, _ = removal_example(encoder)
     assert text.startswith(f"The effects of all heads, one at a time, add up to {change(float(shown.sum()))};")
     assert f"{share(float((shown < 0).sum()) / 72)} of the heads have a negative effect." in text
-    assert f"by about 0.005: {72 - len(shown)} of 72 heads lie under that" in text
+    assert f"by up to 0.005: {72 - len(shown)} of 72 heads lie under that" in text
 
 
 def test_baselines_stand_beside_the_heads(said, encoder):
