@@ -93,7 +93,7 @@ def show_cosines(vectors: Tensor) -> None:
     """The cosine of every two sentences' vectors (k, d_model) of the word."""
     matrix = cosines(vectors)
     names = [str(number) for number in range(1, len(matrix) + 1)]
-    row, column = divmod(int(matrix.argmin()), len(matrix))
+    row, column = sorted(divmod(int(matrix.argmin()), len(matrix)))  # the two halves may differ in the last bit
     chart = heatmap(matrix, names, current_theme(), maximum=1.0, names=("sentence", "and"), cell=46)
     caption = f"Lowest: sentences {row + 1} and {column + 1}, cosine {cosine(float(matrix.min()))}."
     teaching.figure("Cosine of every two vectors", chart, caption, 420)
