@@ -10,7 +10,7 @@ import torch
 
 from selfattn import stored_reports
 from selfattn.examples import PAIRS
-from selfattn.senses import interchange, separation
+from selfattn.senses import separation
 from selfattn.stored_reports import KINDS, store, stored
 
 EXAMPLES = {pair.word: pair for pair in PAIRS}
@@ -42,19 +42,6 @@ def test_one_pairs_stored_swaps_equal_the_live_ones(encoder):
     assert encoder.all_heads[int(found.share.argmax())] == (5, 7)
 
 
-@pytest.mark.long
-def test_one_words_stored_shares_equal_the_live_ones(encoder):
-    frame = KINDS["swaps"].reads()
-    found = stored("swaps", encoder, frame).report
-    live = interchange(encoder, frame[frame["word"] == "bank"])
-    for name in ("heads", "gaps"):
-        one, other = (
-            table[table["word"] == "bank"].reset_index(drop=True)
-            for table in (getattr(found, name), getattr(live, name))
-        )
-        pd.testing.assert_frame_equal(one, other, check_dtype=False, atol=1e-4, rtol=0)
-
-
 @pytest.mark.slow
 def test_one_heads_stored_passport_equals_the_live_one(encoder):
     frame = KINDS["passports"].reads()
@@ -82,12 +69,20 @@ def test_every_stored_number_equals_the_live_one(name, encoder):
     same(found, live, atol=1e-4)
 
 
+def same_frames(one, other, atol):
+    """A p-value counts 1,000 shuffles, of which a near tie may fall to the other side on another processor."""
+    counted = other.columns == "p_value"
+    for columns, near in ((counted, 3e-3), (~counted, atol)):
+        first, second = one.loc[:, columns], other.loc[:, columns]
+        pd.testing.assert_frame_equal(first, second, check_dtype=False, atol=near, rtol=0, check_index_type=False)
+
+
 def same(found, expected, atol):
     """Every field of two reports."""
     for field in dataclasses.fields(expected):
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if isinstance(other, pd.DataFrame):
-            pd.testing.assert_frame_equal(one, other, check_dtype=False, atol=atol, rtol=0, check_index_type=False)
+            same_frames(one, other, atol)
         elif isinstance(other, np.ndarray):
             assert one.shape == other.shape and one.dtype == other.dtype
             np.testing.assert_allclose(one, other, atol=atol)

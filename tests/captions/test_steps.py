@@ -1,6 +1,7 @@
 """Captions of a head's steps: the sentence, the token and the number of each step."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,13 +31,14 @@ def test_kernel_error_says_both_comparisons():
 
 def test_step_error_is_the_worst_of_the_sentences(chains):
     steps = {name: chain["scores"] for name, chain in chains.items()}
+    steps["B"] = replace(steps["B"], own=steps["B"].own + 1e-4)  # else both might have the same error
     errors = [float((step.values.double() - step.own.double()).abs().max()) for step in steps.values()]
     sizes = [float(step.values.abs().max()) for step in steps.values()]
     text = captions.step_error(steps)
     bound = text.split(": ")[1].split(";")[0]
     assert max(errors) <= float(bound) <= 2 * max(errors)
     assert f"largest number of the step is {max(sizes):.2f}," in text
-    assert len(set(errors)) == 2 and captions.step_error(dict(reversed(steps.items()))) == text
+    assert captions.step_error(dict(reversed(steps.items()))) == text
 
 
 def test_step_error_of_a_step_without_a_counterpart(chains):

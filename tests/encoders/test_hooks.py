@@ -61,7 +61,7 @@ def test_a_head_removed_is_the_head_without_its_values(encoder_of, name):
         with torch.no_grad():
             expected = encoder.model(**encoder.inputs([encoder.tokenize(TEXT)])).last_hidden_state[0, 2]
         hook.remove()
-        torch.testing.assert_close(ours[layer, head], expected, atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(ours[layer, head], expected, atol=3e-5, rtol=1e-5)
         assert (expected - plain).abs().max() > 1e-3
 
 

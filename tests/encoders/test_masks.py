@@ -70,7 +70,7 @@ def test_any_padding_leaves_the_real_tokens_alone(encoder_of):
             padded = encoder.encode("the river bank", pad_to=length)
             for layer in range(encoder.n_layers):
                 torch.testing.assert_close(
-                    padded.weights(layer)[:, :n, :n], alone.weights(layer), atol=2e-6, rtol=0, msg=f"{name} {length}"
+                    padded.weights(layer)[:, :n, :n], alone.weights(layer), atol=5e-6, rtol=0, msg=f"{name} {length}"
                 )
 
 

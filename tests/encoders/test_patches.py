@@ -106,7 +106,7 @@ def test_each_text_of_a_batch_has_its_own_patches(encoder):
     texts = ["Rain.", TEXT, "The bank of the river was muddy."]  # the longest doesn't come first, and runs first
     patches = [[Patch(5, 11, None, torch.ones(32))], (), some_patches(encoder, 1)]
     for text, own, batched in zip(texts, patches, encoder.encode_batch(texts, patches)):
-        torch.testing.assert_close(batched.hidden, encoder.encode(text, patches=own).hidden, atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(batched.hidden, encoder.encode(text, patches=own).hidden, atol=3e-5, rtol=0)
         assert batched.patches == tuple(own)
     with pytest.raises(ValueError, match="one collection of patches for each of 3 texts, got 1"):
         encoder.encode_batch(texts, patches[:1])
