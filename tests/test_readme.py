@@ -62,14 +62,14 @@ def test_every_variable_that_is_named_anywhere_is_a_setting():
 def test_the_commands_are_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text("utf-8")
     contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    for command in ("run", "quick", "test", "test-long", "test-ray", "bench"):
+    for command in ("run", "quick", "test", "test-long", "test-held-back", "test-ray", "bench"):
         assert f"make {command} " in README + contributing
         assert re.search(rf"^{command}:", makefile, re.M)
 
 
 def test_the_suite_and_the_cluster_test_are_asked_for_unconditionally():
     lines = (ROOT / ".ci/run").read_text("utf-8").splitlines()
-    assert "set -euo pipefail" in lines and {"make test", "make test-ray"} <= {*lines}
+    assert "set -euo pipefail" in lines and {"make test", "make test-held-back", "make test-ray"} <= {*lines}
 
 
 def test_pinned_versions_are_named_as_they_are_pinned():
