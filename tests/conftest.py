@@ -1,26 +1,16 @@
-"""What the tests share: the bundled encoder, one server and one Chromium for each process of tests."""
+"""What the tests share: the bundled encoder, one server and one Chromium for each process of tests.
+
+Every file's tests read this one first, so each fixture imports what it needs itself: the kernel's tests start at once.
+"""
 
 import functools
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no test may reach for a network by accident
-os.environ.setdefault(
-    "OMP_NUM_THREADS", "1"
-)  # the tests run side by side, and servers beside them: a second thread waits
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests and servers run side by side: a second thread waits
 
 import pytest
-from playwright.sync_api import BrowserContext, sync_playwright
-from streamlit.components.v2 import manifest_scanner
-from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-from streamlit.testing.v1 import app_test, local_script_runner
-from xdist.scheduler import LoadFileScheduling
 
-from selfattn import Encoder, load_encoder
-from selfattn.encoders import encoding, reference
-from selfattn.encoders.capture import LayerRecording
-from selfattn.encoders.families import FAMILIES, save_tiny
-from tests.browser.conftest import ARGUMENTS, start_server, watch
-from tests.browser.find_chromium import find
 from tests.fuzz.summary import pytest_terminal_summary  # noqa: F401  (counts the generated inputs)
 
 
@@ -32,46 +22,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
-class BrowserInOne(LoadFileScheduling):
-    """A file's tests run in one process, and all the browser's in one: one Chromium, one server, beside two that compute."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return "browser" if "browser" in nodeid else super()._split_scope(nodeid)
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BrowserInOne:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """What `-n 3` hands the tests out by."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class BrowserInOne(LoadFileScheduling):
+        """A file's tests run in one process, and all the browser's in one: one Chromium, one server, beside two that compute."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            return "browser" if "browser" in nodeid else super()._split_scope(nodeid)
+
     return BrowserInOne(config, log)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def components_are_looked_for_once():
-    """Each new AppTest reads the metadata of every installed package, for components: 0.3 s, and always the same."""
-    with pytest.MonkeyPatch.context() as patch:
-        once = functools.cache(manifest_scanner.scan_component_manifests)
-        patch.setattr(manifest_scanner, "scan_component_manifests", once)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def pages_are_compiled_once():
-    """Each run of an AppTest compiles app.py and the page anew, 10 to 60 ms; a server keeps what it has compiled."""
-    compiled = ScriptCache()
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (app_test, local_script_runner):
-            patch.setattr(module, "ScriptCache", lambda: compiled)
-        yield
-
-
 @pytest.fixture(scope="session")
-def encoder() -> Encoder:
+def encoder():
     """The bundled encoder."""
+    from selfattn import load_encoder
+
     return load_encoder(device="cpu")
 
 
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory):
     """checkpoint("BERT") is the folder of a tiny BERT; each is written once."""
+    from selfattn.encoders.families import FAMILIES, save_tiny
 
     @functools.cache
     def folder(name: str):
@@ -83,6 +58,7 @@ def checkpoint(tmp_path_factory):
 @pytest.fixture(scope="session")
 def encoder_of(checkpoint):
     """encoder_of("BERT") is that checkpoint, loaded once."""
+    from selfattn import load_encoder
 
     @functools.cache
     def encoder(name: str):
@@ -94,6 +70,9 @@ def encoder_of(checkpoint):
 @pytest.fixture
 def asked_heads(monkeypatch) -> list[tuple[str, int | slice | None, int]]:
     """What is computed while a test runs: "attend" or "own_weights", the head or heads, and how many rows of them."""
+    from selfattn.encoders import encoding, reference
+    from selfattn.encoders.capture import LayerRecording
+
     asked = []
     attend = LayerRecording.attend
 
@@ -113,6 +92,8 @@ def asked_heads(monkeypatch) -> list[tuple[str, int | slice | None, int]]:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """The address of the running dashboard: offline, its encoders and scans confined to the tests' own folders."""
+    from tests.browser.conftest import start_server
+
     folder = str(tmp_path_factory.getbasetemp())
     process, address = start_server(SELFATTN_MODEL_DIR=folder, SELFATTN_SCAN_DIR=folder, SELFATTN_OFFLINE="1")
     yield address
@@ -123,6 +104,11 @@ def server(tmp_path_factory):
 @pytest.fixture(scope="session")
 def browser():
     """A real Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.conftest import ARGUMENTS
+    from tests.browser.find_chromium import find
+
     path = find()
     if path is None:
         assert os.environ.get("CI") != "true", "CI needs a Chromium, and there is none."
@@ -144,8 +130,10 @@ def window(browser):
 
 
 @pytest.fixture
-def page(window: BrowserContext, request: pytest.FixtureRequest):
+def page(window, request: pytest.FixtureRequest):
     """A fresh page; fails the test on a console error, a page error, or a request that leaves the machine."""
+    from tests.browser.conftest import watch
+
     if "server" in request.fixturenames and window.pages[0].url == "about:blank":
         # The process of the server's pages lives as long as one of them is open.
         window.pages[0].goto(f"{request.getfixturevalue('server')}/_stcore/health")

@@ -1,12 +1,15 @@
-"""`streamlit run app.py -- --model NAME` opens on that encoder."""
+"""What stands at the start: the encoder named on the command line, and imports that take no time."""
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from selfattn.dashboard.permissions import start_model
 from selfattn.encoders.sources import BUNDLED_NAME
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_encoder_named_on_the_command_line_is_the_first(monkeypatch):
@@ -17,11 +20,17 @@ def test_the_encoder_named_on_the_command_line_is_the_first(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_frame_needs_nothing_heavy():
-    """What app.py imports before its first visitor: torch and transformers would hold up the server by seconds."""
-    imports = "import selfattn.dashboard.streamlit_internals, sys"
-    code = f"{imports}; print([name for name in ('torch', 'transformers', 'pandas', 'altair') if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize(
+    ("modules", "heavy"),
+    [
+        # What app.py imports before its first visitor, and what the kernel's tests import, run at its every change.
+        ("selfattn.dashboard.streamlit_internals", "torch transformers pandas altair"),
+        ("tests.conftest, selfattn.kernel", "transformers streamlit playwright pandas hypothesis xdist"),
+    ],
+)
+def test_nothing_heavy_is_imported_by(modules, heavy):
+    code = f"import {modules}, sys; print([name for name in {heavy.split()} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 

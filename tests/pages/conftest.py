@@ -1,15 +1,24 @@
 """Pages run through app.py, as a visitor meets them."""
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
+from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
 from selfattn.dashboard import pickers
 
 APP = Path(__file__).parents[2] / "app.py"
+
+# Each new AppTest reads the metadata of every installed package, for components: 0.3 s, and always the same.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
+# Each run of an AppTest compiles app.py and the page anew, 10 to 60 ms; a server keeps what it has compiled.
+_compiled = ScriptCache()
+app_test.ScriptCache = local_script_runner.ScriptCache = lambda: _compiled
 
 
 def _navigation() -> list[tuple[str, str, str | None, str]]:
