@@ -5,12 +5,13 @@ import functools
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
-from selfattn.dashboard import pickers
+from selfattn.dashboard import cache, pickers
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -19,6 +20,13 @@ manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.sca
 # Each run of an AppTest compiles app.py and the page anew, 10 to 60 ms; a server keeps what it has compiled.
 _compiled = ScriptCache()
 app_test.ScriptCache = local_script_runner.ScriptCache = lambda: _compiled
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """No test passes by what an earlier one had the dashboard compute; the loaded encoders stay."""
+    cache._results.forget(lambda key: True)
+    st.cache_data.clear()
 
 
 def _navigation() -> list[tuple[str, str, str | None, str]]:
@@ -38,11 +46,13 @@ def addresses() -> list[str]:
     return [address or "" for _, _, address, _ in _navigation()]
 
 
-def open_page(path: str) -> AppTest:
-    """A page of `pages()` as its own address opens it, run once."""
+def open_page(path: str, **chosen: str) -> AppTest:
+    """A page of `pages()` as its own address opens it, with these in its pickers, run once."""
     at = AppTest.from_file(str(APP), default_timeout=120)
     (address,) = (address for file, _, address, _ in _navigation() if f"pages/{file}" == path)
     at._page_hash = calc_hash(address) if address else ""
+    for key, value in chosen.items():
+        at.session_state[key] = value
     return at.run()
 
 

@@ -13,8 +13,8 @@ from pages.explore.senses import tables_and_reports as view
 from selfattn import Head, load_encoder, senses
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import NOISE, OF_SWAPS
-from selfattn.dashboard import cache, stored_report
-from selfattn.dashboard.cache import Cache, bytes_of, encoder_key
+from selfattn.dashboard import stored_report
+from selfattn.dashboard.cache import encoder_key
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.numbers import plain
@@ -41,21 +41,19 @@ def table(rows, columns=("sentence", "word", "sense")):
     return pd.DataFrame(rows, columns=list(columns)).to_csv(index=False).encode()
 
 
-@pytest.fixture(scope="module")
-def results():
-    return Cache(2**28, bytes_of)
-
-
 @pytest.fixture
-def at(monkeypatch, results):
-    # A few of the labelled sentences, shuffles and resamples are enough to see the page, and quick.
+def few(monkeypatch):
+    """A few of the labelled sentences, shuffles and resamples are enough to see the page, and quick."""
     monkeypatch.setattr(view, "separation", partial(separation, shuffles=50))
     monkeypatch.setattr(swapping, "RESAMPLES", 20)
     monkeypatch.setattr(swapping, "SHUFFLES", 20)
     few = labelled_sentences()
     few = few[few["word"].isin(["bank", "bat"])].groupby(["word", "sense"]).head(4)
     monkeypatch.setattr(view, "labelled", lambda: few)
-    monkeypatch.setattr(cache, "_results", results)
+
+
+@pytest.fixture
+def at(few):
     return open_page(PAGE)
 
 
@@ -69,7 +67,6 @@ def whole(monkeypatch, encoder):
         swapped = replace(kept["swaps"].report, **changes)
         kept["swaps"] = replace(kept["swaps"], report=swapped)
         monkeypatch.setattr(stored_report, "stored", lambda name, *_: kept[name])
-        monkeypatch.setattr(cache, "_results", Cache(2**28, bytes_of))
         at = open_page(PAGE)
         return at, swapped
 
@@ -114,9 +111,8 @@ def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_com
     assert not any("Computed on" in caption.value for caption in at.caption)
 
 
-def test_what_one_word_needs_is_computed_first_and_its_vectors_once(at, monkeypatch):
+def test_what_one_word_needs_is_computed_first_and_its_vectors_once(few, monkeypatch):
     asked, made = [], []
-    monkeypatch.setattr(cache, "_results", Cache(2**28, bytes_of))
     for name in ("separation", "word_vectors"):
         original = getattr(view, name)
 
@@ -234,7 +230,7 @@ def test_a_ticked_row_is_sentence_a_of_the_main_view_beside_one_of_another_sense
     assert 'Where does "bat" get its meaning?' in [heading.value for heading in at.subheader]
 
 
-def test_an_encoder_that_is_shown_only_says_what_is_missing(at, tmp_path, monkeypatch):
+def test_an_encoder_that_is_shown_only_says_what_is_missing(few, tmp_path, monkeypatch):
     folder = save_tiny(FAMILIES["XLNet"], tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
     at = open_page(PAGE)
@@ -255,8 +251,8 @@ def test_the_chosen_head_and_word_decide_the_sentences(at, encoder):
     assert (listed["sense"] != listed["nearest sense"]).tolist() == sorted(of_bat["score"] < 1, reverse=True)
 
 
-def test_an_upload_with_senses_runs_and_lists_its_bad_rows(at):
-    at = _set(at, "source", view.TABLE)
+def test_an_upload_with_senses_runs_and_lists_its_bad_rows(few):
+    at = open_page(PAGE, source=view.TABLE)
     assert "What the table looks like" in [expander.label for expander in at.expander]
     rows = [*GOOD, ("No such word.", "bank", "money"), ("$x$ :red[bank] <b>", "bank", "money")]
     data = table(rows) + b"too,many,columns,here\n"
@@ -270,8 +266,8 @@ def test_an_upload_with_senses_runs_and_lists_its_bad_rows(at):
     assert rejected["reason"].str.contains("columns|not a word").all()
 
 
-def test_an_upload_without_senses_gives_clusters_and_calls_them_so(at):
-    at = _set(at, "source", view.TABLE)
+def test_an_upload_without_senses_gives_clusters_and_calls_them_so():
+    at = open_page(PAGE, source=view.TABLE)
     at.get("file_uploader")[0].upload("mine.csv", table([row[:2] for row in GOOD], ("sentence", "word")), "text/csv")
     assert "clusters, not senses" in texts(at.run())
 
@@ -280,18 +276,18 @@ def test_an_upload_without_senses_gives_clusters_and_calls_them_so(at):
     ("data", "message"),
     [(b"text,token\na,b\n", "expected the columns"), (b"", "expected the columns"), (table(GOOD[:2]), "None of the 2")],
 )
-def test_a_table_of_no_use_is_refused_in_words(at, data, message):
-    at = _set(at, "source", view.TABLE)
+def test_a_table_of_no_use_is_refused_in_words(data, message):
+    at = open_page(PAGE, source=view.TABLE)
     at.get("file_uploader")[0].upload("mine.csv", data, "text/csv")
     at.run()
     assert not at.exception
     assert message in at.error[0].value.replace("\\", "")
 
 
-def test_a_scan_is_opened_once_and_a_folder_without_one_refused(at, tmp_path, monkeypatch):
+def test_a_scan_is_opened_once_and_a_folder_without_one_refused(tmp_path, monkeypatch):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
-    at = _set(at, "source", view.SCAN)
+    at = open_page(PAGE, source=view.SCAN)
     at.text_input(key="scan").set_value(str(tmp_path / "scan")).run()
     shown = texts(at)
     assert "4 occurrences, 0 rejected" in shown
@@ -303,8 +299,8 @@ def test_a_scan_is_opened_once_and_a_folder_without_one_refused(at, tmp_path, mo
     assert "holds no scan" in at.error[0].value
 
 
-def test_a_stopped_computation_says_so_and_can_be_run_again(at):
-    at = _set(at, "source", view.TABLE)
+def test_a_stopped_computation_says_so_and_can_be_run_again(few):
+    at = open_page(PAGE, source=view.TABLE)
     at.get("file_uploader")[0].upload("mine.csv", table(GOOD), "text/csv")
     at.session_state["stopped"] = (encoder_key(load_encoder()), ("senses", hashlib.sha256(table(GOOD)).hexdigest()))
     at.run()
@@ -329,9 +325,8 @@ def test_parquet_reads_like_csv(tmp_path):
         view.read_table(b"no parquet", ".parquet")
 
 
-def test_a_table_is_read_and_counted_once_not_at_each_click(at, monkeypatch):
+def test_a_table_is_read_and_counted_once_not_at_each_click(monkeypatch):
     counted = []
-    monkeypatch.setattr(cache, "_results", Cache(2**28, bytes_of))
 
     def count(module, name):
         original = getattr(module, name)
@@ -339,7 +334,7 @@ def test_a_table_is_read_and_counted_once_not_at_each_click(at, monkeypatch):
 
     for module, name in ((view, "read_table"), (view, "separation"), (senses, "check_rows")):
         count(module, name)
-    at = _set(at, "source", view.TABLE)
+    at = open_page(PAGE, source=view.TABLE)
     at.get("file_uploader")[0].upload("mine.csv", table(GOOD[:2]), "text/csv")
     for _ in range(3):
         at.run()
