@@ -8,9 +8,17 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 run: .venv/runtime
 	MALLOC_ARENA_MAX=2 $(BIN)/python -m streamlit run app.py
 
-# At each change, about a minute: no browser, no server, nothing slow.
+# At each change, about a minute: no browser, no server, nothing slow. With ROOM=charts (a folder of tests/) or ROOM=kernel
+# (tests/test_kernel.py): all that `make test` has of that room, and of lint what takes no time.
+ifdef ROOM
+quick: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -m "not ray and not long" $(if $(wildcard tests/$(ROOM)/.),-n 2 tests/$(ROOM),tests/test_$(ROOM).py)
+else
 quick: lint
 	$(BIN)/python -m pytest -n 2 -m "not (browser or long or ray or slow)" --ignore-glob "tests/browser" --ignore-glob "tests/soak"
+endif
 
 test: lint
 	$(BIN)/python tests/browser/find_chromium.py
