@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 import streamlit as st
 
+from selfattn.dashboard import session
 from selfattn.dashboard.address import one_entry_a_gesture, restore_address
 from selfattn.dashboard.first_view import check_first_view, show_first_view
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
@@ -57,10 +58,10 @@ def show() -> None:
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
     )
-    masked = st.session_state.get("masked", False)
-    if st.session_state.get("menu", (None,))[0] != masked:  # a visitor's, made once: it looks for every page's file
-        st.session_state.menu = masked, _menu(masked)
-    page = st.navigation(st.session_state.menu[1], expanded=True)
+    masked = session.MASKED.get()
+    if session.MENU.get()[0] != masked:  # a visitor's, made once: it looks for every page's file
+        session.MENU.set((masked, _menu(masked)))
+    page = st.navigation(session.MENU.get()[1], expanded=True)
     view = next(view for entries in PAGES.values() for _, title, _, view in entries if title == page.title)
     # What comes and goes has a place of its own, so that all else keeps its place: a field its focus, a chart its picture.
     news = st.container()
@@ -79,7 +80,7 @@ def show() -> None:
         try:
             pick_for(view, page.title)
             if (encoder := this_page().encoder) and predicts_words(encoder) != masked:
-                st.session_state.masked = not masked
+                session.MASKED.set(not masked)
                 st.rerun()  # the menu is drawn already
             if stored:
                 stored.empty()

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.analysis.proof import prove, support_table
+from selfattn.dashboard import session
 from selfattn.dashboard.cache import encoder_key
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import heading
@@ -103,8 +104,8 @@ st.caption(
     "own learned matrices, too."
 )
 if st.button("Measure the support table", key="run_support"):
-    st.session_state.support = True
-if st.session_state.get("support"):
+    session.SUPPORT.set(True)
+if session.SUPPORT.get():
     st.dataframe(support(), hide_index=True, width="stretch")
 
 with proofs:  # last: a text that can't be read ends the page
@@ -114,6 +115,6 @@ with proofs:  # last: a text that can't be read ends the page
         text = st.text_input("Text", SENTENCES[0], key="proof_text")
         asked = (encoder_key(encoder), text)
         if st.button("Run the proof", key="run_proof"):
-            st.session_state.proof = (asked, run_proof(encoder, text))
-        if st.session_state.get("proof", (None,))[0] == asked:
-            show_proof(st.session_state.proof[1], encoder.dtype)
+            session.PROOF.set((asked, run_proof(encoder, text)))
+        if session.PROOF.get()[0] == asked:
+            show_proof(session.PROOF.get()[1], encoder.dtype)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
 from selfattn.charts.head_map import head_map
+from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached_removal
 from selfattn.dashboard.encoder_picker import masked_head
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, this_page
@@ -29,15 +30,15 @@ def pick_words(text: str) -> tuple[int, int | None, str]:
         if not words:
             st.error("The sentence has no word. Type one.", icon=":material/error:")
             st.stop()
-        for key in ("gap", "changed"):
-            if (st.session_state.get(key) or 0) >= len(words):
+        for key in (session.GAP, session.CHANGED):
+            if (key.get() or 0) >= len(words):
                 del st.session_state[key]
         label = numbered(words).__getitem__
         gap = st.selectbox(
-            "Mask", range(len(words)), min(1, len(words) - 1), label, key="gap", bind="query-params", width=150
+            "Mask", range(len(words)), min(1, len(words) - 1), label, key=session.GAP, bind="query-params", width=150
         )
         changed = st.selectbox(
-            "Change", range(len(words)), None, label, key="changed", bind="query-params", width=150,
+            "Change", range(len(words)), None, label, key=session.CHANGED, bind="query-params", width=150,
             placeholder="no word",
         )  # fmt: skip
         replacement = st.text_input(
@@ -75,10 +76,9 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
         st.info("No head can be removed from this encoder.")
         st.text(encoder.patch_reason, width="stretch")
         return
-    row = st.session_state.get("target") or 0
-    row = st.selectbox(
-        "Prediction", range(len(table)), min(row, len(table) - 1), table["text"].__getitem__, key="target", width=240
-    )
+    row = session.TARGET.get() or 0
+    row, named = min(row, len(table) - 1), table["text"].__getitem__
+    row = st.selectbox("Prediction", range(len(table)), row, named, key=session.TARGET, width=240)
     chosen = this_page().head
     without = cached_removal(encoder, PlacedWord(encoding, (head.place(encoding),)))
     change = head.change(encoding, without, int(table["id"][row]))

@@ -6,6 +6,7 @@ from selfattn.analysis.compare import EncoderComparison, compare_encoders, count
 from selfattn.captions import attention as captions
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
+from selfattn.dashboard import session
 from selfattn.dashboard.encoder_picker import pick_second_encoder
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side, this_page
 from selfattn.dashboard.pickers import head_slider
@@ -49,7 +50,7 @@ if not second.digest:
 one, other = encode_or_stop(first, text, first.title), encode_or_stop(second, text, second.title)
 why = why_no_counterparts(first, second)
 if why:
-    partner = head_slider(second, "Its head", "head2", "L0 H0")
+    partner = head_slider(second, "Its head", session.SECOND_HEAD, "L0 H0")
     say(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.")
 else:
     partner, frame = chosen, heads_frame(distance=counterpart_distances(one, other))

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-CHOICE = ("example", "a", "b", "c", "word", "at_a", "at_b", "head")
+from selfattn.dashboard import session
 
 _SCRIPT = """
 <script>
@@ -60,11 +60,11 @@ def carry_choice(page: str) -> None:
     is first drawn on another page, though the session still holds the value. Setting the value again hands it on; on
     arrival only, so that Back finds what was.
     """
-    if st.session_state.get("page") != page:
-        for key in CHOICE:
+    if session.PAGE.get() != page:
+        for key in session.CHOICE:
             if key in st.session_state and key not in st.query_params:
-                st.session_state[key] = st.session_state[key]
-    st.session_state.page = page
+                key.set(key.get())
+    session.PAGE.set(page)
 
 
 def restore_address(page: str, noted: Mapping[str, str | None]) -> None:
@@ -75,6 +75,6 @@ def restore_address(page: str, noted: Mapping[str, str | None]) -> None:
     changed = {key: value for key, value in noted.items() if st.query_params.get(key) != value}
     for key in [key for key, value in changed.items() if value is None]:
         del st.query_params[key]
-    if changed or st.session_state.get("at_page") != page:
-        st.session_state.at_page = page
+    if changed or session.AT_PAGE.get() != page:
+        session.AT_PAGE.set(page)
         st.query_params.update({key: value for key, value in changed.items() if value is not None})

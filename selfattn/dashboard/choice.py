@@ -3,8 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-import streamlit as st
-
+from selfattn.dashboard import session
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -63,4 +62,4 @@ class Choice:
 
 def choose_head(head: Head) -> None:
     """Make this the chosen head: for the callbacks of charts and buttons."""
-    st.session_state.head = str(head)
+    session.HEAD.set(str(head))

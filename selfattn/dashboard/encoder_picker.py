@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
+from selfattn.dashboard import session
 from selfattn.dashboard.cache import Cache, cached, encoder_key, forget_all_but
 from selfattn.dashboard.figures import say, show_error, this_page
 from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing
@@ -118,12 +119,12 @@ def pick_encoder() -> tuple[str, str, str, str]:
     known, others = offered_encoders()
     options = [*known, OTHER] if others else known
     remember_link()
-    if linked("model") == BUNDLED_NAME and "model" not in st.session_state:  # the picker knows it by its short name
-        st.session_state.model = BUNDLED_NAME
-    if (asked := st.session_state.get("model")) is not None and asked not in options:
-        st.session_state.model = known[0]
+    if linked(session.MODEL) == BUNDLED_NAME and session.MODEL not in st.session_state:
+        session.MODEL.set(BUNDLED_NAME)  # the picker knows it by its short name
+    if session.MODEL in st.session_state:
+        session.MODEL.keep_within(options, known[0])
     with st.sidebar:
-        name = st.selectbox("Encoder", options, key="model", bind="query-params", format_func=short_name)
+        name = st.selectbox("Encoder", options, key=session.MODEL, bind="query-params", format_func=short_name)
         revision = ""
         if name == OTHER:
             name, revision = _named()
@@ -135,7 +136,9 @@ def pick_encoder() -> tuple[str, str, str, str]:
                 device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
             dtype = st.selectbox("Precision", DTYPES, key="dtype", bind="query-params")
     names = {*map(short_name, options), *options}
-    _say_not_offered("model", names, short_name(name), "encoder", linked("other") if linked("model") == OTHER else "")
+    _say_not_offered(
+        session.MODEL, names, short_name(name), "encoder", linked("other") if linked(session.MODEL) == OTHER else ""
+    )
     _say_not_offered("device", ["auto", *devices], device, "device")
     _say_not_offered("dtype", DTYPES, dtype, "precision")
     return name, revision, devices[0] if device == "auto" else device, dtype
@@ -192,10 +195,11 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     known, others = offered_encoders()
     known = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
     options = [UNTRAINED, *known, *([OTHER] if others else [])]
-    if st.session_state.get("second", UNTRAINED) not in options:
-        st.session_state.second = UNTRAINED
-    name = st.selectbox("Second encoder", options, key="second", bind="query-params", format_func=short_name, width=260)
-    _say_not_offered("second", {*map(short_name, options), *options}, short_name(name), "second encoder")
+    session.SECOND.keep_within(options, UNTRAINED)
+    name = st.selectbox(
+        "Second encoder", options, key=session.SECOND, bind="query-params", format_func=short_name, width=260
+    )
+    _say_not_offered(session.SECOND, {*map(short_name, options), *options}, short_name(name), "second encoder")
     revision = ""
     if name == OTHER:
         name, revision = _named("second_")

@@ -14,6 +14,7 @@ import streamlit as st
 
 from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec, drawn_frame, drawn_title, steady
+from selfattn.dashboard import session
 from selfattn.dashboard.choice import Choice, Pair, choose_head
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -67,17 +68,17 @@ class Page:
 
 def begin_page(news: Any = st) -> None:
     """A new record: the frame calls it before it runs a page. news: the container above its title."""
-    st.session_state.page_record = Page(news=news)
+    session.RECORD.set(Page(news=news))
 
 
 def end_page() -> Page:
     """The record of what the page has shown; nothing is kept of it after this."""
-    return st.session_state.pop("page_record", None) or Page()
+    return st.session_state.pop(session.RECORD, None) or Page()
 
 
 def this_page() -> Page:
     """The record of this run so far; of no account where a page runs without the frame."""
-    return st.session_state.get("page_record") or Page()
+    return session.RECORD.get() or Page()
 
 
 def heading(title: str, question: bool = False) -> None:
@@ -171,12 +172,10 @@ def followed(spec: Spec, caption: str) -> Spec:
 
 def _clickable(key: str, heads: bool) -> str:
     """The key, a new one where the chart still holds a click on a head that isn't shown: it would ignore the next one on it."""
-    state = st.session_state
-    state.setdefault("choices", 0)
-    held = state.get(f"{key}-{state.choices}", {}).get("selection", {}).get("pick")
+    held = st.session_state.get(f"{key}-{session.CLICKS.get()}", {}).get("selection", {}).get("pick")
     if heads and held and _picked_head(held) != this_page().head:
-        state.choices += 1
-    return f"{key}-{state.choices}"
+        session.CLICKS.set(session.CLICKS.get() + 1)
+    return f"{key}-{session.CLICKS.get()}"
 
 
 def _picked_head(picked: list[dict[str, Any]]) -> Head:

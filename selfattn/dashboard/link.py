@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 
 import streamlit as st
 
+from selfattn.dashboard import session
 from selfattn.dashboard.figures import literal, this_page
 from selfattn.encoders.encoder import Encoder
 
@@ -17,15 +18,15 @@ REMEDY = "Choose something else, or ask whoever made the link."
 
 def remember_link() -> None:
     """Call before the first widget: what the address held when this session began."""
-    if "link" not in st.session_state:
+    if session.LINK not in st.session_state:
         asked = st.query_params.to_dict()
         renamed = {key: RENAMED[key, value] for key, value in asked.items() if (key, value) in RENAMED}
-        st.session_state.update(link=asked | renamed, instead={}, **renamed)
+        st.session_state.update({session.LINK: asked | renamed, session.INSTEAD: {}} | renamed)
 
 
 def linked(key: str) -> str:
     """What the link asks for under a key, until it is had or the visitor has chosen something else."""
-    return st.session_state.get("link", {}).get(key, "")
+    return session.LINK.get().get(key, "")
 
 
 def say_what_is_missing(key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str]) -> None:
@@ -33,8 +34,8 @@ def say_what_is_missing(key: str, possible: Collection[str], shown: str, sentenc
     asked = linked(key)
     if not asked:
         return
-    if asked in possible or st.session_state.instead.setdefault(key, shown) != shown:
-        del st.session_state.link[key]
+    if asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown:
+        del session.LINK.get()[key]
         return
     text = f"{sentence(asked[:200])} Shown instead: {shown}. {REMEDY}"
     st.warning(literal(text), icon=":material/link_off:")
@@ -42,9 +43,10 @@ def say_what_is_missing(key: str, possible: Collection[str], shown: str, sentenc
 
 def keep_in_address(key: str, default: str) -> None:
     """Call before a bound widget: what was its default and no longer is must stand in the address from now on."""
-    if key in st.session_state and st.session_state.get(f"default of {key}", default) != default:
+    before = session.DEFAULT_OF.of(key)
+    if key in st.session_state and before.get() not in (None, default):
         st.session_state[key] = st.session_state[key]
-    st.session_state[f"default of {key}"] = default
+    before.set(default)
 
 
 def note_weights(key: str, encoder: Encoder | None, is_default: bool) -> None:
@@ -53,7 +55,7 @@ def note_weights(key: str, encoder: Encoder | None, is_default: bool) -> None:
     None: it couldn't be loaded, which the page says already.
     """
     if encoder is None:
-        st.session_state.get("instead", {}).setdefault(key, "")
+        st.session_state.setdefault(session.INSTEAD, {}).setdefault(key, "")
         this_page().address[key] = linked(key) or None
         return
     begins = encoder.digest[:DIGITS]

@@ -3,7 +3,7 @@
 The frame draws those of the sentences and the head: so they are one and the same on every view, and keep their values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from selfattn.analysis.compare import frequent_words, rarest_first
 from selfattn.analysis.measures import most_to_another
 from selfattn.analysis.swapping import PairSwaps
 from selfattn.analysis.word_map import MOST, WordMap, word_map
+from selfattn.dashboard import session
 from selfattn.dashboard.address import carry_choice
 from selfattn.dashboard.cache import cached, cached_swaps, encoder_key
 from selfattn.dashboard.choice import Pair
@@ -60,7 +61,7 @@ def pick_for(view: str, title: str) -> None:
     else:
         page.beside = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     if view == "sentence":
-        page.sentence = page.beside.text_input("Sentence", FIRST.first, key="a", bind="query-params", width=420)
+        page.sentence = page.beside.text_input("Sentence", FIRST.first, key=session.A, bind="query-params", width=420)
     if view != "main":
         pick_head(rank=True)
 
@@ -74,10 +75,10 @@ def pick_head(rank: bool) -> None:
                 page.leading = leading_head(page.encoder, page.pair)
             default = str(page.leading or default)
         else:  # until the page has ranked them
-            default = st.session_state.get("leading", default)
+            default = session.LEADING.get() or default
         _show_leading(default)
     with page.beside:
-        page.head = head_slider(page.encoder, "Head (arrow keys move it)", "head", default)
+        page.head = head_slider(page.encoder, "Head (arrow keys move it)", session.HEAD, default)
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
@@ -85,29 +86,30 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
 
     Where something is missing, the page says it full width under the fields.
     """
-    state, fields, where = st.session_state, st.container(horizontal=True, gap="small"), st.container()
+    fields, where = st.container(horizontal=True, gap="small"), st.container()
     asked = st.query_params
-    if "example" not in state and "example" not in asked and ("a" in asked or "b" in asked):
-        state.example = None  # the link has sentences of its own
+    own = session.A in asked or session.B in asked
+    if own and session.EXAMPLE not in asked and session.EXAMPLE not in st.session_state:
+        session.EXAMPLE.set(None)  # the link has sentences of its own
     name = st.pills(
-        "Examples", list(EXAMPLES), default=FIRST.word, key="example", on_change=_use_example, bind="query-params",
+        "Examples", list(EXAMPLES), default=FIRST.word, key=session.EXAMPLE, on_change=_use_example, bind="query-params",
         label_visibility="collapsed", wrap=False,
     )  # fmt: skip
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     start = EXAMPLES.get(name, FIRST)  # so that a link that names only the example opens its sentences
     sides = {}
-    for key, label, text in (("a", "Sentence A", start.first), ("b", "Sentence B", start.second)):
+    for key, label, text in ((session.A, "Sentence A", start.first), (session.B, "Sentence B", start.second)):
         typed = fields.text_input(label, text, key=key, bind="query-params", on_change=_own, args=(key,))
         with where:
             sides[key] = encode_or_stop(encoder, typed, label)
-    shared = rarest_first(sides["a"], sides["b"])
+    shared = rarest_first(*sides.values())
     with row:
         word = _pick_word(encoder, shared, name, where)
-    control = _pick_control(encoder, fields, where, start.control if state.a == start.first else "", word)
+    control = _pick_control(encoder, fields, where, start.control if session.A.get() == start.first else "", word)
     with where:
         for key, possible, shown, what in (
-            ("example", list(EXAMPLES), name or "none", "example {!r}, which there isn't."),
-            ("word", shared, word, "word {!r}, which doesn't stand in both sentences."),
+            (session.EXAMPLE, list(EXAMPLES), name or "none", "example {!r}, which there isn't."),
+            (session.WORD, shared, word, "word {!r}, which doesn't stand in both sentences."),
         ):
             say_what_is_missing(key, possible, shown, f"The link asks for the {what}".format)
     a, b = (_pick_place(where, sides[key], word, key.upper()) for key in sides)
@@ -133,7 +135,7 @@ def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] 
         how = "exact" if heads or swaps_are_exact(encoder, pair) else "gradient"
         shares = cached_swaps(encoder, *pair.all, heads=heads, how=how)
     if heads is None:
-        st.session_state.ranked = (encoder_key(encoder), pair.key)
+        session.RANKED.set((encoder_key(encoder), pair.key))
     return shares
 
 
@@ -148,7 +150,7 @@ def _stored_shares(encoder: Encoder, pair: Pair) -> PairSwaps | None:
 
 def quickly_ranked(encoder: Encoder, pair: Pair) -> bool:
     """Whether the heads of this pair are ranked at once, or have been for this visitor."""
-    known = st.session_state.get("ranked") == (encoder_key(encoder), pair.key)
+    known = session.RANKED.get() == (encoder_key(encoder), pair.key)
     return known or not encoder.patchable or _swap_runs(encoder, pair) <= AT_ONCE
 
 
@@ -164,19 +166,17 @@ def _swap_runs(encoder: Encoder, pair: Pair) -> int:
 
 def _show_leading(name: str) -> None:
     """Show this head, unless the visitor or a link has chosen another."""
-    state = st.session_state
-    asked = state.get("head", st.query_params.get("head"))
-    if asked is None or asked == state.get("leading"):
-        state.head = name
-    state.leading = name
+    asked = session.HEAD.get() or st.query_params.get(session.HEAD)
+    if asked is None or asked == session.LEADING.get():
+        session.HEAD.set(name)
+    session.LEADING.set(name)
 
 
-def head_slider(encoder: Encoder, label: str, key: str, default: str) -> Head:
+def head_slider(encoder: Encoder, label: str, key: session.Key, default: str) -> Head:
     """A slider over an encoder's heads."""
     names = [str(head) for head in encoder.all_heads]
     default = default if default in names else names[0]
-    if st.session_state.get(key, default) not in names:  # the encoder changed and has no such head
-        st.session_state[key] = default
+    key.keep_within(names, default)  # the encoder may have changed, and have no such head
     keep_in_address(key, default)
     chosen = st.select_slider(label, names, default, key=key, bind="query-params", width=COLUMN)
     say_what_is_missing(
@@ -185,64 +185,76 @@ def head_slider(encoder: Encoder, label: str, key: str, default: str) -> Head:
     return encoder.all_heads[names.index(chosen)]
 
 
-def segmented(label: str, options: Sequence[Any], *, default: Any, **more: Any) -> Any:
-    """One of a few options; a link with nothing after its key ("sentence=") means the default, not None."""
-    chosen = st.segmented_control(label, options, default=default, required=True, bind="query-params", **more)
+def segmented(label: str, options: Sequence[Any] | Mapping[str, str], *, default: Any = None, **more: Any) -> Any:
+    """One of a few options, at first the default (None: the first); a link with nothing after its key means that as well.
+
+    options: of a mapping the names, each with what its button and the address say.
+    """
+    default = next(iter(options)) if default is None else default
+    chosen = st.segmented_control(
+        label, list(options), default=default, required=True, bind="query-params",
+        format_func=options.__getitem__ if isinstance(options, Mapping) else str, **more,
+    )  # fmt: skip
     return default if chosen is None else chosen
 
 
 def _use_example() -> None:
-    if pair := EXAMPLES.get(st.session_state.example):
-        st.session_state.update(a=pair.first, b=pair.second, c=pair.control, word=pair.word, word_chosen=False)
+    if pair := EXAMPLES.get(session.EXAMPLE.get()):
+        open_sentences(session.EXAMPLE.get(), pair.first, pair.second, pair.control, pair.word)
+
+
+def open_sentences(example: str | None, a: str, b: str, control: str, word: str, chosen: bool = False) -> None:
+    """Put these into the pickers, before they are drawn. chosen: the word is to stay, whichever else stands in both."""
+    keys = (session.EXAMPLE, session.A, session.B, session.C, session.WORD, session.WORD_CHOSEN)
+    st.session_state.update(zip(keys, (example, a, b, control, word, chosen)))
 
 
 def _own(edited: str) -> None:
     # The link must name the sentences that were not typed too. A run cut short may not have drawn their fields yet.
-    state, start = st.session_state, EXAMPLES.get(st.session_state.get("example"), FIRST)
-    shown = {"a": start.first, "b": start.second, "c": start.control}
-    state.update({key: state.get(key, text) for key, text in shown.items()}, example=None)
-    if edited == "c":
-        state.typed = (state.c, state.a)
-    elif edited == "a" and state.c != state.get("typed", ("",))[0]:
-        state.c = ""  # an example's control has the sense of the example's A
+    start = EXAMPLES.get(session.EXAMPLE.get(), FIRST)
+    for key, text in ((session.A, start.first), (session.B, start.second), (session.C, start.control)):
+        key.set(st.session_state.get(key, text))
+    session.EXAMPLE.set(None)
+    if edited == session.C:
+        session.CONTROL_TYPED.set((session.C.get(), session.A.get()))
+    elif edited == session.A and session.C.get() != session.CONTROL_TYPED.get()[0]:
+        session.C.set("")  # an example's control has the sense of the example's A
 
 
 def _pick_word(encoder: Encoder, shared: Sequence[str], example: str | None, where) -> str:
-    state = st.session_state
     if not shared:
         text = "No word stands in both sentences. Change one of them so that they share a word."
         where.error(text, icon=":material/error:")
         st.stop()
     default = example if example in shared else shared[0]
-    state.setdefault("word_chosen", "word" in state or "word" in st.query_params)
-    if state.get("word") not in shared or not state.word_chosen:
-        state.word = default
-    keep_in_address("word", default)
-    chosen = [word for word in (state.word, st.query_params.get("word")) if word in shared]
+    link = st.query_params
+    st.session_state.setdefault(session.WORD_CHOSEN, session.WORD in st.session_state or session.WORD in link)
+    if session.WORD.get() not in shared or not session.WORD_CHOSEN.get():
+        session.WORD.set(default)
+    keep_in_address(session.WORD, default)
+    chosen = [word for word in (session.WORD.get(), link.get(session.WORD)) if word in shared]
     frequent = cached(encoder, "frequent words", lambda _: frequent_words(encoder.tokenizer.get_vocab()))
     content = [word for word in shared if word.casefold() not in frequent] or shared
     chips = list(dict.fromkeys([*content[:CHIPS], *chosen]))
     left = len(shared) - len(chips)
     return st.pills(
         f"Word ({left} more in both)" if left else "Word", chips, default=default, required=True,
-        key="word", bind="query-params", width="content", wrap=True,
-        on_change=state.update, kwargs={"word_chosen": True},
+        key=session.WORD, bind="query-params", width="content", wrap=True,
+        on_change=session.WORD_CHOSEN.set, args=(True,),
     )  # fmt: skip
 
 
 def choose_word(text: str, number: int, sentence: str) -> None:
     """Make this the word, the number-th of its kind in a sentence: for the callbacks of charts."""
-    state = st.session_state
-    state.update({"word": text, f"at_{sentence.lower()}": number, "word_chosen": True})
-    state.choices = state.get("choices", 0) + 1  # a chart that holds a click ignores the next one on the same word
+    st.session_state.update({session.WORD: text, session.AT[sentence]: number, session.WORD_CHOSEN: True})
+    session.CLICKS.set(session.CLICKS.get() + 1)  # a chart that holds a click ignores the next one on the same word
 
 
 def _pick_control(encoder: Encoder, fields, where, default: str, word: str) -> PlacedWord[Encoding] | None:
     """The word in a third sentence. One that was given for another sentence or word isn't used in silence."""
-    state = st.session_state
-    keep_in_address("c", default)
+    keep_in_address(session.C, default)
     text = fields.text_input(
-        "Control (A's sense)", default, key="c", bind="query-params", on_change=_own, args=("c",),
+        "Control (A's sense)", default, key=session.C, bind="query-params", on_change=_own, args=(session.C,),
         placeholder="Another sentence with the word in A's sense",
         help="A third sentence. What moves the word as far when it comes from here isn't about the sense.",
     )  # fmt: skip
@@ -257,31 +269,29 @@ def _pick_control(encoder: Encoder, fields, where, default: str, word: str) -> P
     if not places:
         where.info(literal(f'The control has no "{word}", so it isn\'t used. Write one with "{word}" in A\'s sense.'))
         return None
-    typed, its_a = state.get("typed", ("", ""))
-    if text == typed and its_a != state.a:
+    typed, its_a = session.CONTROL_TYPED.get()
+    if text == typed and its_a != session.A.get():
         where.info(literal(f'A has changed. Does the control still have "{word}" in A\'s sense?'))
     return places[0]
 
 
 def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWord[Encoding]:
     found = encoding.places(word)
-    index = 0
+    index, key = 0, session.AT[sentence]
     if len(found) > 1:
-        key = f"at_{sentence.lower()}"
         options = list(range(1, len(found) + 1))
-        if st.session_state.get(key, 1) not in options:
-            st.session_state[key] = 1
+        key.keep_within(options, 1)
         with where:
             question = f"The word stands {len(found)} times in {sentence}: which one?"
             if len(found) <= CHIPS:
-                index = segmented(question, options, default=1, key=key) - 1
+                index = segmented(question, options, key=key) - 1
             else:  # too many buttons to read
                 index = st.selectbox(question, options, key=key, bind="query-params", width=320) - 1
-    if not linked("word"):  # else the link's number is another word's
+    if not linked(session.WORD):  # else the link's number is another word's
         with where:
             places = [str(number) for number in range(1, len(found) + 1)]
             say_what_is_missing(
-                f"at_{sentence.lower()}", places, f"occurrence {index + 1}",
+                key, places, f"occurrence {index + 1}",
                 lambda asked: f"The link asks for occurrence {asked} of {word!r} in {sentence}, where it stands "
                 f"{'once' if len(found) == 1 else f'{len(found)} times'}.",
             )  # fmt: skip

@@ -15,9 +15,9 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import streamlit as st
 import torch
 
+from selfattn.dashboard.session import BEGAN
 from selfattn.dashboard.streamlit_internals import this_session
 from selfattn.settings import Settings
 
@@ -218,7 +218,7 @@ def page_left() -> Iterator[None]:
 
 
 def _began() -> float | None:
-    return st.session_state.get("began") if this_session() is not None else None
+    return BEGAN.get() if this_session() is not None else None
 
 
 @contextmanager
@@ -229,7 +229,7 @@ def page_turn(news: Any) -> Iterator[None]:
     for the interpreter before each of them.
     """
     place, said = None, time.monotonic()
-    st.session_state.began = said
+    BEGAN.set(said)
 
     def look() -> None:
         nonlocal place, said
@@ -263,4 +263,4 @@ def stop_if_superseded() -> None:
     """End this run where a newer one has replaced it, or its visitor has left."""
     # Any read of the session's state is a point where Streamlit ends a script run that a newer one has replaced.
     if this_session() is not None:
-        st.session_state.get("waiting")
+        BEGAN.get()

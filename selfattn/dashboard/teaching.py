@@ -13,6 +13,7 @@ from selfattn.charts.bars import bar_list
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.lesson_steps import kernel_code, with_code
 from selfattn.charts.vega import Spec
+from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme, show_chart
@@ -58,9 +59,10 @@ def sides() -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.Delta
     return both.container(width=PICTURE), both.container(width=BESIDE)
 
 
-def example(stop: str, names: Sequence[str]) -> str:
-    """Which example of a step is shown: the thread of the path first, then a source's own."""
-    return st.radio("Example", names, key=f"{stop}.example", horizontal=True)
+def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "Example", key: str = "example") -> str:
+    """Which example of a step is shown: the thread of the path first, then a source's own. names: or by name what is said."""
+    said = names if isinstance(names, Mapping) else dict(zip(names, names))
+    return st.radio(label, list(said), format_func=said.__getitem__, key=f"{stop}.{key}", horizontal=key == "example")
 
 
 def steps(
@@ -155,9 +157,9 @@ def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 15
     Raises ValueError where a box holds anything but numbers.
     """
     texts = {name: ", ".join(f"{number:g}" for number in numbers) for name, numbers in published.items()}
-    state, typed = st.session_state, {}
-    if state.setdefault(f"{stop}.published", texts) != texts:  # another example: its own numbers
-        state.update({f"{stop}.{name}": text for name, text in texts.items()} | {f"{stop}.published": texts})
+    typed, filled = {}, session.PUBLISHED.of(stop)
+    if st.session_state.setdefault(filled, texts) != texts:  # another example: its own numbers
+        st.session_state.update({f"{stop}.{name}": text for name, text in texts.items()} | {filled: texts})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name, text in texts.items():
             key = f"{stop}.{name}"
@@ -195,12 +197,9 @@ def predict(stop: str, question: str, options: Sequence[str], answer: str, reaso
     with st.container(border=True, width=TEXT_WIDTH):
         st.markdown(f"**Predict first.** {question}")
         choice = st.radio("Your prediction", options, index=None, key=key, label_visibility="collapsed")
-        revealed = st.query_params.get("reveal") == "yes" or st.session_state.get(f"{stop}.shown", False)
-        if choice is None and not revealed:
-            shown = {f"{stop}.shown": True}
-            st.button(
-                "Just show me", key=f"{stop}.show", on_click=st.session_state.update, args=(shown,), type="tertiary"
-            )
+        revealed = session.REVEALED.of(stop)
+        if choice is None and st.query_params.get("reveal") != "yes" and not revealed.get():
+            st.button("Just show me", key=f"{stop}.show", on_click=revealed.set, args=(True,), type="tertiary")
             return False
         if choice is None:
             st.markdown(f"The answer: **{answer}**. {reason}")

@@ -7,7 +7,7 @@ import torch
 
 from pages.explore.two_sentences import swaps
 from selfattn import Head
-from selfattn.dashboard import choice, download, figures
+from selfattn.dashboard import download, figures, session
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import Page
 from selfattn.frames import strip_rows
@@ -23,7 +23,7 @@ class State(dict):
 def test_a_click_on_a_head_chooses_it_and_a_click_beside_the_heads_keeps_the_choice(monkeypatch, picked, head):
     state = State(head="L0 H10")
     state["map-0"] = SimpleNamespace(selection={"pick": picked})
-    monkeypatch.setattr(choice.st, "session_state", state)
+    monkeypatch.setattr(session.st, "session_state", state)
     figures._choose_clicked("map-0", None)
     assert state["head"] == head
 
@@ -56,8 +56,8 @@ def test_a_click_on_a_word_of_both_sentences_chooses_it(encoder, monkeypatch, se
     pair = Pair(*(side.places("old")[0] for side in (a, b)), None)
     rows = [r for n, s in pair.sides for r in strip_rows(s.sentence, torch.ones(len(s.sentence.tokens)), s.word, n)]
     state, said = State(), []
-    monkeypatch.setattr(choice.st, "session_state", state)
-    monkeypatch.setattr(choice.st, "toast", said.append)
+    monkeypatch.setattr(session.st, "session_state", state)
+    monkeypatch.setattr(swaps.st, "toast", said.append)
     swaps._choose_word(pair, rows, {"sentence": sentence, "place": place})
     assert state.get("word") == word and state.items() >= at.items() and bool(said) == (word is None)
     # The strip is made anew: it still holds the click, and would ignore the next one on this word.

@@ -70,7 +70,7 @@ def test_the_numbers_of_the_chosen_picture_stand_there_as_a_table(views):
     assert set(table["row"]) == {"A", "B"}
 
 
-@pytest.mark.parametrize(("of", "layer"), [("this head", 3), ("average", None), ("rollout", None)])
+@pytest.mark.parametrize(("of", "layer"), [("head", 3), ("average", None), ("rollout", None)])
 def test_a_figures_file_names_its_own_head_or_none(views, of, layer):
     at = opened("pages/explore/all_heads/page.py", head="L3 H7", map_of=of)
     assert not at.exception

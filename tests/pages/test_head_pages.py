@@ -426,7 +426,7 @@ def test_attributions_on_the_same_sentence_twice():
 def test_the_aligned_difference_on_the_main_view():
     at = AppTest.from_file(str(APP), default_timeout=120)
     at.session_state["head"] = "L0 H10"
-    at = at.run().button_group(key="view").set_value("A against B").run()
+    at = at.run().button_group(key="view").set_value("against").run()
     assert not at.exception
     assert any('only in A: "river" 0.62' in text and 'only in B: "loan"' in text for text in texts(at))
     assert any(
@@ -454,7 +454,7 @@ def test_every_spec_is_valid(inside):
 
 
 def test_two_segments_are_read_as_one_text():
-    at = start(ALL, sentence="A and B as one text")
+    at = start(ALL, sentence="both")
     assert not at.exception and not at.error
     assert "effect" not in at.selectbox(key="measure").options
     labels = [json.dumps(spec) for spec in specs(at)]

@@ -27,19 +27,15 @@ def words(at):
     return "\n".join(element.value for element in [*at.text, *at.markdown])
 
 
-def click(at, label):
-    next(button for button in at.button if button.label == label).click().run()
-
-
 def positions(encoding, word):
     return list(encoding.places(word)[0].positions)
 
 
 def test_recurrence_counts_and_follows_the_published_sentence():
-    at = page("learn/before_attention", part="Recurrence")
+    at = page("learn/before_attention", part="recurrence")
     assert '"cat", to word 19, "ran": 17 steps' in words(at)
     assert "plain recurrence 0.17, gated recurrence 0.51, attention 0.60. Most: attention." in words(at)
-    click(at, "bank … it")
+    at.button(key="recurrence.bank").click().run()
     assert '"bank", to word 7, "it": 5 steps through a recurrence, with 4 states in between, and 9 steps' in words(at)
     assert "plain recurrence 0.59" in words(at)
     at.slider(key="recurrence.gain").set_value(1.0).run()
@@ -48,7 +44,7 @@ def test_recurrence_counts_and_follows_the_published_sentence():
 
 
 def test_recurrence_takes_the_visitors_sentence_and_refuses_one_word():
-    at = page("learn/before_attention", part="Recurrence")
+    at = page("learn/before_attention", part="recurrence")
     at.text_input(key="recurrence.sentence").set_value("Never odd or even").run()
     assert not at.exception
     assert '"odd", to word 4, "even"' in words(at)
@@ -62,8 +58,8 @@ def test_recurrence_is_timed_live(monkeypatch):
     monkeypatch.setattr(
         timing, "race", lambda repeats, device: timed.append(race(repeats=1, device=device)) or timed[0]
     )
-    at = page("learn/before_attention", part="Recurrence")
-    click(at, "Time it")
+    at = page("learn/before_attention", part="recurrence")
+    at.button(key="recurrence.time").click().run()
     assert "On cpu. Both ways of attention give the same numbers" in words(at)
     table = at.dataframe[-1].value
     assert "1,000 words, ms" in table
@@ -72,7 +68,7 @@ def test_recurrence_is_timed_live(monkeypatch):
 
 
 def test_recurrence_draws_what_it_measures():
-    at = page("learn/before_attention", part="Recurrence", **{"recurrence.sentence": "One two three four"})
+    at = page("learn/before_attention", part="recurrence", **{"recurrence.sentence": "One two three four"})
     at.slider(key="recurrence.gain").set_value(0.8)
     at.slider(key="recurrence.asking").set_value(0.0)
     at.selectbox(key="recurrence.stop").set_value(4).run()
@@ -96,7 +92,7 @@ def test_the_tiny_model_trains_in_the_page_and_answers():
     start = next(tiny_model.train(tiny_model.Settings(epochs=3, magic=7)))
     assert same(matrix(untrained), start.weights)
     assert at.dataframe[0].value["numbers"].tolist() == [464, 288, 16, 9]
-    click(at, "Train")
+    at.button(key="tiny.train").click().run()
     assert not at.exception
     used, states = at.session_state["tiny.run"]
     last, data = states[-1], tiny_model.samples(used)
@@ -128,7 +124,7 @@ def test_the_tiny_model_trains_in_the_page_and_answers():
 
 def test_random_labels_find_nothing():
     at = page("learn/train_a_tiny_one", **{"tiny.epochs": 1, "tiny.random": True})
-    click(at, "Train")
+    at.button(key="tiny.train").click().run()
     assert "of 165 positives it finds 0 %." in words(at)
     assert "**The control.**" in words(at)
 
@@ -189,7 +185,7 @@ def test_one_word_says_what_is_missing():
 
 
 def test_pronouns(encoder, monkeypatch):
-    at = page("learn/pronouns_and_negation", view="Pronouns")
+    at = page("learn/pronouns_and_negation", view="pronouns")
     assert not charts(at)
     at.radio(key="pronouns.prediction").set_value("no better than luck can explain").run()
     preferences = []
@@ -242,7 +238,7 @@ def test_pronouns(encoder, monkeypatch):
 
 
 def test_negation(encoder):
-    at = page("learn/pronouns_and_negation", view="Negation")
+    at = page("learn/pronouns_and_negation", view="negation")
     gains = []
     for pair in NEGATION_PAIRS:
         negated, plain = encoder.encode(pair.negated), encoder.encode(pair.plain)
@@ -269,7 +265,7 @@ def test_negation(encoder):
 
 
 def test_many_heads(encoder):
-    at = page("learn/pronouns_and_negation", view="Many heads")
+    at = page("learn/pronouns_and_negation", view="heads")
     at.text_input(key="many-heads.sentence").set_value("Dog bites man").run()
     at.selectbox(key="many-heads.word.3").set_value(2).run()
     rows = encoder.reference_weights("Dog bites man")[:, :, 3]

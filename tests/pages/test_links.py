@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlparse
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from selfattn import load_encoder
 from selfattn.dashboard import permissions
@@ -19,8 +20,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quickly_ranked")]
 REMEDY = "Choose something else, or ask whoever made the link."
 
 
-def opened(**query: str) -> AppTest:
+def opened(page: str = "", **query: str) -> AppTest:
     at = AppTest.from_file(str(APP), default_timeout=120)
+    at._page_hash = calc_hash(page) if page else ""
     at.query_params.update(query)
     at.run()
     assert not at.exception, at.exception[0].message
@@ -70,6 +72,22 @@ def test_what_cannot_be_had_is_said_with_what_is_shown(query, sentence):
     assert said(at.run()) == sentences  # a second run says it too
     at.select_slider(key="head").set_value("L3 H7").run()
     assert said(at) == ([] if "head" in query else sentences)  # a choice of one's own in its place ends it
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "said", "name"),
+    [
+        ("", "swap", "Swap all heads", "all"), ("", "view", "A against B", "against"),
+        ("all-heads", "sentence", "A and B as one text", "both"), ("all-heads", "map_of", "rollout", "rollout"),
+        ("senses", "source", "your own table", "table"), ("senses", "sense_map", "own value", "own_value"),
+        ("before-attention", "part", "Recurrence", "recurrence"),
+        ("pronouns-and-negation", "view", "Many heads", "heads"),
+    ],
+)  # fmt: skip
+def test_an_address_says_what_stands_on_the_button_and_the_code_has_its_own_name_for_it(page, key, said, name):
+    at = opened(page, **{key: said})
+    assert at.button_group(key=key).value == name and said in at.button_group(key=key).options
+    assert at.query_params[key] in (said, [said])
 
 
 def test_an_encoder_that_cannot_be_had_keeps_its_digest_in_the_address():

@@ -105,8 +105,8 @@ def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_com
     assert f"Over 32 words and {len(kept.report.items)} sentences" in texts(at)
     assert any(f"Computed on {kept.date}" in caption.value for caption in at.caption)
     assert not computed
-    next(button for button in at.button if button.label == "Compute again").click().run()
-    assert computed == ["separation", "one word", "separation", "swaps"]  # of the chosen word first
+    at.button(key="again separation").click().run()
+    assert computed == ["separation", "one word", "separation", "interchange"]  # of the chosen word first
     assert "Over 32 words" in texts(at)
     assert not any("Computed on" in caption.value for caption in at.caption)
 
@@ -172,7 +172,7 @@ def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(whole, encoder, m
     monkeypatch.setattr(view, "removal", lambda *given, **more: removed)
     monkeypatch.setitem(NOISE, "float32", 0.01)
     at, swapped = whole()
-    at = _set(_set(_set(at, "sense_word", "bat"), "measure_removal", True), "effects", "different senses")
+    at = _set(_set(_set(at, "sense_word", "bat"), "measure_removal", True), "effects", "different")
     shown = texts(at)
     for chart, word in zip(charts(at), (ALL, "bat")):
         floor = 0.01 * OF_SWAPS / swapped.gaps.set_index("word")["gap"][word]
@@ -222,7 +222,7 @@ def test_a_ticked_row_is_sentence_a_of_the_main_view_beside_one_of_another_sense
     links = [link.proto.label for link in at.get("page_link")]
     assert "The word in two sentences" in links and "Inside a head" in links
     at = at.switch_page("pages/explore/two_sentences/page.py").run()
-    assert not at.exception
+    assert not at.exception and at.session_state["word_chosen"]
     a, b, control = (at.text_input(key=key).value for key in "abc")
     sense = view.labelled().query("word == 'bat'").set_index("sentence")["sense"]
     assert a == second["sentence"] != control
@@ -251,8 +251,8 @@ def test_the_chosen_head_and_word_decide_the_sentences(at, encoder):
     assert (listed["sense"] != listed["nearest sense"]).tolist() == sorted(of_bat["score"] < 1, reverse=True)
 
 
-def test_an_upload_with_senses_runs_and_lists_its_bad_rows(few):
-    at = open_page(PAGE, source=view.TABLE)
+def test_an_upload_with_senses_runs_and_lists_its_bad_rows(at):
+    at = open_page(PAGE, source="table")
     assert "What the table looks like" in [expander.label for expander in at.expander]
     rows = [*GOOD, ("No such word.", "bank", "money"), ("$x$ :red[bank] <b>", "bank", "money")]
     data = table(rows) + b"too,many,columns,here\n"
@@ -266,8 +266,8 @@ def test_an_upload_with_senses_runs_and_lists_its_bad_rows(few):
     assert rejected["reason"].str.contains("columns|not a word").all()
 
 
-def test_an_upload_without_senses_gives_clusters_and_calls_them_so():
-    at = open_page(PAGE, source=view.TABLE)
+def test_an_upload_without_senses_gives_clusters_and_calls_them_so(at):
+    at = open_page(PAGE, source="table")
     at.get("file_uploader")[0].upload("mine.csv", table([row[:2] for row in GOOD], ("sentence", "word")), "text/csv")
     assert "clusters, not senses" in texts(at.run())
 
@@ -276,8 +276,8 @@ def test_an_upload_without_senses_gives_clusters_and_calls_them_so():
     ("data", "message"),
     [(b"text,token\na,b\n", "expected the columns"), (b"", "expected the columns"), (table(GOOD[:2]), "None of the 2")],
 )
-def test_a_table_of_no_use_is_refused_in_words(data, message):
-    at = open_page(PAGE, source=view.TABLE)
+def test_a_table_of_no_use_is_refused_in_words(at, data, message):
+    at = open_page(PAGE, source="table")
     at.get("file_uploader")[0].upload("mine.csv", data, "text/csv")
     at.run()
     assert not at.exception
@@ -287,7 +287,7 @@ def test_a_table_of_no_use_is_refused_in_words(data, message):
 def test_a_scan_is_opened_once_and_a_folder_without_one_refused(tmp_path, monkeypatch):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
     assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
-    at = open_page(PAGE, source=view.SCAN)
+    at = open_page(PAGE, source="scan")
     at.text_input(key="scan").set_value(str(tmp_path / "scan")).run()
     shown = texts(at)
     assert "4 occurrences, 0 rejected" in shown
@@ -299,13 +299,13 @@ def test_a_scan_is_opened_once_and_a_folder_without_one_refused(tmp_path, monkey
     assert "holds no scan" in at.error[0].value
 
 
-def test_a_stopped_computation_says_so_and_can_be_run_again(few):
-    at = open_page(PAGE, source=view.TABLE)
+def test_a_stopped_computation_says_so_and_can_be_run_again(at):
+    at = open_page(PAGE, source="table")
     at.get("file_uploader")[0].upload("mine.csv", table(GOOD), "text/csv")
     at.session_state["stopped"] = (encoder_key(load_encoder()), ("senses", hashlib.sha256(table(GOOD)).hexdigest()))
     at.run()
     assert "Stopped." in texts(at)
-    next(button for button in at.button if button.label == "Run it again").click().run()
+    at.button(key="run again").click().run()
     assert "Over 1 word and 4 sentences" in texts(at)
 
 
@@ -334,7 +334,7 @@ def test_a_table_is_read_and_counted_once_not_at_each_click(monkeypatch):
 
     for module, name in ((view, "read_table"), (view, "separation"), (senses, "check_rows")):
         count(module, name)
-    at = open_page(PAGE, source=view.TABLE)
+    at = open_page(PAGE, source="table")
     at.get("file_uploader")[0].upload("mine.csv", table(GOOD[:2]), "text/csv")
     for _ in range(3):
         at.run()

@@ -225,7 +225,7 @@ def test_soft_lookup():
 
 
 def test_projections():
-    at = stop("projections", example="Raschka's six words", journey="0.1, -0.2, 0.3", seed=7)
+    at = stop("projections", example="raschka", journey="0.1, -0.2, 0.3", seed=7)
     embeddings = np.array(random_projections.EMBEDDINGS)
     embeddings[1] = (0.1, -0.2, 0.3)
     torch.manual_seed(7)
@@ -301,7 +301,7 @@ def test_a_rows_budget():
 
 
 def test_causal_mask(encoder):
-    at = stop("causal-mask", source="my own sentence, a real head")
+    at = stop("causal-mask", source="real")
     change(at, "causal-mask", sentence="One two three.", layer=2, head=5)
     trace = encoder.encode("One two three.").trace(2, 5)
     scores = (trace.query @ trace.key.T / math.sqrt(32)).double().numpy()
@@ -323,7 +323,7 @@ def test_causal_mask(encoder):
 
 @pytest.mark.parametrize("hidden", ["the words after it", "the word itself", "the special tokens"])
 def test_the_four_ways_hide_what_is_chosen(encoder, hidden):
-    at = stop("causal-mask", source="my own sentence, a real head")
+    at = stop("causal-mask", source="real")
     change(at, "causal-mask", sentence="One two three.", layer=3, head=7, hidden=hidden)
     encoding = encoder.encode("One two three.")
     n = len(encoding.tokens)
@@ -334,7 +334,7 @@ def test_the_four_ways_hide_what_is_chosen(encoder, hidden):
     }[hidden]
     for chart, way in zip(charts(at), four_ways(encoding.trace(3, 7), allowed), strict=True):
         assert same(matrix(chart), way.weights, 1e-5)
-    change(at, "causal-mask", source="the first hand-made sentence")
+    change(at, "causal-mask", source="first")
     assert not at.exception and "the special tokens" not in at.radio(key="causal-mask.hidden").options
 
 

@@ -160,9 +160,9 @@ def test_each_map_is_drawn(main_view, measure, field):
 
 
 def test_swapping_this_head_and_all_heads(main_view):
-    at = main_view.button_group(key="swap").set_value("Swap this head").run()
+    at = main_view.button_group(key="swap").set_value("head").run()
     assert not at.exception and any("The mean of both directions" in text for text in texts(at))
-    at = at.button_group(key="swap").set_value("Swap all heads").run()
+    at = at.button_group(key="swap").set_value("all").run()
     (reading,) = [text for text in texts(at) if text.startswith("With every head's output")]
     assert 'A\'s "bank" is B\'s "bank" (cosine 1.00). Attention brought in the whole difference.' in reading
     assert reading.endswith("From another sentence of A's own sense (river side) it moves 37 % of that way.")
@@ -171,7 +171,7 @@ def test_swapping_this_head_and_all_heads(main_view):
 @pytest.mark.usefixtures("quickly_ranked")
 def test_swapping_all_heads_at_another_position_leaves_the_position(main_view):
     main_view.text_input(key="b").set_value("Yesterday the bank approved the loan.").run()
-    at = main_view.button_group(key="swap").set_value("Swap all heads").run()
+    at = main_view.button_group(key="swap").set_value("all").run()
     assert any("The rest, " in text and "is its position." in text for text in texts(at))
 
 
@@ -186,7 +186,7 @@ def test_the_models_own_weights_and_the_difference(main_view):
     at = main_view.button_group(key="view").set_value("difference").run()
     assert not at.exception
     assert sum(text.startswith("Largest difference to the model's own: 0.0000") for text in texts(at)) == 2
-    at.button_group(key="view").set_value("model's own").run()
+    at.button_group(key="view").set_value("own").run()
     assert not at.exception
     assert sum(text.startswith("Largest weight:") for text in texts(at)) == 2
 
@@ -368,7 +368,7 @@ def test_an_encoder_that_is_shown_only_is_swapped_where_that_was_verified(tmp_pa
         text.startswith("The steps of this head are missing: in lilt, layer 0, the kernel's") for text in texts(at)
     )
     assert not any("computes it" in element.value for element in at.markdown)
-    at.button_group(key="swap").set_value(swaps.ALL).run()
+    at.button_group(key="swap").set_value("all").run()
     assert not at.exception
     assert any("With every head's output" in text for text in texts(at))
 

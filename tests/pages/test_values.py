@@ -235,7 +235,7 @@ def test_average_and_rollout_are_of_the_chosen_layer(visit, sides):
 
 
 def test_two_segments_are_one_text(visit, encoder):
-    _, record = visit("all-heads", sentence="A and B as one text")
+    _, record = visit("all-heads", sentence="both")
     encoding = encoder.encode(TEXTS["a"], TEXTS["b"])
     assert figure(record, f"map: {HEAD}").table()["weight"].tolist() == column(encoding.weights(*HEAD))
     assert figure(record, "all heads").table()["entropy"].tolist() == column(head_measures(encoding)["entropy"])
@@ -339,7 +339,7 @@ def test_attributions_are_asked_about_the_words_own_direction(visit, encoder, si
 
 
 def test_the_main_views_pictures(visit, encoder, sides):
-    at, record = visit("", map="control", view="model's own", swap="Swap all heads")
+    at, record = visit("", map="control", view="own", swap="all")
     strip = figure(record, 'what "riverbanks" attends to').table()
     steps = figure(record, "the steps of the head")
     for name in ("A", "B"):
@@ -375,7 +375,7 @@ def test_the_main_views_pictures(visit, encoder, sides):
     assert numbers.share(float(every.share[HEAD])) in said(at)
 
 
-@pytest.mark.parametrize(("swap", "label"), [("As it is", "all heads"), ("Swap this head", "L3 H7")])
+@pytest.mark.parametrize(("swap", "label"), [("none", "all heads"), ("head", "L3 H7")])
 def test_the_meaning_in_words_is_the_nearest_labelled_sentences(visit, encoder, swap, label):
     pair = PAIRS[0]
     own = {"a": pair.first, "b": pair.second, "c": pair.control, "word": "bank"}
@@ -385,7 +385,7 @@ def test_the_meaning_in_words_is_the_nearest_labelled_sentences(visit, encoder, 
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bank"]
     first, second = encoder.encode(pair.first), encoder.encode(pair.second)
-    heads = encoder.all_heads if swap == "As it is" else [HEAD]
+    heads = encoder.all_heads if swap == "none" else [HEAD]
     patches = [Patch(*head, (2,), second.context((2,))[head]) for head in heads]
     swapped = encoder.encode(pair.first, patches=patches)
     lines = "\n".join(text.value for text in at.get("text"))
@@ -423,7 +423,7 @@ def test_swaps_under_the_noise_of_a_precision_are_drawn_as_0(visit, encoder, sid
 
 
 def test_a_against_b_and_the_difference_to_the_models_own(visit, sides):
-    _, record = visit("", view="A against B", hide=True)
+    _, record = visit("", view="against", hide=True)
     wanted = compare_sentences(
         *((sides[name][0], sides[name][1].positions) for name in "AB"), *HEAD, special=False
     ).frame()

@@ -1,5 +1,6 @@
 """The parts of the page "All heads": the grid of all maps, the card of the chosen head, the lines from one word."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -17,6 +18,7 @@ from selfattn.captions.vectors import noise_floor
 from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
+from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect, cached_pooling, cached_swaps
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import current_theme, followed, literal, say, show_chart, side_by_side
@@ -28,8 +30,6 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.frames import heads_frame, strip_frame, weights_frame
-
-SEGMENTS = "A and B as one text"
 
 
 def segments(choice: Choice) -> PlacedWord:
@@ -49,9 +49,8 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
     measures = offered(beside if side.sentence.pair is None and encoder.patchable else [])
     first, *_ = measures
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        if st.session_state.get("measure", first) not in measures:
-            st.session_state.measure = first
-        name = st.selectbox("Coloured strip", list(measures), key="measure", bind="query-params", width=220)
+        session.MEASURE.keep_within(measures, first)
+        name = st.selectbox("Coloured strip", list(measures), key=session.MEASURE, bind="query-params", width=220)
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
     key, measure, compared = ("measures", side.sentence.text, side.sentence.pair), measures[name], None
     columns = dict(cached(encoder, key, lambda _: head_measures(side.sentence), "Measuring all heads ..."))
@@ -112,7 +111,7 @@ def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
 def show_card(choice: Choice, side: PlacedWord) -> None:
     """The chosen head: its map, and what its words attend to most."""
     encoding, head, own = side.sentence, choice.head, str(choice.head)
-    which = segmented("Map", list(NAMED), default="this head", key="map_of", label_visibility="collapsed")
+    which = segmented("Map", {"head": "this head"} | AVERAGES, key="map_of", label_visibility="collapsed")
     name = NAMED[which].format(head=own, layer=head.layer)
     weights = one_map(choice.encoder, encoding, which, head)
     if which in FORMULAS:
@@ -122,7 +121,7 @@ def show_card(choice: Choice, side: PlacedWord) -> None:
     chart = heatmap(shown.matrix.numpy(), shown.labels, current_theme(), marked=shown.rows_of(side.positions), size=330)
     most = _most(weights, encoding)
     reading = captions.surest_word(most, name) + binning(shown)
-    one_head = which == "this head"
+    one_head = which == "head"
     show_chart(
         chart, reading, one_head=one_head, name=f"map: {name}", table=lambda: weights_frame(shown.matrix, shown.labels)
     )
@@ -133,7 +132,8 @@ def show_card(choice: Choice, side: PlacedWord) -> None:
         st.dataframe(most, hide_index=True, height=min(280, 36 * len(most) + 38))
 
 
-NAMED = {"this head": "{head}", "average": "The average of L{layer}'s heads", "rollout": "Rollout up to L{layer}"}
+AVERAGES = {"average": "average", "rollout": "rollout"}
+NAMED = {"head": "{head}", "average": "The average of L{layer}'s heads", "rollout": "Rollout up to L{layer}"}
 FORMULAS = {
     "average": r"$\bar A^{(l)} = \frac{1}{H} \sum_h A^{(l,h)}$: the mean of the layer's heads.",
     "rollout": r"$R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)}$: half attention, half the token "
@@ -166,22 +166,21 @@ THIN = " Words with less than 0.005 have no line."
 def show_lines(choice: Choice) -> None:
     """Several heads' rows for the word, laid over one another, in both sentences."""
     encoder, head = choice.encoder, choice.head
-    names = [str(head) for head in encoder.all_heads]
-    extra = [f"average of L{index}" for index in range(encoder.n_layers)] + ["rollout"]
+    sources = {str(head): ("head", head) for head in encoder.all_heads}
+    sources |= {f"average of L{layer}": ("average", Head(layer, 0)) for layer in range(encoder.n_layers)}
+    sources["rollout"] = "rollout", Head(encoder.n_layers - 1, 0)
     label = f"Heads, averages and rollout to lay over one another (up to {MOST_LINES})"
     first = [str(head), f"average of L{head.layer}", "rollout"]
-    chosen = st.multiselect(
-        label, [*names, *extra], first, key="overlaid", bind="query-params", max_selections=MOST_LINES
-    )
+    chosen = st.multiselect(label, list(sources), first, key="overlaid", bind="query-params", max_selections=MOST_LINES)
     if not chosen:
         st.text("Choose at least one head.")
         return
-    for option in ("average", "rollout"):
-        if any(name.startswith(option) for name in chosen):
+    for option in AVERAGES:
+        if option in {sources[name][0] for name in chosen}:
             st.markdown(FORMULAS[option])
     theme = current_theme()
     for (name, side), column in zip(choice.pair.sides, side_by_side()):
-        frame = _lines_frame(encoder, side, name, chosen)
+        frame = _lines_frame(encoder, side, name, {source: sources[source] for source in chosen})
         words, left = _shown_words(frame, side)
         with column:
             place = int(words.loc[words["chosen"], "place"].iloc[0])
@@ -193,14 +192,12 @@ def show_lines(choice: Choice) -> None:
                 say(left)
 
 
-def _lines_frame(encoder: Encoder, side: PlacedWord, sentence: str, sources: list[str]) -> pd.DataFrame:
-    encoding = side.sentence
-    heads = {str(head): head for head in encoder.all_heads}
-    parts = []
-    for source in sources:
-        which, _, layer = source.partition(" of L")  # "average of L3", "rollout", or a head's name
-        head = heads.get(source) or Head(int(layer or encoder.n_layers - 1), 0)
-        row = one_map(encoder, encoding, which, head)[list(side.positions)].mean(0)
+def _lines_frame(
+    encoder: Encoder, side: PlacedWord, sentence: str, sources: Mapping[str, tuple[str, Head]]
+) -> pd.DataFrame:
+    encoding, parts = side.sentence, []
+    for source, which in sources.items():
+        row = one_map(encoder, encoding, *which)[list(side.positions)].mean(0)
         parts.append(strip_frame(encoding, row, side.word, sentence).assign(source=source))
     return pd.concat(parts, ignore_index=True)
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.explore.all_heads.attributions import show_attributions
-from pages.explore.all_heads.maps_and_lines import SEGMENTS, segments, show_card, show_grid, show_lines
+from pages.explore.all_heads.maps_and_lines import segments, show_card, show_grid, show_lines
 from pages.explore.all_heads.passport import show_passport
 from selfattn.dashboard.figures import show_links, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
@@ -14,8 +14,9 @@ choice = this_page().choice
 
 with this_page().beside:
     note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."
-    name = segmented("Sentence", ["A", "B", SEGMENTS], default="A", key="sentence", help=note)
-side = segments(choice) if name == SEGMENTS else dict(choice.pair.sides)[name]
+    texts = {"A": "A", "B": "B", "both": "A and B as one text"}
+    name = segmented("Sentence", texts, key="sentence", help=note)
+side = segments(choice) if name == "both" else dict(choice.pair.sides)[name]
 
 maps, lines, attributions = st.tabs(["Maps", "Lines from the word", "Attributions"], key="tab", bind="query-params")
 if maps.open:

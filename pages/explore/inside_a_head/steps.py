@@ -10,6 +10,7 @@ from selfattn import numbers
 from selfattn.analysis.steps import HeadSteps, Step, dot_product, head_steps
 from selfattn.captions import steps as captions
 from selfattn.charts.bars import Row, bars, rows_frame, vector_strip
+from selfattn.dashboard import session
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
 from selfattn.dashboard.link import say_what_is_missing
@@ -113,18 +114,17 @@ def show_steps(sides: Sequence[Side]) -> None:
 
 def pick_step(names: list[str]) -> str:
     """The rail: all steps in order, one chosen, and a button to either side of it."""
-    if st.session_state.get("step", names[0]) not in names:  # another encoder has no such step
-        st.session_state.step = names[0]
+    session.STEP.keep_within(names, names[0])  # another encoder may have no such step
     with st.container(horizontal=True, gap="small"):
-        name = segmented("Step", names, default=names[0], key="step", label_visibility="collapsed", wrap=True)
+        name = segmented("Step", names, key=session.STEP, label_visibility="collapsed", wrap=True)
         for icon, to in (("arrow_back", names.index(name) - 1), ("arrow_forward", names.index(name) + 1)):
             there = names[to] if 0 <= to < len(names) else ""
             st.button(
                 "", icon=f":material/{icon}:", help=f"Go to: {there}" if there else None, disabled=not there,
-                key=icon, on_click=st.session_state.update, kwargs={"step": there},
+                key=icon, on_click=session.STEP.set, args=(there,),
             )  # fmt: skip
     say_what_is_missing(
-        "step", names, name, lambda asked: f"The link asks for the step {asked!r}, which this head hasn't got."
+        session.STEP, names, name, lambda asked: f"The link asks for the step {asked!r}, which this head hasn't got."
     )
     return name
 
@@ -202,9 +202,10 @@ def show_dot_product(sides: Sequence[Side]) -> None:
         with place:
             st.markdown(f"**One score, term by term, in {side.name}** &nbsp; $q \\cdot k = \\sum_d q_d\\,k_d$")
             name, largest = f"with_{side.name.lower()}", int(side.row("scores").argmax())
-            if st.session_state.get(name) == st.session_state.get(f"largest of {name}"):  # nobody has chosen another
+            before = session.LARGEST.of(name)
+            if st.session_state.get(name) == before.get():  # nobody has chosen another
                 st.session_state[name] = largest
-            st.session_state[f"largest of {name}"] = largest
+            before.set(largest)
             label = f"{side.name}: the query of the word with the key of"
             key = _pick_token(label, range(len(tokens)), tokens, name, largest)
             terms = dot_product(trace, side.position, key)

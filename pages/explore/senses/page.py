@@ -7,6 +7,7 @@ from pages.explore.senses import tables_and_reports as view
 from selfattn.captions import senses as captions
 from selfattn.charts.curves import layers_curve
 from selfattn.charts.ranks import words_chart
+from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
@@ -20,15 +21,15 @@ say(
     "senses, and does attention add anything to what a plain average would give?"
 )
 with this_page().beside:
-    source = segmented("Sentences", view.SOURCES, default=view.LABELLED, key="source")
+    source = segmented("Sentences", view.SOURCES, key="source")
 
-if source == view.SCAN:
+if source == "scan":
     view.show_scan(head)
     st.stop()
-frame, key = (view.labelled(), "labelled") if source == view.LABELLED else (view.pick_table() or st.stop())
+frame, key = (view.labelled(), "labelled") if source == "labelled" else (view.pick_table() or st.stop())
 when, top, early = st.container(), st.empty(), st.empty()
 kept = {
-    name: stored_report(name, encoder, frame, key) if source == view.LABELLED else None
+    name: stored_report(name, encoder, frame, key) if source == "labelled" else None
     for name in ("separation", "swaps", "leading_heads")
 }
 drawn = False
@@ -44,7 +45,7 @@ try:
             word, over_all, in_one = swaps.pick_word(frame)
             together, one_sentence = side_by_side()
             limit = st.container()
-        seen = st.session_state.get("swapped") == (encoder_key(encoder), key)
+        seen = session.SWAPPED.get() == (encoder_key(encoder), key)
         if not kept["separation"] and frame["word"].nunique() > 1 and not seen:
             with early.container():
                 view.show_one_word(encoder, frame, key, word)
@@ -83,11 +84,11 @@ with in_heads:
         "with all weights equal, and the word's own value. L0 H10 is head 10 of layer 0: layers and heads count from 0. "
         "A click chooses a head.",
     )
-    maps = list(view.MAPS)
-    measure = segmented("Map", maps, default=maps[0], key="sense_map", label_visibility="collapsed")
+    column = segmented("Map", view.MAPS, key="sense_map", label_visibility="collapsed")
     if encoder.patchable:
         reading = captions.heads(report, head)
-        view.show_map(named_heads(report.heads), *view.MAPS[measure], head, reading, measure)
+        kind = "signed" if column == "adds" else "weights"
+        view.show_map(named_heads(report.heads), column, kind, head, reading, view.MAPS[column])
         say(captions.chance(report))
     else:
         st.info("Heads can be compared only where what they hand over can be read.")

@@ -11,6 +11,7 @@ from selfattn.captions import senses as captions
 from selfattn.captions.vectors import OF_SWAPS, noise_floor
 from selfattn.charts.bars import bar_list
 from selfattn.charts.curves import lines
+from selfattn.dashboard import session
 from selfattn.dashboard.cache import encoder_key
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
 from selfattn.encoders.capture import Head
@@ -80,7 +81,7 @@ def show(
         with in_one:
             _show_word(encoder, report, word, head)
     if stored is None:
-        st.session_state.swapped = (encoder_key(encoder), key)
+        session.SWAPPED.set((encoder_key(encoder), key))
     st.caption(LIMIT)
     return report
 

@@ -13,11 +13,12 @@ import streamlit as st
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import OF_MEANS, noise_floor
 from selfattn.charts.head_map import head_map
+from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.download import file_button
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, show_links, this_page
 from selfattn.dashboard.permissions import allowed_scan_folder
-from selfattn.dashboard.pickers import segmented
+from selfattn.dashboard.pickers import open_sentences, segmented
 from selfattn.dashboard.stored_report import labelled
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
@@ -33,30 +34,30 @@ from selfattn.senses.word_vectors import WordVectors, word_vectors
 from selfattn.settings import Settings
 
 T = TypeVar("T")
-LABELLED, TABLE, SCAN = SOURCES = ("the labelled set", "your own table", "a finished scan")
-# What the map can show: the column, and the colour scale it goes with.
+SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}
+# What the maps can show, by its column.
 MAPS = {
-    "attention adds": ("adds", "signed"),
-    "the head": ("accuracy", "weights"),
-    "equal weights": ("uniform", "weights"),
-    "own value": ("own_value", "weights"),
-    "random": ("floor", "weights"),
+    "adds": "attention adds",
+    "accuracy": "the head",
+    "uniform": "equal weights",
+    "own_value": "own value",
+    "floor": "random",
 }
-EFFECTS = {"difference": "gap", "different senses": "different", "same sense": "same"}
+EFFECTS = {"gap": "difference", "different": "different senses", "same": "same sense"}
 
 
 def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[Progress], T]) -> T:
     """make's result from the cache, or made now with a progress bar and a button that stops it."""
     asked = (encoder_key(encoder), key)
-    if st.session_state.get("stopped") == asked:
+    if session.STOPPED.get() == asked:
         st.text("Stopped.")
-        st.button("Run it again", on_click=lambda: st.session_state.pop("stopped", None))
+        st.button("Run it again", key="run again", on_click=session.STOPPED.set, args=(None,))
         st.stop()
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
         bar = st.progress(0.0, title)
         # A click starts the script anew, and the old run ends at its next sign of progress.
-        st.button("Stop", key=f"stop {key}", on_click=lambda: st.session_state.update(stopped=asked))
+        st.button("Stop", key=f"stop {key}", on_click=session.STOPPED.set, args=(asked,))
 
     def made(progress: Progress) -> T | _OfNoUse:
         def show(done: int, total: int) -> None:
@@ -123,9 +124,10 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     upload = st.file_uploader("Table", type=["csv", "parquet"], key="table")
     if upload is None:
         return None
-    read = st.session_state.get("table_read")
+    read = session.TABLE_READ.get()
     if read is None or read[0] != upload.file_id:  # not anew at each click
-        read = st.session_state.table_read = (upload.file_id, *_read_once(upload))
+        read = upload.file_id, *_read_once(upload)
+        session.TABLE_READ.set(read)
     _, frame, broken, digest = read
     if frame is None:
         show_error(broken)
@@ -215,7 +217,7 @@ def _open(found: pd.DataFrame, index: Hashable) -> None:
     others = found[found.index != index]
     second = others[others["sense"] != row["sense"]]["sentence"].iloc[0]
     control = others[others["sense"] == row["sense"]]["sentence"].iloc[0]
-    st.session_state.update(example=None, a=row["sentence"], b=second, c=control, word=row["word"])
+    open_sentences(None, row["sentence"], second, control, row["word"], chosen=True)
     say(f"A: {row['sentence']}\nB: {second}")
     with st.container(horizontal=True):
         show_links("main", "head")
@@ -231,8 +233,7 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Hea
         "Removing each head, sentence",
         lambda progress: removal(encoder, frame, progress=progress),
     )
-    kind = segmented("Effect", list(EFFECTS), default="difference", key="effects", label_visibility="collapsed")
-    column = EFFECTS[kind]
+    column = segmented("Effect", EFFECTS, key="effects", label_visibility="collapsed")
     shown, noise = noise_floor(report.heads, column, encoder.dtype, OF_MEANS)
     table = named_heads(shown)
     reading = f"{captions.removal(replace(report, heads=shown), column)} {noise}".strip()
@@ -274,7 +275,7 @@ def show_scan(head: Head) -> None:
         return
     if str(head) not in set(table["name"]):
         head = scan.measured[0]
-    measure = segmented("Mean of", ["special_share", "entropy", "top_weight"], default="special_share", key="scan_map")
+    measure = segmented("Mean of", ["special_share", "entropy", "top_weight"], key="scan_map")
     most = table.loc[table[measure].idxmax()]
     reading = f"Largest mean {measure.replace('_', ' ')}: {most['name']} ({most[measure]:.2f}), over {scan.n_rows:,} occurrences."
     show_map(table, measure, "weights", head, reading, measure.replace("_", " "))
@@ -289,8 +290,9 @@ def _scan_once(folder: Path) -> tuple[Scan, pd.DataFrame]:
         changed = [(folder / name).stat().st_mtime_ns for name in ("scan.json", "parts")]
     except (OSError, ValueError):
         changed = []  # read_scan says what is wrong with it
-    kept = st.session_state.get("scan_read")
+    kept = session.SCAN_READ.get()
     if not changed or kept is None or kept[0] != (folder, changed):
         scan = read_scan(folder)
-        kept = st.session_state.scan_read = ((folder, changed), scan, scan.heads())
+        kept = (folder, changed), scan, scan.heads()
+        session.SCAN_READ.set(kept)
     return kept[1:]

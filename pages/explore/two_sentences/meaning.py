@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from pages.explore.two_sentences.swaps import ONE
 from selfattn import numbers
 from selfattn.captions import answer
 from selfattn.dashboard.cache import cached
@@ -14,7 +13,7 @@ from selfattn.senses.nearest_sentences import labelled_vectors, nearest_before_a
 NEAREST = 3
 
 
-def show_meaning(choice: Choice) -> None:
+def show_meaning(choice: Choice, one: bool) -> None:
     """The three labelled sentences nearest to A's word in each state, and of which senses they are, for who asks."""
     encoder, pair, word = choice.encoder, choice.pair, choice.pair.word
     asked = st.expander("The sentences with the nearest vectors", key="meaning", on_change="rerun")
@@ -25,7 +24,6 @@ def show_meaning(choice: Choice) -> None:
         with asked:
             say(answer.no_sentences(word))
         return
-    one = encoder.patchable and st.session_state.get("swap") == ONE
     heads = (choice.head,) if one else tuple(encoder.all_heads)
     vectors = cached(encoder, ("labelled", word.casefold()), lambda _: labelled_vectors(encoder, known), costly=True)
     stages = cached(

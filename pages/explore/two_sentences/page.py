@@ -24,9 +24,9 @@ choice, words = page.choice, view.strip(page.choice)
 shown: list[view.Figures] = []
 view.offer_figure(choice, words, shown)
 with heads:
-    show_leading_head(choice, words)
+    swapped = show_leading_head(choice, words)
 with curve:
-    show_meaning(choice)
+    show_meaning(choice, one=swapped == "head")
 show_steps(choice)
 shown.append(view.show_maps(choice))
 st.markdown("\n".join(("**Six views to open**", *LINKS)))

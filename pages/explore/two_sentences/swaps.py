@@ -29,7 +29,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.frames import heads_frame
 from selfattn.words import shared_words
 
-AS_IT_IS, ONE, ALL = "As it is", "Swap this head", "Swap all heads"
+SWAPS = {"none": "As it is", "head": "Swap this head", "all": "Swap all heads"}
 MAPS = ("swap", "control", "removal")
 NO_WAY = 1e-6  # a shorter way than this is none, and no share of it is known
 HELP = (
@@ -38,10 +38,11 @@ HELP = (
 )
 
 
-def show_leading_head(choice: Choice, frame: list[dict]) -> None:
+def show_leading_head(choice: Choice, frame: list[dict]) -> str:
     """The shown head's words (words_and_maps.strip) and, where heads can be swapped, what its swap does, the map and the limit.
 
-    Where the map takes long the words stand first, and once it is there the page runs again with the head that leads.
+    Where the map takes long the words stand first, and once it is there the page runs again with the head that leads. What
+    comes back is what is swapped, one of SWAPS.
     """
     encoder, pair, head = choice.encoder, choice.pair, choice.head
     every, title = None, f"What head {head.head} of layer {head.layer} attends to"
@@ -61,15 +62,16 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> None:
         st.rerun()
     if isinstance(every, str):
         say(every)
-        return
+        return "none"
     say(answer.head_effect(head, own, pair.word, answer.receivers(frame), leading, best, pair.sense))
     with st.container():
-        _show_swap(choice, own)
+        swapped = _show_swap(choice, own)
     _show_map(choice, every)
     with st.container(horizontal=True, vertical_alignment="center"):
         n, leader = leader_over_sentences(encoder, pair.word, every)
         say(answer.limit(pair.word, head, n, leader))
         show_links("senses")
+    return swapped
 
 
 def _every(encoder: Encoder, pair: Pair) -> PairSwaps | str:
@@ -105,13 +107,13 @@ def _choose_word(pair: Pair, rows: list[dict], picked: dict[str, Any]) -> None:
     choose_word(both[text.casefold()], number, picked["sentence"])
 
 
-def _show_swap(choice: Choice, own: Swap) -> None:
+def _show_swap(choice: Choice, own: Swap) -> str:
     pair, encoder = choice.pair, choice.encoder
-    what = segmented("Swap", [AS_IT_IS, ONE, ALL], default=AS_IT_IS, key="swap", label_visibility="collapsed")
+    what = segmented("Swap", SWAPS, key="swap", label_visibility="collapsed")
     swap, reading = Swap(0.0), f'Nothing is swapped: "{pair.word}" stands where A puts it.'
-    if what == ONE:
+    if what == "head":
         swap, reading = own, "The mean of both directions: A's word with B's output, B's with A's."
-    elif what == ALL:
+    elif what == "all":
         found = shares_of(encoder, pair, (tuple(encoder.all_heads),))
         swap = _swap(pair, found, 0)
         same_token = pair.first.word.text.casefold() == pair.second.word.text.casefold()
@@ -120,12 +122,13 @@ def _show_swap(choice: Choice, own: Swap) -> None:
     control = float("nan") if swap.control is None else swap.control
     chart = way(pair.word, swap.share, current_theme(), control)
     name = f'the way of "{pair.word}" from A to B'
-    show_chart(chart, reading, one_head=what == ONE, visible=what != AS_IT_IS, name=name)
+    show_chart(chart, reading, one_head=what == "head", visible=what != "none", name=name)
+    return what
 
 
 def _show_map(choice: Choice, every: PairSwaps) -> None:
     encoder, pair, name, theme = choice.encoder, choice.pair, str(choice.head), current_theme()
-    measure = segmented("Map of all heads", list(MAPS), default="swap", key="map")
+    measure = segmented("Map of all heads", MAPS, key="map")
 
     def make(_: object) -> tuple[Spec, pd.DataFrame, str]:
         frame, column, title, reading = (_removal if measure == "removal" else _swaps)(choice, every, measure)

@@ -20,7 +20,8 @@ from selfattn.dashboard.pickers import MapOptions, binning, pick_map_options, se
 from selfattn.frames import against_frame, strip_rows, weights_frame
 
 PLAIN = "weights", "weight", "weight"  # a map's kind, its legend, and what its numbers are called
-SCRATCH, OWN, DIFFERENCE, AGAINST = "from scratch", "model's own", "difference", "A against B"
+SHOWN_ONLY = {"own": "model's own", "against": "A against B"}
+SOURCES = {"scratch": "from scratch", "own": "model's own", "difference": "difference", "against": "A against B"}
 
 Figures = tuple[Iterable[Spec], Callable[[], pd.DataFrame]]  # maps, and the numbers behind them
 
@@ -39,12 +40,12 @@ def show_maps(choice: Choice) -> Figures:
     st.markdown(
         "**4  The whole head, side by side**", help="Row: the token that attends. Column: the token it attends to."
     )
-    sources = [SCRATCH, OWN, DIFFERENCE, AGAINST] if choice.encoder.recomputable else [OWN, AGAINST]
+    sources = SOURCES if choice.encoder.recomputable else SHOWN_ONLY
     controls = st.container(horizontal=True, vertical_alignment="center")
     with controls:
-        source = segmented("Whose weights", sources, default=sources[0], key="view", label_visibility="collapsed")
+        source = segmented("Whose weights", sources, key="view", label_visibility="collapsed")
     options = pick_map_options(controls)
-    if source == AGAINST:
+    if source == "against":
         return _show_against(choice, not options.special)
     return _show_both(choice, source, options)
 
@@ -54,19 +55,19 @@ def _show_both(choice: Choice, source: str, options: MapOptions) -> Figures:
     encoder, head, sides = choice.encoder, choice.head, choice.pair.sides
     views = {}
     for (name, side), place in zip(sides, places := side_by_side(key="maps")):
-        own = None if source == SCRATCH else side.sentence.own_weights(*head)
-        weights, other = (own, None) if source == OWN else (cached_weights(encoder, side.sentence.text, *head), own)
+        own = None if source == "scratch" else side.sentence.own_weights(*head)
+        weights, other = (own, None) if source == "own" else (cached_weights(encoder, side.sentence.text, *head), own)
         with place:
             views[name] = zoomed(whole(weights, side.sentence, options, other), name)
-    signed = source == DIFFERENCE
+    signed = source == "difference"
     kind, legend, what = ("signed", "from scratch minus own", "difference to the model's own") if signed else PLAIN
     positions = {name: side.positions for name, side in sides}
     charts = maps_of_two(views, positions, current_theme(), name=str(head), kind=kind, legend=legend)
     for (name, chart), view, place in zip(charts.items(), views.values(), places):
         with place:
             reading = captions.largest_cell(view.matrix.numpy(), view.labels, what) + binning(view)
-            title = f"what each word attends to in {name}" + ("" if source == SCRATCH else f", {source}")
-            visible = source != SCRATCH or view.step > 1
+            title = f"what each word attends to in {name}" + ("" if source == "scratch" else f", {SOURCES[source]}")
+            visible = source != "scratch" or view.step > 1
             table = partial(weights_frame, view.matrix, view.labels)
             sent = followed(chart, reading)
             show_chart(chart, reading, sent=sent, visible=visible, name=title, sentence=name, table=table)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from selfattn.charts.curves import lines
-from selfattn.dashboard import teaching
+from selfattn.dashboard import session, teaching
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import mean_forgets, recurrence, timing, worked_example
@@ -23,13 +23,13 @@ def show_costs() -> None:
         )
         teaching.figure("Multiplications in one layer, d = 512", chart, caption, 470)
         with teaching.panel("Timed on this machine, just now", 470):
-            if st.button("Time it"):
+            if st.button("Time it", key="recurrence.time"):
                 device = current_encoder().device
-                st.session_state["recurrence.race"] = (device, timing.race(repeats=5, device=device))
-            if "recurrence.race" not in st.session_state:
+                session.RACE.set((device, timing.race(repeats=5, device=device)))
+            if session.RACE.get() is None:
                 st.text("One matrix product against a loop over the words; 10, 100 and 1,000 words.")
             else:
-                device, race = st.session_state["recurrence.race"]
+                device, race = session.RACE.get()
                 table = race.pivot(index="way", columns="words", values="milliseconds")
                 shown = table.rename(columns=lambda words: f"{words:,} words, ms").round(3)
                 st.dataframe(shown.assign(**{"100 against 10": (table[100] / table[10]).round(1)}))

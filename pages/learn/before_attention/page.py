@@ -5,9 +5,10 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import heading
 from selfattn.dashboard.pickers import segmented
 
-PARTS = {"One word, one vector": one_word, "Recurrence": recurrence}  # app.py sends their old addresses here
+PARTS = {"word": one_word, "recurrence": recurrence}  # app.py sends their old addresses here
 
 heading("Before attention")
-part = PARTS[segmented("Part", list(PARTS), default="One word, one vector", key="part", label_visibility="collapsed")]
+labels = {"word": "One word, one vector", "recurrence": "Recurrence"}
+part = PARTS[segmented("Part", labels, key="part", label_visibility="collapsed")]
 part.show()
 teaching.take(part.TAKE)

@@ -9,7 +9,7 @@ from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import recurrence
 from selfattn.words import split_words
 
-EXAMPLES = {"cat … ran": (recurrence.LONG_SENTENCE, "cat", "ran"), "bank … it": (recurrence.SENTENCE, "bank", "it")}
+EXAMPLES = (recurrence.LONG_SENTENCE, "cat", "ran"), (recurrence.SENTENCE, "bank", "it")
 SENTENCE, GAIN, GATE, ASKING = "recurrence.sentence", "recurrence.gain", "recurrence.gate", "recurrence.asking"
 START, STOP = "recurrence.start", "recurrence.stop"
 TAKE = (
@@ -21,10 +21,11 @@ NAMES = {"plain": "plain recurrence", "gated": "gated recurrence", "attention": 
 def choose() -> tuple[tuple[str, ...], int, int]:
     """The sentence and the two words, counted from 1."""
     with st.container(horizontal=True):
-        for name, example in EXAMPLES.items():
-            st.button(name, on_click=_use, args=example)
+        for example in EXAMPLES:
+            _, first, second = example
+            st.button(f"{first} … {second}", key=f"recurrence.{first}", on_click=_use, args=example)
     if SENTENCE not in st.session_state:
-        _use(*EXAMPLES["cat … ran"])
+        _use(*EXAMPLES[0])
     words = recurrence.words_of(st.text_input("Sentence", key=SENTENCE, max_chars=500))
     places = range(1, len(words) + 1)
     for key, place in ((START, min(2, len(words) - 1)), (STOP, min(7, len(words)))):

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.learn.from_scratch import class_materials
 from pages.learn.from_scratch.stops import FIRST, STEPS, STOPS
 from selfattn.captions.terms import TERMS
-from selfattn.dashboard import teaching
+from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import current_theme, heading
 
 SLUGS = list(STOPS)
@@ -48,7 +48,7 @@ def show_diagram(here: str) -> None:
 
 here = current()
 place, last = SLUGS.index(here), len(SLUGS) - 1
-st.session_state["choice of stop"] = here
+session.STOP.set(here)
 with st.container(horizontal=True, vertical_alignment="bottom", width=teaching.TEXT_WIDTH):
     before, after = SLUGS[max(place - 1, 0)], SLUGS[min(place + 1, last)]
     st.button("Previous", icon=":material/arrow_back:", on_click=go, args=(before,), disabled=not place)
@@ -56,8 +56,8 @@ with st.container(horizontal=True, vertical_alignment="bottom", width=teaching.T
         "Stop",
         SLUGS,
         format_func=label,
-        key="choice of stop",
-        on_change=lambda: go(st.session_state["choice of stop"]),
+        key=session.STOP,
+        on_change=lambda: go(session.STOP.get()),
         label_visibility="collapsed",
     )
     st.button("Next", icon=":material/arrow_forward:", on_click=go, args=(after,), disabled=place == last)

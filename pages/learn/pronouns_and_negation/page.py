@@ -6,7 +6,7 @@ from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import heading
 from selfattn.dashboard.pickers import segmented
 
-VIEWS = {"Pronouns": pronouns, "Negation": negation, "Many heads": many_heads}
+VIEWS = {"pronouns": pronouns, "negation": negation, "heads": many_heads}
 
 heading("Pronouns and negation")
 teaching.prose(
@@ -16,7 +16,8 @@ teaching.prose(
 teaching.explain("encoder", "token", "weight", "head", "layer")
 encoder = current_encoder()
 show_encoder(encoder)
-view = segmented("View", list(VIEWS), default="Pronouns", key="view", label_visibility="collapsed")
+labels = {"pronouns": "Pronouns", "negation": "Negation", "heads": "Many heads"}
+view = segmented("View", labels, key="view", label_visibility="collapsed")
 VIEWS[view].show(encoder)
 teaching.take(
     "A head that attends where we expect is a hint. Ask how often, beside luck and distance, on sentences it wasn't chosen on."

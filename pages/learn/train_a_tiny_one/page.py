@@ -5,12 +5,11 @@ import time
 import streamlit as st
 
 from pages.learn.train_a_tiny_one.results import show_result, show_states, show_untrained
-from selfattn.dashboard import teaching
+from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import heading
 from selfattn.lessons import tiny_model
 from selfattn.lessons.tiny_model import EpochState, Settings
 
-RUN = "tiny.run"  # the settings and states of the last training
 PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42, "tiny.random": False}
 
 
@@ -29,11 +28,11 @@ def choose() -> Settings:
 
 def train(settings: Settings) -> None:
     """Train with everything in sight. Stop reruns the page, which ends this loop; what was reached is kept."""
-    st.button("Stop", icon=":material/stop:")
+    st.button("Stop", key="tiny.stop", icon=":material/stop:")
     bar, picture = st.progress(0.0, text="Before training"), st.empty()
     states: list[EpochState] = []
     began = time.monotonic()
-    st.session_state[RUN] = (settings, states)
+    session.TRAINED.set((settings, states))
     for state in tiny_model.train(settings):
         states.append(state)
         left = (time.monotonic() - began) / max(state.epoch, 1) * (settings.epochs - state.epoch)
@@ -56,12 +55,12 @@ count = tiny_model.TinyModel(settings.width).n_parameters
 teaching.prose(
     f"**{count:,} numbers** to learn, {settings.n_samples:,} sentences, some 2 in 100 *yes*: watch the recall, how many it finds."
 )
-if st.button("Train", icon=":material/play_arrow:"):
+if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
     train(settings)
-if RUN not in st.session_state:
+used, states = session.TRAINED.get()
+if used is None:
     show_untrained(settings)
-elif st.session_state[RUN][1]:
-    used, states = st.session_state[RUN]
+elif states:
     if used != settings:
         st.info("What follows belongs to the settings of the last training. Train again to use the new ones.")
     show_result(used, states)

@@ -21,19 +21,22 @@ REASON = (
 )
 TAKE = "A mask adds −∞ before softmax. Under a causal one *bank* cannot see *river*, which comes later; an encoder has none."
 LINES = dict(zip(("added", "scores", "weights", "divided"), exercises.REPAIRS))  # of the four ways, in their order
-BANK = "bank of the river"
-HAND_MADE = {"the first hand-made sentence": twelve_tokens, "the second hand-made sentence": annotated_heatmap}
-REAL = "my own sentence, a real head"
+HAND_MADE = {"first": twelve_tokens, "second": annotated_heatmap}
+SOURCES = {
+    "bank": "bank of the river",
+    "first": "the first hand-made sentence",
+    "second": "the second hand-made sentence",
+    "real": "my own sentence, a real head",
+}
 
 
 def show(picture, numbers) -> None:
     with numbers:
-        names = [BANK, *HAND_MADE, REAL]
-        source = st.radio("Take the queries and keys of", names, key="causal-mask.source")
-        if source == REAL:
+        source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
+        if source == "real":
             _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
             trace, tokens, special = encoding.trace(*head), encoding.tokens, encoding.special
-        elif source == BANK:
+        elif source == "bank":
             trace, tokens, special = bank.compute().trace, bank.WORDS["river"], (False,)
         else:
             trace, tokens, special = HAND_MADE[source].compute(causal=False), twelve_tokens.TOKENS, (False,)

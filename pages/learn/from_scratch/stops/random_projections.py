@@ -21,15 +21,14 @@ QUESTION = "The embedding has 3 numbers, and a query shall have 2. What shape ha
 OPTIONS = ("3 × 2: three rows, two columns", "2 × 2", "5 × 3, for five words")
 REASON = "Each of the 3 numbers needs a row of the matrix, and each of the 2 that come out a column."
 TAKE = "Q = X W_Q, K = X W_K, V = X W_V: one embedding, three roles, three matrices. Only the matrices are learned."
-BANK, RASCHKA = "bank", "Raschka's six words"
 ROLES = {"query": "W_Q", "key": "W_K", "value": "W_V"}
 ROW = 1  # the word whose numbers are spelled out
 
 
 def show(picture, numbers) -> None:
     with numbers, teaching.messages():
-        which = teaching.example("projections", (BANK, RASCHKA))
-        if which == BANK:
+        which = teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"})
+        if which == "bank":
             words = bank.WORDS["river"]
             published = {word.lower(): bank.EMBEDDINGS[word.lower()] for word in words}
             made = bank.compute("river", teaching.vectors("projections", published, 110))

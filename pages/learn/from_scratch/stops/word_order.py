@@ -24,7 +24,8 @@ MOST = 8
 def show(picture, numbers) -> None:
     published = {"order.words": " ".join(word_order.SENTENCE)}
     with numbers:
-        st.session_state.setdefault("order.words", published["order.words"])
+        for key, value in published.items():
+            st.session_state.setdefault(key, value)
         words = st.text_input("Your words, two to eight", key="order.words").split()
         teaching.reset("order", published, "Reset the words")
         if not 2 <= len(words) <= MOST or len(set(words)) < len(words):

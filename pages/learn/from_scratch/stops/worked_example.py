@@ -20,15 +20,18 @@ QUESTION = (
 OPTIONS = ("about [−2, 2]", "about [−3, 3]", "[0, 0]")
 REASON = "0.63 × [−3, 3] = [−1.9, 1.9], and what is 0 adds nothing."
 TAKE = "Context = weights × values, added up. In another sentence other words answer, and the word takes home something else."
-IT = "it"
 
 
 def show(picture, numbers) -> None:
     with numbers, teaching.messages():
-        which = teaching.example("worked-example", ("bank of the river", "bank, loan", IT))
-        made = bank.compute("loan" if "loan" in which else "river").trace
-        asking, tokens = ("bank", bank.WORDS["loan" if "loan" in which else "river"]) if which != IT else (IT, TOKENS)
-        query, keys, values = (QUERY, KEYS, VALUES) if which == IT else (made.query[bank.BANK], made.key, made.value)
+        named = {"river": "bank of the river", "loan": "bank, loan", "it": "it"}
+        which = teaching.example("worked-example", named)
+        if which == "it":
+            asking, tokens, query, keys, values = "it", TOKENS, QUERY, KEYS, VALUES
+        else:
+            made = bank.compute(which).trace
+            asking, tokens = "bank", bank.WORDS[which]
+            query, keys, values = made.query[bank.BANK], made.key, made.value
         numbered = [f"“{token}”" if tokens.count(token) == 1 else f"“{token}” {n}" for n, token in enumerate(tokens, 1)]
         published = {f"query of “{asking}”": query}
         published |= {f"key of {token}": key for token, key in zip(numbered, keys)}
@@ -50,7 +53,7 @@ def show(picture, numbers) -> None:
             charts, caption, kernel_code("scores", "scaled", "exponentials", "total", "weights", "context", trace=trace)
         )
         st.text(f"{terms}  =  {vector(trace.context[0], 2)}", width="stretch")
-        if which == IT:
+        if which == "it":
             teaching.prose(
                 "The source prints queries, keys and results, but not the values; those are ours and land on its context."
             )

@@ -1,0 +1,95 @@
+"""The keys of a visitor's session: what each is called, what it is at first, what it means. No other file spells one out.
+
+A key that a widget binds to the address keeps its name. Not here: a widget that only its own lines know ("scaling.n").
+"""
+
+from collections.abc import Collection
+from types import MappingProxyType
+from typing import Any
+
+import streamlit as st
+
+
+class Key(str):
+    """A key of the session by its name; `{}` in it stands for what there is one of for each."""
+
+    __slots__ = ("first", "meaning")
+
+    def __new__(cls, name: str, meaning: str = "", first: Any = None) -> "Key":
+        """first: the value as long as nobody has set one."""
+        key = super().__new__(cls, name)
+        key.meaning, key.first = meaning, first
+        return key
+
+    def of(self, part: str) -> "Key":
+        """The key of one of those that this one stands for."""
+        return Key(self.format(part), self.meaning, self.first)
+
+    def get(self) -> Any:
+        """Its value in this visitor's session."""
+        return st.session_state.get(self, self.first)
+
+    def set(self, value: Any) -> None:
+        """Set it; a widget's before the widget is drawn, or in a callback."""
+        st.session_state[self] = value
+
+    def keep_within(self, options: Collection[Any], default: Any) -> None:
+        """Call before a widget: a value that isn't among its options any more gives way to the default."""
+        if st.session_state.get(self, default) not in options:
+            self.set(default)
+
+
+# The choice, which every view of two sentences shares; in the address.
+A = Key("a", "sentence A, and the sentence of the views of one")
+B = Key("b", "sentence B")
+C = Key("c", "the control sentence; empty: none")
+EXAMPLE = Key("example", "the example that the sentences come from; None: they are the visitor's own")
+WORD = Key("word", "the chosen word, as A spells it")
+AT = {"A": Key("at_a", "which of the word's places in A, from 1"), "B": Key("at_b", "the same in B")}
+HEAD = Key("head", 'the chosen head, "L0 H10"')
+CHOICE = (EXAMPLE, A, B, C, WORD, *AT.values(), HEAD)
+MODEL = Key("model", "the encoder, one of those offered or `another ...`")
+SECOND = Key("second", "the second encoder of Two encoders, likewise")
+SECOND_HEAD = Key("head2", "its head, where heads have no counterparts")
+
+# How the choice came about.
+WORD_CHOSEN = Key("word_chosen", "whether the word was chosen: else it follows the example", False)
+CONTROL_TYPED = Key(
+    "typed", "the control as it was typed, and A then: another A leaves it, and is asked about", ("", "")
+)
+LEADING = Key("leading", "the head that leads in the pair: shown until another is chosen")
+RANKED = Key("ranked", "the encoder and the pair whose heads were ranked last: at hand, however long it took")
+CLICKS = Key("choices", "how often the charts were made anew because they held a click that isn't shown", 0)
+
+# The address.
+LINK = Key("link", "what the address held when the session began, less what was had or given up", MappingProxyType({}))
+INSTEAD = Key("instead", "by key of the link: what was shown in its place")
+DEFAULT_OF = Key("default of {}", "a bound widget's default in the run before")
+PAGE = Key("page", "the title of the page whose pickers were drawn last")
+AT_PAGE = Key("at_page", "the address of the page that was shown last")
+
+# The frame.
+RECORD = Key("page_record", "the record of this run of a page")
+BEGAN = Key("began", "when this run asked for its turn")
+MENU = Key("menu", "the pages of the menu, made once, and whether Masked words is in sight", (None, None))
+MASKED = Key("predicts words", "whether the encoder predicts masked words", False)
+
+# Pages and their parts.
+MEASURE = Key("measure", "All heads: by which measure the grid is coloured")
+STEP = Key("step", "Inside a head: the step on show")
+LARGEST = Key("largest of {}", "Inside a head: the token that was picked for the visitor, by the key of its picker")
+GAP = Key("gap", "Masked words: the number of the masked word")
+CHANGED = Key("changed", "Masked words: the number of the changed word; None: none")
+TARGET = Key("target", "Masked words: the number of the prediction that the heads are asked about")
+AGAIN = Key("{} again", "whether the stored reports of this name are computed here and now", False)
+STOPPED = Key("stopped", "Senses: the encoder and key of the report that was stopped")
+SWAPPED = Key("swapped", "Senses: the encoder and key whose swaps over all words were shown")
+TABLE_READ = Key("table_read", "Senses: the uploaded file's id, and what was read of it")
+SCAN_READ = Key("scan_read", "Senses: the scan's folder and when it changed, the scan, its heads' means")
+PROOF = Key("proof", "Models and proof: the encoder's key and the text, and their proof", (None, None))
+SUPPORT = Key("support", "Models and proof: whether the support table was asked for", False)
+STOP = Key("choice of stop", "From scratch: the stop that the picker shows")
+RACE = Key("recurrence.race", "Before attention: the device, and the times measured on it")
+TRAINED = Key("tiny.run", "Train a tiny one: the settings and the states of the last training", (None, ()))
+REVEALED = Key("{}.shown", "a lesson's stop: whether the answer is shown without a guess", False)
+PUBLISHED = Key("{}.published", "a lesson's stop: the published numbers that its fields were filled with")
