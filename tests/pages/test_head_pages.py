@@ -313,14 +313,6 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monke
     assert not any("labelled" in text for text in texts(at))
 
 
-def test_each_measure_colours_the_grid():
-    at = start(ALL)
-    for measure in (name for name in MEASURES if name != "entropy" and name not in SIMILARITY):
-        at.selectbox(key="measure").set_value(measure).run()
-        assert not at.exception
-        assert any(text.startswith(f"{measure[0].upper()}{measure[1:]}: most in") for text in texts(at)), measure
-
-
 @pytest.mark.parametrize("measure", SIMILARITY)
 def test_the_heads_that_carry_the_similarity_of_two_sentences(encoder, measure):
     at = start(ALL, measure=measure, head="L2 H3")
