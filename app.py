@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.address import one_entry_a_gesture, restore_address
-from selfattn.dashboard.first_view import check_first_view, show_first_view
+from selfattn.dashboard.browser_history import one_entry_a_gesture, restore_address
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
+from selfattn.dashboard.while_loading import check_stored_pictures, show_stored_pictures
 from selfattn.settings import Settings
 
 # File, title, address (None: the start), and what the frame draws above the page (pickers.pick_for).
@@ -66,7 +66,7 @@ def show() -> None:
     # What comes and goes has a place of its own, so that all else keeps its place: a field its focus, a chart its picture.
     news = st.container()
     with news:
-        stored = None if page.url_path else show_first_view()
+        stored = None if page.url_path else show_stored_pictures()
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
     from selfattn.dashboard.encoder_picker import predicts_words
@@ -86,7 +86,7 @@ def show() -> None:
                 stored.empty()
             page.run()
             if stored:
-                check_first_view(stored, this_page())
+                check_stored_pictures(stored, this_page())
         except OutOfMemory as error:  # wherever on the page it was asked for
             show_error(error)
         finally:

@@ -36,7 +36,8 @@ from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.pooling import load_pooling
 from selfattn.encoders.projections import ProjectionsUnknown, project
-from selfattn.frames import (
+from selfattn.senses import SwapReport
+from selfattn.tidy_tables import (
     context_columns,
     drift_frame,
     handed_over_frame,
@@ -47,7 +48,6 @@ from selfattn.frames import (
     strip_rows,
     swaps_frame,
 )
-from selfattn.senses import SwapReport
 from selfattn.words import shared_words
 
 
@@ -174,7 +174,7 @@ def swaps(
     """All heads: how far a word moves to the other sentence's when each one's output at it is swapped (1: it arrives).
 
     A click on a head opens what the word attends to in it, in both sentences (at first `chosen`, "L0 H10", or the leading head).
-    control: a sentence of the first's sense; what its outputs move is in the tooltips. Numbers: `frames.swaps_frame`.
+    control: a sentence of the first's sense; what its outputs move is in the tooltips. Numbers: `tidy_tables.swaps_frame`.
     What it doesn't say: one pair is a hint, over other pairs other heads lead; donors carry topic as well as sense; only the
     word's own position is swapped, so what other positions gathered for it counts to the head that fetched it.
     """
@@ -202,7 +202,7 @@ def handed_over(
 ) -> alt.TopLevelMixin:
     """The norm of weight x value, through W_O, of each word of a text for one word of it (Kobayashi et al. 2020).
 
-    Numbers: `frames.handed_over_frame`. What it doesn't say: what later layers make of it. Before W_O where the encoder's
+    Numbers: `tidy_tables.handed_over_frame`. What it doesn't say: what later layers make of it. Before W_O where the encoder's
     projections aren't known.
     """
     encoding = encoder.encode(text, pair)

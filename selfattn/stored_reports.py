@@ -25,12 +25,12 @@ from selfattn.examples import PAIRS, PRONOUNS, Pair, PronounSentence, labelled_s
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
 from selfattn.senses import (
-    Passports,
+    HeadProfiles,
     SeparationReport,
     SwapReport,
+    head_profiles,
     interchange,
     leading_heads,
-    passports,
     separation,
 )
 from selfattn.senses.word_vectors import Vectors, word_vectors
@@ -118,7 +118,7 @@ KINDS = {
     "separation": Kind(SeparationReport, 1, labelled_sentences, separation),
     "swaps": Kind(SwapReport, 1, labelled_sentences, swapped_heads),
     "leading_heads": Kind(LeadingHeads, 1, labelled_sentences, heads_together),
-    "passports": Kind(Passports, 1, labelled_sentences, passports),
+    "head_profiles": Kind(HeadProfiles, 1, labelled_sentences, head_profiles),
     "pairs": Kind(SwappedPairs, 1, lambda: PAIRS, swapped_pairs),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
     "halved_senses": Kind(HalvedSenses, 1, labelled_sentences, halved_senses),

@@ -44,8 +44,8 @@ def test_one_pairs_stored_swaps_equal_the_live_ones(encoder):
 
 @pytest.mark.slow
 def test_one_heads_stored_passport_equals_the_live_one(encoder):
-    frame = KINDS["passports"].reads()
-    found = stored("passports", encoder, frame).report
+    frame = KINDS["head_profiles"].reads()
+    found = stored("head_profiles", encoder, frame).report
     own = found.sentences.query("layer == 5 and head == 7")
     least = own["weight"].iloc[-1]
     for index, row in pd.concat([frame.loc[own["row"]], frame[frame["word"] == "file"]]).iterrows():

@@ -17,7 +17,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.masked_lm import MaskedHead, replace_word
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.frames import heads_frame
+from selfattn.tidy_tables import heads_frame
 from selfattn.words import character_spans
 
 TOP = 10

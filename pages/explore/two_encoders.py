@@ -11,7 +11,7 @@ from selfattn.dashboard.encoder_picker import pick_second_encoder
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side, this_page
 from selfattn.dashboard.pickers import head_slider
 from selfattn.dashboard.typed_text import encode_or_stop
-from selfattn.frames import heads_frame, weights_frame
+from selfattn.tidy_tables import heads_frame, weights_frame
 
 MAP = 270  # three of them side by side at 1440
 MINUS = "second minus first"

@@ -51,7 +51,7 @@ class Receiver(NamedTuple):
 
 
 def receivers(strip: Sequence[Mapping]) -> list[Receiver]:
-    """Each sentence's, from frames.strip_rows."""
+    """Each sentence's, from tidy_tables.strip_rows."""
     sentences: dict[str, list[Mapping]] = {}
     for row in strip:
         sentences.setdefault(row["sentence"], []).append(row)
@@ -161,7 +161,7 @@ def head_effect(
 
 
 def map_of_heads(frame: pd.DataFrame, measure: str, word: str) -> str:
-    """The map's largest share. frame: frames.heads_frame with `measure`, "share" or "control_share" (from the control)."""
+    """The map's largest share. frame: tidy_tables.heads_frame with `measure`, "share" or "control_share" (from the control)."""
     known = frame.dropna(subset=measure)
     if known.empty:
         return "The two vectors are the same: no head can move one."

@@ -17,7 +17,7 @@ CELLS = {"weight": numbers.weight, "difference": numbers.change, "difference to 
 def most_weight(rows: Iterable[Mapping], word: str, head: str = "", by: str = "sentence") -> str:
     """Which word gets most from the chosen one, in each sentence or whatever else `by` tells apart.
 
-    rows: text and weight, and where they are known special and chosen (the word itself), as in frames.strip_rows.
+    rows: text and weight, and where they are known special and chosen (the word itself), as in tidy_tables.strip_rows.
     """
     places: dict[str, list[Mapping]] = {}
     for row in rows:
@@ -29,7 +29,7 @@ def most_weight(rows: Iterable[Mapping], word: str, head: str = "", by: str = "s
 def handed_over(frame: pd.DataFrame) -> str:
     """The word that hands most to the chosen one: its weight, and how much of the head's output it makes.
 
-    frame: frames.handed_over_frame (text, weight, norm, share, special, chosen) of one sentence.
+    frame: tidy_tables.handed_over_frame (text, weight, norm, share, special, chosen) of one sentence.
     """
     first, *others = (row for _, row in frame.sort_values("norm", ascending=False, kind="stable").iterrows())
     part = "nearly all" if first["share"] >= NEARLY_ALL else numbers.share(first["share"])
@@ -102,7 +102,7 @@ def weight_difference(pair: SentenceComparison) -> str:
 
 
 def only_one_has(frame: pd.DataFrame, word: str) -> str:
-    """The words of frames.against_frame that stand in one sentence only, each with the weight it gets from the word."""
+    """The words of tidy_tables.against_frame that stand in one sentence only, each with the weight it gets from the word."""
     parts = []
     for name, side in (("A", "a"), ("B", "b")):
         rows = frame[frame["only"] == name].sort_values(side, ascending=False)
@@ -129,7 +129,7 @@ def measure_by_head(frame: pd.DataFrame, measure: str, unit: str, chosen: str) -
     )
 
 
-def passport(found: Sequence[Fit], head: str, where: str) -> str:
+def head_profile(found: Sequence[Fit], head: str, where: str) -> str:
     """What a head does, in one sentence: the named patterns that it fits, or where most of its weight goes."""
     if fitting := [fit for fit in found if fit.fits]:
         parts = " and ".join(f"{fit.meaning} ({numbers.weight(fit.value)})" for fit in fitting)

@@ -193,7 +193,7 @@ def chance(report: SeparationReport) -> str:
 
 
 def words(frame: pd.DataFrame) -> str:
-    """The words, ranked (frames.words_frame)."""
+    """The words, ranked (tidy_tables.words_frame)."""
     best, worst = (f"{row['word']} ({numbers.weight(row['accuracy'])})" for _, row in frame.iloc[[0, -1]].iterrows())
     return f"Separated best after the last layer: {best}; worst: {worst}."
 

@@ -20,7 +20,7 @@ def by_head(frame: pd.DataFrame, measure: str, unit: str, chosen: str, cosine: f
 def swap(frame: pd.DataFrame, measure: str, chosen: str, cosine: float) -> str:
     """The head that moves one sentence's vector furthest to the other's, the chosen one, and the control.
 
-    frame: frames.heads_frame with `measure` (a share of the way) and, where there is a control, "`measure`, control".
+    frame: tidy_tables.heads_frame with `measure` (a share of the way) and, where there is a control, "`measure`, control".
     """
     start = f"The two sentence vectors have cosine {numbers.cosine(cosine)}."
     if frame[measure].isna().all():

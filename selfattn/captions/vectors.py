@@ -23,7 +23,7 @@ HINT = 2  # an effect under this many times its control's is no finding
 def removal(frame: pd.DataFrame, chosen: str, word: str, before: float, same_sense: float | None) -> str:
     """What removing a head does to the cosine of a word's two vectors: the chosen head, the largest effect, the control.
 
-    frame: frames.heads_frame with `effect` and, where there is a control, `control`. before: the cosine with all heads.
+    frame: tidy_tables.heads_frame with `effect` and, where there is a control, `control`. before: the cosine with all heads.
     same_sense: that of the control pair.
     """
     own, largest = frame[frame["name"] == chosen].iloc[0], frame.loc[frame["effect"].abs().idxmax()]

@@ -10,7 +10,7 @@ ROW = 24  # pixels a word
 
 
 def butterfly(frame: pd.DataFrame, theme: Theme, *, name: str) -> Spec:
-    """frames.against_frame (text, only, a, b): words that one sentence only has stand in that sentence's colour.
+    """tidy_tables.against_frame (text, only, a, b): words that one sentence only has stand in that sentence's colour.
 
     name: the head's, for the title.
     """

@@ -16,7 +16,7 @@ CURVES = {"name": "curves"}  # the dataset that layers draw unless they name ano
 def drift_curve(frame: pd.DataFrame, theme: Theme, colors: dict[str, str], dashed: Sequence[str] = ()) -> Spec:
     """The cosine of word vectors over depth, a line a curve; the baselines are dashed.
 
-    frames.drift_frame: curve, depth, stage, similarity. colors: of each curve, in the legend's order.
+    tidy_tables.drift_frame: curve, depth, stage, similarity. colors: of each curve, in the legend's order.
     """
     stages = frame.drop_duplicates("depth")["stage"].tolist()
     legend = {
@@ -41,7 +41,7 @@ def drift_curve(frame: pd.DataFrame, theme: Theme, colors: dict[str, str], dashe
 def layers_curve(frame: pd.DataFrame, theme: Theme) -> Spec:
     """How well the senses are separated over depth, with the interval; the baselines are dashed.
 
-    frames.layers_frame: depth, stage, line (the encoder's own first), accuracy, low, high.
+    tidy_tables.layers_frame: depth, stage, line (the encoder's own first), accuracy, low, high.
     """
     stages = frame.drop_duplicates("depth")["stage"].tolist()
     names = frame["line"].drop_duplicates().tolist()

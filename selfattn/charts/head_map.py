@@ -28,7 +28,7 @@ def head_map(
     kind: str = "effect",
     title: str = "effect of removing",
 ) -> Spec:
-    """frames.heads_frame (layer, head, name, measures) as layers x heads coloured by one measure, the chosen head outlined.
+    """tidy_tables.heads_frame (layer, head, name, measures) as layers x heads coloured by one measure, the chosen head outlined.
 
     A click picks a head (the selection "pick", fields layer and head).
     """
@@ -136,7 +136,7 @@ def head_grid(
 ) -> Spec:
     """Every map (n, n) small, in the order of frame's rows, with a strip beneath in the colour of a measure.
 
-    frame: layer, head, name and measures (frames.heads_frame). named writes each head's name above it (when sorted);
+    frame: layer, head, name and measures (tidy_tables.heads_frame). named writes each head's name above it (when sorted);
     otherwise layers and heads stand on the axes. A click picks a head (the selection "pick", fields layer and head).
     """
     cell = min(92.0, (WIDTH - 40) / columns - GAP)

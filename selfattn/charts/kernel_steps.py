@@ -26,7 +26,7 @@ UNCHANGED = "changes nothing here"
 
 
 def kernel_steps(steps: Table, context: Table, theme: Theme, width: int = WIDTH) -> Spec:
-    """frames.steps_columns and context_columns of sentences "A" and "B": a column a step, A above B on one scale."""
+    """tidy_tables.steps_columns and context_columns of sentences "A" and "B": a column a step, A above B on one scale."""
     columns, before, high = [], None, {}
     parts_of = _parts(steps, "step")
     order = (*parts_of, "context")

@@ -63,7 +63,7 @@ def rank_chart(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme, *,
 def words_chart(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
     """One line a word, from its accuracy after layer 0 to that after the last.
 
-    frames.words_frame: word, accuracy, first, sentences, in the order drawn.
+    tidy_tables.words_frame: word, accuracy, first, sentences, in the order drawn.
     """
     n = len(frame)
     low = min(0.3, float(frame[["first", "accuracy"]].min().min())) - 0.03

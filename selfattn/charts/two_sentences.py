@@ -15,7 +15,7 @@ WIDE = 900  # pixels of the words above two maps
 
 
 def two_sentences(strips: pd.DataFrame | list[dict], maps: Iterable[Spec], theme: Theme) -> Spec:
-    """The words of both sentences (frames.strip_frame or strip_rows) above maps that stand side by side."""
+    """The words of both sentences (tidy_tables.strip_frame or strip_rows) above maps that stand side by side."""
     return stacked(word_strip(strips, theme, width=WIDE), beside(*maps))
 
 

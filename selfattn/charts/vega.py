@@ -78,10 +78,10 @@ def _part(chart: Spec) -> Spec:
     return inline({key: value for key, value in chart.items() if key not in ("datasets", *_WHOLE)})
 
 
-CHOICE = "choice"  # the dataset of one row with what `steady` takes out of a spec
+CHOICE = "choice"  # the dataset of one row with what `updatable` takes out of a spec
 
 
-def steady(spec: Spec, reading: str) -> Spec:
+def updatable(spec: Spec, reading: str) -> Spec:
     """A chart of layers, or with such, with all that another head changes among its records: ends of scales, titles, filters.
 
     A page lays a chart out anew when its spec changes; when only its records do, it moves the marks, and what a visitor has

@@ -14,7 +14,7 @@ CHIP_HEIGHT, CHIP_GAP, LINE = 24, 6, 50  # in pixels
 def word_strip(
     frame: pd.DataFrame | list[dict], theme: Theme, width: int = 490, pick: bool = False, maximum: float = 0.0
 ) -> Spec:
-    """frames.strip_rows of one sentence or several, one above the other: sentence, text, weight, chosen, special.
+    """tidy_tables.strip_rows of one sentence or several, one above the other: sentence, text, weight, chosen, special.
 
     pick: a click picks a word (the selection "pick", fields sentence and place). maximum: the weight of the deepest colour
     (0: theirs).

@@ -8,9 +8,9 @@ import streamlit as st
 
 from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached_error
-from selfattn.dashboard.drawing import drawn_elsewhere
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import Page, say, this_page
+from selfattn.dashboard.picture_process import drawn_elsewhere
 from selfattn.dashboard.streamlit_internals import hold_file, stop_if_left, this_session, working_for
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding

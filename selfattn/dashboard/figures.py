@@ -13,7 +13,7 @@ import pyarrow as pa
 import streamlit as st
 
 from selfattn.charts.theme import DARK, LIGHT, Theme
-from selfattn.charts.vega import Spec, drawn_frame, drawn_title, steady
+from selfattn.charts.vega import Spec, drawn_frame, drawn_title, updatable
 from selfattn.dashboard import session
 from selfattn.dashboard.choice import Choice, Pair, choose_head
 from selfattn.encoders.capture import Head
@@ -133,7 +133,7 @@ def show_chart(
     heads: bool = False,
     pick: Callable[[dict[str, Any]], None] | None = None,
     one_head: bool = True,
-    sent: Spec | None = None,
+    in_place: Spec | None = None,
     visible: bool = True,
     name: str = "",
     sentence: str = "",
@@ -145,7 +145,7 @@ def show_chart(
     it the chosen one. pick: what a click does with what it picks. A chart of either needs a key. one_head=False: it doesn't
     show the page's chosen head, so its files name none (nor do those of a chart of all heads); sentence: the only one ("A")
     that it shows. name and table are for "Download": what the picture is called where it has no title, and its numbers
-    where the spec doesn't hold them as records. sent: what `followed` made of the same chart and caption.
+    where the spec doesn't hold them as records. in_place: what `updated_in_place` made of the same chart and caption.
     """
     text = name or drawn_title(spec) or caption
     short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
@@ -156,18 +156,20 @@ def show_chart(
     if heads or pick:
         key = _clickable(key, heads)
         on_select = lambda: _choose_clicked(key, pick)  # noqa: E731
-    alt = short if sent else caption
-    st.vega_lite_chart(sent or _with_tables(spec), theme=None, key=key, on_select=on_select, width="content", alt=alt)
+    alt = short if in_place else caption
+    st.vega_lite_chart(
+        in_place or _with_tables(spec), theme=None, key=key, on_select=on_select, width="content", alt=alt
+    )
     if visible:
         say(caption)
 
 
-def followed(spec: Spec, caption: str) -> Spec:
+def updated_in_place(spec: Spec, caption: str) -> Spec:
     """A chart for `show_chart` to send, of which another head changes only the numbers: the browser moves what stands there.
 
     It is then called by its name, and the caption is read at its first mark.
     """
-    return _with_tables(steady(spec, caption))
+    return _with_tables(updatable(spec, caption))
 
 
 def _clickable(key: str, heads: bool) -> str:

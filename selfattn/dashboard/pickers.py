@@ -16,13 +16,13 @@ from selfattn.analysis.measures import most_to_another
 from selfattn.analysis.swapping import PairSwaps
 from selfattn.analysis.word_map import MOST, WordMap, word_map
 from selfattn.dashboard import session
-from selfattn.dashboard.address import carry_choice
+from selfattn.dashboard.browser_history import carry_choice
 from selfattn.dashboard.cache import cached, cached_swaps, encoder_key
 from selfattn.dashboard.choice import Pair
+from selfattn.dashboard.compute_again import stored_report
 from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
 from selfattn.dashboard.figures import COLUMN, heading, literal, this_page
 from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing
-from selfattn.dashboard.stored_report import stored_report
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.model_types import check_model_type
-from selfattn.encoders.plain_files import open_plain, parse_object, read_json, unreadable, walk
 from selfattn.encoders.tokenizer_limits import MOST_BYTES, check_tokenizer
+from selfattn.encoders.untrusted_files import open_plain, parse_object, read_json, unreadable, walk
 from selfattn.settings import Settings
 
 MOST_FILES = 10_000  # directly in the folder

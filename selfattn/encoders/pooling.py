@@ -11,8 +11,8 @@ from pathlib import Path
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, TextError
 from selfattn.encoders.placed_word import Tokens
-from selfattn.encoders.plain_files import parse_object, read_json, read_plain
 from selfattn.encoders.sources import resolve
+from selfattn.encoders.untrusted_files import parse_object, read_json, read_plain
 
 MOST_BYTES = 2**20  # of each of these files
 STEPS = ["Transformer", "Pooling", "Normalize"]  # the last may be missing: a cosine doesn't see it

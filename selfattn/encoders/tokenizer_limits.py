@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from selfattn.encoders.errors import LoadError
-from selfattn.encoders.plain_files import MOST_ENTRIES, read_json, walk
+from selfattn.encoders.untrusted_files import MOST_ENTRIES, read_json, walk
 
 MOST_BYTES = 64 * 2**20  # of tokenizer.json and of each other file beside it; the longest published ones have 34 MB
 MOST_INTEGER = 4_000_000  # ids and lengths

@@ -24,7 +24,7 @@ from selfattn.examples import Pair, labelled_sentences
 from selfattn.export import report
 from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
-from selfattn.frames import drift_frame, heads_frame, strip_rows
+from selfattn.tidy_tables import drift_frame, heads_frame, strip_rows
 
 INDEX = "index.html"
 

@@ -1,4 +1,4 @@
-"""The axis between a word's senses, and what swapping a head's output moves along it: the algebra of the interchange.
+"""The axis between a word's senses, and what swapping a head's output moves along it: the algebra of the swap.
 
 Row i of a word has a unit vector u_i, and for each head the vector z_i that it hands the word. Its axis is the unit mean of
 its own sense's other u_j minus the unit mean of the other senses', so a sum over rows j with weights a_ij. All that the

@@ -8,7 +8,7 @@ import torch
 from selfattn.analysis.compare import compare_sentences
 from selfattn.analysis.patterns import nearest_first
 from selfattn.captions import attention as captions
-from selfattn.frames import heads_frame, strip_rows
+from selfattn.tidy_tables import heads_frame, strip_rows
 from tests.captions.conftest import HEAD, LAYER
 
 
@@ -144,12 +144,14 @@ def test_a_measure_names_the_heads_with_the_most_and_the_least_and_the_chosen_on
 
 def test_a_passport_says_the_patterns_that_fit_or_where_most_of_the_weight_goes():
     values = {"previous token": 0.05, "next token": 0.06, "itself": 0.21, "special tokens": 0.4, "punctuation": 0.1}
-    text = captions.passport(nearest_first({**values, "broad": 0.8}), "L3 H7", "In this sentence")
+    text = captions.head_profile(nearest_first({**values, "broad": 0.8}), "L3 H7", "In this sentence")
     assert text == (
         "In this sentence L3 H7 fits no named pattern: 40 % to special tokens and 21 % to the token itself, "
         "the rest elsewhere."
     )
-    text = captions.passport(nearest_first({**values, "next token": 0.5, "broad": 0.91}), "L1 H8", "Over 768 sentences")
+    text = captions.head_profile(
+        nearest_first({**values, "next token": 0.5, "broad": 0.91}), "L1 H8", "Over 768 sentences"
+    )
     assert text == (
         "Over 768 sentences L1 H8 has an entropy of at least nine tenths of the largest possible (0.91) and "
         "at least half of the weight on the token after (0.50)."

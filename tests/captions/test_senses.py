@@ -101,7 +101,7 @@ def test_sentences_count_whole_points_and_ties():
     assert captions.sentences(pd.DataFrame({"score": [1, 0]}), "L3 H7").endswith("1 of 2 sentences.")
 
 
-def interchanged(leads=0.992, halves=0.93, brown=0.96, share=0.13, low=0.08):
+def swapped(leads=0.992, halves=0.93, brown=0.96, share=0.13, low=0.08):
     heads = pd.DataFrame(
         {
             "word": ["bank"] * 2 + ["seal"] * 2 + ["all"] * 2,
@@ -127,27 +127,25 @@ def interchanged(leads=0.992, halves=0.93, brown=0.96, share=0.13, low=0.08):
 
 
 def test_swaps_over_all_words_name_the_leader_its_interval_all_heads_and_the_control():
-    assert captions.swaps(interchanged()) == (
+    assert captions.swaps(swapped()) == (
         "Over 2 words: head 3 of layer 0 brings in most, 13 % of the gap between the senses (95 % interval 8 to 18 %, "
         "p = 0.001). It leads in 99 % of resamples of the words. All 2 heads at once: 105 %; from the same sense, the "
         "control, −5 %. So the sense comes in by many heads, and no single one is its place."
     )
-    assert "in 70 % of resamples of the words: with other words another head might." in captions.swaps(
-        interchanged(0.7)
-    )
-    assert "by this head above all." in captions.swaps(interchanged(share=0.6))
-    exact = captions.swaps(interchanged(leads=NAN, low=NAN))
+    assert "in 70 % of resamples of the words: with other words another head might." in captions.swaps(swapped(0.7))
+    assert "by this head above all." in captions.swaps(swapped(share=0.6))
+    exact = captions.swaps(swapped(leads=NAN, low=NAN))
     assert "13 % of the gap between the senses. All 2 heads" in exact, "no interval where there is no gradient"
 
 
 def test_swaps_in_a_word_have_effect_and_control_and_the_chosen_head():
-    assert captions.swaps_in_word(interchanged(), "bank", (0, 3)) == (
+    assert captions.swaps_in_word(swapped(), "bank", (0, 3)) == (
         'In "bank" head 10 of layer 5 brings in most, 14 % of the gap (95 % interval 5 to 22 %, p = 0.002). Its output from '
         "the other sense moves the word +0.012; from the same sense, the control, −0.001. It leads in 92 % of resamples of "
         "the sentences. All 2 heads at once: 113 %; from the same sense, the control, −5 %. L0 H3: 2 % (95 % interval −1 to "
         "5 %, p = 0.400)."
     )
-    assert captions.swaps_in_word(interchanged(), "bank", (5, 10)).endswith("−5 %.")
+    assert captions.swaps_in_word(swapped(), "bank", (5, 10)).endswith("−5 %.")
 
 
 @pytest.mark.parametrize(
@@ -159,18 +157,18 @@ def test_swaps_in_a_word_have_effect_and_control_and_the_chosen_head():
     ],
 )
 def test_a_ranking_stands_beside_shuffled_labels(halves, brown, end):
-    text = captions.ranking(interchanged(halves=halves, brown=brown), "all")
+    text = captions.ranking(swapped(halves=halves, brown=brown), "all")
     start = f"Two halves of the words agree on the ranking of the heads at {captions.numbers.decimal(halves)} ("
     assert text.startswith(start) and text.endswith(end)
 
 
 def test_what_is_not_known_of_a_ranking_is_said():
-    assert "it takes six sentences of each sense" in captions.ranking(interchanged(), "seal")
-    assert "it takes four words" in captions.ranking(interchanged(halves=NAN), "all")
+    assert "it takes six sentences of each sense" in captions.ranking(swapped(), "seal")
+    assert "it takes four words" in captions.ranking(swapped(halves=NAN), "all")
 
 
 def test_the_words_whose_ranking_holds_are_counted_and_named():
-    report = interchanged()
+    report = swapped()
     assert captions.reliable_words(report).endswith("relied on in 1 of 2 words (Spearman-Brown 0.80 and more): seal.")
     report.reliability["spearman_brown"] = 0.7
     assert captions.reliable_words(report).endswith("in 0 of 2 words (Spearman-Brown 0.80 and more).")

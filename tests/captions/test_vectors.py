@@ -7,7 +7,7 @@ import torch
 from selfattn import load_encoder
 from selfattn.analysis.removing import removal_effect
 from selfattn.captions import vectors as captions
-from selfattn.frames import heads_frame
+from selfattn.tidy_tables import heads_frame
 from tests.captions.conftest import A, B
 
 

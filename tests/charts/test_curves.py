@@ -6,7 +6,7 @@ import torch
 
 from selfattn.charts.curves import at_value, drift_curve, layers_curve, lines
 from selfattn.charts.theme import LIGHT
-from selfattn.frames import drift_frame
+from selfattn.tidy_tables import drift_frame
 from tests.charts.scene import drawn, texts, tooltip
 
 

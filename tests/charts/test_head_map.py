@@ -14,7 +14,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.vega import beside
 from selfattn.encoders.capture import Head
-from selfattn.frames import heads_frame
+from selfattn.tidy_tables import heads_frame
 from tests.charts.scene import drawn, on_ramp, same_color, texts, tooltip
 
 LAYERS, HEADS = 3, 5

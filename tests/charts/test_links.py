@@ -5,7 +5,7 @@ import pytest
 
 from selfattn.charts.links import SOURCE_COLORS, links
 from selfattn.charts.theme import LIGHT
-from selfattn.frames import strip_frame
+from selfattn.tidy_tables import strip_frame
 from tests.charts.scene import drawn, texts, tooltip
 
 WIDTH = 480

@@ -15,10 +15,10 @@ from selfattn.charts.head_map import head_map, outlined
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.kernel_steps import PALE, STEPS, UNCHANGED, code_lines, kernel_steps, title
 from selfattn.charts.theme import DARK, LIGHT, THEMES
-from selfattn.charts.vega import steady
+from selfattn.charts.vega import updatable
 from selfattn.charts.way import way
 from selfattn.charts.word_strip import word_strip
-from selfattn.frames import against_frame, context_columns, heads_frame, most_attended, steps_frame, strip_frame
+from selfattn.tidy_tables import against_frame, context_columns, heads_frame, most_attended, steps_frame, strip_frame
 from tests.charts.conftest import HEAD, LAYER
 from tests.charts.scene import drawn, texts
 
@@ -77,7 +77,7 @@ def test_a_steady_chart_draws_the_same_marks_and_one_unseen_that_says_the_readin
         outlined(head_map(heads, "share", LIGHT, ""), "L1 H2"),
         heatmap(torch.eye(3) * 0.4, ["a", "b", "c"], LIGHT, marked=[1], title="A   L1 H2"),
     ):
-        before, after = every_mark(spec), every_mark(steady(spec, "what is to be seen"))
+        before, after = every_mark(spec), every_mark(updatable(spec, "what is to be seen"))
         assert before.total() > 20 and not before - after
         (unseen,) = [item for kind, _, item in after - before if kind == "text"]
         assert "'what is to be seen'" in unseen and "('opacity', 0)" in unseen and "('text'" not in unseen
@@ -85,8 +85,8 @@ def test_a_steady_chart_draws_the_same_marks_and_one_unseen_that_says_the_readin
 
 def test_steady_charts_of_two_heads_differ_in_their_records_only(followed):
     steps, context = followed
-    one = steady(kernel_steps(steps, context, LIGHT), "one head")
-    other = steady(kernel_steps(steps.assign(value=steps["value"] * 3), context, LIGHT), "another")
+    one = updatable(kernel_steps(steps, context, LIGHT), "one head")
+    other = updatable(kernel_steps(steps.assign(value=steps["value"] * 3), context, LIGHT), "another")
     assert one.pop("datasets") != other.pop("datasets")
     assert one == other
 

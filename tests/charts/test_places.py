@@ -21,7 +21,7 @@ from selfattn.charts.kernel_steps import STEPS, code_lines
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.vega import LABELS, Spec
 from selfattn.encoders.capture import Head
-from selfattn.frames import drift_frame, heads_frame, stage_names
+from selfattn.tidy_tables import drift_frame, heads_frame, stage_names
 from tests.charts.scene import misplaced
 
 # Every public function of the charts' files that makes a chart, by its name.

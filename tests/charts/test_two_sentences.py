@@ -11,7 +11,7 @@ from selfattn.analysis.word_map import word_map
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.two_sentences import difference_map, maps_of_two, two_sentences
 from selfattn.charts.vega import drawn_frame, drawn_title
-from selfattn.frames import strip_frame
+from selfattn.tidy_tables import strip_frame
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
 

@@ -6,7 +6,7 @@ import torch
 
 from selfattn.charts.theme import LIGHT, THEMES
 from selfattn.charts.word_strip import word_strip
-from selfattn.frames import strip_frame
+from selfattn.tidy_tables import strip_frame
 from tests.charts.scene import drawn, on_ramp, same_color, tooltip
 
 TEXTS = {

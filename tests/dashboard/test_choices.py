@@ -10,7 +10,7 @@ from selfattn import Head
 from selfattn.dashboard import download, figures, session
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import Page
-from selfattn.frames import strip_rows
+from selfattn.tidy_tables import strip_rows
 
 
 class State(dict):

@@ -14,7 +14,7 @@ from selfattn.charts.theme import LIGHT
 from selfattn.export import bundle
 from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
-from selfattn.frames import weights_frame
+from selfattn.tidy_tables import weights_frame
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from selfattn.charts.word_strip import word_strip
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.export import files, report
 from selfattn.export.provenance import Provenance
-from selfattn.frames import strip_frame, weights_frame
+from selfattn.tidy_tables import strip_frame, weights_frame
 from tests.export.test_report import Elements
 from tests.fuzz.hostile import texts
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
-NOW = r"data\('choice'\)\[0\]\.(\w+)"  # a value that travels among the records (charts.vega.steady)
+NOW = r"data\('choice'\)\[0\]\.(\w+)"  # a value that travels among the records (charts.vega.updatable)
 
 
 @dataclass

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from pages.learn.from_scratch.stops import STOPS
+from pages.learn.from_scratch.lesson_pages import STOPS
 from selfattn.dashboard import download
 from selfattn.export import bundle, report
 from selfattn.export.provenance import Provenance

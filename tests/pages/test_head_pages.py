@@ -275,18 +275,18 @@ def test_all_heads_at_first(encoder):
     assert any(text.startswith("Entropy: most in") for text in texts(at))
 
 
-def passport_lines(at):
+def profile_lines(at):
     (found,) = [element.value for element in at.markdown if element.value.startswith("In these it attends most")]
     return re.findall(r"^- \[(.*)\]\(\./\?(.*)\)$", found, re.M)
 
 
 def test_the_passport_is_the_stored_report_of_the_chosen_head(encoder):
     at = start(ALL, head="L5 H7")
-    report = stored("passports", encoder, labelled_sentences()).report
+    report = stored("head_profiles", encoder, labelled_sentences()).report
     own = report.sentences.query("layer == 5 and head == 7")
     patterns = report.patterns.query("layer == 5 and head == 7").iloc[0]
-    assert captions.passport(nearest_first(patterns), "L5 H7", "Over 768 labelled sentences") in texts(at)
-    lines = passport_lines(at)
+    assert captions.head_profile(nearest_first(patterns), "L5 H7", "Over 768 labelled sentences") in texts(at)
+    lines = profile_lines(at)
     frame = labelled_sentences().loc[own["row"]]
     for (label, query), place, row in zip(lines, own.itertuples(), frame.itertuples(), strict=True):
         assert label.replace("\\", "") == f"{numbers.weight(place.weight)} {row.word} → {place.to}: {row.sentence}"
@@ -309,7 +309,7 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monke
     at = start(ALL, head="L1 H1")
     other = load_encoder(str(folder))
     encoding = other.encode("The bank of the river.")
-    assert captions.passport(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
+    assert captions.head_profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
     assert not any("labelled" in text for text in texts(at))
 
 

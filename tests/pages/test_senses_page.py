@@ -13,7 +13,7 @@ from pages.explore.senses import tables_and_reports as view
 from selfattn import Head, load_encoder, senses
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import NOISE, OF_SWAPS
-from selfattn.dashboard import stored_report
+from selfattn.dashboard import compute_again
 from selfattn.dashboard.cache import encoder_key
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
@@ -59,14 +59,14 @@ def at(few):
 
 @pytest.fixture
 def whole(monkeypatch, encoder):
-    """The page over the whole built-in set, its stored interchange changed by what is handed in."""
+    """The page over the whole built-in set, its stored swaps changed by what is handed in."""
 
     def opened(**changes):
         names = ("separation", "swaps", "leading_heads")
         kept = {name: stored(name, encoder, labelled_sentences()) for name in names}
         swapped = replace(kept["swaps"].report, **changes)
         kept["swaps"] = replace(kept["swaps"], report=swapped)
-        monkeypatch.setattr(stored_report, "stored", lambda name, *_: kept[name])
+        monkeypatch.setattr(compute_again, "stored", lambda name, *_: kept[name])
         at = open_page(PAGE)
         return at, swapped
 

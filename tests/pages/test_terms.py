@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.learn.from_scratch.stops import FIRST, STOPS
+from pages.learn.from_scratch.lesson_pages import FIRST, STOPS
 from selfattn.captions.terms import TERMS
 
 ROOT = Path(__file__).parents[2]

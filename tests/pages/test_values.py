@@ -32,8 +32,8 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.masked_lm import load_masked_head
 from selfattn.encoders.pooling import load_pooling
 from selfattn.examples import PAIRS, labelled_sentences
-from selfattn.frames import context_share, steps_frame
 from selfattn.senses import separation
+from selfattn.tidy_tables import context_share, steps_frame
 
 from .conftest import APP
 

@@ -1,4 +1,4 @@
-"""Swaps over many sentences: the plain loops (plain_interchange.py) agree, and what must hold whatever the numbers are."""
+"""Swaps over many sentences: the plain loops (plain_swaps.py) agree, and what must hold whatever the numbers are."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.senses import interchange, leading_heads, swapping
 from selfattn.senses.sense_axis import Draws, axes, donor_weights, gaps
-from tests.senses.plain_interchange import PlainBert, by_gradient, exact
+from tests.senses.plain_swaps import PlainBert, by_gradient, exact
 
 # A word of several pieces in the bundled encoder's vocabulary, four rows a sense.
 SPLIT = {

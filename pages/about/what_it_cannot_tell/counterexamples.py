@@ -9,10 +9,10 @@ from selfattn.dashboard.cache import cached, cached_effect, cached_encode, once_
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, PRONOUNS, labelled_sentences
-from selfattn.frames import heads_frame
 from selfattn.lessons import counterexamples, pronouns
 from selfattn.lessons.encoded_words import first_word
 from selfattn.numbers import change, effect, error, share, span, weight
+from selfattn.tidy_tables import heads_frame
 
 SENTENCE = "The bank of the river was muddy after the rain."
 TIE = 1e-6

@@ -12,9 +12,9 @@ from pages.about.what_it_cannot_tell.counterexamples import (
 from pages.learn.pronouns_and_negation.pronouns import weights_of_pronouns
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
+from selfattn.dashboard.compute_again import offer_again, stored_report
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, heading
-from selfattn.dashboard.stored_report import offer_again, stored_report
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import PRONOUNS, labelled_sentences
 from selfattn.lessons.counterexamples import recomputed_noise

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.explore.all_heads.attributions import show_attributions
 from pages.explore.all_heads.maps_and_lines import segments, show_card, show_grid, show_lines
-from pages.explore.all_heads.passport import show_passport
+from pages.explore.all_heads.what_it_does import show_what_it_does
 from selfattn.dashboard.figures import show_links, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
 
@@ -26,7 +26,7 @@ if maps.open:
             show_grid(choice, side)
         with card:
             show_card(choice, side)
-        show_passport(choice.encoder, side.sentence, choice.head)
+        show_what_it_does(choice.encoder, side.sentence, choice.head)
 if lines.open:
     with lines:
         show_lines(choice)

@@ -17,7 +17,7 @@ from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.frames import context_share
+from selfattn.tidy_tables import context_share
 
 PICTURE = 430  # pixels
 VECTORS = ("input", "read", "query", "key", "value", "turned query", "turned key", "context", "output")

@@ -9,11 +9,11 @@ from selfattn.charts.curves import layers_curve
 from selfattn.charts.ranks import words_chart
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
+from selfattn.dashboard.compute_again import offer_again, stored_report
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
-from selfattn.dashboard.stored_report import offer_again, stored_report
-from selfattn.frames import layers_frame, named_heads, words_frame
 from selfattn.senses import check_rows, clusters
+from selfattn.tidy_tables import layers_frame, named_heads, words_frame
 
 encoder, head = this_page().encoder, this_page().head
 say(

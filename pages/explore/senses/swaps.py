@@ -16,10 +16,10 @@ from selfattn.dashboard.cache import encoder_key
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.frames import named_heads, together_frame
 from selfattn.senses import SwapReport, interchange
 from selfattn.senses.swapping import ALL
 from selfattn.stored_reports import LeadingHeads, swapped_heads
+from selfattn.tidy_tables import named_heads, together_frame
 
 LIMIT = (
     "What this doesn't say: the sentences that a head's output is taken from may share a topic as well as a sense; and only the "

@@ -15,23 +15,23 @@ from selfattn.captions.vectors import OF_MEANS, noise_floor
 from selfattn.charts.head_map import head_map
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
+from selfattn.dashboard.compute_again import labelled
 from selfattn.dashboard.download import file_button
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, show_links, this_page
 from selfattn.dashboard.permissions import allowed_scan_folder
 from selfattn.dashboard.pickers import open_sentences, segmented
-from selfattn.dashboard.stored_report import labelled
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.export.files import PARQUET, parquet
-from selfattn.frames import named_heads
 from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_upload
 from selfattn.senses import ClusterReport, SeparationReport, SwapReport, removal, separation
 from selfattn.senses.word_vectors import WordVectors, word_vectors
 from selfattn.settings import Settings
+from selfattn.tidy_tables import named_heads
 
 T = TypeVar("T")
 SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}

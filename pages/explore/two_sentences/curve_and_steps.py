@@ -13,8 +13,8 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached, cached_error, cached_separate_error
 from selfattn.dashboard.choice import Choice, Pair
-from selfattn.dashboard.figures import current_theme, followed, say, show_chart
-from selfattn.frames import context_columns, drift_frame, most_attended, steps_columns
+from selfattn.dashboard.figures import current_theme, say, show_chart, updated_in_place
+from selfattn.tidy_tables import context_columns, drift_frame, most_attended, steps_columns
 
 MOST = 24  # tokens of a sentence that the steps show
 
@@ -51,14 +51,14 @@ def show_steps(choice: Choice) -> None:
             say(answer.no_steps(encoder.reason))
         return
     key = ("steps", choice.pair.key, head, theme)
-    chart, sent, reading, whole, meanings = cached(encoder, key, lambda _: _steps(choice, theme))
+    chart, in_place, reading, whole, meanings = cached(encoder, key, lambda _: _steps(choice, theme))
     st.markdown(
         f"**3  How head {head.head} of layer {head.layer} computes it**",
         help="The buttons beneath go through the steps; so do the arrow keys. The token under the cursor is lit in every step. "
         + meanings,
     )
     with st.container(key="steps"):  # scrolls sideways in a narrow window
-        show_chart(chart, reading, sent=sent, name="the steps of the head", table=lambda: pd.DataFrame(whole))
+        show_chart(chart, reading, in_place=in_place, name="the steps of the head", table=lambda: pd.DataFrame(whole))
 
 
 def _steps(choice: Choice, theme: Theme) -> tuple[Spec, Spec, str, dict[str, list], str]:
@@ -76,4 +76,4 @@ def _steps(choice: Choice, theme: Theme) -> tuple[Spec, Spec, str, dict[str, lis
     whole, context = ({name: [*a[name], *b[name]] for name in a} for a, b in (steps, contexts))
     chart = kernel_steps(whole if most <= MOST else most_attended(whole, MOST), context, theme)
     reading = kernel_error(max(errors), None if None in separate else max(separate)) + kept_tokens(MOST, most)
-    return chart, followed(chart, reading), reading, whole, meanings
+    return chart, updated_in_place(chart, reading), reading, whole, meanings

@@ -6,8 +6,8 @@ from selfattn import numbers
 from selfattn.captions import answer
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Choice
+from selfattn.dashboard.compute_again import labelled
 from selfattn.dashboard.figures import say
-from selfattn.dashboard.stored_report import labelled
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_before_and_after
 
 NEAREST = 3

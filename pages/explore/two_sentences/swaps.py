@@ -19,14 +19,14 @@ from selfattn.charts.way import way
 from selfattn.charts.word_strip import word_strip
 from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.choice import Choice, Pair
-from selfattn.dashboard.figures import current_theme, followed, literal, say, show_chart, show_links, this_page
+from selfattn.dashboard.compute_again import labelled, stored_report
+from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_links, this_page, updated_in_place
 from selfattn.dashboard.pickers import choose_word, quickly_ranked, segmented, shares_of, swaps_are_exact
-from selfattn.dashboard.stored_report import labelled, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.frames import heads_frame
+from selfattn.tidy_tables import heads_frame
 from selfattn.words import shared_words
 
 SWAPS = {"none": "As it is", "head": "Swap this head", "all": "Swap all heads"}
@@ -55,7 +55,7 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> str:
     chart, pick = word_strip(frame, current_theme(), pick=True), partial(_choose_word, pair, frame)
     reading = words.most_weight(frame, pair.word, str(head))
     show_chart(
-        chart, reading, key="strip", pick=pick, sent=followed(chart, reading), visible=False,
+        chart, reading, key="strip", pick=pick, in_place=updated_in_place(chart, reading), visible=False,
         name=f'what "{pair.word}" attends to', table=lambda: pd.DataFrame(frame),
     )  # fmt: skip
     if every is None and isinstance(every := _every(encoder, pair), PairSwaps):
@@ -140,7 +140,7 @@ def _show_map(choice: Choice, every: PairSwaps) -> None:
         reading = f"{captions.removal(frame, name, pair.word, _cosine(pair, pair.second), same)} {reading}".rstrip()
     chart = outlined(chart, name)
     show_chart(
-        chart, reading, key="map", heads=True, sent=followed(chart, reading), name=f"all heads: {measure}",
+        chart, reading, key="map", heads=True, in_place=updated_in_place(chart, reading), name=f"all heads: {measure}",
         visible=measure != "swap" or encoder.dtype in captions.NOISE,  # else the words above say it already
     )  # fmt: skip
 

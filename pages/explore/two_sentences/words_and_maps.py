@@ -15,9 +15,17 @@ from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached_weights
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.download import png_button
-from selfattn.dashboard.figures import Figure, current_theme, followed, note_figure, say, show_chart, side_by_side
+from selfattn.dashboard.figures import (
+    Figure,
+    current_theme,
+    note_figure,
+    say,
+    show_chart,
+    side_by_side,
+    updated_in_place,
+)
 from selfattn.dashboard.pickers import MapOptions, binning, pick_map_options, segmented, whole, zoomed
-from selfattn.frames import against_frame, strip_rows, weights_frame
+from selfattn.tidy_tables import against_frame, strip_rows, weights_frame
 
 PLAIN = "weights", "weight", "weight"  # a map's kind, its legend, and what its numbers are called
 SHOWN_ONLY = {"own": "model's own", "against": "A against B"}
@@ -69,8 +77,8 @@ def _show_both(choice: Choice, source: str, options: MapOptions) -> Figures:
             title = f"what each word attends to in {name}" + ("" if source == "scratch" else f", {SOURCES[source]}")
             visible = source != "scratch" or view.step > 1
             table = partial(weights_frame, view.matrix, view.labels)
-            sent = followed(chart, reading)
-            show_chart(chart, reading, sent=sent, visible=visible, name=title, sentence=name, table=table)
+            in_place = updated_in_place(chart, reading)
+            show_chart(chart, reading, in_place=in_place, visible=visible, name=title, sentence=name, table=table)
             png_button(name, chart, title)
     if not options.special:
         say(captions.hidden_weight({name: view.hidden for name, view in views.items()}))

@@ -8,7 +8,7 @@ import zlib
 import streamlit as st
 
 from pages.learn.from_scratch import class_materials
-from pages.learn.from_scratch.stops import FIRST, STEPS, STOPS
+from pages.learn.from_scratch.lesson_pages import FIRST, STEPS, STOPS
 from selfattn.captions.terms import TERMS
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import current_theme, heading

@@ -9,18 +9,18 @@ from selfattn.captions.vectors import noise_floor
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode
+from selfattn.dashboard.compute_again import offer_again, stored_report
 from selfattn.dashboard.figures import current_theme, say, show_chart
-from selfattn.dashboard.stored_report import offer_again, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PRONOUNS, UNRESOLVED
-from selfattn.frames import heads_frame
 from selfattn.lessons import pronouns
 from selfattn.lessons.encoded_words import weight_on
 from selfattn.numbers import cosine, effect, share, weight
 from selfattn.stored_reports import read_pronouns
+from selfattn.tidy_tables import heads_frame
 
 LEAN = 0.05  # two weights nearer to each other than that are no lean
 OPTIONS = ("yes, clearly more often than not", "no better than luck can explain", "it picks the other noun")

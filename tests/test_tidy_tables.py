@@ -8,7 +8,8 @@ import torch
 
 from selfattn import Head
 from selfattn.analysis.swapping import PairSwaps, swap_pair
-from selfattn.frames import (
+from selfattn.kernel import attend
+from selfattn.tidy_tables import (
     context_columns,
     context_share,
     drift_frame,
@@ -25,7 +26,6 @@ from selfattn.frames import (
     weights_frame,
     words_frame,
 )
-from selfattn.kernel import attend
 
 
 def test_weights_frame_of_two_tokens_that_are_the_same_word():
@@ -212,7 +212,7 @@ def test_heads_swapped_together_are_the_mean_over_words_of_each_number():
     assert found["share"].tolist() == pytest.approx([0.2, 0.4, 0.01, 0.2])
 
 
-def test_the_interchange_frame_has_each_heads_shares_and_leaves_out_what_nobody_measured():
+def test_the_swaps_frame_has_each_heads_shares_and_leaves_out_what_nobody_measured():
     numbers, unmeasured = torch.arange(4.0).reshape(2, 2), torch.full((2, 2), torch.nan)
     swapped = PairSwaps(
         share=numbers, a_from_b=numbers + 10, b_from_a=numbers + 20, control=unmeasured, cosine=numbers + 30

@@ -15,7 +15,7 @@ TOP = 10  # sentences a head
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Passports(OfTables):
+class HeadProfiles(OfTables):
     """Every head of an encoder over the same sentences."""
 
     patterns: pd.DataFrame  # layer, head, and for each named pattern the mean over the sentences
@@ -24,7 +24,7 @@ class Passports(OfTables):
     n: int  # sentences
 
 
-def passports(encoder: Encoder, frame: pd.DataFrame, progress: Progress = lambda done, total: None) -> Passports:
+def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = lambda done, total: None) -> HeadProfiles:
     """Read every sentence once. frame: columns sentence, word, sense, as `labelled_sentences` has them.
 
     Another word has a letter or a digit, is not special and not the word itself; a split word's weight is the mean from its
@@ -50,7 +50,7 @@ def passports(encoder: Encoder, frame: pd.DataFrame, progress: Progress = lambda
         for value, place in zip(values[:TOP, layer, head].tolist(), order[:TOP, layer, head].tolist()):
             if words[place]:
                 sentences.append((layer, head, usable.index[place], words[place][layer][head], value))
-    return Passports(
+    return HeadProfiles(
         patterns=pd.DataFrame(lines, columns=["layer", "head", *PATTERNS]),
         sentences=pd.DataFrame(sentences, columns=["layer", "head", "row", "to", "weight"]),
         n=len(usable),

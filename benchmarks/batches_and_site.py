@@ -1,4 +1,4 @@
-"""What `encode_batch` takes over texts of unlike length, and `selfattn site`: `python -m benchmarks.at_hand`; to RESULTS.md."""
+"""What `encode_batch` takes over texts of unlike length, and `selfattn site`; `python -m benchmarks.batches_and_site` keeps it."""
 
 import resource
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.memory import forget_peak, memory
 from benchmarks.table import duration, keep, made_by, size
 
-COMMAND = "python -m benchmarks.at_hand"
+COMMAND = "python -m benchmarks.batches_and_site"
 
 
 def batch_peak() -> int:
@@ -26,7 +26,7 @@ def batch_peak() -> int:
 
 def main() -> None:
     """Measure both, each in a process of its own, and keep the table."""
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.at_hand", "batch"]
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.batches_and_site", "batch"]
     peak = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
@@ -43,7 +43,7 @@ def main() -> None:
         f"| `selfattn site`: {pages} files in all | {size(count)} |",
     ]
     print("\n".join(lines))
-    keep(f"## at_hand\n\n{made_by(COMMAND)}\n\n" + "\n".join(lines) + "\n")
+    keep(f"## batches_and_site\n\n{made_by(COMMAND)}\n\n" + "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The chosen head's passport: what it does in one sentence, and the labelled sentences in which it does most at the word."""
+"""The chosen head's profile: what it does in one sentence, and the labelled sentences in which it does most at the word."""
 
 from urllib.parse import urlencode
 
@@ -7,20 +7,20 @@ import streamlit as st
 from selfattn import numbers
 from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.captions import attention as captions
+from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import literal, say
-from selfattn.dashboard.stored_report import labelled, stored_report
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 
 
-def show_passport(encoder: Encoder, encoding: Encoding, head: Head) -> None:
+def show_what_it_does(encoder: Encoder, encoding: Encoding, head: Head) -> None:
     """Over the labelled sentences where they were read beforehand, else in this sentence."""
     st.markdown(f"**What {head} does**")
-    found = stored_report("passports", encoder, labelled(), "labelled sentences")
+    found = stored_report("head_profiles", encoder, labelled(), "labelled sentences")
     if found is None:
-        say(captions.passport(fits(encoding.weights(*head), encoding), str(head), "In this sentence"))
+        say(captions.head_profile(fits(encoding.weights(*head), encoding), str(head), "In this sentence"))
         return
     report = found.report
     own = [
@@ -28,7 +28,7 @@ def show_passport(encoder: Encoder, encoding: Encoding, head: Head) -> None:
         for table in (report.patterns, report.sentences)
     ]
     where = f"Over {report.n} labelled sentences"
-    say(captions.passport(nearest_first(own[0].iloc[0]), str(head), where))
+    say(captions.head_profile(nearest_first(own[0].iloc[0]), str(head), where))
     lines = [_line(encoder, head, place) for place in own[1].itertuples()]
     intro = f"In these it attends most from the labelled word to another (computed on {found.date}):\n"
     st.markdown(intro + "\n".join(lines))

@@ -1,4 +1,4 @@
-"""The plain interchange holds against itself: gradients are finite differences of its own patching, sums add up."""
+"""The plain swaps hold against itself: gradients are finite differences of their own swaps, sums add up."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ import torch
 
 from selfattn import Encoder, load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
-from tests.senses.plain_interchange import PlainBert, axis_weights, by_gradient, donor_weights, exact
+from tests.senses.plain_swaps import PlainBert, axis_weights, by_gradient, donor_weights, exact
 
 # "riverbank" is of two pieces in the tiny vocabulary.
 SENTENCES = {

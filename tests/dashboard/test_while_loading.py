@@ -10,7 +10,7 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
-from selfattn.dashboard import first_view
+from selfattn.dashboard import while_loading
 from tests.pages.conftest import APP
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ SAYING = "Stored pictures of the first example"
 @pytest.fixture
 def opened(monkeypatch):
     """Open the start page on a server that has loaded nothing yet: the page, and whether stored pictures were sent."""
-    monkeypatch.setattr(first_view, "loaded", lambda: False)
+    monkeypatch.setattr(while_loading, "loaded", lambda: False)
     sent, enqueue = [], ScriptRunContext.enqueue
     monkeypatch.setattr(
         ScriptRunContext, "enqueue", lambda self, message: (sent.append(str(message)), enqueue(self, message))[1]
@@ -40,17 +40,17 @@ def opened(monkeypatch):
 
 
 def change(monkeypatch, tmp_path, edit):
-    kept = json.loads(first_view.STORED.read_text("utf-8"))
+    kept = json.loads(while_loading.STORED.read_text("utf-8"))
     edit(kept)
-    monkeypatch.setattr(first_view, "STORED", tmp_path / "kept.json")
-    first_view.STORED.write_text(json.dumps(kept), "utf-8")
+    monkeypatch.setattr(while_loading, "STORED", tmp_path / "kept.json")
+    while_loading.STORED.write_text(json.dumps(kept), "utf-8")
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_the_stored_pictures_are_shown_at_once_and_are_those_of_now(opened, look):
     at, shown = opened(look)
     assert shown
-    assert not at.warning, "python docs/first_view.py stores them anew"
+    assert not at.warning, "python docs/while_loading.py stores them anew"
     assert not any(SAYING in caption.value for caption in at.caption)
     assert len(at.get("vega_lite_chart")) == 7
 
@@ -78,11 +78,11 @@ def test_who_asks_for_something_else_sees_nothing_stored(opened):
 
 def test_a_server_that_has_the_pages_parts_is_loaded(monkeypatch):
     importlib.import_module("selfattn.dashboard.pickers")
-    assert first_view.loaded() and first_view.show_first_view() is None
+    assert while_loading.loaded() and while_loading.show_stored_pictures() is None
     monkeypatch.delitem(sys.modules, "selfattn.dashboard.pickers")
-    assert not first_view.loaded()
+    assert not while_loading.loaded()
 
 
 def test_another_encoder_on_the_command_line_has_nothing_stored(opened, monkeypatch):
-    monkeypatch.setattr(first_view.sys, "argv", ["app.py", "--model=another"])
-    assert first_view.show_first_view() is None
+    monkeypatch.setattr(while_loading.sys, "argv", ["app.py", "--model=another"])
+    assert while_loading.show_stored_pictures() is None

@@ -10,7 +10,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from pages.learn.from_scratch.class_materials import PLAN, link
-from pages.learn.from_scratch.stops import FIRST, STOPS
+from pages.learn.from_scratch.lesson_pages import FIRST, STOPS
 from selfattn import kernel
 from selfattn.analysis.what_if import four_ways
 from selfattn.captions.terms import TERMS

@@ -1,4 +1,4 @@
-"""Store the pictures that a first visitor sees while the encoder is being loaded: `python docs/first_view.py`."""
+"""Store the pictures that a first visitor sees while the encoder is being loaded: `python docs/while_loading.py`."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from selfattn.dashboard import figures, first_view  # noqa: E402
+from selfattn.dashboard import figures, while_loading  # noqa: E402
 
 
 def record(look: str) -> figures.Page:
@@ -20,7 +20,7 @@ def record(look: str) -> figures.Page:
     end, records = figures.end_page, []
     with (
         patch.object(ContextProxy, "theme", PropertyMock(return_value=SimpleNamespace(type=look))),
-        patch.object(first_view, "loaded", lambda: True),
+        patch.object(while_loading, "loaded", lambda: True),
         patch.object(figures, "end_page", lambda: records.append(end()) or records[-1]),
     ):
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300).run()
@@ -31,6 +31,6 @@ def record(look: str) -> figures.Page:
 
 if __name__ == "__main__":
     records = {look: record(look) for look in ("light", "dark")}
-    drawn = {look: first_view.pictures(shown) for look, shown in records.items()}
-    kept = {**first_view.identity(records["light"]), "pictures": drawn}
-    Path(str(first_view.STORED)).write_text(json.dumps(kept) + "\n", "utf-8")
+    drawn = {look: while_loading.pictures(shown) for look, shown in records.items()}
+    kept = {**while_loading.identity(records["light"]), "pictures": drawn}
+    Path(str(while_loading.STORED)).write_text(json.dumps(kept) + "\n", "utf-8")

@@ -1,16 +1,16 @@
-"""Passports against plain loops over the model's own weights, on a small table with a split word."""
+"""HeadProfiles against plain loops over the model's own weights, on a small table with a split word."""
 
 import pandas as pd
 import pytest
 
-from selfattn.senses import head_passports, passports
+from selfattn.senses import head_profiles, what_heads_do
 
 
 @pytest.mark.slow
 def test_passports_are_the_plain_loops_over_the_models_own_weights(encoder, labelled, monkeypatch):
-    monkeypatch.setattr(head_passports, "TOP", 3)
+    monkeypatch.setattr(what_heads_do, "TOP", 3)
     frame = labelled[labelled["sense"] != "row"].set_axis(range(5, 5 + sum(labelled["sense"] != "row")))
-    found = passports(encoder, frame)
+    found = head_profiles(encoder, frame)
     assert found.n == len(frame) and len(found.sentences) == 3 * 72 and len(found.patterns) == 72
     assert all(any(c.isalnum() for c in to) for to in found.sentences["to"])
     for layer, head in [(0, 2), (3, 7), (5, 7)]:
@@ -40,5 +40,5 @@ def test_passports_are_the_plain_loops_over_the_models_own_weights(encoder, labe
 
 def test_a_sentence_without_another_word_is_in_no_list(encoder, labelled):
     alone = labelled.iloc[[0, 1]].assign(sentence=["bank!", "Bank"], sense="water")
-    found = passports(encoder, pd.concat([labelled, alone], ignore_index=True))
+    found = head_profiles(encoder, pd.concat([labelled, alone], ignore_index=True))
     assert not found.sentences["row"].isin([len(labelled), len(labelled) + 1]).any()

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 import vl_convert as vlc
 
-from selfattn.dashboard import download, drawing, streamlit_internals
-from selfattn.dashboard.drawing import Painter
+from selfattn.dashboard import download, picture_process, streamlit_internals
+from selfattn.dashboard.picture_process import Painter
 from selfattn.export import files
 from selfattn.export.provenance import Provenance
 
@@ -18,7 +18,7 @@ SPEC = {"mark": "bar", "data": {"values": [{"x": 1}]}, "encoding": {"x": {"field
 @pytest.fixture(scope="module")
 def process():
     """One for all these tests: its first picture takes a second."""
-    own = drawing._Painting()
+    own = picture_process._Painting()
     yield own
     own._end()
 
@@ -26,15 +26,15 @@ def process():
 @pytest.fixture
 def painting(monkeypatch, process):
     """Whatever asks for a process gets that one."""
-    monkeypatch.setattr(drawing, "_painting", process)
+    monkeypatch.setattr(picture_process, "_painting", process)
     return process
 
 
 @pytest.fixture
 def unstarted(monkeypatch):
     """Whatever asks for a process would start it."""
-    own = drawing._Painting()
-    monkeypatch.setattr(drawing, "_painting", own)
+    own = picture_process._Painting()
+    monkeypatch.setattr(picture_process, "_painting", own)
     return own
 
 
@@ -85,7 +85,7 @@ def test_a_picture_that_ends_the_process_twice_is_given_up(unstarted, monkeypatc
 
         communicate = kill
 
-    monkeypatch.setattr(drawing.subprocess, "Popen", Dying)
+    monkeypatch.setattr(picture_process.subprocess, "Popen", Dying)
     with pytest.raises(RuntimeError, match="twice"):
         Painter().svg_to_png("<svg/>")
     assert len(started) == 2

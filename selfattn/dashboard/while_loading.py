@@ -1,6 +1,6 @@
 """The first example's pictures as they were stored, for a visitor who comes while torch and the encoder are being loaded.
 
-They are checked against the live ones as soon as these are there, and a difference is said (docs/first_view.py stores them).
+They are checked against the live ones as soon as these are there, and a difference is said (docs/while_loading.py stores them).
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-STORED = files("selfattn") / "data" / "first_view.json"
+STORED = files("selfattn") / "data" / "while_loading.json"
 PICTURES = ("where the two vectors part", 'what "bank" attends to')
 CLOSE = 1e-3  # by how much numbers of other processors and libraries may differ: less than can be seen
 
@@ -20,7 +20,7 @@ def loaded() -> bool:
     return "selfattn.dashboard.pickers" in sys.modules
 
 
-def show_first_view() -> Any:
+def show_stored_pictures() -> Any:
     """The stored pictures, in the place that comes back; None where the visitor asked for others, or needn't wait."""
     if loaded() or st.query_params or any(argument.startswith("--model") for argument in sys.argv):
         return None
@@ -34,7 +34,7 @@ def show_first_view() -> Any:
     return place
 
 
-def check_first_view(place: Any, record: Any) -> None:
+def check_stored_pictures(place: Any, record: Any) -> None:
     """Say where a page's record isn't what was stored: other weights, other sentences, or another picture."""
     kept = json.loads(STORED.read_text("utf-8"))
     now = {**identity(record), "pictures": pictures(record)}

@@ -6,7 +6,7 @@ OPTIONS (the right one first), the REASON, TAKE, and `show(picture, numbers)`, w
 
 from types import ModuleType
 
-from pages.learn.from_scratch.stops import (
+from pages.learn.from_scratch.lesson_pages import (
     annotated_heatmap,
     causal_mask,
     dot_product,

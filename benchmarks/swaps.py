@@ -1,6 +1,6 @@
 """Interchange on the built-in sentences: what it costs, how near the gradient comes, and how far its ranking of heads holds.
 
-    python -m benchmarks.interchange
+    python -m benchmarks.swaps
 
 Beside it removal and single pairs, over four sentences of each sense of each word. Its tables go to RESULTS.md.
 """
@@ -63,7 +63,7 @@ def main() -> None:
     encoder, frame = bundled(), labelled_sentences()
     text = "\n\n".join([_cost(encoder, frame), _exact(encoder, frame), _reliability(encoder, frame)])
     print(text)
-    keep(f"## interchange\n\n{made_by('python -m benchmarks.interchange')}\n\n{text}\n")
+    keep(f"## swaps\n\n{made_by('python -m benchmarks.swaps')}\n\n{text}\n")
 
 
 def _cost(encoder: Encoder, frame: pd.DataFrame) -> str:
@@ -110,9 +110,9 @@ def _reliability(encoder: Encoder, frame: pd.DataFrame) -> str:
         single.append(_result(str(name), OnePair(effects=_pairs(encoder, places)), senses))
     whole = stored("swaps", encoder, frame).report.reliability
     methods = {
-        f"interchange, {int(whole['n'].iloc[0])} sentences a word": whole,
+        f"swaps, {int(whole['n'].iloc[0])} sentences a word": whole,
         f"removal, all pairs of {2 * PER_SENSE} sentences a word": _table(removed),
-        "interchange of a single pair a word": _table(single),
+        "swaps in a single pair a word": _table(single),
     }
     lines = ["| Ranking of the heads | " + " | ".join(COLUMNS) + f" | words from {RELIES} |", "|---" * 7 + "|"]
     for method, table in methods.items():
