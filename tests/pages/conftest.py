@@ -14,6 +14,7 @@ from streamlit.util import calc_hash
 from selfattn.dashboard import cache, pickers
 
 APP = Path(__file__).parents[2] / "app.py"
+EXACT = pickers.EXACT
 
 # Each new AppTest reads the metadata of every installed package, for components: 0.3 s, and always the same.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
@@ -60,6 +61,12 @@ def open_page(path: str, **chosen: str) -> AppTest:
 def quickly_ranked(monkeypatch):
     """For what isn't about the map of swaps: a sentence's heads are ranked by gradient, in a fifth of the time."""
     monkeypatch.setattr(pickers, "EXACT", 1)
+
+
+@pytest.fixture
+def exactly_ranked(quickly_ranked, monkeypatch):
+    """For what is about that map, in a file whose other tests are not."""
+    monkeypatch.setattr(pickers, "EXACT", EXACT)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ from selfattn.tidy_tables import context_share, steps_frame
 
 from .conftest import APP
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quickly_ranked")]
 
 HEAD = Head(3, 7)
 TEXTS = {
@@ -263,6 +263,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("of", MADE)
+@pytest.mark.usefixtures("exactly_ranked")
 def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_the_notebook(
     visit, encoder, monkeypatch, of
 ):
@@ -338,6 +339,7 @@ def test_attributions_are_asked_about_the_words_own_direction(visit, encoder, si
 # The main view: its strip, steps, maps, curve and the map of heads
 
 
+@pytest.mark.usefixtures("exactly_ranked")
 def test_the_main_views_pictures(visit, encoder, sides):
     at, record = visit("", map="control", view="own", swap="all")
     strip = figure(record, 'what "riverbanks" attends to').table()
@@ -409,6 +411,7 @@ def test_the_removal_map_stands_behind_the_switch(visit, encoder, sides):
     assert heads["control"].tolist() == column(control)
 
 
+@pytest.mark.usefixtures("exactly_ranked")
 def test_swaps_under_the_noise_of_a_precision_are_drawn_as_0(visit, encoder, sides, monkeypatch):
     places = [(encoding.text, word.positions) for encoding, word in sides.values()]
     share = swap_pair(encoder, *places).share.flatten()
