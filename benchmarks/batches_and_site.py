@@ -1,4 +1,4 @@
-"""What `encode_batch` takes over texts of unlike length, and `selfattn site`; `python -m benchmarks.batches_and_site` keeps it."""
+"""What `encode_batch` takes over texts of unlike length, and `selfattn site`; `python -m benchmarks.batches_and_site`: kept"""
 
 import resource
 import subprocess
