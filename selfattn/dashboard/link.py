@@ -19,9 +19,10 @@ REMEDY = "Choose something else, or ask whoever made the link."
 def remember_link() -> None:
     """Call before the first widget: what the address held when this session began."""
     if session.LINK not in st.session_state:
-        asked = st.query_params.to_dict()
-        renamed = {key: RENAMED[key, value] for key, value in asked.items() if (key, value) in RENAMED}
-        st.session_state.update({session.LINK: asked | renamed, session.INSTEAD: {}} | renamed)
+        for asked in RENAMED.keys() & st.query_params.items():
+            st.query_params[asked[0]] = RENAMED[asked]
+            st.rerun()  # a bound widget reads the address as it was when the run began
+        st.session_state.update({session.LINK: st.query_params.to_dict(), session.INSTEAD: {}})
 
 
 def linked(key: str) -> str:

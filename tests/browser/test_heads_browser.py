@@ -48,9 +48,10 @@ def test_the_rail_steps_within_one_screen(page, server):
     page.set_viewport_size({"width": 1440, "height": 900})
     open_page(page, f"{server}/inside-a-head?head=L3+H7&step=powers")  # as an older link has it
     expect(page.get_by_text("def exponentials(")).to_be_visible()
+    wait_for_address(page, "step=exponentials")
     for step in ("input", "query", "scores", "maximum", "output"):
         expect(page.get_by_role("radio", name=step, exact=True)).to_be_in_viewport()
-    for step in ("exponentials", "weights"):
+    for step in ("shifted", "weights"):
         page.get_by_role("radio", name=step, exact=True).click()
         wait_for_address(page, f"step={step}")
         expect(page.get_by_text(f"def {step}(")).to_be_visible()
