@@ -49,7 +49,7 @@ def show(picture, numbers) -> None:
                 st.code(kernel_source.source(part), language="python", wrap_lines=True)
     numbered = {name: vector((values := getattr(trace, name))[min(row, len(values) - 1)], places) for name in NAMES}
     shapes = {name: str(tuple(getattr(trace, name).shape)) for name in NAMES}
-    texts = [(name if name in code else "attend", f"{name:8s} {shapes[name]:7s} {numbered[name]}") for name in NAMES]
+    texts = [(name if name in code else "attend", f"{name:12s} {shapes[name]:7s} {numbered[name]}") for name in NAMES]
     chart = values_table(texts, current_theme())
     caption = f"For the word that asks: weights {numbered['weights']}, context {numbered['context']}."
     with picture:
