@@ -106,7 +106,7 @@ def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_com
     assert any(f"Computed on {kept.date}" in caption.value for caption in at.caption)
     assert not computed
     at.button(key="again separation").click().run()
-    assert computed == ["separation", "one word", "separation", "interchange"]  # of the chosen word first
+    assert computed == ["separation", "one word", "separation", "swaps"]  # of the chosen word first
     assert "Over 32 words" in texts(at)
     assert not any("Computed on" in caption.value for caption in at.caption)
 
