@@ -53,7 +53,8 @@ def swap_pair(
     from A to B, u_B - u_A, is the axis; a split word's pieces all get the donor's mean. heads: as in
     `Encoder.knock_out` (a tuple is swapped together: effects don't add up). how: "exact" runs each swap, "gradient" is its
     first order, in a pass for each sentence. control: a sentence of A's sense, put into A only. move: the pieces don't all get
-    the donor's mean but each its own output, moved by the donor's mean minus theirs: what sets them apart stays.
+    the donor's mean but each its own output, moved by the donor's mean minus theirs: what sets them apart stays, as it must
+    where the "word" is a sentence whose pieces an embedder averages. Between a sentence and itself that changes nothing.
     One pair is a hint: over other pairs of the same word other heads lead (`selfattn.senses.interchange`). Only the word's
     own position is swapped, so what other positions gathered for it counts to the head that fetched it.
     Raises NotRecomputable where the encoder is shown only, TextError, ValueError.

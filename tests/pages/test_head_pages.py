@@ -13,16 +13,17 @@ from vl_convert import vegalite_to_svg
 
 from pages.explore.all_heads import attributions
 from selfattn import load_encoder, numbers
-from selfattn.analysis.measures import MEASURES
+from selfattn.analysis.measures import MEASURES, Compared
 from selfattn.analysis.patterns import fits, nearest_first
-from selfattn.analysis.sentence_similarity import sentence_removal, sentence_similarity, swap_sentences
+from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.steps import head_steps
+from selfattn.analysis.swapping import swap_pair
 from selfattn.captions import attention as captions
 from selfattn.captions.vectors import NOISE
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
-from selfattn.encoders.pooling import load_pooling
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
+from tests.analysis.test_pooled_sentences import pooled
 
 from .conftest import APP, open_page
 from .pictures import spec_of
@@ -317,19 +318,18 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monke
 def test_the_heads_that_carry_the_similarity_of_two_sentences(encoder, measure):
     at = start(ALL, measure=measure, head="L2 H3")
     assert not at.exception and not at.error
-    pooling, pair = load_pooling(encoder), PAIRS[0]
-    texts_of = (pair.first, pair.second, pair.control)
+    first, *others = pooled(encoder, *PAIRS[0].sentences)
     if measure == "similarity, swap":
-        swaps = swap_sentences(encoder, pooling, *texts_of)
+        swaps = swap_pair(encoder, first, *others, move=True)
         own, control = swaps.share, swaps.control
     else:
-        own, control = (sentence_removal(encoder, pooling, pair.first, other) for other in texts_of[1:])
+        own, control = (removal_effect(encoder, first, other) for other in others)
     drawn = placed_heads(at).set_index("name")
     for head in ("L0 H10", "L5 H7", "L2 H3"):
         layer, number = int(head[1]), int(head.split("H")[1])
         assert drawn[measure][head] == pytest.approx(float(own[layer, number]), abs=1e-4)
         assert drawn[f"{measure}, control"][head] == pytest.approx(float(control[layer, number]), abs=1e-4)
-    cosine = numbers.cosine(sentence_similarity(encoder, pooling, pair.first, pair.second))
+    cosine = numbers.cosine(Compared({"A": first, "B": others[0]}, None, None).cosine)
     (reading,) = [text for text in texts(at) if text.startswith(f"The two sentence vectors have cosine {cosine}.")]
     assert "L2 H3" in reading and "control sentence" in reading and "One pair is a hint" in reading
 

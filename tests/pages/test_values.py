@@ -19,7 +19,6 @@ from selfattn.analysis.attributions import METHODS, attribute, direction
 from selfattn.analysis.compare import compare_encoders, compare_sentences, counterpart_distances
 from selfattn.analysis.measures import MEASURES, Measure, drift, head_measures, most_to_another, similarity
 from selfattn.analysis.removing import alone, removal_effect
-from selfattn.analysis.sentence_similarity import swap_sentences
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.what_if import change
@@ -30,10 +29,10 @@ from selfattn.dashboard import figures
 from selfattn.encoders.capture import Patch
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.masked_lm import load_masked_head
-from selfattn.encoders.pooling import load_pooling
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.senses import separation
 from selfattn.tidy_tables import context_share, steps_frame
+from tests.analysis.test_pooled_sentences import pooled
 
 from .conftest import APP
 
@@ -278,7 +277,7 @@ def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_t
         "word": lambda: (
             sum(first.rows(at) for at in (2, 3, 4))[..., [1, *range(5, len(first.tokens) - 1)]].amax(-1) / 3
         ),
-        "sentence": lambda: swap_sentences(encoder, load_pooling(encoder), own["a"], own["b"]).b_from_a,
+        "sentence": lambda: swap_pair(encoder, *pooled(encoder, own["a"], own["b"]), move=True).b_from_a,
     }[of]()
     assert made.name in at.selectbox(key="measure").options and "What it means." in [c.value for c in at.caption]
     picture = figure(record, "all heads")

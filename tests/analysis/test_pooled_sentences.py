@@ -1,4 +1,4 @@
-"""Sentence similarity against plain transformers: the published pooling written out, hooks before W_O, cosines of our own."""
+"""Whole sentences swapped and without heads, against plain transformers: the pooling written out, hooks before W_O."""
 
 import shutil
 
@@ -8,14 +8,23 @@ from torch.nn.functional import normalize
 from transformers import AutoModel, AutoTokenizer
 
 from selfattn import load_encoder
-from selfattn.analysis.sentence_similarity import sentence_removal, sentence_similarity, swap_sentences
+from selfattn.analysis.measures import Compared
+from selfattn.analysis.removing import removal_effect
+from selfattn.analysis.swapping import swap_pair
 from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.pooling import load_pooling
 from selfattn.encoders.sources import resolve
 from tests.encoders.test_pooling import embedder
 
 A, B, C = "The bank of the river was muddy.", "She paid the money into a bank.", "After rain the riverside is soft."
 HEADS = [(0, 1), (2, 3)]
+
+
+def pooled(encoder, *texts):
+    """The tokens that the embedder averages, in place of a word's."""
+    pooling = load_pooling(encoder)
+    return [PlacedWord(each, pooling.positions(each)) for each in map(encoder.encode, texts)]
 
 
 class Plain:
@@ -82,20 +91,19 @@ def both(request, tmp_path_factory):
     said = {f"pooling_mode_{'cls_token' if request.param == 'cls' else 'mean_tokens'}": True}
     embedder(folder, pooling=said)
     encoder = load_encoder(str(folder))
-    return encoder, load_pooling(encoder), Plain(folder, request.param)
+    return encoder, Plain(folder, request.param)
 
 
 def test_the_similarity(both):
-    encoder, pooling, plain = both
-    assert sentence_similarity(encoder, pooling, A, B) == pytest.approx(
-        float(plain.vector(A) @ plain.vector(B)), abs=1e-5
-    )
+    encoder, plain = both
+    sides = dict(zip("AB", pooled(encoder, A, B)))
+    assert Compared(sides, None, None).cosine == pytest.approx(float(plain.vector(A) @ plain.vector(B)), abs=1e-5)
 
 
 def test_swaps_against_hooks(both):
-    encoder, pooling, plain = both
+    encoder, plain = both
     sets = [*HEADS, tuple(HEADS), tuple(encoder.all_heads), ()]
-    swaps = swap_sentences(encoder, pooling, A, B, C, heads=sets)
+    swaps = swap_pair(encoder, *pooled(encoder, A, B, C), heads=sets, move=True)
     a, b = plain.vector(A), plain.vector(B)
     axis = (b - a) / (b - a).square().sum()
     for i, heads in enumerate(encoder.sets_of(sets)):
@@ -109,8 +117,8 @@ def test_swaps_against_hooks(both):
 
 
 def test_removals_against_hooks(both):
-    encoder, pooling, plain = both
-    effect = sentence_removal(encoder, pooling, A, B)
+    encoder, plain = both
+    effect = removal_effect(encoder, *pooled(encoder, A, B))
     before = float(plain.vector(A) @ plain.vector(B))
     for layer, head in HEADS:
         after = float(plain.without(A, layer, head) @ plain.without(B, layer, head))
@@ -120,18 +128,18 @@ def test_removals_against_hooks(both):
 
 def test_a_swap_between_a_sentence_and_itself_changes_nothing(both):
     """A replaced mean would: it makes the outputs at all tokens alike."""
-    encoder, pooling, _ = both
-    swaps = swap_sentences(encoder, pooling, A, B, A)
+    encoder, _ = both
+    swaps = swap_pair(encoder, *pooled(encoder, A, B, A), move=True)
     assert swaps.control.abs().max() < 1e-4
 
 
 def test_by_gradient_it_is_the_slope_of_small_moves(both):
     """Against finite differences by hooks: a hundredth of the way to B's outputs, and away from them."""
-    encoder, pooling, plain = both
-    gradient = swap_sentences(encoder, pooling, A, B, how="gradient")
+    encoder, plain = both
+    gradient = swap_pair(encoder, *pooled(encoder, A, B), how="gradient", move=True)
     a, b, own, other = plain.vector(A), plain.vector(B), plain.entering(A), plain.entering(B)
     axis = (b - a) / (b - a).square().sum()
-    at = slice(0, 1) if pooling.mode == "cls" else slice(None)
+    at = slice(0, 1) if plain.mode == "cls" else slice(None)
     for layer, head in HEADS:
         slot, ends = plain.slot(head), []
         way = other[layer][at, slot].mean(0) - own[layer][at, slot].mean(0)
@@ -150,12 +158,10 @@ def test_by_gradient_it_is_the_slope_of_small_moves(both):
 
 @pytest.mark.slow
 def test_the_bundled_embedder_against_plain_transformers(encoder, tmp_path):
-    folder = shutil.copytree(resolve().folder, tmp_path / "bundled")
-    plain, pooling = Plain(folder, "mean"), load_pooling(encoder)
+    plain = Plain(shutil.copytree(resolve().folder, tmp_path / "bundled"), "mean")
     a, b = plain.vector(A), plain.vector(B)
-    assert sentence_similarity(encoder, pooling, A, B) == pytest.approx(float(a @ b), abs=1e-5)
     heads = [(5, 7), (0, 10)]
-    swaps = swap_sentences(encoder, pooling, A, B, heads=heads)
+    swaps = swap_pair(encoder, *pooled(encoder, A, B), heads=heads, move=True)
     axis = (b - a) / (b - a).square().sum()
     for i, head in enumerate(heads):
         assert swaps.a_from_b[i].item() == pytest.approx(float((plain.swapped(A, B, [head]) - a) @ axis), abs=1e-5)
