@@ -87,38 +87,33 @@ class Encoder:
         self,
         texts: Sequence[str | Tokens],
         patches: Sequence[Collection[Patch]] | None = None,
-        pairs: Sequence[str | None] | None = None,
     ) -> list[Encoding]:
         """Run several texts, those of like length in one padded pass, each cut back to its own length afterwards.
 
         A pass has a bounded number of padded tokens, however many the texts and however long one of them; where padding
         changes the encoder's numbers, texts of exactly one length. patches: one collection for each text, as in `encode`.
-        pairs: one second segment for each text, None for a text that has none.
-        Raises TypeError for one string in place of a list.
+        A text with a second segment comes as `tokenize` has read it. Raises TypeError for one string in place of a list.
         """
-        batch = self._tokenized(texts, pairs)
-        lengths = [len(tokens.ids) for tokens in batch]
-        passes = length_batches(range(len(batch)), lengths.__getitem__, tokens_a_pass(self.device), self.equal_lengths)
-        return self._run_passes(batch, passes, patches)
-
-    def together(self, batch: Sequence[Tokens]) -> list[list[int]]:
-        """Which of the texts may share a pass: all of them, or where padding changes the numbers those of one length."""
-        passes: dict[int, list[int]] = {}
-        for place, tokens in enumerate(batch):
-            passes.setdefault(len(tokens.ids) if self.equal_lengths else 0, []).append(place)
-        return list(passes.values())
-
-    def _tokenized(self, texts: Sequence[str | Tokens], pairs: Sequence[str | None] | None) -> list[Tokens]:
         if isinstance(texts, str):
             raise TypeError(
                 f"Expected a list of texts, got one text ({texts[:40]!r}). Use encode, or a list of this one."
             )
-        pairs = [None] * len(texts) if pairs is None else pairs
-        if isinstance(pairs, str) or len(pairs) != len(texts):
-            raise ValueError(
-                f"Expected one second segment (or None) for each of {len(texts)} texts, got {pairs!r:.80}."
-            )
-        return [self.tokenize(text, pair) for text, pair in zip(texts, pairs)]
+        batch = [self.tokenize(text) for text in texts]
+        patches = [()] * len(batch) if patches is None else patches
+        if len(patches) != len(batch):
+            raise ValueError(f"Expected one collection of patches for each of {len(batch)} texts, got {len(patches)}.")
+        lengths = [len(tokens.ids) for tokens in batch]
+
+        def one_pass(places: Sequence[int]) -> list[Encoding]:
+            length = max(lengths[place] for place in places)
+            own = [batch[place] for place in places]
+            return self._run(own, length, keep_padding=False, patches=[patches[place] for place in places])
+
+        encodings: dict[int, Encoding] = {}
+        limit = tokens_a_pass(self.device)
+        for places in length_batches(range(len(batch)), lengths.__getitem__, limit, self.equal_lengths):
+            encodings |= zip(places, in_halves(one_pass, places))
+        return [encodings[place] for place in range(len(batch))]
 
     def tokenize(self, text: str | Tokens, pair: str | None = None) -> Tokens:
         """The text's tokens: as they are where it has been read already. Raises TextError where the encoder can't read it."""
@@ -274,15 +269,6 @@ class Encoder:
         """The patches that remove these heads: their outputs are zero at every position."""
         return [Patch(layer, head, None, torch.zeros(self.d_head)) for layer, head in heads]
 
-    def without_attention(self, texts: Sequence[str], pairs: Sequence[str | None] | None = None) -> list[Tensor]:
-        """The master switch: the hidden states (n_layers + 1, n, d_model) of each text with every head's output zero.
-
-        The texts share one pass, so that equal rows meet equal arithmetic (see `together`). pairs: as in `encode_batch`.
-        """
-        batch = self._tokenized(texts, pairs)
-        encodings = self._run_passes(batch, self.together(batch), [self.removed(self.all_heads)] * len(batch))
-        return [encoding.hidden for encoding in encodings]
-
     @property
     def patchable(self) -> bool:
         """Whether heads' outputs can be swapped and removed: what enters W_O was found, and verified at load."""
@@ -365,24 +351,6 @@ class Encoder:
                 if (name, p) in taken:
                     raise ValueError(f"Expected one patch a head and position, got two for {name} at position {p}.")
                 taken.add((name, p))
-
-    def _run_passes(
-        self, batch: list[Tokens], passes: Iterable[list[int]], patches: Sequence[Collection[Patch]] | None
-    ) -> list[Encoding]:
-        """The texts' encodings in their own order; passes: the places in `batch` that run together."""
-        patches = [()] * len(batch) if patches is None else patches
-        if len(patches) != len(batch):
-            raise ValueError(f"Expected one collection of patches for each of {len(batch)} texts, got {len(patches)}.")
-
-        def one_pass(places: Sequence[int]) -> list[Encoding]:
-            own = [batch[place] for place in places]
-            length = max(len(tokens.ids) for tokens in own)
-            return self._run(own, length, keep_padding=False, patches=[patches[place] for place in places])
-
-        encodings: dict[int, Encoding] = {}
-        for places in passes:
-            encodings |= zip(places, in_halves(one_pass, places))
-        return [encodings[place] for place in range(len(batch))]
 
     def _run(
         self, batch: list[Tokens], length: int, keep_padding: bool, patches: Sequence[Collection[Patch]]

@@ -9,6 +9,7 @@ Sources: Geiger et al. 2021, "Causal Abstractions of Neural Networks"; Nanda 202
 all heads); Spearman 1910 and Brown 1910 (what halves say about the whole).
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +21,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.analysis.swapping import ContextGradients, context_gradients
+from selfattn.encoders.batches import length_batches
 from selfattn.encoders.capture import Patch
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import NotRecomputable
@@ -92,8 +94,9 @@ class _Word:
 
     def passes(self, encoder: Encoder) -> list[list[int]]:
         """Rows of like length, A_PASS of them together."""
-        tokens = [at.sentence for at in self.placed]
-        together = [sorted(rows, key=lambda i: len(tokens[i].ids)) for rows in encoder.together(tokens)]
+        lengths = [len(at.sentence.ids) for at in self.placed]
+        batches = length_batches(range(len(lengths)), lengths.__getitem__, sys.maxsize, encoder.equal_lengths)
+        together = [sorted(rows, key=lengths.__getitem__) for rows in batches]
         return [rows[first : first + A_PASS] for rows in together for first in range(0, len(rows), A_PASS)]
 
     def folds(self, among: np.ndarray) -> list[Draws]:

@@ -176,8 +176,8 @@ def test_knock_out_in_chunks_is_the_same(encoder, monkeypatch):
 
 def test_with_attention_off_bank_is_the_same(encoder):
     texts = ["The bank of the river.", "The bank approved the loan."]
-    river, loan = encoder.without_attention(texts)
-    assert river.shape == (7, 8, 384)
+    off = encoder.encode_batch(texts, [encoder.removed(encoder.all_heads)] * 2)
+    river, loan = (encoding.hidden for encoding in off)
     torch.testing.assert_close(river[:, 2], loan[:, 2], atol=1e-6, rtol=0)
     with_attention = [encoder.encode(text).hidden[-1, 2] for text in texts]
     assert (with_attention[0] - with_attention[1]).abs().max() > 0.1
@@ -190,7 +190,8 @@ def test_removing_sets_of_heads(encoder):
     assert torch.allclose(vectors[1], encoder.knock_out(MUDDY, 2)[0, 4], atol=1e-5)
     both = encoder.encode(MUDDY, patches=encoder.removed([(0, 4), (3, 7)])).hidden[-1, 2]
     assert torch.allclose(vectors[2], both, atol=1e-5) and not torch.allclose(both, vectors[1], atol=1e-3)
-    assert torch.allclose(vectors[3], encoder.without_attention([MUDDY])[0][-1, 2], atol=1e-5)
+    off = encoder.encode(MUDDY, patches=encoder.removed(encoder.all_heads))
+    assert torch.allclose(vectors[3], off.hidden[-1, 2], atol=1e-5)
     assert encoder.knock_out(MUDDY, 2, heads=[]).shape == (0, 384)
 
 

@@ -220,7 +220,7 @@ def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
         return
     for refused in (
         lambda: encoder.knock_out(TEXTS[1], 1),
-        lambda: encoder.without_attention([TEXTS[1]]),
+        lambda: encoder.encode(TEXTS[1], patches=encoder.removed([(0, 0)])),
         lambda: context_gradients(encoder, [(TEXTS[1], (1,))], torch.zeros(1, encoder.d_model)),
     ):
         with pytest.raises(
@@ -311,9 +311,10 @@ def test_knock_out_equals_zeroing_the_slice_before_the_output_matrix(encoder_of)
 @pytest.mark.parametrize("name", RECOMPUTED)
 def test_without_any_attention_no_word_knows_its_neighbours(encoder_of, name):
     encoder = encoder_of(name)
-    first, second = encoder.without_attention(["the bank of the river", "the bank in the loan"])
-    position = encoder.encode("the bank of the river").words[1].start
-    same = torch.allclose(first[:, position], second[:, position], atol=1e-5)
+    texts, off = ["the bank of the river", "the bank in the loan"], encoder.removed(encoder.all_heads)
+    first, second = encoder.encode_batch(texts, [off, off])
+    position = first.words[1].start
+    same = torch.allclose(first.hidden[:, position], second.hidden[:, position], atol=1e-5)
     assert same == (name != "MobileBERT")
     assert ("neighbours" in encoder.note) == (name == "MobileBERT")  # its embeddings mix three tokens into one
 

@@ -95,9 +95,6 @@ def test_what_padding_changes_is_run_with_its_equals_only(convbert, encoder_of):
     assert "padding changes its numbers" in convbert.note
     assert not encoder_of("BERT").equal_lengths
     assert encoder_of("BERT").note == ""
-    tokens = [convbert.tokenize(text) for text in (*TEXTS, TEXTS[0])]
-    assert convbert.together(tokens) == [[0, 3], [1], [2]]
-    assert encoder_of("BERT").together(tokens) == [[0, 1, 2, 3]]
     for text, batched in zip(TEXTS, convbert.encode_batch(TEXTS)):
         single = convbert.encode(text)
         assert batched.text == text

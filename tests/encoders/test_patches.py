@@ -96,7 +96,7 @@ def test_the_gradient_is_the_slope_of_small_patches(encoder_of, name):
         torch.testing.assert_close(change[:, layer, head], (ends[0] - ends[1]) / 0.008, atol=1e-4, rtol=1e-2)
     assert change.abs().max() > 1e-3
     places = [("The river was muddy after the rain, and the bank by the river was muddy, too.", (1,)), place]
-    if len(encoder.together([encoder.tokenize(text) for text, _ in places])) == 1:  # in one pass, with padding
+    if not encoder.equal_lengths:  # in one pass, with padding
         beside = context_gradients(encoder, places, toward)[1]
         torch.testing.assert_close(beside.gradient, found.gradient, atol=1e-6, rtol=1e-4)
         torch.testing.assert_close(beside.recordings[0].value, found.recordings[0].value, atol=1e-5, rtol=1e-5)

@@ -78,8 +78,8 @@ def test_effects_are_summed_beside_the_control(said, encoder):
         )
 
     found, control = effects(pair.second), effects(pair.control)
-    both = encoder.without_attention([pair.first, pair.second])
-    alone = [last[-1, places[text]].mean(0) for last, text in zip(both, (pair.first, pair.second))]
+    off = encoder.encode_batch([pair.first, pair.second], [encoder.removed(encoder.all_heads)] * 2)
+    alone = [each.hidden[-1, places[each.text]].mean(0) for each in off]
     together = cosine_similarity(*alone, dim=0) - cosine_similarity(vector[pair.first], vector[pair.second], dim=0)
     assert f"add up to {change(float(found.sum()))}; all removed at once: {change(float(together))}." in said
     assert f"{share(float((found < 0).float().mean()))} of the heads have a negative effect" in said
