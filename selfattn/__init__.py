@@ -6,29 +6,18 @@ from typing import TYPE_CHECKING, Any
 from selfattn.settings import forbid_the_hub
 
 if TYPE_CHECKING:
-    from selfattn.encoders.capture import Head, Patch
-    from selfattn.encoders.encoder import Encoder
-    from selfattn.encoders.encoding import Encoding
-    from selfattn.encoders.errors import LoadError, NotRecomputable, TextError
-    from selfattn.encoders.loading import load_encoder
-    from selfattn.kernel import AttentionTrace, attend
-    from selfattn.kernel_inputs import Term
-    from selfattn.words import Word
-
-__all__ = [
-    "AttentionTrace",
-    "Encoder",
-    "Encoding",
-    "Head",
-    "LoadError",
-    "NotRecomputable",
-    "Patch",
-    "Term",
-    "TextError",
-    "Word",
-    "attend",
-    "load_encoder",
-]
+    from selfattn.encoders.capture import Head as Head
+    from selfattn.encoders.capture import Patch as Patch
+    from selfattn.encoders.encoder import Encoder as Encoder
+    from selfattn.encoders.encoding import Encoding as Encoding
+    from selfattn.encoders.errors import LoadError as LoadError
+    from selfattn.encoders.errors import NotRecomputable as NotRecomputable
+    from selfattn.encoders.errors import TextError as TextError
+    from selfattn.encoders.loading import load_encoder as load_encoder
+    from selfattn.kernel import AttentionTrace as AttentionTrace
+    from selfattn.kernel import attend as attend
+    from selfattn.kernel_inputs import Term as Term
+    from selfattn.words import Word as Word
 
 __version__ = "0.2.0"  # the one place for it
 
@@ -49,6 +38,7 @@ _HOMES = {
     "attend": "kernel",
     "load_encoder": "encoders.loading",
 }
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -73,10 +73,12 @@ def attribute(
     done, total = [0], STEPS + len(others) + 2
 
     def number(**inputs: Tensor) -> Tensor:
-        batch = next(iter(inputs.values()))
+        (batch,) = inputs.values()
         done[0] += len(batch)
         progress(min(done[0], total), total)
-        states = encoder.model(**_rest(encoder, encoding, len(batch)), **inputs).last_hidden_state
+        # Attention mask and segment ids; no copy is padded.
+        rest = {name: each for name, each in encoder.inputs([encoding] * len(batch)).items() if name != "input_ids"}
+        states = encoder.model(**rest, **inputs).last_hidden_state
         return states[:, list(word.positions)].mean(dim=1).float() @ towards.to(states.device)
 
     blank, blank_id = blank_token(encoder)
@@ -151,10 +153,3 @@ def _blanked(ids: Tensor, positions: Sequence[int], blank_id: int) -> Tensor:
     copy = ids.clone()
     copy[:, list(positions)] = blank_id
     return copy
-
-
-def _rest(encoder: Encoder, encoding: Encoding, copies: int) -> dict[str, Tensor]:
-    """Attention mask and segment ids for so many copies of a sentence that isn't padded."""
-    tokens = encoder.tokenize(encoding.text, encoding.pair)
-    inputs = encoder.inputs([tokens] * copies)
-    return {name: tensor for name, tensor in inputs.items() if name != "input_ids"}

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 
+EVERY = 2.0  # seconds
 _last = time.monotonic()  # a short job has nothing to give back
 _lock = threading.Lock()
 
@@ -22,11 +23,11 @@ def give_back() -> None:
         trim(0)
 
 
-def give_back_sometimes(every: float = 10.0) -> None:
-    """The same, at most once in `every` seconds however many call it."""
+def give_back_sometimes() -> None:
+    """The same, at most once in EVERY seconds however many call it."""
     global _last
     with _lock:
-        if time.monotonic() - _last < every:
+        if time.monotonic() - _last < EVERY:
             return
         _last = time.monotonic()
     give_back()

@@ -58,30 +58,26 @@ def measure(
     done. However many the rows, one window is all that is held. recall(key, measure) may have a batch's table from an
     earlier run: the same rows come in the same batches, and the key stands for them. heads: the ones to measure (None: all).
     """
-    limit = batch_tokens or tokens_a_pass(encoder.device)
-    left = iter(rows)
+    limit, left = batch_tokens or tokens_a_pass(encoder.device), iter(rows)
+    heads = heads or encoder.all_heads
+    wanted = schema(encoder, vectors, heads)
+
+    def tables(batch: list[_Usable]) -> pa.Table:
+        """The batch's table, in one pass; in two where the memory doesn't suffice for one."""
+        return pa.concat_tables(in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted)], batch))
+
+    def in_window(rows: list[Row]) -> tuple[pa.Table, list[Reject]]:
+        usable, rejects = _locate(encoder, rows)
+        progress(len(rejects))
+        batches = [wanted.empty_table()]
+        for batch in length_batches(usable, lambda one: len(one[1][0].sentence.ids), limit, encoder.equal_lengths):
+            batches.append(recall(_key(batch), partial(tables, batch)))
+            progress(len(batch))
+        return pa.concat_tables(batches).sort_by([("row", "ascending"), ("start", "ascending")]), rejects
+
     while window := list(itertools.islice(left, WINDOW)):
-        yield _window(encoder, window, vectors, heads or encoder.all_heads, limit, progress, recall)
-        give_back_sometimes(2.0)
-
-
-def _window(
-    encoder: Encoder,
-    rows: list[Row],
-    vectors: bool,
-    heads: Sequence[Head],
-    limit: int,
-    progress: Callable[[int], None],
-    recall: Recall,
-) -> tuple[pa.Table, list[Reject]]:
-    usable, rejects = _locate(encoder, rows)
-    progress(len(rejects))
-    wanted, batches = schema(encoder, vectors, heads), []
-    for batch in length_batches(usable, lambda one: len(one[1][0].sentence.ids), limit, encoder.equal_lengths):
-        batches.append(recall(_key(batch), partial(_tables, encoder, batch, vectors, heads, wanted)))
-        progress(len(batch))
-    table = pa.concat_tables(batches) if batches else wanted.empty_table()
-    return table.sort_by([("row", "ascending"), ("start", "ascending")]), rejects
+        yield in_window(window)
+        give_back_sometimes()
 
 
 def _key(batch: list[_Usable]) -> bytes:
@@ -121,20 +117,12 @@ def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Usable], list[
     return usable, rejects
 
 
-def _tables(
-    encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema
-) -> pa.Table:
-    """The batch's table, in one pass; in two where the memory doesn't suffice for one."""
-    return pa.concat_tables(in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted)], batch))
-
-
 def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema) -> pa.Table:
     """One pass of the encoder, and the rows it yields."""
-    inputs = encoder.inputs([places[0].sentence for _, places in batch])
     occurrences = [(b, row, placed) for b, (row, places) in enumerate(batch) for placed in places]
     pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
     owner, sentence, position = torch.tensor(pieces, device=encoder.device).T
-    weights, states = _run(encoder, inputs, sentence, position, vectors, heads)
+    weights, states = _run(encoder, [places[0].sentence for _, places in batch], sentence, position, vectors, heads)
     weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, heads, n)
     numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences])
     names = [[word.text for word in placed.sentence.words] for _, _, placed in occurrences]
@@ -155,15 +143,10 @@ def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequenc
 
 
 def _run(
-    encoder: Encoder,
-    inputs: dict[str, Tensor],
-    sentence: Tensor,
-    position: Tensor,
-    vectors: bool,
-    heads: Sequence[Head],
+    encoder: Encoder, batch: list[Tokens], sentence: Tensor, position: Tensor, vectors: bool, heads: Sequence[Head]
 ) -> tuple[Tensor, Tensor | None]:
     """Weights (n_pieces, heads, n) and, if wanted, states (n_pieces, n_layers + 1, d_model), float32."""
-    layers = {at.layer for at in heads}
+    inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
     with torch.no_grad(), encoder.within_memory(*inputs["input_ids"].shape):
         if encoder.recomputable:
             recorder = Recorder()

@@ -631,7 +631,7 @@ def test_a_search_that_was_stopped_within_a_part_measures_no_batch_again(tmp_pat
     with pytest.raises(KeyboardInterrupt):
         run(job)
     monkeypatch.setattr(ScanFolder, "write", real)
-    monkeypatch.setattr("selfattn.scan.measure._tables", lambda *_: pytest.fail("measured again"))
+    monkeypatch.setattr("selfattn.scan.measure._table", lambda *_: pytest.fail("measured again"))
     outcome = run(job, progress=lambda done, total: counted.append)
     assert (outcome.n_rows, outcome.n_rejected, outcome.n_without) == (5, 1, 2) and sum(counted) == 5
     assert read_scan(output).n_rows == 3
