@@ -12,7 +12,6 @@ from functools import partial
 
 import altair as alt
 import pandas as pd
-import torch
 from altair.utils.schemapi import debug_mode
 
 from selfattn.analysis.measures import Compared, drift, head_measures, offered
@@ -182,10 +181,7 @@ def swaps(
     frame = swaps_frame(swap_pair(encoder, *sides.values()))
     sides.pop("control", None)
     heads = head_map(frame, "share", theme, "", title="share of the way")
-    rows = {
-        name: torch.stack([encoding.rows(position) for position in positions]).mean(0)
-        for name, (encoding, positions) in sides.items()
-    }
+    rows = {name: encoding.word_rows(positions) for name, (encoding, positions) in sides.items()}
     strips = {
         at: [
             line for name, side in sides.items() for line in strip_rows(side.sentence, rows[name][at], side.word, name)

@@ -8,7 +8,7 @@ beside them.
 import math
 from collections.abc import Mapping, Sequence
 from heapq import nlargest
-from itertools import compress
+from itertools import compress, count, repeat
 
 import numpy as np
 import pandas as pd
@@ -44,19 +44,9 @@ def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> p
 def strip_rows(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> list[dict]:
     """`strip_frame` as plain rows, for what is drawn at every choice of a head."""
     labels, groups, special = places(encoding)
-    return [
-        {
-            "sentence": sentence,
-            "place": place,
-            "text": label,
-            "weight": weight,
-            "chosen": group[0] == word.start,
-            "special": is_special,
-        }
-        for place, (label, group, weight, is_special) in enumerate(
-            zip(labels, groups, to_groups(row, groups).tolist(), special)
-        )
-    ]
+    chosen = [group[0] == word.start for group in groups]
+    cells = zip(repeat(sentence), count(), labels, to_groups(row, groups).tolist(), chosen, special)
+    return [dict(zip(("sentence", "place", "text", "weight", "chosen", "special"), cell)) for cell in cells]
 
 
 def handed_over_frame(
@@ -84,19 +74,14 @@ def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """
     a, b = ([(row.special, row.text.casefold()) for row in frame.itertuples()] for frame in (first, second))
     anchor = first["chosen"].tolist().index(True), second["chosen"].tolist().index(True)
-    rows = []
+    columns = {"text": [], "only": [], "a": [], "b": [], "chosen": []}
     for i, j in align(a, b, anchor):
-        word = first.iloc[i] if i is not None else second.iloc[j]
-        rows.append(
-            {
-                "text": word["text"],
-                "only": "A" if j is None else "B" if i is None else "",
-                "a": math.nan if i is None else float(first["weight"].iloc[i]),
-                "b": math.nan if j is None else float(second["weight"].iloc[j]),
-                "chosen": (i, j) == anchor,
-            }
-        )
-    return pd.DataFrame(rows)
+        columns["text"].append(second["text"].iloc[j] if i is None else first["text"].iloc[i])
+        columns["only"].append("A" if j is None else "B" if i is None else "")
+        columns["a"].append(math.nan if i is None else float(first["weight"].iloc[i]))
+        columns["b"].append(math.nan if j is None else float(second["weight"].iloc[j]))
+        columns["chosen"].append((i, j) == anchor)
+    return pd.DataFrame(columns)
 
 
 def heads_frame(**measures: Tensor) -> pd.DataFrame:

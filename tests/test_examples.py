@@ -312,19 +312,10 @@ def rows() -> list[Row]:
     return list(frame.itertuples(index=False, name=None))
 
 
-@pytest.mark.parametrize(
-    "complaints",
-    [
-        sense_counts,
-        sense_labels,
-        sense_sentences,
-        sense_once,
-        sense_templates,
-        sense_giveaways,
-        sense_balance,
-        sense_spread,
-    ],
-)
+SENSES = (sense_counts, sense_labels, sense_sentences, sense_once, sense_templates, sense_giveaways, sense_balance)
+
+
+@pytest.mark.parametrize("complaints", [*SENSES, sense_spread])
 def test_labelled_sentences(rows: list[Row], complaints: Callable) -> None:
     assert complaints(rows) == []
 
@@ -336,11 +327,6 @@ def test_before_attention_nothing_tells_the_senses_apart(rows: list[Row], encode
     assert sense_tokens([("A swashbuckler won.", "swashbuckler", sense) for sense in "ab"], encoder) != []
 
 
-@pytest.mark.parametrize("complaints", [pair_counts, pair_words, pair_controls, pair_senses])
-def test_pairs(complaints: Callable) -> None:
-    assert complaints(examples.PAIRS) == []
-
-
 def test_pairs_use_the_labels_of_the_labelled_sentences(rows: list[Row]) -> None:
     labels = {word: set(senses) for word, senses in by_word(rows).items()}
     pairs = {pair.word: set(pair.senses) for pair in examples.PAIRS}
@@ -349,30 +335,25 @@ def test_pairs_use_the_labels_of_the_labelled_sentences(rows: list[Row]) -> None
     assert all(pairs[word] == labels[word] for word in pairs.keys() & labels.keys())
 
 
-@pytest.mark.parametrize("complaints", [pronoun_words, pronoun_balance, pronoun_twins])
-def test_pronouns(complaints: Callable) -> None:
-    assert complaints(examples.PRONOUNS) == []
-
-
-def test_negations() -> None:
-    assert negation_pairs(examples.NEGATION_PAIRS) == []
-
-
-def test_static_word_sentences() -> None:
-    assert static_sentences(examples.STATIC_WORD_SENTENCES) == []
-
-
-def test_neutral_sentences() -> None:
-    assert neutral_sentences(examples.NEUTRAL_SENTENCES) == []
+@pytest.mark.parametrize(
+    ("complaints", "items"),
+    [
+        *[(each, examples.PAIRS) for each in (pair_counts, pair_words, pair_controls, pair_senses)],
+        *[(each, examples.PRONOUNS) for each in (pronoun_words, pronoun_balance, pronoun_twins)],
+        (negation_pairs, examples.NEGATION_PAIRS),
+        (static_sentences, examples.STATIC_WORD_SENTENCES),
+        (neutral_sentences, examples.NEUTRAL_SENTENCES),
+    ],
+)
+def test_the_other_examples(complaints: Callable, items: Sequence) -> None:
+    assert complaints(items) == []
 
 
 def test_single_sentences() -> None:
     assert examples.UNRESOLVED not in examples.PRONOUNS
     assert pronoun_words([examples.UNRESOLVED]) == []
-    assert (examples.UNRESOLVED.antecedent, examples.UNRESOLVED.distractor) == (
-        "artist",
-        "musician",
-    )  # as the page names them
+    named = (examples.UNRESOLVED.antecedent, examples.UNRESOLVED.distractor)  # as the page names them
+    assert named == ("artist", "musician")
     assert examples.MOVIE == "The movie was not good , but the soundtrack was amazing ."
 
 

@@ -54,7 +54,7 @@ def drift(first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
 def most_to_another(word: PlacedWord[Encoding]) -> Tensor:
     """The largest weight that a word gives to a token of another word, in each head: (n_layers, n_heads)."""
     encoding, positions = word
-    weights = torch.stack([encoding.rows(position) for position in positions]).mean(0)
+    weights = encoding.word_rows(positions)
     weights[..., [p in positions or special for p, special in enumerate(encoding.special)]] = 0
     return weights.amax(-1)
 

@@ -4,6 +4,7 @@
 that are installed.
 """
 
+import math
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,25 +43,16 @@ def prove(
         separate = encoder.reference_weights(text, pair) if fits else None
         parts = []
         for layer in range(encoder.n_layers):
-            parts.append(_prove_layer(encoder, encoding, layer, None if separate is None else separate[layer]))
+            trace, heads = encoding.recordings[layer].trace(), range(encoder.n_heads)
+            errors = {
+                "same_inputs": _largest(trace.weights, encoding.own_weights(layer)),
+                "separate_pass": math.nan if separate is None else _largest(trace.weights, separate[layer]),
+                "context": _largest(trace.context, encoding.own_context(layer)),
+                "projections": [_projection_error(encoder, encoding, layer, head) for head in heads],
+            }
+            parts.append(pd.DataFrame({"layer": layer, "head": heads, **errors}))
             progress(layer + 1, encoder.n_layers)
     return pd.concat(parts, ignore_index=True)
-
-
-def _prove_layer(encoder: Encoder, encoding: Encoding, layer: int, separate: Tensor | None) -> pd.DataFrame:
-    trace = encoding.recordings[layer].trace()
-    n_heads = len(trace.weights)
-    nothing = [float("nan")] * n_heads
-    return pd.DataFrame(
-        {
-            "layer": layer,
-            "head": range(n_heads),
-            "same_inputs": _largest(trace.weights, encoding.own_weights(layer)),
-            "separate_pass": nothing if separate is None else _largest(trace.weights, separate),
-            "context": _largest(trace.context, encoding.own_context(layer)),
-            "projections": [_projection_error(encoder, encoding, layer, head) for head in range(n_heads)],
-        }
-    )
 
 
 def _largest(ours: Tensor, theirs: Tensor) -> list[float]:

@@ -90,6 +90,10 @@ class Encoding(Tokens):
         row = slice(position, position + 1)
         return torch.stack([recording.weights(rows=row)[:, 0] for recording in self.recordings])
 
+    def word_rows(self, positions: Sequence[int]) -> Tensor:
+        """What a word attends to, in every layer and head: (n_layers, n_heads, n), averaged over its positions."""
+        return torch.stack([self.rows(position) for position in positions]).mean(dim=0)
+
     def own_weights(self, layer: int, head: int | None = None) -> Tensor:
         """The weights (n_heads, n, n) by the model's own eager function on the very inputs that the kernel gets.
 

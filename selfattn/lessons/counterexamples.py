@@ -52,17 +52,6 @@ class HalvedSenses:
     shuffles: int  # of the labels, for the p of the second
 
 
-@dataclass(frozen=True)
-class Sums:
-    """Effects of removing heads, one by one and together."""
-
-    single_sum: float  # the effects of all heads, each removed alone, added up
-    together: float  # all heads removed at once
-    negative: float  # share of effects below 0
-    largest: float  # by absolute value
-    control_largest: float  # the same, on two sentences of the same sense
-
-
 def much_weight_little_share(encoding: Encoding, position: int) -> WeightWithoutShare:
     """Over all heads, the token where weight and share of the context differ most, for the query at `position`."""
     candidates = []
@@ -112,26 +101,13 @@ def halved_senses(encoder: Encoder, frame: pd.DataFrame, progress: Progress = la
     return HalvedSenses(chosen.heads, judged.heads, judged.items["word"].nunique(), SHUFFLES)
 
 
-def add_up(effect: Tensor, together: float, control: Tensor) -> Sums:
-    """Summarise the effects (n_layers, n_heads) of a pair and of its same-sense control."""
-    return Sums(
-        single_sum=float(effect.sum()),
-        together=together,
-        negative=float((effect < 0).double().mean()),
-        largest=float(effect.abs().max()),
-        control_largest=float(control.abs().max()),
-    )
-
-
-def recomputed_noise(n: int = 12, d_head: int = 32, seed: int = 0) -> float:
+def recomputed_noise() -> float:
     """The kernel against torch's own attention on pure noise: the arithmetic agrees there, too."""
-    generator = torch.Generator().manual_seed(seed)
-    query, key, value = (torch.randn(1, n, d_head, generator=generator) for _ in range(3))
+    query, key, value = torch.randn(3, 1, 12, 32, generator=torch.Generator().manual_seed(0))
     own = torch.nn.functional.scaled_dot_product_attention(query, key, value)
     return float((attend(query, key, value).context - own).abs().max())
 
 
 def _traces(encoding: Encoding) -> Iterator[tuple[Head, AttentionTrace]]:
-    for layer in range(encoding.n_layers):
-        for head in range(encoding.n_heads):
-            yield Head(layer, head), encoding.trace(layer, head)
+    for head in np.ndindex(encoding.n_layers, encoding.n_heads):
+        yield Head(*head), encoding.trace(*head)

@@ -22,8 +22,7 @@ class DotProduct:
 
     a: Tensor  # (d,)
     b: Tensor  # (d,)
-    products: Tensor  # (d,) a_k b_k
-    total: float  # their sum: the score
+    total: float  # the sum of a_k b_k: the score
     length_a: float
     length_b: float
     cosine: float  # -1 to 1
@@ -34,13 +33,12 @@ def dot(a: Sequence[float] = A, b: Sequence[float] = B) -> DotProduct:
     """The dot product of two vectors of one length; ValueError where one is the zero vector (it has no angle)."""
     first = typed_numbers.vector("a", a)
     second = typed_numbers.vector("b", b, len(first))
-    products = first * second
     length_a, length_b = float(first.norm()), float(second.norm())
     if length_a == 0 or length_b == 0:
         raise ValueError("Expected vectors with a direction, got a zero vector, which has none. Change one number.")
-    total = float(products.sum())
+    total = float((first * second).sum())
     cosine = max(-1.0, min(1.0, total / (length_a * length_b)))
-    return DotProduct(first, second, products, total, length_a, length_b, cosine, math.degrees(math.acos(cosine)))
+    return DotProduct(first, second, total, length_a, length_b, cosine, math.degrees(math.acos(cosine)))
 
 
 def at_angle(degrees: float, length_a: float, length_b: float) -> DotProduct:

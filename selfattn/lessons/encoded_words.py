@@ -1,6 +1,5 @@
-"""A word in an encoded sentence: where it stands, and what it attends to in every head."""
+"""A word in an encoded sentence: where it stands, and what falls on it."""
 
-import torch
 from torch import Tensor
 
 from selfattn.encoders.encoding import Encoding
@@ -14,11 +13,6 @@ def first_word(encoding: Encoding, text: str, after: int = 0) -> PlacedWord[Enco
         if placed.positions[0] >= after:
             return placed
     raise ValueError(f"Expected the word {text!r} in {encoding.text!r}. Check its spelling.")
-
-
-def word_rows(word: PlacedWord[Encoding]) -> Tensor:
-    """(n_layers, n_heads, n): what the word attends to, a split word being the mean of its pieces."""
-    return torch.stack([word.sentence.rows(position) for position in word.positions]).mean(0)
 
 
 def weight_on(rows: Tensor, word: PlacedWord | Word) -> Tensor:

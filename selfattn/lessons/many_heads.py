@@ -16,10 +16,12 @@ KINDS = ("a special token", "itself", "the token before", "the token after", "an
 def favourites(rows: Tensor, position: int, tokens: Sequence[str], special: Sequence[bool]) -> pd.DataFrame:
     """One row a head: layer, head, token, weight, kind; rows (n_layers, n_heads, n) of the token at `position`."""
     weights, places = rows.max(-1)
+    nearby = {position: "itself", position - 1: "the token before", position + 1: "the token after"}
     favourite = []
     for head in np.ndindex(*weights.shape):
         place = int(places[head])
-        favourite.append((*head, tokens[place], float(weights[head]), _kind(place, position, special)))
+        kind = "a special token" if special[place] else nearby.get(place, "another token")
+        favourite.append((*head, tokens[place], float(weights[head]), kind))
     return pd.DataFrame(favourite, columns=["layer", "head", "token", "weight", "kind"])
 
 
@@ -27,10 +29,3 @@ def count_kinds(frame: pd.DataFrame) -> dict[str, int]:
     """In how many heads the favourite is of each kind, in the order of KINDS."""
     counted = Counter(frame["kind"])
     return {kind: counted[kind] for kind in KINDS}
-
-
-def _kind(place: int, position: int, special: Sequence[bool]) -> str:
-    if special[place]:
-        return "a special token"
-    nearby = {0: "itself", -1: "the token before", 1: "the token after"}
-    return nearby.get(place - position, "another token")

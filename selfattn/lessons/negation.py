@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import Negation
-from selfattn.lessons.encoded_words import first_word, weight_on, word_rows
+from selfattn.lessons.encoded_words import first_word, weight_on
 from selfattn.words import split_words, to_groups
 
 # The row of "good" that the source prints for "The movie was not good , but the soundtrack was amazing ."
@@ -48,8 +47,8 @@ def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Negat
     if same_place < 0:
         raise ValueError(f"Expected a word before {pair.target_word!r} in {plain.text!r}. Choose a longer sentence.")
     return NegatorWeights(
-        negator=weight_on(word_rows(target), negator),
-        instead=weight_on(word_rows(plain_target), plain.words[same_place]),
+        negator=weight_on(negated.word_rows(target.positions), negator),
+        instead=weight_on(plain.word_rows(plain_target.positions), plain.words[same_place]),
     )
 
 
@@ -61,5 +60,4 @@ def mean_weights(pairs: Sequence[NegatorWeights]) -> NegatorWeights:
 
 def row_by_words(encoding: Encoding, index: int) -> Tensor:
     """(n_layers, n_heads, n_words): what word number `index` gives each word; special tokens left out."""
-    row = word_rows(PlacedWord(encoding, encoding.words[index].positions))
-    return to_groups(row, [word.positions for word in encoding.words])
+    return to_groups(encoding.word_rows(encoding.words[index].positions), [word.positions for word in encoding.words])

@@ -50,10 +50,10 @@ class Landmarks:
     layers: Tensor  # (n_layers + 1, m, d_model)
 
 
-def nearness(paths: WordPaths, marks: Landmarks, layer: int, which: Sequence[bool], mark: int = 0) -> float:
-    """The mean cosine of the word, in some of its sentences, with a landmark, entering the layer."""
+def nearness(paths: WordPaths, marks: Landmarks, layer: int, which: Sequence[bool]) -> float:
+    """The mean cosine of the word, in some of its sentences, with the first landmark, entering the layer."""
     words = normalize(paths.layers[layer][list(which)].double(), dim=-1)
-    return float((words @ normalize(marks.layers[layer, mark].double(), dim=-1)).mean())
+    return float((words @ normalize(marks.layers[layer, 0].double(), dim=-1)).mean())
 
 
 def word_paths(places: Sequence[tuple[Encoding, Sequence[int]]]) -> WordPaths:
@@ -94,16 +94,12 @@ def baselines(paths: WordPaths, senses: Sequence[str], others: WordPaths | None 
     if others is not None:
         compared["two other words"] = others, list(combinations(range(others.static.shape[0]), 2))
     rows = [
-        (stage, name, float(matrix[tuple(zip(*pairs))].mean()), len(pairs))
+        (stage, name, float(cosines(vectors)[tuple(zip(*pairs))].mean()), len(pairs))
         for name, (word, pairs) in compared.items()
         if pairs
-        for stage, matrix in _stages(word)
+        for stage, vectors in enumerate([word.static, *word.layers], start=-1)
     ]
     return pd.DataFrame(rows, columns=["stage", "pairs", "cosine", "n"])
-
-
-def _stages(paths: WordPaths) -> list[tuple[int, Tensor]]:
-    return [(stage - 1, cosines(vectors)) for stage, vectors in enumerate([paths.static, *paths.layers])]
 
 
 def _pairs(senses: Sequence[str], same: bool) -> list[tuple[int, int]]:

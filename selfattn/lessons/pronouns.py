@@ -16,7 +16,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PronounSentence
-from selfattn.lessons.encoded_words import first_word, weight_on, word_rows
+from selfattn.lessons.encoded_words import first_word, weight_on
 
 SHUFFLES = 1000
 
@@ -67,7 +67,7 @@ def pronoun_rows(encoding: Encoding, sentence: PronounSentence) -> PronounRows:
     """Find the three words in the encoded sentence and read the pronoun's rows; ValueError where one is missing."""
     antecedent, distractor = (first_word(encoding, noun) for noun in (sentence.antecedent, sentence.distractor))
     pronoun = first_word(encoding, sentence.pronoun, after=max(antecedent.positions[0], distractor.positions[0]))
-    return PronounRows(word_rows(pronoun), pronoun, antecedent, distractor)
+    return PronounRows(encoding.word_rows(pronoun.positions), pronoun, antecedent, distractor)
 
 
 def pronoun_weights(sentences: Sequence[PronounRows]) -> PronounWeights:
@@ -116,10 +116,10 @@ def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:
     return first, second
 
 
-def luck(preferences: Tensor, seed: int = 0, shuffles: int = SHUFFLES) -> float:
+def luck(preferences: Tensor) -> float:
     """The 95th percentile of the best head's accuracy when, in each sentence, a coin decides which noun is right."""
     n = len(preferences)
-    coins = torch.randint(0, 2, (shuffles, n), generator=torch.Generator().manual_seed(seed)).double() * 2 - 1
+    coins = torch.randint(0, 2, (SHUFFLES, n), generator=torch.Generator().manual_seed(0)).double() * 2 - 1
     signs = torch.sign(preferences.double()).flatten(1)
     best = (0.5 + coins @ signs / (2 * n)).amax(1)
     return float(best.quantile(0.95))

@@ -69,10 +69,9 @@ def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
     """
     rows = []
     for n in lengths:
-        mixing = 2 * n * n * d_model
-        rows.append((n, "recurrent", 2 * n * d_model**2))
-        rows.append((n, "attention without projections", mixing))
-        rows.append((n, "attention", mixing + 4 * n * d_model**2))
+        mixing, matrix = 2 * n * n * d_model, n * d_model**2
+        counts = {"recurrent": 2 * matrix, "attention without projections": mixing, "attention": mixing + 4 * matrix}
+        rows += [(n, *counted) for counted in counts.items()]
     return pd.DataFrame(rows, columns=["words", "network", "multiplications"])
 
 

@@ -35,7 +35,9 @@ def measure(depths: Sequence[int] = DEPTHS, n_keys: int = N_KEYS, seed: int = 0)
         key = torch.randn(n_keys, depth, generator=draw, dtype=torch.float64)
         for scaled, scale in ((False, 1.0), (True, 1 / math.sqrt(depth))):
             trace = attend(query, key, key, scale=scale)
-            rows.append({"d_k": depth, "scaled": scaled, **_summary(trace.scaled, trace.weights)})
+            rows_of = {"entropy": evenness(trace.weights), "gradient": jacobian_norm(trace.weights)}
+            means = {name: float(each.mean()) for name, each in (rows_of | {"largest": trace.weights.amax(-1)}).items()}
+            rows.append({"d_k": depth, "scaled": scaled, "variance": float(trace.scaled.var()), **means})
     return pd.DataFrame(rows)
 
 
@@ -58,19 +60,9 @@ def evenness(weights: Tensor) -> Tensor:
     return torch.special.entr(weights).sum(-1) / math.log(weights.shape[-1])
 
 
-def absorbed(depth: int = 48, seed: int = 0) -> float:
+def absorbed() -> float:
     """The largest difference between scaling the scores and shrinking the query's projection by the same factor."""
-    draw = torch.Generator().manual_seed(seed)
-    query, key = (torch.randn(8, depth, generator=draw, dtype=torch.float64) for _ in range(2))
+    query, key = torch.randn(2, 8, 48, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     scaled = attend(query, key, key).weights
-    shrunk = attend(query / math.sqrt(depth), key, key, scale=1.0).weights
+    shrunk = attend(query / math.sqrt(48), key, key, scale=1.0).weights
     return float((scaled - shrunk).abs().max())
-
-
-def _summary(scores: Tensor, weights: Tensor) -> dict[str, float]:
-    return {
-        "variance": float(scores.var()),
-        "entropy": float(evenness(weights).mean()),
-        "gradient": float(jacobian_norm(weights).mean()),
-        "largest": float(weights.amax(-1).mean()),
-    }

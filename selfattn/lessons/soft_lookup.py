@@ -29,14 +29,11 @@ class SoftLookup:
 
 
 def look_up(
-    query: Sequence[float] = QUERY,
-    keys: Sequence[Sequence[float]] = KEYS,
-    values: Sequence[float] = SHEETS,
-    temperature: float = 1.0,
+    query: Sequence[float] = QUERY, keys: Sequence[Sequence[float]] = KEYS, temperature: float = 1.0
 ) -> SoftLookup:
     """Ask the drawers hard and soft. A low temperature sharpens the blend to one drawer, a high one evens it out."""
     key = typed_numbers.matrix("Keys", keys)
-    value = typed_numbers.vector("Values", values, len(key))
+    value = typed_numbers.vector("Values", SHEETS, len(key))
     typed_numbers.number("Temperature", temperature, 0.01, 100)
     trace = attend(typed_numbers.vector("Query", query, key.shape[1])[None], key, value[:, None], scale=1 / temperature)
     best = int(trace.scores[0].argmax())

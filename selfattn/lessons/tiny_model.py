@@ -105,10 +105,10 @@ class TinyModel(nn.Module):
         first = self.norm(states[:, CLS] + self.output(trace.context[:, CLS]))
         return self.decide(first).squeeze(-1)
 
-    def probability(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
+    def probability(self, tokens: Tensor) -> Tensor:
         """(batch,) of "position 4 holds the magic number"."""
         with torch.no_grad():
-            return self(tokens, mask).sigmoid()
+            return self(tokens).sigmoid()
 
     @property
     def n_parameters(self) -> int:
@@ -178,10 +178,10 @@ def layers(width: int = 8) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["layer", "shapes", "numbers"])
 
 
-def without_edge(row: int = CLS, column: int = TARGET_POSITION) -> Tensor:
-    """(7, 7) mask that forbids one weight: [CLS] on position 4 unless told otherwise."""
+def without_edge() -> Tensor:
+    """(7, 7) mask that forbids one weight: [CLS] on position 4."""
     mask = torch.ones(N_TOKENS, N_TOKENS, dtype=torch.bool)
-    mask[row, column] = False
+    mask[CLS, TARGET_POSITION] = False
     return mask
 
 

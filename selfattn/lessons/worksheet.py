@@ -19,15 +19,12 @@ p.line { border-bottom: 1px solid #888; min-height: 1.8em; color: #08306b; font-
 def page(answers: bool) -> str:
     """The sheet as one HTML file that needs nothing else; answers: filled in, else blank."""
     title = "Self-attention by hand" + (": answers" if answers else "")
-    body = "".join((_heading(title), _softmax(answers), _worked(answers), _map(answers), _questions(answers)))
+    name = "" if answers else "<p>Name: ______________________________</p>"
+    body = "".join((f"<h1>{title}</h1>", name, _softmax(answers), _worked(answers), _map(answers), _questions(answers)))
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f"<style>{STYLE}</style></head><body>{body}</body></html>"
     )
-
-
-def _heading(title: str) -> str:
-    return f"<h1>{title}</h1>" + ("" if title.endswith("answers") else "<p>Name: ______________________________</p>")
 
 
 def _softmax(answers: bool) -> str:

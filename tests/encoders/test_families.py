@@ -14,36 +14,13 @@ from selfattn.encoders import capture
 from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill, save_tiny, wordpiece_tokenizer
 from selfattn.encoders.reference import EagerTwin
 
-RECOMPUTED = [
-    "BERT",
-    "RoBERTa",
-    "XLM-R",
-    "CamemBERT",
-    "ELECTRA",
-    "ALBERT",
-    "DistilBERT",
-    "MobileBERT",
-    "ModernBERT",
-    "NomicBERT",
-    "EuroBERT",
-    "T5 (encoder half)",
-    "mT5 (encoder half)",
-    "DeBERTa",
-    "DeBERTa-v2",
-    "DeBERTa-v3",
-    "MPNet",
-    "RoFormer",
-    "RemBERT",
-    "MegatronBERT",
-    "XLM",
-    "LUKE",
-]
 SHOWN = {
     "XLNet": "computes its attention by itself, with relative-position terms",
     "LiLT": "the kernel's weights differ",
 }
 PATCHABLE = ["LiLT"]  # of the shown ones
 REFUSED = ["Longformer", "Funnel"]
+RECOMPUTED = [name for name in FAMILIES if name not in {*SHOWN, *REFUSED}]
 TEXTS = [
     "Rain.",
     "The riverbank was muddy, wasn't it?",
@@ -51,8 +28,8 @@ TEXTS = [
 ]
 
 
-def test_every_family_is_named_once_here():
-    assert sorted([*RECOMPUTED, *SHOWN, *REFUSED]) == sorted(FAMILIES)
+def test_of_so_many_families_so_many_are_recomputed():
+    assert (len(FAMILIES), len(RECOMPUTED)) == (26, 22)
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)

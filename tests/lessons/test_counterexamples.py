@@ -40,14 +40,5 @@ def test_a_token_with_much_weight_hands_over_little(encoder):
     assert float(trace.weights[2, found.position]) == pytest.approx(found.weight)
 
 
-def test_effects_are_summed_with_their_signs():
-    effect = torch.tensor([[0.2, -0.1], [0.0, -0.3]])
-    found = counterexamples.add_up(effect, 0.5, torch.tensor([[0.1]]))
-    assert found.single_sum == pytest.approx(-0.2)
-    assert (found.negative, found.together) == (0.5, 0.5)
-    assert found.largest == pytest.approx(0.3)
-    assert found.control_largest == pytest.approx(0.1)
-
-
 def test_noise_is_recomputed_just_as_well():
     assert counterexamples.recomputed_noise() < 1e-5

@@ -126,7 +126,7 @@ def test_a_split_words_rows_are_averaged_and_its_columns_summed(encoder):
     split = encoded_words.first_word(encoding, "Well-capitalized")
     places = list(split.positions)
     assert len(places) > 1
-    rows = encoded_words.word_rows(split)
+    rows = encoding.word_rows(split.positions)
     expected = encoding.weights(2)[5, places].mean(0)
     assert torch.allclose(rows[2, 5], expected, atol=1e-6)
     assert float(encoded_words.weight_on(rows, split)[2, 5]) == pytest.approx(float(expected[places].sum()))

@@ -56,12 +56,13 @@ def removal_example(encoder: Encoder) -> tuple[str, str]:
     frame, noise = noise_floor(frame, "effect", encoder.dtype)
     effects, control = (torch.tensor(frame[name].to_numpy()) for name in ("effect", "control"))
     together = float(removal_effect(encoder, first, second, heads=[tuple(encoder.all_heads)]))
-    sums = counterexamples.add_up(effects, together, control)
+    negative = float((effects < 0).double().mean())
+    largest, of_control = (effect(float(each.abs().max())) for each in (effects, control))
     return (
-        f"The effects of all heads, one at a time, add up to {change(sums.single_sum)}; all removed at once: "
-        f"{change(sums.together)}. {share(sums.negative)} of the heads have a negative effect. {noise}".rstrip(),
-        f"Largest single effect between the two senses: {effect(sums.largest)}. In the control pair, two sentences of one "
-        f"sense: {effect(sums.control_largest)}.",
+        f"The effects of all heads, one at a time, add up to {change(float(effects.sum()))}; all removed at once: "
+        f"{change(together)}. {share(negative)} of the heads have a negative effect. {noise}".rstrip(),
+        f"Largest single effect between the two senses: {largest}. In the control pair, two sentences of one "
+        f"sense: {of_control}.",
     )
 
 
