@@ -140,7 +140,8 @@ def stored(name: str, encoder: Encoder, read: object, folder: Path = FOLDER) -> 
             shape, dtype = about["arrays"][field.name]
             values[field.name] = np.loadtxt(table, delimiter=",", ndmin=2).reshape(shape).astype(dtype)
         elif field.name not in values:
-            values[field.name] = pd.read_csv(table, index_col=0, converters={"layer": _layer})
+            as_layer = {"layer": lambda text: int(text) if text.isdecimal() else text}
+            values[field.name] = pd.read_csv(table, index_col=0, converters=as_layer)
     return Stored(KINDS[name].type(**values), about["date"])
 
 
@@ -173,10 +174,6 @@ def _identity(name: str, encoder: Encoder, read: object) -> dict[str, str | int]
     text = read.to_csv(index=False) if isinstance(read, pd.DataFrame) else repr(read)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return {"weights": encoder.digest, "read": digest, "version": KINDS[name].version}
-
-
-def _layer(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text
 
 
 def main(names: Sequence[str]) -> int:

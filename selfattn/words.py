@@ -45,7 +45,7 @@ def character_spans(text: str) -> list[tuple[int, int]]:
             while stop < len(text) and (_in_word(text[stop]) or _joins(text, stop)):
                 stop += 1
         elif _visible(text[start]):
-            while stop < len(text) and _is_mark(text[stop]):  # the heart's colour in "❤️"
+            while stop < len(text) and unicodedata.category(text[stop])[0] == "M":  # marks: the heart's colour in "❤️"
                 stop += 1
         if _visible(text[start]):
             spans.append((start, stop))
@@ -123,10 +123,6 @@ def _in_word(character: str) -> bool:
 
 def _has_letter_or_digit(text: str) -> bool:
     return any(unicodedata.category(character)[0] in "LN" for character in text)
-
-
-def _is_mark(character: str) -> bool:
-    return unicodedata.category(character)[0] == "M"
 
 
 def _joins(text: str, index: int) -> bool:

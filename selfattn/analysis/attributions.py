@@ -59,11 +59,7 @@ def direction(first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tens
 
 
 def attribute(
-    encoder: Encoder,
-    encoding: Encoding,
-    word: Word,
-    towards: Tensor,
-    progress: Progress = lambda done, total: None,
+    encoder: Encoder, encoding: Encoding, word: Word, towards: Tensor, progress: Progress = lambda done, total: None
 ) -> Attributions:
     """By all three methods: what each other word contributes to the word's final vector along `towards` (d_model,).
 
@@ -93,14 +89,8 @@ def attribute(
         "integrated gradients": gradients,
         "occlusion": _occlusion(ids, others, blank_id, number, whole),
     }
-    return Attributions(
-        words=others,
-        values=values,
-        number=whole,
-        baseline=bare,
-        gap=float(gradients.sum()) - (whole - bare),
-        blank=blank,
-    )
+    gap = float(gradients.sum()) - (whole - bare)
+    return Attributions(words=others, values=values, number=whole, baseline=bare, gap=gap, blank=blank)
 
 
 def blank_token(encoder: Encoder) -> tuple[str, int]:
@@ -130,12 +120,9 @@ def _integrated_gradients(encoder: Encoder, ids: Tensor, empty: Tensor, number: 
     # The embeddings themselves are the input: a hook on the shared model would change other visitors' passes.
     table = encoder.model.get_input_embeddings()
     real, baseline = table(ids).detach(), table(empty).detach()
-    gradients = IntegratedGradients(lambda embeddings: number(inputs_embeds=embeddings)).attribute(
-        real,
-        baselines=baseline,
-        n_steps=STEPS,
-        method="gausslegendre",
-        internal_batch_size=max(1, COPIED_TOKENS // ids.shape[1]),
+    size, along = max(1, COPIED_TOKENS // ids.shape[1]), IntegratedGradients(lambda rows: number(inputs_embeds=rows))
+    gradients = along.attribute(
+        real, baselines=baseline, n_steps=STEPS, method="gausslegendre", internal_batch_size=size
     )
     return gradients[0].sum(dim=-1).float().cpu()
 

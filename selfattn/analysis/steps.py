@@ -112,10 +112,8 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
     steps = [
         *first,
         *_score_steps(trace, recording, head),
-        *_weighted_steps(trace, encoding.own_weights(layer, head), own_context),
+        *_weighted_steps(trace, encoding.own_weights(layer, head), own_context, projected),
     ]
-    if projected is not None:
-        steps.append(_output_step(projected, trace, own_context))
     return HeadSteps(layer=layer, head=head, steps=tuple(steps), trace=trace, projected=projected, note=note)
 
 
@@ -296,9 +294,11 @@ def _term_in_double(term: PositionBias | DistanceVectors, query: Tensor, key: Te
     return torch.stack([(row * key).sum(-1) for row in rows])
 
 
-def _weighted_steps(trace: AttentionTrace, own_weights: Tensor, own_context: Tensor) -> list[Step]:
+def _weighted_steps(
+    trace: AttentionTrace, own_weights: Tensor, own_context: Tensor, projected: Projected | None
+) -> list[Step]:
     n, d_head = trace.context.shape
-    return [
+    steps = [
         Step(
             "weights", r"w_{ij} = e^{\,\mathrm{masked}_{ij} - m_i} / \mathrm{total}_i", trace.weights,
             f"{n} × {n}, one number for each pair of tokens; each row sums to 1", own_weights,
@@ -309,13 +309,13 @@ def _weighted_steps(trace: AttentionTrace, own_weights: Tensor, own_context: Ten
             "what the model's fast attention call returned", attend, "context",
         ),
     ]  # fmt: skip
-
-
-def _output_step(projected: Projected, trace: AttentionTrace, own_context: Tensor) -> Step:
-    weight = projected.projections.output_weight
-    return Step(
-        "output", r"C\,W_O", projected.output(trace.context),
-        f"{weight.shape[-1]} numbers for each of the {len(trace.context)} tokens, added to what the other heads add",
-        own_context.double() @ weight.double(), "the model's own context times its own W_O, in double precision",
-        Projected.output, "return",
-    )  # fmt: skip
+    if projected is not None:
+        weight = projected.projections.output_weight
+        shape = f"{weight.shape[-1]} numbers for each of the {n} tokens, added to what the other heads add"
+        own, own_from = (
+            own_context.double() @ weight.double(),
+            "the model's own context times its own W_O, in double precision",
+        )
+        output = projected.output(trace.context)
+        steps.append(Step("output", r"C\,W_O", output, shape, own, own_from, Projected.output, "return"))
+    return steps

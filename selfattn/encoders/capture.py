@@ -98,8 +98,9 @@ class LayerRecording:
         mask = (self.mask[0, :, rows] if self.mask.shape[-2] > 1 else self.mask[0]).cpu()
         if mask.dtype == torch.bool:
             return mask
+        lowest = torch.finfo(mask.dtype).min
         # Families that add the dtype's lowest number mean "may not attend".
-        return mask > torch.finfo(mask.dtype).min if _only_hides(mask) else mask.float()
+        return mask > lowest if bool(((mask == 0) | (mask <= lowest)).all()) else mask.float()
 
     def trace(self, heads: int | slice = slice(None), rows: slice = slice(None)) -> AttentionTrace:
         """The kernel's steps from what was recorded, for one head or several, for all or some of the queries; float32."""
@@ -224,11 +225,6 @@ def _argument(name: str, tensor: Tensor, index: int, n: int) -> Tensor:
         return tensor[..., :n, :]
     own = tensor[index : index + 1, :n]  # the layer's input (batch, n, d_model)
     return own if tensor.shape[0] == 1 else own.clone()
-
-
-def _only_hides(mask: Tensor) -> bool:
-    lowest = torch.finfo(mask.dtype).min
-    return bool(((mask == 0) | (mask <= lowest)).all())
 
 
 AttentionInterface.register(IMPLEMENTATION, recorded_attention)

@@ -84,9 +84,7 @@ class Encoder:
         return self._run([tokens], pad_to or n, keep_padding=True, patches=[patches])[0]
 
     def encode_batch(
-        self,
-        texts: Sequence[str | Tokens],
-        patches: Sequence[Collection[Patch]] | None = None,
+        self, texts: Sequence[str | Tokens], patches: Sequence[Collection[Patch]] | None = None
     ) -> list[Encoding]:
         """Run several texts, those of like length in one padded pass, each cut back to its own length afterwards.
 
@@ -196,7 +194,9 @@ class Encoder:
 
     def reference_weights(self, text: str, pair: str | None = None) -> Tensor:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair: as in `encode`."""
-        return self.eager.weights(self.inputs([self.tokenize(text, pair)]))
+        tokens = self.tokenize(text, pair)
+        with torch.no_grad():
+            return stack_layers(self.eager.run(self.inputs([tokens])).attentions, 0, len(tokens.ids))
 
     def separate_pass_fits(self, n: int) -> bool:
         """Whether the maps of a separate pass over n tokens, all in memory at once, stay within the operator's bound."""

@@ -177,7 +177,8 @@ def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[Layer
             raise
         return [], f"{encoder.family}'s attention can't be read ({brief(error)})."
     if len(recordings[0]) != n_layers:
-        terms = ", with relative-position terms in the scores" if _has_relative_terms(encoder) else ""
+        relative = any(re.search(r"\brel_|relative|r_r_bias", name) for name, _ in encoder.model.named_parameters())
+        terms = ", with relative-position terms in the scores" if relative else ""
         return [], (
             f"{encoder.family} computes its attention by itself{terms}: in {len(recordings[0])} of {n_layers} layers query, "
             "key and value can be read."
@@ -290,8 +291,3 @@ def _share(one: Tensor, other: Tensor) -> float:
     """The largest difference as a share of the largest number in its row, where that exceeds 1."""
     scale = one.abs().amax(-1, keepdim=True).clamp_min(1)
     return float(((one - other).abs() / scale).max())
-
-
-def _has_relative_terms(encoder: Encoder) -> bool:
-    names = (name for name, _ in encoder.model.named_parameters())
-    return any(re.search(r"\brel_|relative|r_r_bias", name) for name in names)

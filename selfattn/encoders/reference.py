@@ -72,23 +72,21 @@ class EagerTwin:
         self._twin: nn.Module | None = None
         self._lock = threading.Lock()
 
-    def weights(self, inputs: dict[str, Tensor]) -> Tensor:
-        """(n_layers, n_heads, n, n) of a single sentence, CPU float32."""
-        with torch.no_grad():
-            return stack_layers(self.run(inputs).attentions, 0, inputs["input_ids"].shape[1])
-
-    def run(self, inputs: dict[str, Tensor], weights: bool = True):
-        """The model's output with hidden states and, unless they would take too much memory, attention weights."""
+    def run(self, inputs: dict[str, Tensor]):
+        """The model's output with hidden states and attention weights."""
         with self._lock:
             if self._twin is None:
                 shared = {id(tensor): tensor for tensor in (*self._model.parameters(), *self._model.buffers())}
                 twin = copy.deepcopy(self._model, shared)
                 twin.set_attn_implementation("eager")
                 self._twin = twin
-        return run(self._twin, inputs, output_attentions=weights, output_hidden_states=True)
+        return run(self._twin, inputs, output_attentions=True, output_hidden_states=True)
 
-    def run_at_load(self, inputs: dict[str, Tensor], weights: bool = True):
-        """As `run`, by the model itself, switched to `eager` and back: before anybody else has it."""
+    def run_at_load(self, inputs: dict[str, Tensor], weights: bool):
+        """As `run`, by the model itself, switched to `eager` and back: before anybody else has it.
+
+        weights: whether to hand out the attention weights, which of a long text take much memory.
+        """
         own = self._model.config._attn_implementation
         self._model.set_attn_implementation("eager")
         try:

@@ -119,7 +119,8 @@ def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
     R only turns the state. The gate opens where training would open it, set by hand here; a gate of 1 throughout is the plain
     network, state = gain * R state + word, in which the gain alone decides what grows or fades.
     """
-    turn = _rotation(vectors.shape[-1])
+    draw = torch.Generator().manual_seed(7)
+    turn = torch.linalg.qr(torch.randn(vectors.shape[-1], vectors.shape[-1], generator=draw, dtype=torch.float64)).Q
     state, states = torch.zeros_like(vectors[..., 0, :]), []
     for place, word in enumerate(vectors.unbind(-2)):
         opening = 1.0 if place == wanted else gate
@@ -135,11 +136,6 @@ def attention(vectors: Tensor, wanted: int, asking: float) -> Tensor:
     """
     query = vectors + asking * vectors[..., wanted, None, :].detach()
     return attend(query, vectors, vectors).context
-
-
-def _rotation(d_state: int) -> Tensor:
-    draw = torch.Generator().manual_seed(7)
-    return torch.linalg.qr(torch.randn(d_state, d_state, generator=draw, dtype=torch.float64)).Q
 
 
 def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:

@@ -4,7 +4,7 @@ Source: nothing is quoted; the figures are this machine's, the median of several
 """
 
 import statistics
-import time
+import timeit
 from collections.abc import Callable
 
 import pandas as pd
@@ -48,12 +48,10 @@ def _pass_along(words: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
 def _median_ms(run: Callable[[], object], repeats: int, device: str) -> float:
     # A GPU answers before it is done.
     wait = {"cuda": torch.cuda.synchronize, "mps": torch.mps.synchronize}.get(device.split(":")[0], lambda: None)
-    run()
-    times = []
-    for _ in range(repeats):
-        wait()
-        start = time.perf_counter()
+
+    def to_its_end() -> None:
         run()
         wait()
-        times.append((time.perf_counter() - start) * 1000)
-    return statistics.median(times)
+
+    to_its_end()
+    return 1000 * statistics.median(timeit.repeat(to_its_end, number=1, repeat=repeats))

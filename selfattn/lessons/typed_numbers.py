@@ -25,7 +25,12 @@ def vector(name: str, numbers: Iterable[float], size: int | None = None) -> Tens
         wanted = "at least one number" if size is None else f"{size} number{'s' if size > 1 else ''}"
         raise ValueError(f"{name}: expected {wanted}, got {len(row)}. Separate numbers with commas.")
     for number in row:
-        _check(name, number)
+        if not math.isfinite(number):
+            raise ValueError(f"{name}: expected finite numbers, got {number}. Fill in each number.")
+        if abs(number) > LARGEST:
+            raise ValueError(
+                f"{name}: expected numbers up to {LARGEST:,.0f} in size, got {number:g}. Choose smaller ones."
+            )
     return torch.tensor(row, dtype=torch.float64)
 
 
@@ -43,10 +48,3 @@ def number(name: str, value: float, low: float, high: float) -> float:
     if not math.isfinite(value) or not low <= value <= high:
         raise ValueError(f"{name}: expected a number from {low:g} to {high:g}, got {value}. Choose one in that range.")
     return value
-
-
-def _check(name: str, value: float) -> None:
-    if not math.isfinite(value):
-        raise ValueError(f"{name}: expected finite numbers, got {value}. Fill in each number.")
-    if abs(value) > LARGEST:
-        raise ValueError(f"{name}: expected numbers up to {LARGEST:,.0f} in size, got {value:g}. Choose smaller ones.")

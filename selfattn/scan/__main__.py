@@ -71,10 +71,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
 def parser(prog: str) -> argparse.ArgumentParser:
     """The options of the command that is called `prog`."""
     options = argparse.ArgumentParser(
-        prog=prog,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog=prog, description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = options.add_argument
     add("source", metavar="INPUT", help="a .csv, .jsonl or .parquet file (.txt to search in), or a folder of them")

@@ -66,7 +66,11 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
         raise InputError(f"The output {output} lies inside the input {source} and would be read as input. Move it.")
     _check_output(output)
     encoder = job.load()
-    _check_heads(job, encoder)
+    if strange := [str(head) for head in job.heads or () if head not in encoder.all_heads]:
+        raise InputError(
+            f"{encoder.title} has no {', '.join(strange)}: its heads are L0 H0 to {encoder.all_heads[-1]}. "
+            "Change --heads."
+        )
     chunks = plan(files, job.part_rows, job.words)
     if len(chunks) > MOST_PARTS:
         raise InputError(
@@ -85,14 +89,6 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
             folder.finish(),
             n_skipped=sum(chunk.n_skipped for chunk in chunks),
             n_without=sum(chunk.n_without for chunk in chunks),
-        )
-
-
-def _check_heads(job: Job, encoder: Encoder) -> None:
-    if strange := [str(head) for head in job.heads or () if head not in encoder.all_heads]:
-        raise InputError(
-            f"{encoder.title} has no {', '.join(strange)}: its heads are L0 H0 to {encoder.all_heads[-1]}. "
-            "Change --heads."
         )
 
 

@@ -15,7 +15,7 @@ import shutil
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, zip_longest
+from itertools import groupby, starmap, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,7 @@ def read_scan(folder: str | Path) -> Scan:
             raise ScanError(f"{rejects} isn't what the job wrote. {AGAIN}")
     except OSError as error:
         raise ScanError(f"{folder} can't be read: {error}.") from None
+    every = np.ndindex(about["encoder"]["n_layers"], about["encoder"]["n_heads"])
     return Scan(
         folder=folder,
         model=about["encoder"]["name"],
@@ -115,13 +116,9 @@ def read_scan(folder: str | Path) -> Scan:
         n_rows=sum(part.n_rows for part in parts),
         n_rejected=sum(part.n_rejected for part in parts),
         parts=tuple(part.path for part in parts),
-        measured=tuple(map(Head.named, about.get("heads") or _all_heads(about["encoder"]))),
+        measured=tuple(map(Head.named, about["heads"])) if about.get("heads") else tuple(starmap(Head, every)),
         words=tuple(about.get("words") or ()),
     )
-
-
-def _all_heads(encoder: dict) -> list[str]:
-    return [str(Head(*place)) for place in np.ndindex(encoder["n_layers"], encoder["n_heads"])]
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,12 @@ class ScanFolder:
         """Make the folder, or check that it holds a part of this very scan; which chunks are done. Raises ScanError."""
         note = self.path / "scan.json"
         if note.exists():
-            self._check_same(_read_note(self.path), about)
+            earlier = _read_note(self.path)
+            if difference := _difference(earlier, about) or _input_difference(earlier, about):
+                raise ScanError(
+                    f"{self.path} holds another scan: {difference}. To go on with it, give the same command, encoder and "
+                    "input as then; for a new scan choose another --output."
+                )
         else:
             with whole(note) as stream:
                 stream.write(json.dumps({"sha256": _digest_of(about), **about}, indent=1).encode())
@@ -193,13 +195,6 @@ class ScanFolder:
                 out.write(data)
         shutil.rmtree(self.path / "journal")
         return sum(part.n_rejected for part in parts)
-
-    def _check_same(self, earlier: dict, about: dict) -> None:
-        if difference := _difference(earlier, about) or _input_difference(earlier, about):
-            raise ScanError(
-                f"{self.path} holds another scan: {difference}. To go on with it, give the same command, encoder and input "
-                "as then; for a new scan choose another --output."
-            )
 
 
 def describe(

@@ -116,11 +116,7 @@ def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int, ma
 
 
 def _report(
-    encoder: Encoder,
-    items: pd.DataFrame,
-    rejected: pd.DataFrame,
-    results: list[list[_WordResult]],
-    shuffles: int,
+    encoder: Encoder, items: pd.DataFrame, rejected: pd.DataFrame, results: list[list[_WordResult]], shuffles: int
 ) -> SeparationReport:
     own = {kind: _per_word(results[0], kind) for kind in (*KINDS, "each_left_out")}
     floors = {kind: _per_word(results[1], kind).mean(axis=0) if len(results) > 1 else np.nan for kind in KINDS}

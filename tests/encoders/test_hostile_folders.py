@@ -59,9 +59,7 @@ def change_tokenizer(folder, **parts):
 )
 def test_keys_that_lead_away_from_the_folders_own_weights(folder, values):
     change_config(folder, **values)
-    error = refused(folder)
-    assert error.kind == "config"
-    assert "leads to other weights or code" in str(error)
+    refused(folder, "config", "leads to other weights or code")
 
 
 def test_what_older_versions_wrote_into_configs_still_loads(folder):
@@ -87,22 +85,21 @@ def test_an_index_that_names_a_pickle(folder, tmp_path):
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Canary(canary)))
     index = {"metadata": {}, "weight_map": dict.fromkeys(names, "pytorch_model.bin")}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    error = refused(folder)
-    assert (error.kind, canary.exists()) == ("weights", False)
-    assert "pytorch_model.bin" in str(error)
+    refused(folder, "weights", "pytorch_model.bin")
+    assert not canary.exists()
 
 
 @pytest.mark.parametrize("weight_map", [None, {}, [], {"a": 1}, {"a": ["b"]}])
 def test_an_index_that_makes_no_sense(folder, weight_map):
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": weight_map}))
-    assert refused(folder).kind == "weights"
+    refused(folder, "weights")
 
 
 def test_a_part_of_a_distributed_checkpoint(folder):
     """transformers would read these parts, and not the file that was digested."""
     shutil.copy(folder / "model.safetensors", folder / "shard-00000-model-00001-of-00001.safetensors")
-    assert "distributed checkpoint" in str(refused(folder))
+    refused(folder, None, "distributed checkpoint")
 
 
 def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
@@ -116,9 +113,7 @@ def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
         return read(*arguments, **options)
 
     monkeypatch.setattr(AutoModel, "from_pretrained", changed_in_between)
-    error = refused(folder)
-    assert error.kind == "weights"
-    assert "changed while it was read" in str(error)
+    refused(folder, "weights", "changed while it was read")
 
 
 def test_a_file_of_the_same_size_and_time_has_its_own_digest(tmp_path):
@@ -154,6 +149,11 @@ def header(shape, offsets=(0, 16), dtype="F32", name="a"):
         (header([4]) | header([2], (8, 16), name="b"), "begin at byte 8"),
         (header([16], dtype="F8_E4M3"), "stored as F8_E4M3"),
         (header("4"), "no shape"),
+        ({"a": 1}, "no shape"),
+        (header([-1, 4]), "dimensions"),
+        (header([4], (16, 0)), "other bytes"),
+        (b"null", "expected one JSON object"),
+        (b"\xff\xfe", "can't decode"),
         (b'{"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}, "a": 1}', "twice"),
         (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "recursion"),
         (b"{" + b"," * 4_000_001 + b"}", "4,000,000 values"),
@@ -163,29 +163,18 @@ def header(shape, offsets=(0, 16), dtype="F32", name="a"):
 def test_headers(folder, content, why):
     text = content if isinstance(content, bytes) else json.dumps(content).encode()
     (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(16))
-    error = refused(folder)
-    assert error.kind == "weights"
-    assert "model.safetensors is cut short or damaged" in str(error)
-    assert why in str(error)
+    refused(folder, "weights", "model.safetensors is cut short or damaged", why)
 
 
 @pytest.mark.parametrize("length", [0, 1, 2**63, 10**9])
 def test_the_length_of_a_header(folder, length):
     (folder / "model.safetensors").write_bytes(length.to_bytes(8, "little") + b"{}" + bytes(16))
-    assert "its header has" in str(refused(folder))
+    refused(folder, None, "its header has")
 
 
 def test_a_good_file_passes_for_every_dtype(tmp_path):
-    dtypes = (
-        torch.float32,
-        torch.float16,
-        torch.bfloat16,
-        torch.float64,
-        torch.int64,
-        torch.int8,
-        torch.uint8,
-        torch.bool,
-    )
+    names = ("float32", "float16", "bfloat16", "float64", "int64", "int8", "uint8", "bool")
+    dtypes = [getattr(torch, name) for name in names]
     tensors = {str(dtype): torch.zeros(2, 3, dtype=dtype) for dtype in dtypes}
     save_file({**tensors, "empty": torch.zeros(0, 5), "number": torch.tensor(1.0)}, tmp_path / "model.safetensors")
     assert count_numbers(tmp_path) == 6 * len(dtypes) + 1
@@ -221,21 +210,18 @@ def test_a_good_file_passes_for_every_dtype(tmp_path):
 )
 def test_what_is_no_text_encoder_is_refused_by_its_config_alone(folder, family, words):
     change_config(folder, model_type=family)
-    error = refused(folder)
-    assert error.kind == "encoder"
-    assert words in str(error)
-    assert "BERT" in str(error)  # and what works
+    refused(folder, "encoder", words, "BERT")
 
 
 def test_a_model_put_together_from_others(folder):
     change_config(folder, model_type="vision-text-dual-encoder", text_config={"model_type": "bert"})
-    assert "If a text encoder is among them, save it by itself" in str(refused(folder))
+    refused(folder, None, "If a text encoder is among them, save it by itself")
 
 
 @pytest.mark.parametrize("family", [None, "", 5, ["bert"], "quantum-bert"])
 def test_no_known_model_type(folder, family):
     change_config(folder, model_type=family)
-    assert refused(folder).kind == "config"
+    refused(folder, "config")
 
 
 def test_an_xmod_needs_a_language(tmp_path):
@@ -247,9 +233,7 @@ def test_an_xmod_needs_a_language(tmp_path):
     fill(model, seed=0, spread=0.3)
     model.save_pretrained(tmp_path)
     wordpiece_tokenizer().save_pretrained(tmp_path)
-    error = refused(tmp_path)
-    assert error.kind == "encoder"
-    assert '"default_language": "en_XX"' in str(error)
+    refused(tmp_path, "encoder", '"default_language": "en_XX"')
     change_config(tmp_path, default_language="en_XX")  # the remedy helps
     assert load_encoder(str(tmp_path)).family == "xmod"
 
@@ -281,27 +265,25 @@ def test_a_config_nested_too_deep(folder):
     for _ in range(40):
         nested = {"a": nested}
     change_config(folder, a=nested)
-    assert "nested deeper than 32" in str(refused(folder))
+    refused(folder, None, "nested deeper than 32")
 
 
 def test_a_config_with_a_key_twice(folder):
     text = (folder / "config.json").read_text().rstrip().removesuffix("}")
     (folder / "config.json").write_text(text + ', "model_type": "bert"}')
-    assert "twice" in str(refused(folder))
+    refused(folder, None, "twice")
 
 
 def test_a_config_that_builds_layers_without_end(tmp_path, checkpoint, monkeypatch):
     monkeypatch.setattr(loading._BoundedCalls, "most", 2000)
     folder = shutil.copytree(checkpoint("Funnel"), tmp_path / "mine")
     change_config(folder, block_sizes=[4_000_000], block_repeats=[1])
-    error = refused(folder)
-    assert error.kind == "config"
-    assert "steps to build" in str(error)
+    refused(folder, "config", "steps to build")
 
 
 def test_buffers_count_too(folder):
     change_config(folder, max_position_embeddings=4_000_000, hidden_size=1, num_attention_heads=1, intermediate_size=1)
-    assert "describes a model of" in str(refused(folder))
+    refused(folder, None, "describes a model of")
 
 
 @pytest.mark.parametrize(
@@ -316,9 +298,7 @@ def test_buffers_count_too(folder):
 def test_giant_files(folder, file, size):
     with open(folder / file, "ab") as opened:
         opened.truncate(size)  # a file with a hole: it takes no room
-    error = refused(folder)
-    assert error.kind == "file"
-    assert f"{size:,} bytes" in str(error)
+    refused(folder, "file", f"{size:,} bytes")
 
 
 # --- tokenisers that explode
@@ -381,9 +361,7 @@ SEQUENCE = {"Sequence": {"id": "A", "type_id": 0}}
 )
 def test_tokenizers_out_of_bounds(folder, parts, why):
     change_tokenizer(folder, **parts)
-    error = refused(folder)
-    assert error.kind == "tokenizer"
-    assert why in str(error)
+    refused(folder, "tokenizer", why)
 
 
 PUBLISHED = (
@@ -426,7 +404,7 @@ def test_the_normalisers_of_published_tokenizers_pass(folder):
 def test_settings_of_a_tokenizer_that_lead_elsewhere(folder, settings):
     file = folder / "tokenizer_config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **settings}))
-    assert refused(folder).kind == "tokenizer"
+    refused(folder, "tokenizer")
 
 
 @pytest.mark.parametrize("length", ["albert", [512], {"a": 1}, 0, -1, float("nan"), float("-inf")], ids=str)
@@ -434,18 +412,13 @@ def test_settings_of_a_tokenizer_that_lead_elsewhere(folder, settings):
 def test_a_length_that_is_no_number_of_tokens(folder, length):
     file = folder / "tokenizer_config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "model_max_length": length}))
-    error = refused(folder)
-    assert error.kind == "tokenizer"
-    assert "model_max_length is" in str(error)
+    refused(folder, "tokenizer", "model_max_length is")
 
 
 def test_a_folder_without_a_tokenizer(folder):
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).unlink()
-    error = refused(folder)
-    assert error.kind == "tokenizer"
-    assert "has no tokeniser" in str(error)
-    assert "save_pretrained" in str(error)
+    refused(folder, "tokenizer", "has no tokeniser", "save_pretrained")
 
 
 def test_a_tokenizer_written_in_python(tmp_path, checkpoint):
@@ -453,18 +426,14 @@ def test_a_tokenizer_written_in_python(tmp_path, checkpoint):
     (folder / "tokenizer.json").unlink()
     ByT5Tokenizer().save_pretrained(folder)
     assert not [path for path in folder.iterdir() if "vocab" in path.name]  # it reads bytes
-    error = refused(folder)
-    assert error.kind == "tokenizer"
-    assert "ByT5Tokenizer) is written in Python" in str(error)
+    refused(folder, "tokenizer", "ByT5Tokenizer) is written in Python")
 
 
 def test_a_tokenizer_that_panics_when_it_is_built(tmp_path, checkpoint):
     """A Rust panic is a BaseException: `except Exception` let it through to the page."""
     folder = shutil.copytree(checkpoint("XLM-R"), tmp_path / "mine")
     change_tokenizer(folder, normalizer={"type": "Precompiled", "precompiled_charsmap": "////f2FiYw=="})
-    error = refused(folder)
-    assert error.kind == "tokenizer"
-    assert "PanicException" in str(error)
+    refused(folder, "tokenizer", "PanicException")
 
 
 def test_a_tokenizer_that_panics_over_a_text(encoder_of, monkeypatch):
@@ -480,7 +449,7 @@ def test_a_tokenizer_without_the_token_for_what_it_does_not_know(folder):
     model = json.loads((folder / "tokenizer.json").read_text())["model"]
     change_tokenizer(folder, model={**model, "vocab": {"[CLS]": 2, "[SEP]": 3, "a": 4}}, added_tokens=[])
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}))
-    assert refused(folder).kind == "tokenizer"
+    refused(folder, "tokenizer")
 
 
 @pytest.mark.parametrize(
@@ -547,7 +516,7 @@ def test_a_digest_of_what_is_no_file(tmp_path):
 
 def test_a_folder_of_too_many_files(folder, monkeypatch):
     monkeypatch.setattr(limits, "MOST_FILES", 3)
-    assert "more than 3 files" in str(refused(folder))
+    refused(folder, None, "more than 3 files")
 
 
 def test_a_link_to_nothing_is_no_reason_to_refuse(folder):
@@ -576,9 +545,7 @@ def test_code_that_comes_with_an_unknown_family_is_refused(folder, tmp_path):
     canary = tmp_path / "canary"
     (folder / "theirs.py").write_text(f"open({str(canary)!r}, 'w')\n")
     change_config(folder, model_type="theirs", auto_map={"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config"})
-    error = refused(folder)
-    assert error.kind == "code"
-    assert "never runs code" in str(error)
+    refused(folder, "code", "never runs code")
     assert not canary.exists()
 
 

@@ -23,9 +23,12 @@ def folder(tmp_path):
     return save_tiny(FAMILIES["BERT"], tmp_path / "mine")
 
 
-def refused(name, **options) -> LoadError:
+def refused(name, kind=None, *words, **options) -> LoadError:
+    """What is raised: an error of this kind, with all of these words in its message."""
     with pytest.raises(LoadError) as caught:
         load_encoder(str(name), **options)
+    assert kind in (None, caught.value.kind)
+    assert all(each in str(caught.value) for each in words), str(caught.value)
     return caught.value
 
 
@@ -78,17 +81,15 @@ def test_weights_in_several_files(folder):
     weight_map[names[0]] = "../elsewhere.safetensors"
     save_file(tensors, folder.parent / "elsewhere.safetensors")
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
-    error = refused(folder)
-    assert error.kind == "weights"
-    assert "elsewhere" in str(error)
+    refused(folder, "weights", "elsewhere")
 
 
 def test_no_folder_and_no_name():
-    assert refused("/no/such/folder").kind == "folder"
-    assert refused("~nobody-here/folder").kind == "folder"
-    assert refused(" ").kind == "name"
-    assert refused("a\0b").kind == "name"
-    assert refused("x" * 5000).kind == "name"
+    refused("/no/such/folder", "folder")
+    refused("~nobody-here/folder", "folder")
+    refused(" ", "name")
+    refused("a\0b", "name")
+    refused("x" * 5000, "name")
 
 
 def test_an_existing_folder_wins_over_a_hub_id(folder, monkeypatch):
@@ -101,10 +102,7 @@ def test_pickles_are_refused_unread(folder, tmp_path, file):
     canary = tmp_path / "canary"
     (folder / "model.safetensors").unlink()
     (folder / file).write_bytes(pickle.dumps(Canary(canary)))
-    error = refused(folder)
-    assert error.kind == "safetensors"
-    assert file in str(error)
-    assert "save_pretrained" in str(error)
+    refused(folder, "safetensors", file, "save_pretrained")
     assert not canary.exists()
 
 
@@ -118,7 +116,7 @@ def test_a_pickle_beside_the_safetensors_is_not_read(folder, tmp_path):
 @pytest.mark.parametrize("text", ["{", "[]", "null", "[" * 100_000])
 def test_a_config_that_is_no_json_object(folder, text):
     (folder / "config.json").write_text(text)
-    assert refused(folder).kind == "config"
+    refused(folder, "config")
 
 
 def test_a_folder_without_a_config(folder):
@@ -128,7 +126,7 @@ def test_a_folder_without_a_config(folder):
 
 def test_a_config_of_no_known_model(folder):
     change_config(folder, model_type="quantum-bert")
-    assert refused(folder).kind == "config"
+    refused(folder, "config")
 
 
 @pytest.mark.parametrize(
@@ -144,62 +142,31 @@ def test_a_config_of_no_known_model(folder):
 )
 def test_a_config_with_values_that_make_no_model(folder, values):
     change_config(folder, **values)
-    assert refused(folder).kind == "config"
+    refused(folder, "config")
 
 
 def test_a_config_of_a_giant_is_refused_before_memory_is_asked_for(folder):
     change_config(folder, vocab_size=4_000_000, hidden_size=65_536, intermediate_size=65_536)
-    error = refused(folder)
-    assert error.kind == "weights"
-    assert "describes a model of 3" in str(error)
+    refused(folder, "weights", "describes a model of 3")
 
 
 def test_weights_of_another_size(folder):
     change_config(folder, hidden_size=64)
-    assert refused(folder).kind == "weights"
+    refused(folder, "weights")
 
 
 def test_weights_that_are_missing(folder):
     tensors = load_file(folder / "model.safetensors")
     del tensors["encoder.layer.1.attention.self.key.weight"]
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    error = refused(folder)
-    assert error.kind == "weights"
-    assert "encoder.layer.1.attention.self.key.weight" in str(error)
+    refused(folder, "weights", "encoder.layer.1.attention.self.key.weight")
 
 
 @pytest.mark.parametrize("keep", [0, 4, 100, -1000])
 def test_a_file_cut_short(folder, keep):
     file = folder / "model.safetensors"
     file.write_bytes(file.read_bytes()[:keep])
-    error = refused(folder)
-    assert error.kind == "weights"
-    assert "model.safetensors is cut short or damaged" in str(error)
-
-
-TENSOR = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        b"[" * 100_000,
-        b"null",
-        b"\xff\xfe",
-        {"a": 1},
-        {"a": {**TENSOR, "shape": [-1, 2]}},
-        {"a": {**TENSOR, "shape": [2**62, 4]}},
-        {"a": {**TENSOR, "data_offsets": [16, 0]}},
-        {"a": {**TENSOR, "dtype": "X9"}},
-        {"a": TENSOR, "b": TENSOR},
-    ],
-)
-def test_a_file_whose_header_makes_no_sense(folder, header):
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(16))
-    error = refused(folder)
-    assert error.kind == "weights"
-    assert "model.safetensors is cut short or damaged" in str(error)
+    refused(folder, "weights", "model.safetensors is cut short or damaged")
 
 
 def test_numbers_are_counted_by_the_header(folder):
@@ -208,28 +175,24 @@ def test_numbers_are_counted_by_the_header(folder):
 
 def test_an_adapter(folder):
     (folder / "adapter_config.json").write_text("{}")
-    assert refused(folder).kind == "adapter"
+    refused(folder, "adapter")
 
 
 def test_a_broken_tokeniser(folder):
     (folder / "tokenizer.json").write_text("{}")
-    assert refused(folder).kind == "tokenizer"
+    refused(folder, "tokenizer")
 
 
 def test_a_tokeniser_of_another_model(folder):
     other = save_tiny(FAMILIES["RoBERTa"], folder.parent / "other")
     for file in ("tokenizer.json", "tokenizer_config.json"):
         (folder / file).write_bytes((other / file).read_bytes())
-    error = refused(folder)
-    assert error.kind == "tokenizer"
-    assert "don't belong together" in str(error)
+    refused(folder, "tokenizer", "don't belong together")
 
 
 def test_precision_and_device_that_do_not_exist(folder):
-    assert refused(folder, dtype="float8").kind == "dtype"
-    error = refused(folder, device="abacus")
-    assert error.kind == "device"
-    assert "it has" in str(error)
+    refused(folder, "dtype", dtype="float8")
+    refused(folder, "device", "it has", device="abacus")
 
 
 OUT_OF_MEMORY = pytest.mark.parametrize(
@@ -248,9 +211,7 @@ def test_out_of_memory(folder, monkeypatch, error):
         raise error
 
     monkeypatch.setattr(loading.AutoModel, "from_pretrained", fail)
-    caught = refused(folder)
-    assert caught.kind == "memory"
-    assert "smaller encoder" in str(caught)
+    refused(folder, "memory", "smaller encoder")
 
 
 @OUT_OF_MEMORY
@@ -284,9 +245,7 @@ def test_a_bundled_file_that_was_changed_is_not_read(monkeypatch):
 def test_allow_list(folder, monkeypatch):
     monkeypatch.setenv("SELFATTN_MODELS", f"{folder}, some/model")
     load_encoder(str(folder))
-    error = refused("bert-base-uncased")
-    assert error.kind == "allowed"
-    assert "some/model" in str(error)
+    refused("bert-base-uncased", "allowed", "some/model")
 
 
 def test_paths_stay_inside_the_operators_folder(folder, tmp_path, monkeypatch):
@@ -302,7 +261,7 @@ def test_paths_stay_inside_the_operators_folder(folder, tmp_path, monkeypatch):
         assert refused(name).kind == "allowed", name
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors").symlink_to(outside / "model.safetensors")
-    assert refused("mine").kind == "link"
+    refused("mine", "link")
 
 
 def test_what_may_not_be_opened_is_refused_in_the_same_words_whether_it_exists_or_not(tmp_path, monkeypatch):
@@ -331,25 +290,21 @@ def test_what_may_not_be_opened_is_refused_in_the_same_words_whether_it_exists_o
 
 def test_nobodys_home_is_looked_up(folder, monkeypatch):
     monkeypatch.setenv("HOME", str(folder.parent))
-    assert refused("~/mine").kind == "folder"
+    refused("~/mine", "folder")
 
 
 def test_a_folder_has_no_revisions(folder):
-    error = refused(folder, revision="main")
-    assert error.kind == "revision"
-    assert "has no revisions" in str(error)
+    refused(folder, "revision", "has no revisions", revision="main")
 
 
 def test_without_a_network_only_the_cache_is_asked(monkeypatch, tmp_path):
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
-    error = refused("nobody/has-this")
-    assert error.kind == "network"
-    assert "hf download nobody/has-this" in str(error)
+    refused("nobody/has-this", "network", "hf download nobody/has-this")
 
 
 def test_a_name_that_no_hub_model_can_have(monkeypatch):
     monkeypatch.setenv("SELFATTN_OFFLINE", "1")
-    assert refused("a/b/c").kind == "name"
+    refused("a/b/c", "name")
 
 
 def test_an_encoder_that_is_let_go_gives_its_memory_back(folder):
