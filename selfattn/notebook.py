@@ -203,7 +203,7 @@ def handed_over(
     """
     encoding = encoder.encode(text, pair)
     try:
-        output_weight = project(encoder, encoding, layer, head).projections.output_weight
+        output_weight = project(encoder, encoding, layer, head).output_weight
     except ProjectionsUnknown:
         output_weight = None
     frame = handed_over_frame(encoding, layer, head, _place(encoding, word).word, output_weight=output_weight)

@@ -81,7 +81,6 @@ class HeadSteps:
     head: int
     steps: tuple[Step, ...]
     trace: AttentionTrace
-    projected: Projected | None  # None where the family's projections aren't known
     note: str  # what is particular about this encoder, or why the steps start at query, key and value
 
     def __getitem__(self, name: str) -> Step:
@@ -104,7 +103,7 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
     except ProjectionsUnknown as unknown:
         first, trace, projected, note = _recorded_steps(recorded), recorded, None, str(unknown)
     else:
-        first, note = _projected_steps(projected, recorded), projected.projections.family_note
+        first, note = _projected_steps(projected, recorded), projected.family_note
         query, key, scale = projected.query, projected.key, recorded.scale
         terms = [term.term(query, key, scale, head, slice(None)) for term in recording.terms]
         trace = attend(query, key, projected.value, recorded.mask, scale, terms)
@@ -114,7 +113,7 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
         *_score_steps(trace, recording, head),
         *_weighted_steps(trace, encoding.own_weights(layer, head), own_context, projected),
     ]
-    return HeadSteps(layer=layer, head=head, steps=tuple(steps), trace=trace, projected=projected, note=note)
+    return HeadSteps(layer=layer, head=head, steps=tuple(steps), trace=trace, note=note)
 
 
 def dot_product(trace: AttentionTrace, query_pos: int, key_pos: int) -> Tensor:
@@ -181,7 +180,7 @@ def _projected_steps(projected: Projected, recorded: AttentionTrace) -> list[Ste
         )
     for name, target in (("query", "query_flat"), ("key", "key_flat"), ("value", "value")):
         letter = name[0].upper()
-        bias = getattr(projected.projections, f"{name}_bias") is not None
+        bias = getattr(projected, f"{name}_bias") is not None
         turned = projected.rotary and name != "value"
         width = (projected.value_read if name == "value" else projected.read).shape[-1]
         steps.append(
@@ -310,7 +309,7 @@ def _weighted_steps(
         ),
     ]  # fmt: skip
     if projected is not None:
-        weight = projected.projections.output_weight
+        weight = projected.output_weight
         shape = f"{weight.shape[-1]} numbers for each of the {n} tokens, added to what the other heads add"
         own, own_from = (
             own_context.double() @ weight.double(),

@@ -8,6 +8,7 @@ Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.2; rotary 
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -30,8 +31,11 @@ class ProjectionsUnknown(NotRecomputable):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Projections:
-    """The learned matrices of one head, as row vectors times matrix: query = read @ query_weight + query_bias."""
+class Projected:
+    """One layer's input taken through one head's matrices, as row vectors: query_flat = read @ query_weight + query_bias.
+
+    Query and key are those that the scores are made of.
+    """
 
     query_weight: Tensor  # (d_in, d_head)
     query_bias: Tensor | None  # (d_head,)
@@ -42,13 +46,6 @@ class Projections:
     output_weight: Tensor  # (d_head, d_model): this head's slice of W_O (MobileBERT: into its narrow stream)
     output_bias: Tensor | None  # (d_model,): added once for all heads together
     family_note: str  # what is particular about this family, in words; "" for plain BERT
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Projected:
-    """One layer's input taken through one head's projections. Query and key are those that the scores are made of."""
-
-    projections: Projections
     layer_input: Tensor  # (n, d_model): the hidden state that the layer reads
     read: Tensor  # (n, d_in): what W_Q and W_K read; the layer input itself unless read_note says otherwise
     value_read: Tensor  # (n, d_value_in): what W_V reads
@@ -62,7 +59,7 @@ class Projected:
 
     def output(self, context: Tensor) -> Tensor:
         """What the head adds to the residual stream, (n, d_model), for its context (n, d_head); without the bias."""
-        weight = self.projections.output_weight
+        weight = self.output_weight
         return context.to(weight.dtype) @ weight
 
 
@@ -81,18 +78,19 @@ def project(
     linears = _linears(encoder, module, around)
     rotary = _angles(encoder.model, around, encoding.states[layer], dtype)
     shared = sum(other.module is module for other in encoding.recordings)
-    projections = _slices(encoder, recording, linears, head, rotary is not None, shared, dtype)
+    learned = _slices(recording, linears, head, rotary is not None, shared, dtype)
     layer_input = encoding.states[layer].to(dtype)
     received = next(iter(recording.arguments.values()), None)  # a hooked module's own input
     plain = received is not None and torch.equal(received[0].float().cpu(), encoding.states[layer])
     read, value_read, read_note = (layer_input, layer_input, "") if plain else _read(around, layer_input, dtype)
-    query_flat = affine(read, projections.query_weight, projections.query_bias)
-    key_flat = affine(read, projections.key_weight, projections.key_bias)
-    value = affine(value_read, projections.value_weight, projections.value_bias)
+    query_flat, key_flat, value = (
+        affine(of, learned[f"{name}_weight"], learned[f"{name}_bias"])
+        for name, of in (("query", read), ("key", read), ("value", value_read))
+    )
     query, key = (flat if rotary is None else rotate(flat, *rotary) for flat in (query_flat, key_flat))
     _check(encoder, recording, head, (query, key, value))
     return Projected(
-        projections=projections, layer_input=layer_input, read=read, value_read=value_read, read_note=read_note,
+        **learned, layer_input=layer_input, read=read, value_read=value_read, read_note=read_note,
         query_flat=query_flat, key_flat=key_flat, query=query, key=key, value=value, rotary=rotary is not None
     )  # fmt: skip
 
@@ -126,11 +124,11 @@ def _linears(
     return list(zip(fused.weight.chunk(3), biases)), output
 
 
-def _slices(encoder, recording: LayerRecording, linears, head: int, rotary: bool, shared: int, dtype) -> Projections:
-    """One head's rows of the three matrices and columns of the fourth."""
+def _slices(recording: LayerRecording, linears, head: int, rotary: bool, shared: int, dtype) -> dict[str, Any]:
+    """One head's rows of the three matrices and columns of the fourth, and what is particular about them."""
     three, output = linears
     n_heads, d_head = recording.query.shape[1], recording.query.shape[-1]
-    parts: dict[str, Tensor | None] = {}
+    parts: dict[str, Any] = {}
     for name, (weight, bias) in zip(("query", "key", "value"), three):
         # Grouped-query attention: several query heads share one key and value head.
         own = head * (weight.shape[0] // d_head) // n_heads
@@ -148,7 +146,7 @@ def _slices(encoder, recording: LayerRecording, linears, head: int, rotary: bool
         notes.append(f"Each head adds a term to the scaled scores, by the distance between two tokens: {term.name}.")
     if rotary:
         notes.append("Query and key are turned by their position (rotary) before they meet.")
-    return Projections(**parts, family_note=" ".join(notes))
+    return parts | {"family_note": " ".join(notes)}
 
 
 def _own(parameter: Tensor, dtype: torch.dtype) -> Tensor:

@@ -6,7 +6,7 @@ The best of many heads on the same sentences is luck in part, so it is chosen on
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -99,12 +99,8 @@ def position_only(sentences: Sequence[PronounRows]) -> Tensor:
         counts[index, span] = 1
     others = (counts.sum(0) - counts).clamp_min(1)
     means = (aligned.sum(0) - aligned) / others[:, None, None]
-    return torch.stack(
-        [
-            weight_on(mean[..., span], each.antecedent) - weight_on(mean[..., span], each.distractor)
-            for mean, span, each in zip(means, spans, sentences)
-        ]
-    )
+    as_if = [replace(each, rows=mean[..., span]) for mean, span, each in zip(means, spans, sentences)]
+    return torch.stack([each.preference for each in as_if])
 
 
 def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:

@@ -35,8 +35,9 @@ def measure(depths: Sequence[int] = DEPTHS, n_keys: int = N_KEYS, seed: int = 0)
         key = torch.randn(n_keys, depth, generator=draw, dtype=torch.float64)
         for scaled, scale in ((False, 1.0), (True, 1 / math.sqrt(depth))):
             trace = attend(query, key, key, scale=scale)
-            rows_of = {"entropy": evenness(trace.weights), "gradient": jacobian_norm(trace.weights)}
-            means = {name: float(each.mean()) for name, each in (rows_of | {"largest": trace.weights.amax(-1)}).items()}
+            weights = trace.weights
+            of_rows = {"entropy": evenness(weights), "gradient": jacobian_norm(weights), "largest": weights.amax(-1)}
+            means = {name: float(each.mean()) for name, each in of_rows.items()}
             rows.append({"d_k": depth, "scaled": scaled, "variance": float(trace.scaled.var()), **means})
     return pd.DataFrame(rows)
 

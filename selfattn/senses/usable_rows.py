@@ -106,9 +106,8 @@ def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
 
 
 def _too_few_sentences(usable: pd.DataFrame) -> dict[object, str]:
-    sizes = usable.groupby("word")["word"].transform("size")
     return {
-        index: f"{word!r} has {size} usable sentences; clusters need at least {PER_WORD}."
-        for index, word, size in zip(usable.index, usable["word"], sizes)
-        if size < PER_WORD
+        index: f"{word!r} has {len(rows)} usable sentences; clusters need at least {PER_WORD}."
+        for word, rows in usable.groupby("word")
+        for index in (rows.index if len(rows) < PER_WORD else ())
     }

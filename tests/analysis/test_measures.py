@@ -67,7 +67,7 @@ def test_weight_is_not_the_norm_of_weight_times_value(encoder):
     """Kobayashi et al. 2020: "river" has .62 of the weight, and what it hands over is eight times what any other token does."""
     encoding = encoder.encode("The bank of the river.")
     trace = encoding.trace(0, 10)
-    w_o = project(encoder, encoding, 0, 10).projections.output_weight
+    w_o = project(encoder, encoding, 0, 10).output_weight
     through = weighted_values(trace.weights, trace.value, w_o)
     norms = through[2].norm(dim=-1)
     assert [norms[5].item(), norms[2].item()] == pytest.approx([1.76, 0.21], abs=0.0051)

@@ -85,7 +85,7 @@ def test_each_snippet_runs_by_itself_and_makes_the_steps_very_numbers(name, enco
         encoding = encoder.encode(TEXT)
     layer, head = 1, encoder.n_heads - 1
     steps = head_steps(encoder, encoding, layer, head)
-    projected, learned = steps.projected, steps.projected.projections
+    projected = projections.project(encoder, encoding, layer, head)
     around = projections._surroundings(encoder.model, encoding.recordings[layer].module)
     norm = next((getattr(around[0], n) for n in ("attn_norm", "layer_norm") if hasattr(around[0], n)), None)
     angles = projections._angles(encoder.model, around, encoding.states[layer], torch.float32) or (None, None)
@@ -102,8 +102,8 @@ def test_each_snippet_runs_by_itself_and_makes_the_steps_very_numbers(name, enco
         function = space[step.name.replace(" ", "_")]
         part = step.name.removeprefix("turned ")
         given = known | {
-            "weight": getattr(learned, f"{part}_weight", None),
-            "bias": getattr(learned, f"{part}_bias", None),
+            "weight": getattr(projected, f"{part}_weight", None),
+            "bias": getattr(projected, f"{part}_bias", None),
             "flat": getattr(projected, f"{part}_flat", None),
         }
         if step.name == "value":

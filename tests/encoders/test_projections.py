@@ -42,7 +42,7 @@ def test_the_heads_outputs_add_up_to_the_output_matrix(encoder_of, name):
     for layer, expected in enumerate(outputs):
         projected = [project(encoder, encoding, layer, head) for head in range(encoder.n_heads)]
         total = sum(p.output(encoding.trace(layer, head).context) for head, p in enumerate(projected))
-        bias = projected[0].projections.output_bias
+        bias = projected[0].output_bias
         total = total if bias is None else total + bias
         torch.testing.assert_close(total, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
 
@@ -64,13 +64,13 @@ def test_in_float64_the_projections_are_exact_copies(encoder_of):
     projected = project(encoder, encoder.encode(TEXT), 1, 2, torch.float64)
     learned = encoder.model.encoder.layer[1].attention.self.query
     assert projected.query.dtype == torch.float64
-    assert torch.equal(projected.projections.query_weight, learned.weight[16:24].T.double())
-    assert torch.equal(projected.projections.query_bias, learned.bias[16:24].double())
+    assert torch.equal(projected.query_weight, learned.weight[16:24].T.double())
+    assert torch.equal(projected.query_bias, learned.bias[16:24].double())
 
 
 def test_shapes(encoder_of):
     encoder = encoder_of("MobileBERT")
-    projections = project(encoder, encoder.encode(TEXT), 0, 1).projections
+    projections = project(encoder, encoder.encode(TEXT), 0, 1)
     assert projections.query_weight.shape == (16, 4)  # from the bottleneck
     assert projections.value_weight.shape == (32, 4)  # from the whole layer input
     assert projections.output_weight.shape == (4, 16)
@@ -107,7 +107,7 @@ def test_rotation_by_hand():
 
 def test_shared_layers_say_so(encoder_of):
     encoder = encoder_of("ALBERT")
-    assert "3 layers share" in project(encoder, encoder.encode(TEXT), 0, 0).projections.family_note
+    assert "3 layers share" in project(encoder, encoder.encode(TEXT), 0, 0).family_note
 
 
 def test_a_family_with_another_structure_is_unknown(encoder_of):
