@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.attention_rollout import rollout
-from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress
+from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word, to_groups
@@ -59,7 +59,7 @@ def direction(first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tens
 
 
 def attribute(
-    encoder: Encoder, encoding: Encoding, word: Word, towards: Tensor, progress: Progress = lambda done, total: None
+    encoder: Encoder, encoding: Encoding, word: Word, towards: Tensor, progress: Progress = silent
 ) -> Attributions:
     """By all three methods: what each other word contributes to the word's final vector along `towards` (d_model,).
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from selfattn.encoders.checkpoint import weights_digest
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.families import FAMILIES, SENTENCES, Family, save_tiny
@@ -24,9 +24,7 @@ from selfattn.encoders.projections import ProjectionsUnknown, project
 from selfattn.encoders.sources import Source
 
 
-def prove(
-    encoder: Encoder, text: str, progress: Progress = lambda done, total: None, pair: str | None = None
-) -> pd.DataFrame:
+def prove(encoder: Encoder, text: str, progress: Progress = silent, pair: str | None = None) -> pd.DataFrame:
     """The kernel against the model's own numbers on one text (with `pair`, of two segments): a row for each head.
 
     layer, head; `same_inputs`: the largest difference between the kernel's weights and those of the model's own eager
@@ -79,7 +77,7 @@ def _full_precision() -> Iterator[None]:
         torch.set_float32_matmul_precision(before)
 
 
-def support_table(progress: Progress = lambda done, total: None) -> pd.DataFrame:
+def support_table(progress: Progress = silent) -> pd.DataFrame:
     """What is recomputed, shown or refused with the installed versions: a row for each family, measured, not listed.
 
     family, support ("recomputed", "shown", "refused"), from ("layer input", "query, key, value" or ""), heads (how many

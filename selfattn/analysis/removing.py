@@ -12,7 +12,7 @@ from torch import Tensor
 
 from selfattn.analysis.measures import similarity
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder, Progress, half_of
+from selfattn.encoders.encoder import Encoder, Progress, half_of, silent
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.kernel import AttentionTrace
 
@@ -22,7 +22,7 @@ def removal_effect(
     first: PlacedWord | tuple,
     second: PlacedWord | tuple,
     how: str = "zero",
-    progress: Progress = lambda done, total: None,
+    progress: Progress = silent,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
 ) -> Tensor:
     """What removing each head, in both sentences, does to the cosine of a word's two vectors: (n_layers, n_heads).

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder, run
-from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress, half_of
+from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress, half_of, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.memory import is_out_of_memory
@@ -44,7 +44,7 @@ def swap_pair(
     *,
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
     how: str = "exact",
-    progress: Progress = lambda done, total: None,
+    progress: Progress = silent,
     move: bool = False,
 ) -> PairSwaps:
     """Swap heads' outputs at a word between two sentences, and measure how far its last vector moves to the other's.

@@ -26,6 +26,10 @@ COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this man
 Progress = Callable[[int, int], None]  # passes done, passes in all
 
 
+def silent(done: int, total: int) -> None:
+    """The progress callback of somebody who doesn't follow."""
+
+
 def half_of(progress: Progress, half: int) -> Progress:
     """The progress callback for one of two equal parts of the work."""
     return lambda done, total: progress(half * total + done, 2 * total)
@@ -209,7 +213,7 @@ class Encoder:
         *,
         heads: Sequence[Head | tuple[Head, ...]] | None = None,
         how: str = "zero",
-        progress: Progress = lambda done, total: None,
+        progress: Progress = silent,
         pair: str | None = None,
     ) -> Tensor:
         """What the vector at `position` becomes without each head in turn: (n_layers, n_heads, d_model).
@@ -234,10 +238,7 @@ class Encoder:
         return vectors.unflatten(0, (self.n_layers, self.n_heads)) if heads is None else vectors
 
     def patched_vectors(
-        self,
-        word: PlacedWord | tuple,
-        patches: Sequence[Collection[Patch]],
-        progress: Progress = lambda done, total: None,
+        self, word: PlacedWord | tuple, patches: Sequence[Collection[Patch]], progress: Progress = silent
     ) -> Tensor:
         """The word's last hidden state in copies of its sentence, each with its own patches: (len(patches), d_model).
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.senses import separation
@@ -88,7 +88,7 @@ def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
     return max(rows, key=lambda row: float(row[1].before.max() - row[1].after[row[1].before.argmax()]))
 
 
-def halved_senses(encoder: Encoder, frame: pd.DataFrame, progress: Progress = lambda done, total: None) -> HalvedSenses:
+def halved_senses(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HalvedSenses:
     """Sense separation on every second of the first words of labelled sentences, and on the others.
 
     What is said of a head that was chosen as the best must come from other words than those it was chosen on.

@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.resampling import interval, p_values, threshold
@@ -70,7 +70,7 @@ def separation(
     frame: pd.DataFrame,
     shuffles: int = SHUFFLES,
     floor: bool = True,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = silent,
     vectors: Vectors = word_vectors,
 ) -> SeparationReport:
     """Measure sense separation over labelled sentences: a table with the columns sentence, word and sense.

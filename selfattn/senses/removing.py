@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.measures import similarity
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import chance_count, interval, rank_correlations, word_halves
@@ -44,11 +44,7 @@ class RemovalReport(OfTables):
 
 
 def removal(
-    encoder: Encoder,
-    frame: pd.DataFrame,
-    per_sense: int = 2,
-    how: str = "zero",
-    progress: Progress = lambda done, total: None,
+    encoder: Encoder, frame: pd.DataFrame, per_sense: int = 2, how: str = "zero", progress: Progress = silent
 ) -> RemovalReport:
     """Remove every head in turn from pairs of sentences that share a word (columns sentence, word, sense).
 

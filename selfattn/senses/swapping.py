@@ -23,7 +23,7 @@ from torch.nn.functional import normalize
 from selfattn.analysis.swapping import ContextGradients, context_gradients
 from selfattn.encoders.batches import length_batches
 from selfattn.encoders.capture import Patch
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.reference import own_weights
@@ -132,7 +132,7 @@ def interchange(
     encoder: Encoder,
     frame: pd.DataFrame,
     how: str = "gradient",
-    progress: Progress = lambda done, total: None,
+    progress: Progress = silent,
     vectors: Vectors = word_vectors,
 ) -> SwapReport:
     """Measure how far each head's output moves a word between its senses: a table with the columns sentence, word, sense.
@@ -178,11 +178,7 @@ def interchange(
 
 
 def leading_heads(
-    encoder: Encoder,
-    frame: pd.DataFrame,
-    sizes: Sequence[int] = SIZES,
-    sets: int = 20,
-    progress: Progress = lambda done, total: None,
+    encoder: Encoder, frame: pd.DataFrame, sizes: Sequence[int] = SIZES, sets: int = 20, progress: Progress = silent
 ) -> pd.DataFrame:
     """The share of the gap that the k leading heads make together, swapped exactly, beside random sets of k: a row a word and k.
 

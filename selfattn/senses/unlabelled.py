@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.usable_rows import require_rows, with_spans
 from selfattn.senses.word_vectors import word_vectors
@@ -27,7 +27,7 @@ class ClusterReport(OfTables):
 
 
 def clusters(
-    encoder: Encoder, frame: pd.DataFrame, layer: int | None = None, progress: Progress = lambda done, total: None
+    encoder: Encoder, frame: pd.DataFrame, layer: int | None = None, progress: Progress = silent
 ) -> ClusterReport:
     """Group the sentences of each word (columns sentence, word) by the word's vector after `layer` (None: the last).
 

@@ -6,7 +6,7 @@ import pandas as pd
 import torch
 
 from selfattn.analysis.patterns import PATTERNS, pattern_values
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.usable_rows import require_rows
 from selfattn.words import between_groups
@@ -24,7 +24,7 @@ class HeadProfiles(OfTables):
     n: int  # sentences
 
 
-def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = lambda done, total: None) -> HeadProfiles:
+def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HeadProfiles:
     """Read every sentence once. frame: columns sentence, word, sense, as `labelled_sentences` has them.
 
     Another word has a letter or a digit, is not special and not the word itself; a split word's weight is the mean from its
