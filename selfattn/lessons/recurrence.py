@@ -30,7 +30,7 @@ LONGEST = 60  # words: every one is left out in turn
 D_STATE = 16
 GAIN, GATE, ASKING = 0.9, 0.05, 18.0
 
-Network = Callable[[Tensor], Tensor]
+Network = Callable[[Tensor], Tensor]  # word vectors (..., n, d) to states (..., n, d)
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,17 @@ def signal(
     if start >= stop:
         raise ValueError(f"Expected the first word before the second, got {start} and {stop}. Swap them.")
     path(len(words), start, stop)
+    typed_numbers.number("Gain", gain, 0, 2)
+    typed_numbers.number("Gate", gate, 0, 1)
+    typed_numbers.number("Asking", asking, 0, 100)
+    networks: dict[str, Network] = {
+        "plain": partial(gated, wanted=start - 1, gain=gain, gate=1.0),
+        "gated": partial(gated, wanted=start - 1, gain=gain, gate=gate),
+        "attention": partial(attention, wanted=start - 1, asking=asking),
+    }
     vectors = word_vectors(words, D_STATE)
     rows = []
-    for name, network in networks(start - 1, gain, gate, asking).items():
+    for name, network in networks.items():
         contributions = _contributions(network, vectors)
         gradients = _gradients(network, vectors, start - 1)
         for step in range(start, stop + 1):
@@ -101,20 +109,8 @@ def signal(
     return pd.DataFrame(rows, columns=["network", "step", "word", "gradient", "share"])
 
 
-def networks(wanted: int, gain: float, gate: float, asking: float) -> dict[str, Network]:
-    """The three networks by name; each maps word vectors (..., n, d) to states (..., n, d). wanted counts from 0."""
-    typed_numbers.number("Gain", gain, 0, 2)
-    typed_numbers.number("Gate", gate, 0, 1)
-    typed_numbers.number("Asking", asking, 0, 100)
-    return {
-        "plain": partial(gated, wanted=wanted, gain=gain, gate=1.0),
-        "gated": partial(gated, wanted=wanted, gain=gain, gate=gate),
-        "attention": partial(attention, wanted=wanted, asking=asking),
-    }
-
-
 def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
-    """state = (1 - z) * state + z * (gain * R state + word), with z = 1 at the wanted word and `gate` elsewhere.
+    """state = (1 - z) * state + z * (gain * R state + word), with z = 1 at the word `wanted` (from 0) and `gate` elsewhere.
 
     R only turns the state. The gate opens where training would open it, set by hand here; a gate of 1 throughout is the plain
     network, state = gain * R state + word, in which the gain alone decides what grows or fades.
