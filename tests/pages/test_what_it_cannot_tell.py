@@ -5,6 +5,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 from torch.nn.functional import cosine_similarity
 
+from pages.about.what_it_cannot_tell import counterexamples
 from pages.about.what_it_cannot_tell.counterexamples import PASSAGE, SENTENCE, removal_example
 from selfattn.analysis.removing import removal_effect
 from selfattn.captions.vectors import NOISE
@@ -92,11 +93,13 @@ def test_effects_are_summed_beside_the_control(said, encoder):
 
 def test_effects_under_the_noise_count_for_nothing(encoder, monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.005)
+    monkeypatch.setattr(counterexamples, "cached_effect", lambda *of: -removal_effect(*of))  # the largest is below 0
     pair = PAIRS[0]
     places = [(text, pair.word) for text in (pair.first, pair.second)]
-    effects = removal_effect(encoder, *places)
+    effects = -removal_effect(encoder, *places)
     shown = effects[effects.abs() >= 0.005]
-    text, _ = removal_example(encoder)
+    text, largest = removal_example(encoder)
+    assert largest.startswith(f"Largest single effect between the two senses: {effect(float(effects.abs().max()))}.")
     assert text.startswith(f"The effects of all heads, one at a time, add up to {change(float(shown.sum()))};")
     assert f"{share(float((shown < 0).sum()) / 72)} of the heads have a negative effect." in text
     assert f"by up to 0.005: {72 - len(shown)} of 72 heads lie under that" in text
