@@ -93,6 +93,8 @@ def test_the_domain_of_y_is_the_callers():
     frame = pd.DataFrame({"epoch": [0, 1], "rate": [0.25, 0.5]})
     (found,) = points(lines(frame, "epoch", "rate", LIGHT, domain=(0, 1), size=(100, 200))).values()
     assert [item["y"] for item in found] == pytest.approx([150, 100])
+    (found,) = points(lines(frame, "epoch", "rate", LIGHT, size=(100, 200))).values()
+    assert [item["y"] for item in found] == pytest.approx([100, 0])  # else from zero
 
 
 def test_the_curve_says_what_its_axes_are():

@@ -64,6 +64,10 @@ def test_the_grids_strips_have_each_heads_number_in_reading_order(named):
     for strip, value in zip(strips, frame["effect"], strict=True):
         assert same_color(strip["fill"], on_ramp(LIGHT.effect, (value + 1) / 2)), value
     assert tooltip(spec) == ["head", "effect", "control", "entropy"] and texts(spec, "legend-title") == ["effect"]
+    # The picture of all maps begins where the first frame does, and ends with the last row's strip.
+    (picture,), (first, *_) = drawn(spec, "image"), drawn(spec, "rect")
+    assert (picture["x"], picture["y"]) == (first["x"], first["y"])
+    assert picture["y"] + picture["height"] >= strips[-1]["y"] + strips[-1]["height"] > picture["height"] - 20
 
 
 def test_a_thumbnail_keeps_every_peak():
