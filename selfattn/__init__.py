@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from selfattn.encoders.errors import NotRecomputable as NotRecomputable
     from selfattn.encoders.errors import TextError as TextError
     from selfattn.encoders.loading import load_encoder as load_encoder
+    from selfattn.encoders.placed_word import PlacedWord as PlacedWord
     from selfattn.kernel import AttentionTrace as AttentionTrace
     from selfattn.kernel import attend as attend
     from selfattn.kernel_inputs import Term as Term
@@ -32,6 +33,7 @@ _HOMES = {
     "LoadError": "encoders.errors",
     "NotRecomputable": "encoders.errors",
     "Patch": "encoders.capture",
+    "PlacedWord": "encoders.placed_word",
     "Term": "kernel_inputs",
     "TextError": "encoders.errors",
     "Word": "words",
