@@ -9,22 +9,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from selfattn.charts.labels import expression, label_axis
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import (
-    Spec,
-    calculate,
-    either,
-    expression,
-    field,
-    finish,
-    label_axis,
-    layered,
-    marks,
-    nominal,
-    scale,
-    span,
-    stacked,
-)
+from selfattn.charts.vega import Spec, calculate, either, field, finish, layered, marks, nominal, scale, span, stacked
 from selfattn.numbers import WEIGHT
 
 LABEL_STEP = 14  # pixels: bars nearer to each other than that carry their labels in the tooltip only

@@ -2,8 +2,9 @@
 
 import pandas as pd
 
+from selfattn.charts.labels import expression, label_axis
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, calculate, expression, field, label_axis, layered, marks, nominal, span
+from selfattn.charts.vega import Spec, calculate, field, layered, marks, nominal, span
 from selfattn.numbers import FINE
 
 ROW = 24  # pixels a word

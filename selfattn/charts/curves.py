@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from selfattn.charts.labels import label_axis
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, field, hues, label_axis, layered, marks, nominal
+from selfattn.charts.vega import Spec, field, hues, layered, marks, nominal
 from selfattn.numbers import FINE, WEIGHT
 
 DASHED = [5, 4]

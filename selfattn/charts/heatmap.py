@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from selfattn.charts.labels import LABELS, expression, label_axis
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import (
-    LABELS,
     Spec,
     calculate,
     either,
-    expression,
     field,
-    label_axis,
     layered,
     marks,
     nominal,
@@ -158,12 +156,7 @@ def _cells(matrix, rows, columns, axes, shades, names, what, precise, stroke) ->
 def _numbers(numbers: str | Sequence[str], theme: Theme, maximum: float) -> Spec:
     text = field("value", format=numbers) if isinstance(numbers, str) else nominal("label")
     ink = either(f"abs(datum.value) > {DARK_CELL * maximum}", theme.background, theme.ink)
-    return marks(
-        "text",
-        {"x": field("column"), "y": field("row"), "text": text, "color": ink},
-        "cells",
-        fontSize=11,
-    )
+    return marks("text", {"x": field("column"), "y": field("row"), "text": text, "color": ink}, "cells", fontSize=11)
 
 
 def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[list[Spec], dict[str, list]]:

@@ -11,8 +11,9 @@ from functools import cache
 from typing import Any
 
 from selfattn import kernel, numbers
+from selfattn.charts.labels import label_axis
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, calculate, either, field, finish, label_axis, marks, nominal, span
+from selfattn.charts.vega import Spec, calculate, either, field, finish, marks, nominal, span
 from selfattn.lessons.kernel_source import source
 
 Table = Mapping[str, Sequence]  # a frame, or its columns as lists
@@ -44,10 +45,7 @@ def kernel_steps(steps: Table, context: Table, theme: Theme, width: int = WIDTH)
     token = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["sentence", "key_pos"]}
     labels = [title(step, at).split(" =")[0] for at, step in enumerate(order, start=1)]
     buttons = {"input": "radio", "options": list(range(1, last + 1)), "labels": labels, "name": "Step "}
-    params = [
-        {"name": "shown", "value": last, "bind": buttons},
-        {"name": "token", "select": token, "views": lit},
-    ]
+    params = [{"name": "shown", "value": last, "bind": buttons}, {"name": "token", "select": token, "views": lit}]
     return finish({"params": params, "vconcat": [{"hconcat": columns, "spacing": 14}, _code(theme, order)]}, theme)
 
 

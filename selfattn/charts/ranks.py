@@ -4,20 +4,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from selfattn.charts.labels import LABELS, expression, label_axis
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import (
-    LABELS,
-    Spec,
-    calculate,
-    expression,
-    field,
-    hues,
-    label_axis,
-    layered,
-    marks,
-    nominal,
-    span,
-)
+from selfattn.charts.vega import Spec, calculate, field, hues, layered, marks, nominal, span
 from selfattn.numbers import WEIGHT
 
 METHOD_SHAPES = ("circle", "square", "triangle-up")

@@ -79,18 +79,14 @@ def vega_config(theme: Theme) -> dict[str, Any]:
         "font": FONT,
         "locale": LOCALE,
         "view": {"stroke": None},
-        # No label is dropped, in any layer: where there are too many, the chart itself thins them (vega.label_axis).
+        # No label is dropped, in any layer: where there are too many, the chart itself thins them (labels.label_axis).
         "axis": {
             **label, "domain": False, "ticks": False, "gridColor": theme.grid, "titleFontWeight": "normal",
             "labelOverlap": False,
         },
         "legend": {**label, "titleFontWeight": "normal", "gradientStrokeColor": theme.grid},
         "title": {
-            "color": theme.ink,
-            "subtitleColor": theme.muted,
-            "fontSize": 14,
-            "anchor": "start",
-            "fontWeight": 600,
+            "color": theme.ink, "subtitleColor": theme.muted, "fontSize": 14, "anchor": "start", "fontWeight": 600,
         },
         "text": {"color": theme.ink, "fontSize": 12},
         "header": {"labelColor": theme.ink, "titleColor": theme.muted, "labelFontSize": 13},

@@ -17,7 +17,8 @@ import vl_convert as vlc
 from pandas.api.types import is_numeric_dtype
 from PIL.PngImagePlugin import PngInfo, putchunk
 
-from selfattn.charts.vega import Spec, drawable, drawable_spec, in_light, unlimited_spec
+from selfattn.charts.labels import drawable, drawable_spec, unlimited_spec
+from selfattn.charts.vega import Spec, in_light
 from selfattn.export.provenance import Provenance
 from selfattn.spreadsheets import escaped
 

@@ -11,7 +11,7 @@ from html import escape
 import pandas as pd
 
 from selfattn import numbers
-from selfattn.charts.vega import drawable
+from selfattn.charts.labels import drawable
 from selfattn.export import files
 from selfattn.export.files import View
 

@@ -18,15 +18,16 @@ import torch
 from selfattn import charts
 from selfattn.charts.bars import Row
 from selfattn.charts.kernel_steps import STEPS, code_lines
+from selfattn.charts.labels import LABELS
 from selfattn.charts.theme import LIGHT
-from selfattn.charts.vega import LABELS, Spec
+from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
 from selfattn.tidy_tables import drift_frame, heads_frame, stage_names
 from tests.charts.scene import misplaced
 
 # Every public function of the charts' files that makes a chart, by its name.
 draw = SimpleNamespace()
-for file in {found.name for found in pkgutil.iter_modules(charts.__path__)} - {"vega", "theme"}:
+for file in {found.name for found in pkgutil.iter_modules(charts.__path__)} - {"labels", "theme", "vega"}:
     module = importlib.import_module(f"{charts.__name__}.{file}")
     for name, function in inspect.getmembers(module, inspect.isfunction):
         makes = inspect.signature(function).return_annotation

@@ -5,7 +5,7 @@ import json
 import pytest
 import vl_convert as vlc
 
-from selfattn.charts.vega import TAKEN_FOR_NAMES, expression
+from selfattn.charts.labels import TAKEN_FOR_NAMES, expression
 
 WORDS = ["bank", 'a "quoted" one', "back\\slash", "雨", "'", "]", "datum", "null", "__ob", *sorted(TAKEN_FOR_NAMES)]
 

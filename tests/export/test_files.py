@@ -12,8 +12,9 @@ import pytest
 from PIL import Image
 
 from selfattn.charts.heatmap import heatmap
+from selfattn.charts.labels import drawable, drawable_spec
 from selfattn.charts.theme import DARK, LIGHT
-from selfattn.charts.vega import drawable, drawable_spec, in_light
+from selfattn.charts.vega import in_light
 from selfattn.export import files
 from selfattn.export.provenance import Provenance
 

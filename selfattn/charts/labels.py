@@ -1,0 +1,100 @@
+"""The texts of a chart: token labels along an axis, words inside a Vega expression, and what a drawing may hold of either."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+LABELS = 45  # more token labels than this are thinned, evenly
+
+
+def label_axis(labels: Sequence[str], every: int = 1, **more: Any) -> dict[str, Any]:
+    """An axis of positions 0, 1 ... with texts in their place: of every few of them, where they are many."""
+    spelled = expression(label if i % every == 0 else "" for i, label in enumerate(labels))
+    places = {"values": list(range(0, len(labels), every)), "labelExpr": f"{spelled}[datum.value]"}
+    return {**places, "title": None, "grid": False, **more}
+
+
+# Words of a visitor's sentence inside a Vega expression, as in an axis's `labelExpr`. Vega 6 takes a string constant that
+# is spelled "if", or like a property that every JavaScript object has ("constructor", "toString"), for a name and then
+# draws nothing at all. Such words are spelled letter by letter.
+
+TAKEN_FOR_NAMES = frozenset(
+    [
+        "if", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString",
+        "valueOf", "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
+    ]
+)  # fmt: skip
+
+
+def expression(words: Iterable[str]) -> str:
+    """The words as an array in a Vega expression: ["The","bank"]."""
+    return f"[{','.join(map(_constant, words))}]"
+
+
+def _constant(word: str) -> str:
+    return "+".join(map(json.dumps, word)) if word in TAKEN_FOR_NAMES else json.dumps(word)
+
+
+# Text that a drawing may hold. A chart is drawn by way of XML, which forbids most control characters; vl-convert measures
+# text through XML too, and there a forbidden character ends the whole process instead of raising. So every string of a
+# chart goes through here before it is drawn.
+
+REPLACEMENT = "\ufffd"
+
+# What is left out of Char in https://www.w3.org/TR/xml/#charsets.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+# Keys of a Vega-Lite spec whose strings are expressions: their string literals hold characters as escapes.
+_TITLES = {"title", "text", "subtitle"}
+_LIMITS = {"labelLimit", "limit", "titleLimit", "subtitleLimit"}
+EXPRESSIONS = {"calculate", "expr", "filter", "labelExpr", "test", "update"}
+_PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPE = re.compile(_PAIR + r"|\\u\{[0-9a-fA-F]+\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.", re.DOTALL)
+_SHORT = {"\\b": "\b", "\\f": "\f", "\\v": "\v", "\\0": "\0"}
+
+
+def drawable(text: str) -> str:
+    """The text with each character that XML forbids replaced by U+FFFD, the replacement character."""
+    return _FORBIDDEN.sub(REPLACEMENT, text)
+
+
+def drawable_spec(spec: Any, key: str = "") -> Any:
+    """A Vega-Lite spec (dicts, lists, strings, numbers) with every string in it made drawable."""
+    if isinstance(spec, dict):
+        return {drawable(name): drawable_spec(value, name) for name, value in spec.items()}
+    if isinstance(spec, list | tuple):
+        return [drawable_spec(value, key) for value in spec]
+    if not isinstance(spec, str):
+        return spec
+    text = drawable(spec)
+    if key in _TITLES and text in TAKEN_FOR_NAMES:
+        return text + " "
+    return _ESCAPE.sub(_drawable_escape, text) if key in EXPRESSIONS else text
+
+
+def unlimited_spec(spec: Any) -> Any:
+    """A Vega-Lite spec in which no label is cut for its length, by the chart's own limits or by Vega's."""
+    free = _without_limits(spec)
+    config = free.get("config", {})
+    for part in ("axis", "legend", "header"):
+        config = {**config, part: {**config.get(part, {}), "labelLimit": 0, "titleLimit": 0}}
+    return {**free, "config": config}
+
+
+def _without_limits(spec: Any) -> Any:
+    if isinstance(spec, dict):
+        return {key: 0 if key in _LIMITS else _without_limits(value) for key, value in spec.items()}
+    return [_without_limits(value) for value in spec] if isinstance(spec, list) else spec
+
+
+def _drawable_escape(match: re.Match[str]) -> str:
+    escape = match[0]
+    if len(escape) == 12:  # a surrogate pair: one good character
+        return escape
+    if escape[1] in "ux" and len(escape) > 2:
+        code = int(escape[2:].strip("{}"), 16)
+        character = chr(code) if code <= 0x10FFFF else "\0"
+    else:
+        character = _SHORT.get(escape, "")
+    return "\\ufffd" if _FORBIDDEN.search(character) else escape
