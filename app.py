@@ -15,10 +15,10 @@ from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation
 from selfattn.dashboard.while_loading import check_stored_pictures, show_stored_pictures
 from selfattn.settings import Settings
 
-# File, title, address (None: the start), and what the frame draws above the page (pickers.pick_for).
+# File, title, address ("": the start), and what the frame draws above the page (pickers.pick_for).
 PAGES = {
     "Explore": [
-        ("explore/two_sentences/page.py", "A word in two sentences", None, "main"),
+        ("explore/two_sentences/page.py", "A word in two sentences", "", "main"),
         ("explore/inside_a_head/page.py", "Inside a head", "inside-a-head", "pair"),
         ("explore/all_heads/page.py", "All heads", "all-heads", "pair"),
         ("explore/senses/page.py", "Senses", "senses", "head"),
@@ -79,7 +79,7 @@ def show() -> None:
     with page_turn(news):
         try:
             pick_for(view, page.title)
-            if (encoder := this_page().encoder) and predicts_words(encoder) != masked:
+            if hasattr(this_page(), "encoder") and predicts_words(this_page().encoder) != masked:
                 session.MASKED.set(not masked)
                 st.rerun()  # the menu is drawn already
             if stored:
@@ -101,7 +101,7 @@ def _menu(masked: bool) -> dict[str, list]:
     return {
         section: [
             st.Page(
-                f"pages/{path}", title=title, url_path=address, default=address is None,
+                f"pages/{path}", title=title, url_path=address, default=not address,
                 visibility="visible" if address != MASKED or masked else "hidden",
             )
             for path, title, address, _ in PAGES[section]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, Generic, TypeVar, final
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,7 @@ from selfattn.senses import (
 )
 from selfattn.senses.word_vectors import Vectors, word_vectors
 
+T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
@@ -51,11 +53,12 @@ class Kind:
     make: Callable[..., object]  # from the encoder and those sentences; progress=
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class Stored:
+class Stored(Generic[T]):
     """A report that was computed beforehand."""
 
-    report: object
+    report: T
     date: str
 
 
@@ -125,7 +128,7 @@ KINDS = {
 }
 
 
-def stored(name: str, encoder: Encoder, read: object, folder: Path = FOLDER) -> Stored | None:
+def stored(name: str, encoder: Encoder, read: object, folder: Path = FOLDER) -> Stored[Any] | None:
     """The stored report of that name about `read` (its sentences), None where it is about others or of another encoder."""
     place = folder / name / "about.json"
     if encoder.dtype != "float32" or not place.is_file():

@@ -9,13 +9,12 @@ import streamlit as st
 from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
 from selfattn.charts.head_map import head_map
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached_removal
-from selfattn.dashboard.encoder_picker import masked_head
+from selfattn.dashboard.cache import cached_or_why, cached_removal
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, this_page
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
-from selfattn.encoders.masked_lm import MaskedHead, replace_word
+from selfattn.encoders.masked_lm import MaskedHead, load_masked_head, replace_word
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.tidy_tables import heads_frame
 from selfattn.words import character_spans
@@ -96,7 +95,7 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
 
 encoder, text = this_page().encoder, this_page().sentence
 st.caption("A masked-language head says which token an encoder expects in a gap, from all that stands around it.")
-found = masked_head(encoder)
+found = cached_or_why(encoder, "masked-language head", load_masked_head, "Loading the masked-language head ...")
 if isinstance(found, str):
     st.info("This encoder predicts no masked words.")
     say(found)

@@ -1,5 +1,8 @@
 """Two encoders on the same sentence: a head of each side by side; checkpoints of one architecture head by head."""
 
+from collections.abc import Sequence
+from functools import partial
+
 import streamlit as st
 
 from selfattn.analysis.compare import EncoderComparison, compare_encoders, counterpart_distances, why_no_counterparts
@@ -17,20 +20,20 @@ MAP = 270  # three of them side by side at 1440
 MINUS = "second minus first"
 
 
-def show_comparison(comparison: EncoderComparison, titles: tuple[str, str]) -> None:
+def show_comparison(comparison: EncoderComparison, titles: Sequence[str]) -> None:
     """Both heads on one colour scale, and the second minus the first."""
     theme, words = current_theme(), comparison.words
     top = float(max(comparison.first.max(), comparison.second.max()))
+    draw = partial(heatmap, rows=words, theme=theme, size=MAP)
     maps = (
-        (comparison.first, "weight", {"title": titles[0], "maximum": top, "color": theme.sentence_a}),
-        (comparison.second, "weight", {"title": titles[1], "maximum": top, "color": theme.sentence_b}),
-        (comparison.difference, "difference", {"title": MINUS, "legend": MINUS, "kind": "signed"}),
+        (comparison.first, "weight", partial(draw, title=titles[0], maximum=top, color=theme.sentence_a)),
+        (comparison.second, "weight", partial(draw, title=titles[1], maximum=top, color=theme.sentence_b)),
+        (comparison.difference, "difference", partial(draw, title=MINUS, legend=MINUS, kind="signed")),
     )
-    for (matrix, what, look), place in zip(maps, side_by_side(len(maps), MAP + 90)):
+    for (matrix, what, drawn), place in zip(maps, side_by_side(len(maps), MAP + 90)):
         with place:
-            chart = heatmap(matrix.numpy(), words, theme, size=MAP, **look)
             reading = captions.largest_cell(matrix.numpy(), words, what)
-            show_chart(chart, reading, table=lambda matrix=matrix: weights_frame(matrix, words))
+            show_chart(drawn(matrix.numpy()), reading, table=partial(weights_frame, matrix, words))
     if comparison.left_out:
         say("Left out, because one of the two can't read it: " + ", ".join(comparison.left_out))
     st.caption("Words only: special tokens are hidden, and each row is scaled up to sum to 1 again.")
@@ -57,5 +60,5 @@ else:
     chart = head_map(frame, "distance", current_theme(), str(chosen), kind="weights", title="distance of the weights")
     reading = captions.counterparts(frame, str(chosen))
     show_chart(chart, reading, key="counterparts", heads=True, name="each head and its counterpart")
-titles = tuple(f"{e.name.split('/')[-1]}, {h}" for e, h in ((first, chosen), (second, partner)))
+titles = [f"{e.name.split('/')[-1]}, {h}" for e, h in ((first, chosen), (second, partner))]
 show_comparison(compare_encoders(one, chosen, other, partner), titles)

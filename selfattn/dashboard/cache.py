@@ -3,27 +3,28 @@
 Results are kept by encoder and key, never by a tensor: the key names the function, the text and whatever else decides.
 """
 
-import functools
 import threading
 from collections.abc import Callable, Collection, Hashable
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
+import cachetools
 import numpy as np
 import pandas as pd
 import streamlit as st
 import torch
-from cachetools import LRUCache
 from torch import Tensor
 
 from selfattn.analysis.removing import change_of_cosine
 from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.dashboard.queue import costly_slot, page_left, run_slot
+from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.masked_lm import NoMaskedHead
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.encoders.pooling import NoPooling, Pooling, load_pooling
+from selfattn.encoders.pooling import NoPooling
 from selfattn.settings import Settings
 
 T = TypeVar("T")
@@ -32,70 +33,65 @@ RECORD = 500  # bytes of a dictionary with its plain values; a chart has one for
 PLAIN = str, float, int, type(None)
 
 
-class Cache:
+class _Store(cachetools.LRUCache):
+    """Each result with its size, taken once. Of those larger than the bound the latest stays as well.
+
+    One always stays, because a page asks for the same again at each click, and the largest take longest to make.
+    """
+
+    def __init__(self, bound: int):
+        super().__init__(bound, getsizeof=lambda kept: kept[1])
+        self.guest: dict[Hashable, tuple[Any, int]] = {}  # the latest that is larger than the bound
+
+    def __setitem__(self, key: Hashable, kept: tuple[Any, int]) -> None:
+        if kept[1] > self.maxsize:
+            self.guest = {key: kept}
+        else:
+            super().__setitem__(key, kept)
+
+    def __missing__(self, key: Hashable) -> tuple[Any, int]:
+        return self.guest[key]
+
+
+class Cache(Generic[T]):
     """Results by key, up to a bound; the least recently used go first. What several ask for at once is made once."""
 
-    def __init__(self, bound: int, size: Callable[[object], int]):
-        self._size_of = size
-        self._store: LRUCache = LRUCache(bound, getsizeof=lambda kept: kept[1])  # each result with its size, taken once
-        self._making: dict[Hashable, threading.Lock] = {}
-        self._lock = threading.Lock()
-        self._guest: tuple[Hashable, tuple] | None = None  # the latest that is larger than the bound
+    def __init__(self, bound: int, size: Callable[[T], int]):
+        self._store, self._changing = _Store(bound), threading.Condition()
+
+        @cachetools.cached(self._store, key=lambda key, make: key, condition=self._changing)
+        def kept(key: Hashable, make: Callable[[], T]) -> tuple[T, int]:
+            result = make()
+            return result, size(result)
+
+        self._kept = kept
 
     @property
     def size(self) -> int:
         """What the cache holds now, in the unit of its bound."""
-        return int(self._store.currsize) + (self._guest[1][1] if self._guest else 0)
+        return int(self._store.currsize) + sum(size for _, size in self._store.guest.values())
 
     @property
-    def results(self) -> list[object]:
+    def results(self) -> list[T]:
         """Every result within the bound."""
-        with self._lock:
+        with self._changing:
             return [result for result, _ in self._store.values()]
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result for this key, made where the cache hasn't got it. Of results larger than the bound only the latest stays.
-
-        One always stays, because a page asks for the same again at each click, and the largest take longest to make.
-        """
-        with self._lock:
-            if (result := self._result(key)) is not None:
-                return result
-            making = self._making.setdefault(key, threading.Lock())
-        with making:
-            with self._lock:
-                if (result := self._result(key)) is not None:  # another visitor was faster
-                    return result
-            try:
-                result = make()
-                kept = result, self._size_of(result)  # outside the lock: it takes a moment
-                with self._lock:
-                    if kept[1] <= self._store.maxsize:
-                        self._store[key] = kept
-                    else:
-                        self._guest = (key, kept)
-            finally:
-                with self._lock:
-                    self._making.pop(key, None)
-        return result
+        """The result for this key, made where the cache hasn't got it."""
+        return self._kept(key, make)[0]
 
     def __contains__(self, key: Hashable) -> bool:
         """Whether the result for this key is there."""
-        with self._lock:
-            return self._result(key) is not None
+        with self._changing:
+            return key in self._store or key in self._store.guest
 
-    def forget(self, which: Callable[[Hashable], bool]) -> None:
+    def forget(self, which: Callable[[Any], bool]) -> None:
         """Drop the results of which(key) is true."""
-        with self._lock:
-            for key in [key for key in self._store if which(key)]:
-                del self._store[key]
-            if self._guest is not None and which(self._guest[0]):
-                self._guest = None
-
-    def _result(self, key: Hashable) -> T | None:
-        if self._guest is not None and self._guest[0] == key:
-            return self._guest[1][0]
-        return self._store.get(key, (None,))[0]
+        with self._changing:
+            for results in (self._store, self._store.guest):
+                for key in [key for key in results if which(key)]:
+                    del results[key]
 
 
 def bytes_of(result: object) -> int:
@@ -126,7 +122,7 @@ def bytes_of(result: object) -> int:
     return total + sum(storages.values())
 
 
-_results = Cache(Settings.read().cached_megabytes * 2**20, bytes_of)
+_results: Cache[Any] = Cache(Settings.read().cached_megabytes * 2**20, bytes_of)
 
 
 def encoder_key(encoder: Encoder) -> tuple[str | None, ...]:
@@ -175,20 +171,6 @@ def cached(
             place.empty()
 
 
-def once_per_encoder(title: str = "") -> Callable[[Callable[[Encoder], T]], Callable[[Encoder], T]]:
-    """Decorate a function of an encoder alone, so that its result is `cached`."""
-
-    def decorate(function: Callable[[Encoder], T]) -> Callable[[Encoder], T]:
-        @functools.wraps(function)
-        def of_encoder(encoder: Encoder) -> T:
-            key = (function.__module__, function.__qualname__)
-            return cached(encoder, key, lambda progress: function(encoder), title)
-
-        return of_encoder
-
-    return decorate
-
-
 def forget_all_but(encoders: Collection[Encoder]) -> None:
     """Drop what was computed about other encoders: encodings and masked-language heads keep hold of a whole model."""
     kept = {encoder_key(encoder) for encoder in encoders}
@@ -224,11 +206,7 @@ def cached_effect(
 
 
 def cached_swaps(
-    encoder: Encoder,
-    *words: PlacedWord[Encoding],
-    heads: tuple | None = None,
-    how: str = "exact",
-    move: bool = False,
+    encoder: Encoder, *words: PlacedWord[Encoding], heads: tuple | None = None, how: str = "exact", move: bool = False
 ) -> PairSwaps:
     """How far swapping heads moves the word in A, B and, where there is one, a control: every head alone, or sets of them."""
     return cached(
@@ -241,36 +219,34 @@ def cached_swaps(
     )
 
 
-def cached_pooling(encoder: Encoder) -> Pooling | str:
-    """How the encoder makes one vector of a sentence, or why it doesn't."""
+def cached_or_why(encoder: Encoder, key: Hashable, load: Callable[[Encoder], T], title: str = "") -> T | str:
+    """What `load` finds in the encoder's folder, or why it isn't there."""
 
-    def make(progress: Progress) -> Pooling | str:
+    def make(_: Progress) -> T | str:
         try:
-            return load_pooling(encoder)
-        except NoPooling as error:
+            return load(encoder)
+        except (NoMaskedHead, NoPooling) as error:
             return str(error)
 
-    return cached(encoder, "pooling", make)
+    return cached(encoder, key, make, title)
 
 
-def cached_weights(encoder: Encoder, text: str, layer: int, head: int | None = None) -> Tensor:
-    """A head's weights (n, n), or those of all of a layer's heads (n_heads, n, n)."""
-    return cached(
-        encoder, ("weights", text, layer, head), lambda progress: cached_encode(encoder, text).weights(layer, head)
-    )
+def cached_weights(encoder: Encoder, text: str, head: Head) -> Tensor:
+    """A head's weights (n, n)."""
+    return cached(encoder, ("weights", text, head), lambda _: cached_encode(encoder, text).weights(*head))
 
 
-def cached_error(encoder: Encoder, text: str, layer: int, head: int | None = None) -> float:
-    """The largest difference between the kernel's weights and the model's own, on the same inputs; None: all heads."""
+def cached_error(encoder: Encoder, text: str, head: Head) -> float:
+    """The largest difference between the kernel's weights and the model's own, on the same inputs."""
 
-    def make(progress: Progress) -> float:
-        own = cached_encode(encoder, text).own_weights(layer, head)
-        return float((cached_weights(encoder, text, layer, head) - own).abs().max())
+    def make(_: Progress) -> float:
+        own = cached_encode(encoder, text).own_weights(*head)
+        return float((cached_weights(encoder, text, head) - own).abs().max())
 
-    return cached(encoder, ("error", text, layer, head), make)
+    return cached(encoder, ("error", text, head), make)
 
 
-def cached_separate_error(encoder: Encoder, text: str, layer: int, head: int) -> float | None:
+def cached_separate_error(encoder: Encoder, text: str, head: Head) -> float | None:
     """The same against a whole separate eager pass, which serves all heads; None for a text too long to hold all its maps."""
     encoding = cached_encode(encoder, text)
     if not encoder.separate_pass_fits(len(encoding.tokens)):
@@ -282,4 +258,4 @@ def cached_separate_error(encoder: Encoder, text: str, layer: int, head: int) ->
         kernel = (encoding.weights(layer) for layer in range(encoder.n_layers))
         return torch.stack([(own - ours).abs().amax(dim=(1, 2)) for own, ours in zip(reference, kernel)])
 
-    return float(cached(encoder, ("separate error", text), make)[layer, head])
+    return float(cached(encoder, ("separate error", text), make)[head])

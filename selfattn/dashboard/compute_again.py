@@ -1,7 +1,8 @@
 """A report that was computed beforehand (selfattn/stored_reports.py), its date on the page, and "Compute again"."""
 
 import functools
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
+from typing import TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +11,10 @@ from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import labelled_sentences
-from selfattn.stored_reports import Stored, stored
+from selfattn.stored_reports import KINDS, Stored, stored
+
+T = TypeVar("T")
+NAMES = {kind.type: name for name, kind in KINDS.items()}
 
 
 @functools.cache
@@ -19,16 +23,20 @@ def labelled() -> pd.DataFrame:
     return labelled_sentences()
 
 
-def stored_report(name: str, encoder: Encoder, read: object, key: Hashable) -> Stored | None:
+def stored_report(kind: type[T], encoder: Encoder, read: object, key: Hashable) -> Stored[T] | None:
     """The stored report about `read`, which `key` names in the cache; None where there is none, or it is computed again."""
+    name = NAMES[kind]
     if session.AGAIN.of(name).get():
         return None
-    return cached(encoder, ("stored", name, key), lambda progress: stored(name, encoder, read))
+    return cached(encoder, ("stored", name, key), lambda _: stored(name, encoder, read))
 
 
-def offer_again(reports: Sequence[str], date: str) -> None:
-    """Say when the stored reports of these names were computed, with a button that computes them here and now."""
+def offer_again(*reports: Stored | None) -> None:
+    """Say when these stored reports were computed, the first of them, with a button that computes them here and now."""
+    known = [report for report in reports if report]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        date = min(report.date for report in known)
         st.caption(f"Computed on {date}, with the weights and the sentences that are here now.", width="content")
-        asked = dict.fromkeys(map(session.AGAIN.of, reports), True)
-        st.button("Compute again", key=f"again {reports[0]}", on_click=st.session_state.update, args=(asked,))
+        names = [NAMES[type(report.report)] for report in known]
+        asked = dict.fromkeys(map(session.AGAIN.of, names), True)
+        st.button("Compute again", key=f"again {names[0]}", on_click=st.session_state.update, args=(asked,))

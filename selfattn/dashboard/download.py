@@ -1,6 +1,7 @@
 """One button a page, "Download": its figures, their numbers, the weights, the whole page in one file, and a link."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -102,7 +103,7 @@ def show_download(page: Page) -> None:
             st.dataframe(table(), hide_index=True, height=260)
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width))
-        if page.pair is not None and page.head is not None:
+        if hasattr(page, "pair"):
             st.text("Copy as Python: the same figure in a notebook")
             st.code(_lines(page), language="python", wrap_lines=True)
 
@@ -146,30 +147,29 @@ def _view(page: Page) -> View:
 
 
 def _link(page: Page) -> str:
-    return view_link(page.encoder, **dict(st.query_params))
+    return view_link(getattr(page, "encoder", None), **dict(st.query_params))
 
 
 def _provenance(page: Page, link: str) -> Provenance:
-    title = page.title
-    if page.encoder is None:
-        return Provenance(title=title, link=link)
+    if not hasattr(page, "encoder"):
+        return Provenance(title=page.title, link=link)
     texts = _texts(page)
-    layer, head = page.head or (None, None)
-    error = None
-    if page.head is not None:
-        title = f"{title}, {page.head}"
-        if page.encoder.recomputable and texts:
-            error = max(cached_error(page.encoder, encoding.text, layer, head) for encoding in texts.values())
+    if not hasattr(page, "head"):
+        return Provenance.of(page.encoder, page.title, texts, link=link)
+    title, (layer, head), error = f"{page.title}, {page.head}", page.head, None
+    if page.encoder.recomputable and texts:
+        error = max(cached_error(page.encoder, encoding.text, page.head) for encoding in texts.values())
     return Provenance.of(page.encoder, title, texts, layer=layer, head=head, error=error, link=link)
 
 
 def _texts(page: Page) -> dict[str, Encoding]:
     """The sentences that the page's own encoder has run; those of a second encoder are in its figures only."""
-    return {name: encoding for name, (encoder, encoding) in page.texts.items() if encoder is page.encoder}
+    own = getattr(page, "encoder", None)
+    return {name: encoding for name, (encoder, encoding) in page.texts.items() if encoder is own}
 
 
 def _weights(page: Page) -> dict[str, Callable[[], Any]]:
     """The chosen head's whole map of each sentence."""
-    if page.head is None:
+    if not hasattr(page, "head"):
         return {}
-    return {name: lambda encoding=encoding: encoding.weights(*page.head) for name, encoding in _texts(page).items()}
+    return {name: partial(encoding.weights, *page.head) for name, encoding in _texts(page).items()}

@@ -7,14 +7,13 @@ from collections.abc import Collection, Sequence
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import Cache, cached, encoder_key, forget_all_but
+from selfattn.dashboard.cache import Cache, encoder_key, forget_all_but
 from selfattn.dashboard.figures import say, show_error, this_page
 from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing
 from selfattn.dashboard.permissions import check_encoder, offered_encoders
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.loading import available_devices, load_encoder
-from selfattn.encoders.masked_lm import MaskedHead, NoMaskedHead, load_masked_head
 from selfattn.encoders.memory import give_memory_back
 from selfattn.encoders.sources import BUNDLED_NAME, CURATED
 from selfattn.senses import random_twin
@@ -65,14 +64,13 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
 
     def make() -> Encoder:
         place = this_page().news.empty()  # text: it may hold a name that a visitor typed
+
+        def report(stage: str) -> None:
+            place.text(f"{stage} ...")
+
         try:
             with _loading:
-                loaded.append(
-                    load_encoder(
-                        name, revision=revision, device=device, dtype=dtype,
-                        report=lambda stage: place.text(f"{stage} ..."),
-                    )
-                )  # fmt: skip
+                loaded.append(load_encoder(name, revision=revision, device=device, dtype=dtype, report=report))
         finally:
             place.empty()
         return loaded[0]
@@ -84,7 +82,7 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
     return encoder
 
 
-_encoders = Cache(Settings.read().max_models, lambda _: 1)
+_encoders: Cache[Encoder] = Cache(Settings.read().max_models, lambda _: 1)
 _loading = threading.Lock()  # one at a time, so that two visitors' choices don't fill the memory at once
 
 
@@ -97,21 +95,9 @@ def _settle() -> None:
 
 
 def predicts_words(encoder: Encoder) -> bool:
-    """Whether the checkpoint says that it has a masked-language head; `masked_head` then loads it."""
+    """Whether the checkpoint says that it has a masked-language head."""
     named = getattr(encoder.model.config, "architectures", None) or ()
     return any(name.endswith("ForMaskedLM") or name == "BertForPreTraining" for name in named)
-
-
-def masked_head(encoder: Encoder) -> MaskedHead | str:
-    """The encoder's masked-language head, or why there is none."""
-
-    def make(progress: Progress) -> MaskedHead | str:
-        try:
-            return load_masked_head(encoder)
-        except NoMaskedHead as error:
-            return str(error)
-
-    return cached(encoder, "masked-language head", make, "Loading the masked-language head ...")
 
 
 def pick_encoder() -> tuple[str, str, str, str]:
@@ -147,19 +133,16 @@ def pick_encoder() -> tuple[str, str, str, str]:
 def _named(key: str = "") -> tuple[str, str]:
     """The fields for an encoder that isn't listed: its Hub id or folder, and a revision."""
     fields = {"other": ("Hub id or folder", "owner/name or /a/folder", 260), "revision": ("Revision", "newest", 110)}
-    return tuple(
+    named, revision = (
         st.text_input(label, key=key + name, placeholder=hint, width=width, bind="query-params").strip()
         for name, (label, hint, width) in fields.items()
     )
+    return named, revision
 
 
 def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, named: str = "") -> None:
-    say_what_is_missing(
-        key,
-        offered,
-        shown,
-        lambda asked: f"The link asks for the {what} {named or asked!r}, which isn't on this server's list.",
-    )
+    sentence = f"The link asks for the {what} {{!r}}, which isn't on this server's list."
+    say_what_is_missing(key, offered, shown, lambda asked: sentence.format(named or asked))
 
 
 def link_to(encoder: Encoder) -> dict[str, str]:
@@ -193,8 +176,8 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     Without another choice it is the first one's architecture with random weights, as before any training.
     """
     known, others = offered_encoders()
-    known = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
-    options = [UNTRAINED, *known, *([OTHER] if others else [])]
+    rest = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
+    options = [UNTRAINED, *rest, *([OTHER] if others else [])]
     session.SECOND.keep_within(options, UNTRAINED)
     name = st.selectbox(
         "Second encoder", options, key=session.SECOND, bind="query-params", format_func=short_name, width=260

@@ -35,9 +35,9 @@ class Figure:
     sentence: str = ""  # the only one of the page's sentences that it shows, "A" ...; "" where it shows all
 
 
-@dataclass
+@dataclass(repr=False)
 class Page:
-    """One run of one page: its figures, and what they were computed from."""
+    """One run of one page: its figures, and what they were computed from. A part of the choice is there once it is picked."""
 
     title: str = ""
     news: Any = st  # above the title: a container for what comes and goes; without the frame, where one stands
@@ -45,10 +45,10 @@ class Page:
     links: Any = None  # at its right: links to other views, then "Download"
     beside: Any = None  # the frame's row of pickers: room for one of the page's own
     asked: tuple[str, str, str, str] | None = None  # the sidebar's pickers: the encoder's name, revision, device, dtype
-    encoder: Encoder | None = None
-    pair: Pair | None = None
-    sentence: str = ""
-    head: Head | None = None
+    encoder: Encoder = field(init=False)
+    pair: Pair = field(init=False)
+    sentence: str = field(init=False)
+    head: Head = field(init=False)
     leading: Head | None = None  # the head that leads in the pair, where that is known
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     noted: list[tuple[str, Figure]] = field(default_factory=list)
@@ -105,7 +105,8 @@ VIEWS = {
 
 def show_links(*views: str) -> None:
     """Links to other views, by their names in VIEWS."""
-    for path, label, icon in map(VIEWS.get, views):
+    for view in views:
+        path, label, icon = VIEWS[view]
         st.page_link(path, label=label, icon=icon)
 
 
@@ -172,7 +173,7 @@ def updated_in_place(spec: Spec, caption: str) -> Spec:
     return _with_tables(updatable(spec, caption))
 
 
-def _clickable(key: str, heads: bool) -> str:
+def _clickable(key: str | None, heads: bool) -> str:
     """The key, a new one where the chart still holds a click on a head that isn't shown: it would ignore the next one on it."""
     held = st.session_state.get(f"{key}-{session.CLICKS.get()}", {}).get("selection", {}).get("pick")
     if heads and held and _picked_head(held) != this_page().head:

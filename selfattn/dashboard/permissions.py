@@ -66,7 +66,7 @@ def allowed_scan_folder(name: str) -> Path:
         folder = None if base is None else (base / name).resolve()  # an absolute name replaces the base
     except (OSError, RuntimeError):  # a link that leads to itself
         folder = None
-    if folder is None or not folder.is_relative_to(base):
+    if base is None or folder is None or not folder.is_relative_to(base):
         raise TextError(
             f"{name!r} is no folder inside this server's folder of scans, and no other can be opened (SELFATTN_SCAN_DIR)."
         )

@@ -30,6 +30,7 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PAIRS
+from selfattn.stored_reports import SwappedPairs
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
@@ -69,7 +70,7 @@ def pick_for(view: str, title: str) -> None:
 def pick_head(rank: bool) -> None:
     """The slider over heads, in the frame's row. rank: for a pair it starts at the head that leads."""
     page, default = this_page(), "L0 H10"
-    if page.pair is not None:
+    if hasattr(page, "pair"):
         if rank:
             with page.news:
                 page.leading = leading_head(page.encoder, page.pair)
@@ -96,7 +97,7 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
         label_visibility="collapsed", wrap=False,
     )  # fmt: skip
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    start = EXAMPLES.get(name, FIRST)  # so that a link that names only the example opens its sentences
+    start = EXAMPLES[name] if name else FIRST  # so that a link that names only the example opens its sentences
     sides = {}
     for key, label, text in ((session.A, "Sentence A", start.first), (session.B, "Sentence B", start.second)):
         typed = fields.text_input(label, text, key=key, bind="query-params", on_change=_own, args=(key,))
@@ -144,7 +145,7 @@ def _stored_shares(encoder: Encoder, pair: Pair) -> PairSwaps | None:
     example = EXAMPLES.get(pair.word)
     if example is None or tuple(side.sentence.text for side in pair.all) != example.sentences:
         return None
-    kept = stored_report("pairs", encoder, PAIRS, "the examples")
+    kept = stored_report(SwappedPairs, encoder, PAIRS, "the examples")
     return kept and cached(encoder, ("stored pair", pair.word), lambda _: kept.report.of(pair.word))
 
 
@@ -226,7 +227,7 @@ def _pick_word(encoder: Encoder, shared: Sequence[str], example: str | None, whe
         text = "No word stands in both sentences. Change one of them so that they share a word."
         where.error(text, icon=":material/error:")
         st.stop()
-    default = example if example in shared else shared[0]
+    default = example if example and example in shared else shared[0]
     link = st.query_params
     st.session_state.setdefault(session.WORD_CHOSEN, session.WORD in st.session_state or session.WORD in link)
     if session.WORD.get() not in shared or not session.WORD_CHOSEN.get():
@@ -237,11 +238,12 @@ def _pick_word(encoder: Encoder, shared: Sequence[str], example: str | None, whe
     content = [word for word in shared if word.casefold() not in frequent] or shared
     chips = list(dict.fromkeys([*content[:CHIPS], *chosen]))
     left = len(shared) - len(chips)
-    return st.pills(
+    picked = st.pills(
         f"Word ({left} more in both)" if left else "Word", chips, default=default, required=True,
         key=session.WORD, bind="query-params", width="content", wrap=True,
         on_change=session.WORD_CHOSEN.set, args=(True,),
     )  # fmt: skip
+    return picked or default
 
 
 def choose_word(text: str, number: int, sentence: str) -> None:

@@ -39,7 +39,7 @@ class _Painting:
     """The process. It starts with the first picture, and anew where it has died; it ends with this one."""
 
     def __init__(self):
-        self._process: subprocess.Popen | None = None
+        self._process: Any = None  # a Popen with both its pipes
         self._lock = threading.Lock()
 
     def draw(self, how: str, what: Any, options: dict[str, Any]) -> Any:
@@ -104,11 +104,12 @@ def _serve() -> None:
             how, what, options = pickle.load(questions)
         except EOFError:
             return
+        result = problem = None
         try:
-            answer = getattr(vl_convert, how)(what, **options), None
+            result = getattr(vl_convert, how)(what, **options)
         except ValueError as error:
-            answer = None, str(error)
-        pickle.dump(answer, answers)
+            problem = str(error)
+        pickle.dump((result, problem), answers)
         answers.flush()
 
 

@@ -13,10 +13,10 @@ import streamlit as st
 class Key(str):
     """A key of the session by its name; `{}` in it stands for what there is one of for each."""
 
-    __slots__ = ("first", "meaning")
+    meaning: str
+    first: Any  # its value as long as nobody has set one
 
     def __new__(cls, name: str, meaning: str = "", first: Any = None) -> "Key":
-        """first: the value as long as nobody has set one."""
         key = super().__new__(cls, name)
         key.meaning, key.first = meaning, first
         return key

@@ -43,7 +43,7 @@ def working_for(session: Any) -> Iterator[None]:
         yield
     finally:
         if before is None:
-            del thread.streamlit_script_run_ctx
+            del vars(thread)["streamlit_script_run_ctx"]
         else:
             add_script_run_ctx(thread, before)
 
@@ -76,7 +76,7 @@ def bound_uploads(most: int) -> None:
     Streamlit bounds one file, not their number, and keeps them until their session has ended: one visitor could fill the
     memory with files that no page has seen. No issue was found.
     """
-    manager = runtime.get_instance().uploaded_file_mgr
+    manager: Any = runtime.get_instance().uploaded_file_mgr  # its interface tells only what reads
     add, sizes, adding = manager.add_file, {}, threading.Lock()
 
     def add_file(session_id: str, file: Any) -> None:

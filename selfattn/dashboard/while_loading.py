@@ -45,7 +45,7 @@ def check_stored_pictures(place: Any, record: Any) -> None:
 def identity(record: Any) -> dict[str, Any]:
     """What the pictures are made of: the digest of the weights, and the sentences."""
     texts = {name: encoding.text for name, (_, encoding) in record.texts.items()}
-    return {"weights": record.encoder and record.encoder.digest, "sentences": texts}
+    return {"weights": record.encoder.digest, "sentences": texts}
 
 
 def pictures(record: Any) -> list:

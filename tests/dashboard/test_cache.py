@@ -23,6 +23,7 @@ from selfattn.dashboard.cache import (
     cached_removal,
     cached_weights,
 )
+from selfattn.encoders.capture import Head
 
 
 class Superseded(Exception):
@@ -98,8 +99,8 @@ def test_results_are_kept_by_encoder_text_word_and_way(encoder, results, monkeyp
         cached_removal(encoder, bank, way)
     cached_removal(encoder, old)
     assert asked == [(tokens, (3,), "zero"), (tokens, (3,), "mean"), (tokens, (2,), "zero")]
-    for text, head in ((text, head) for text in ("The bank.", "A bank.") for head in ((0, 10), (5, 7), (5, None))):
-        assert torch.equal(cached_weights(encoder, text, *head), encoder.encode(text).weights(*head))
+    for text, head in ((text, head) for text in ("The bank.", "A bank.") for head in (Head(0, 10), Head(5, 7))):
+        assert torch.equal(cached_weights(encoder, text, head), encoder.encode(text).weights(*head))
     alone = cached_encode(encoder, "The bank.")
     assert cached_encode(encoder, "The bank.") is alone
     assert cached_encode(encoder, "The bank.", "It closed.") is not alone

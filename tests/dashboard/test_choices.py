@@ -32,9 +32,8 @@ def test_the_files_of_a_page_are_made_from_its_own_head_and_sentences(encoder, m
     texts = {
         name: encoder.encode(text) for name, text in (("A", "A quiet bank."), ("B", "The river rose again today."))
     }
-    page = Page(
-        title="A page", encoder=encoder, head=Head(3, 7), texts={name: (encoder, e) for name, e in texts.items()}
-    )
+    page = Page(title="A page", texts={name: (encoder, e) for name, e in texts.items()})
+    page.encoder, page.head = encoder, Head(3, 7)
     page.texts["second encoder"] = (object(), texts["A"])
     weights = download._weights(page)
     assert list(weights) == ["A", "B"]

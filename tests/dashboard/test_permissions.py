@@ -6,12 +6,7 @@ import pytest
 
 from selfattn import LoadError, TextError
 from selfattn.dashboard import permissions
-from selfattn.dashboard.permissions import (
-    allowed_scan_folder,
-    beyond_localhost,
-    check_encoder,
-    offered_encoders,
-)
+from selfattn.dashboard.permissions import allowed_scan_folder, beyond_localhost, check_encoder, offered_encoders
 from selfattn.encoders.sources import BUNDLED_NAME, CURATED
 
 

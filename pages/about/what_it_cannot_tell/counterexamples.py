@@ -5,7 +5,7 @@ import torch
 
 from selfattn.analysis.removing import removal_effect
 from selfattn.captions.vectors import noise_floor
-from selfattn.dashboard.cache import cached, cached_effect, cached_encode, once_per_encoder
+from selfattn.dashboard.cache import cached, cached_effect, cached_encode
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, PRONOUNS, labelled_sentences
@@ -19,7 +19,6 @@ TIE = 1e-6
 PASSAGE = " ".join(NEUTRAL_SENTENCES[:5])  # more tokens than a head has dimensions
 
 
-@once_per_encoder("Looking for counter-examples ...")
 def weight_examples(encoder: Encoder) -> tuple[str, str, pd.DataFrame | None]:
     """Weight without effect, as a sentence; other weights for the same context, as a sentence and a frame."""
     encoding = cached_encode(encoder, SENTENCE)

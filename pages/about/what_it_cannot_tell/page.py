@@ -12,17 +12,20 @@ from pages.about.what_it_cannot_tell.counterexamples import (
 from pages.learn.pronouns_and_negation.pronouns import weights_of_pronouns
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
+from selfattn.dashboard.cache import cached
 from selfattn.dashboard.compute_again import offer_again, stored_report
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, heading
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import PRONOUNS, labelled_sentences
-from selfattn.lessons.counterexamples import recomputed_noise
+from selfattn.lessons.counterexamples import HalvedSenses, recomputed_noise
+from selfattn.lessons.pronouns import PronounWeights
 from selfattn.numbers import error, weight
 
 
 def show_weights(encoder: Encoder) -> None:
-    loud, same, frame = weight_examples(encoder)
+    key, title = "counter-examples", "Looking for counter-examples ..."
+    loud, same, frame = cached(encoder, key, lambda _: weight_examples(encoder), title)
     st.markdown("#### A large weight is not a large effect")
     teaching.prose(
         "What a word takes home is weight *times value*. A token may get nearly all the weight and contribute nearly nothing."
@@ -45,8 +48,8 @@ def show_weights(encoder: Encoder) -> None:
 
 
 def show_senses_and_luck(encoder: Encoder) -> None:
-    halves = stored_report("halved_senses", encoder, labelled_sentences(), "built in")
-    read = stored_report("pronouns", encoder, PRONOUNS, "built in")
+    halves = stored_report(HalvedSenses, encoder, labelled_sentences(), "built in")
+    read = stored_report(PronounWeights, encoder, PRONOUNS, "built in")
     st.markdown("#### A sense that can be separated is not a sense that a head found")
     teaching.prose(
         "If a head's output separates two senses, the word's own value, or a plain average over the sentence, may do as "
@@ -57,7 +60,7 @@ def show_senses_and_luck(encoder: Encoder) -> None:
     teaching.prose("With many heads, one always does well. An example chosen from many proves less than it seems.")
     st.text(luck_example(weights_of_pronouns(encoder, read and read.report)), width="stretch")
     if halves and read:
-        offer_again(["halved_senses", "pronouns"], min(halves.date, read.date))
+        offer_again(halves, read)
 
 
 heading("What it cannot tell")

@@ -1,5 +1,7 @@
 """The tab "Attributions": what three other methods say each word contributes, beside a head's own row."""
 
+from functools import partial
+
 import streamlit as st
 
 from selfattn import numbers
@@ -9,6 +11,7 @@ from selfattn.charts.ranks import rank_chart
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
+from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 
 ASK_FIRST = 100  # sentences to run through the encoder: more than so many words, and the visitor is asked before
@@ -31,18 +34,17 @@ def show_attributions(choice: Choice) -> None:
         f"Ask all three (each of the {longest} words is blanked out in turn: this takes minutes)", key="ask"
     ):
         return
-    attributions = {
-        name: cached(
-            choice.encoder, ("attributions", pair.first.key, pair.second.key, name),
-            lambda progress, side=side: attribute(choice.encoder, side.sentence, side.word, towards, progress),
-            f"Asking about {name} ...", costly=True,
-        )
-        for name, side in pair.sides
-    }  # fmt: skip
-    blank = next(iter(attributions.values())).blank
-    for (name, side), place in zip(pair.sides, side_by_side()):
+
+    def asked(name: str, side: PlacedWord[Encoding]) -> Attributions:
+        key = ("attributions", pair.first.key, pair.second.key, name)
+        ask = partial(attribute, choice.encoder, side.sentence, side.word, towards)
+        return cached(choice.encoder, key, ask, f"Asking about {name} ...", costly=True)
+
+    attributions = {name: asked(name, side) for name, side in pair.sides}
+    for name, place in zip(attributions, side_by_side()):
         with place:
-            _show_side(name, side, attributions[name])
+            _show_side(name, attributions[name])
+    blank = attributions["A"].blank
     say(
         f"Rollout never sees the number: it only follows the weights. Integrated gradients start from a baseline in which "
         f"every other word is replaced by {blank}, and their bars add up to what lies between; occlusion replaces one other "
@@ -51,7 +53,7 @@ def show_attributions(choice: Choice) -> None:
     )
 
 
-def _show_side(name: str, side: PlacedWord, attributions: Attributions) -> None:
+def _show_side(name: str, attributions: Attributions) -> None:
     theme = current_theme()
     st.markdown(f"**{name}: what each other word contributes**")
     if len(attributions.words) < 2:

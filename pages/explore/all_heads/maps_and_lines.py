@@ -19,16 +19,17 @@ from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached, cached_effect, cached_pooling, cached_swaps
+from selfattn.dashboard.cache import cached, cached_effect, cached_or_why, cached_swaps
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import current_theme, literal, say, show_chart, side_by_side, updated_in_place
 from selfattn.dashboard.pickers import binning, pick_map_options, segmented, swaps_are_exact, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
+from selfattn.encoders.pooling import load_pooling
 from selfattn.tidy_tables import heads_frame, strip_frame, weights_frame
 
 
@@ -52,15 +53,14 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
         session.MEASURE.keep_within(measures, first)
         name = st.selectbox("Coloured strip", list(measures), key=session.MEASURE, bind="query-params", width=220)
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
-    key, measure, compared = ("measures", side.sentence.text, side.sentence.pair), measures[name], None
+    key, measure = ("measures", side.sentence.text, side.sentence.pair), measures[name]
     columns = dict(cached(encoder, key, lambda _: head_measures(side.sentence), "Measuring all heads ..."))
-    if measure.of != "text":
-        compared = _compared(choice, measure.of)
-        if isinstance(compared, str):
-            st.info(literal(compared))
-            name, measure = first, measures[first]
-        else:
-            columns |= measure.columns(compared)
+    compared = None if measure.of == "text" else _compared(choice, measure.of)
+    if isinstance(compared, str):
+        st.info(literal(compared))
+        name, measure, compared = first, measures[first], None
+    if compared is not None:
+        columns |= measure.columns(compared)
     floors = {each.name: 1.0 for each in MEASURES.values() if each.signed}
     frame, noise = noise_floor(heads_frame(**columns), name, encoder.dtype, floors)
     if ordered:
@@ -69,7 +69,7 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
     maps = [every[place] for place in frame["layer"] * across + frame["head"]]
     kind, marked = "effect" if measure.signed else "weights", str(choice.head)
     chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
-    if measure.of == "sentence":
+    if compared is not None and measure.of == "sentence":
         reading = captions_of_sentences.by_head(frame, name, measure.unit, marked, compared.cosine)
     else:
         reading = captions.measure_by_head(frame, name, measure.unit, marked)
@@ -84,7 +84,7 @@ def _compared(choice: Choice, of: str) -> Compared | str:
     encoder, pair = choice.encoder, choice.pair
     at = dict(pair.sides) | ({"control": pair.control} if pair.control else {})
     if of == "sentence":
-        pooling = cached_pooling(encoder)
+        pooling = cached_or_why(encoder, "pooling", load_pooling)
         if isinstance(pooling, str):
             return f"No sentence vector: {pooling}"
         try:
@@ -98,14 +98,10 @@ def _compared(choice: Choice, of: str) -> Compared | str:
 
 def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
     """Every head's map, shrunk to at most 184 pixels a side with the peaks kept."""
-
-    def make(progress: Progress) -> list[np.ndarray]:
-        side = min(len(encoding.tokens), 184)
-        return [
-            thumbnail(weights, side) for layer in range(encoder.n_layers) for weights in encoding.weights(layer).numpy()
-        ]
-
-    return cached(encoder, ("thumbnails", encoding.text, encoding.pair), make)
+    side = min(len(encoding.tokens), 184)
+    every = (weights for layer in range(encoder.n_layers) for weights in encoding.weights(layer).numpy())
+    key = ("thumbnails", encoding.text, encoding.pair)
+    return cached(encoder, key, lambda _: [thumbnail(weights, side) for weights in every])
 
 
 def show_card(choice: Choice, side: PlacedWord) -> None:

@@ -13,12 +13,13 @@ from selfattn.dashboard.figures import literal, say
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.senses import HeadProfiles
 
 
 def show_what_it_does(encoder: Encoder, encoding: Encoding, head: Head) -> None:
     """Over the labelled sentences where they were read beforehand, else in this sentence."""
     st.markdown(f"**What {head} does**")
-    found = stored_report("head_profiles", encoder, labelled(), "labelled sentences")
+    found = stored_report(HeadProfiles, encoder, labelled(), "labelled sentences")
     if found is None:
         say(captions.head_profile(fits(encoding.weights(*head), encoding), str(head), "In this sentence"))
         return

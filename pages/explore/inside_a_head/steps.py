@@ -101,7 +101,7 @@ def _piece(name: str, side: PlacedWord[Encoding]) -> PlacedWord[Encoding]:
 def _pick_token(label: str, positions: Sequence[int], tokens: Sequence[str], key: str, first: int = 0) -> int:
     """One of the tokens at these positions."""
     named = {position: f"{position}: {tokens[position]}" for position in positions}
-    return st.selectbox(label, positions, first, named.get, key=key, bind="query-params", width=300)
+    return st.selectbox(label, positions, first, named.__getitem__, key=key, bind="query-params", width=300)
 
 
 def show_steps(sides: Sequence[Side]) -> None:

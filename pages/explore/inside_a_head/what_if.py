@@ -1,6 +1,7 @@
 """The part of "Inside a head" that changes something: the what-if switches."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -32,15 +33,15 @@ def show_what_if(choice: Choice, sides: Sequence[Side]) -> None:
             help="What softmax gets is divided by it: above 1 the weights even out, below 1 they sharpen.",
         )  # fmt: skip
     passes = _alone_passes(choice) if only else {}
-    changes = {"scaling": scaling, "causal": causal, "temperature": temperature, "uniform": uniform}
-    changed = {side.name: change(passes[side.name].trace if only else side.steps.trace, **changes) for side in sides}
+    changing = partial(change, scaling=scaling, causal=causal, temperature=temperature, uniform=uniform)
+    changed = {side.name: changing(passes[side.name].trace if only else side.steps.trace) for side in sides}
     top = max(float(t.weights[side.position].max()) for side in sides for t in (side.steps.trace, changed[side.name]))
     for side, place in zip(sides, side_by_side(len(sides))):
         with place:
             _before_and_after(side, changed[side.name], top)
     if only:
         say(_alone_reading(choice, passes))
-    if not only and changes == {"scaling": True, "causal": False, "temperature": 1.0, "uniform": False}:
+    if scaling and not (only or causal or uniform) and temperature == 1.0:
         st.caption("Nothing is changed yet: switch something on.")
 
 
@@ -60,16 +61,14 @@ def _before_and_after(side: Side, changed: AttentionTrace, top: float) -> None:
 
 def _alone_passes(choice: Choice) -> dict[str, Alone]:
     encoder = choice.encoder
-    return {
-        name: cached(
-            encoder,
-            ("alone", side.sentence.text, choice.head),
-            lambda progress, text=side.sentence.text: alone(encoder, text, *choice.head),
-            "Removing all other heads ...",
-            runs=True,
+
+    def run(text: str) -> Alone:
+        key = ("alone", text, choice.head)
+        return cached(
+            encoder, key, lambda _: alone(encoder, text, *choice.head), "Removing all other heads ...", runs=True
         )
-        for name, side in choice.pair.sides
-    }
+
+    return {name: run(side.sentence.text) for name, side in choice.pair.sides}
 
 
 def _alone_reading(choice: Choice, passes: dict[str, Alone]) -> str:

@@ -12,7 +12,8 @@ from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.compute_again import offer_again, stored_report
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
-from selfattn.senses import check_rows, clusters
+from selfattn.senses import SeparationReport, SwapReport, check_rows, clusters
+from selfattn.stored_reports import LeadingHeads
 from selfattn.tidy_tables import layers_frame, named_heads, words_frame
 
 encoder, head = this_page().encoder, this_page().head
@@ -28,10 +29,9 @@ if source == "scan":
     st.stop()
 frame, key = (view.labelled(), "labelled") if source == "labelled" else (view.pick_table() or st.stop())
 when, top, early = st.container(), st.empty(), st.empty()
-kept = {
-    name: stored_report(name, encoder, frame, key) if source == "labelled" else None
-    for name in ("separation", "swaps", "leading_heads")
-}
+own = source == "labelled"
+kept = stored_report(SeparationReport, encoder, frame, key) if own else None
+kept_swaps = stored_report(SwapReport, encoder, frame, key) if own else None
 drawn = False
 try:
     if "sense" not in frame:
@@ -46,11 +46,11 @@ try:
             together, one_sentence = side_by_side()
             limit = st.container()
         seen = session.SWAPPED.get() == (encoder_key(encoder), key)
-        if not kept["separation"] and frame["word"].nunique() > 1 and not seen:
+        if kept is None and frame["word"].nunique() > 1 and not seen:
             with early.container():
                 view.show_one_word(encoder, frame, key, word)
             drawn = swaps.show_first(encoder, frame, key, head, word, in_one)
-    report = kept["separation"].report if kept["separation"] else view.separated(encoder, frame, ("senses", key))
+    report = kept.report if kept else view.separated(encoder, frame, ("senses", key))
 except ValueError as error:
     top.empty()
     show_error(error)
@@ -59,13 +59,13 @@ except ValueError as error:
     st.stop()
 early.empty()
 with when:
-    if kept["separation"] or kept["swaps"]:
-        offer_again(["separation", "swaps"], (kept["separation"] or kept["swaps"]).date)
+    if kept or kept_swaps:
+        offer_again(kept, kept_swaps)
     view.show_rejected(report.rejected)
 
 if encoder.patchable:
     with together:
-        swaps.show_together(kept["leading_heads"] and kept["leading_heads"].report)
+        swaps.show_together(stored_report(LeadingHeads, encoder, frame, key) if own else None)
 else:
     top.info(f"Heads' outputs can't be swapped in this encoder: {encoder.patch_reason}")
 separate, in_heads = side_by_side()
@@ -107,9 +107,8 @@ if encoder.patchable:
     with one_sentence:
         st.markdown("**The chosen head's sentences**")
         row = view.show_sentences(report, head, word)
-    stored = kept["swaps"] and kept["swaps"].report
     with limit:
-        swapped = swaps.show(encoder, frame, key, head, stored, word, over_all, None if drawn else in_one)
+        swapped = swaps.show(encoder, frame, key, head, kept_swaps, word, over_all, None if drawn else in_one)
     if row is not None:
         with one_sentence:
             swaps.show_sources(encoder, frame, key, word, head, row)

@@ -18,7 +18,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.senses import SwapReport, interchange
 from selfattn.senses.swapping import ALL
-from selfattn.stored_reports import LeadingHeads, swapped_heads
+from selfattn.stored_reports import LeadingHeads, Stored, swapped_heads
 from selfattn.tidy_tables import named_heads, together_frame
 
 LIMIT = (
@@ -56,7 +56,7 @@ def show(
     frame: pd.DataFrame,
     key: Hashable,
     head: Head,
-    stored: SwapReport | None,
+    stored: Stored[SwapReport] | None,
     word: str,
     over_all: Container,
     in_one: Container | None,
@@ -64,11 +64,15 @@ def show(
     """Both maps in their places; `stored` where they were computed beforehand, no place for the one that is drawn already."""
     try:
         with over_all:
-            report = stored or cached_report(
-                encoder,
-                ("swaps", key),
-                "All words, sentence",
-                lambda progress: swapped_heads(encoder, frame, progress, kept_vectors),
+            report = (
+                stored.report
+                if stored
+                else cached_report(
+                    encoder,
+                    ("swaps", key),
+                    "All words, sentence",
+                    lambda progress: swapped_heads(encoder, frame, progress, kept_vectors),
+                )
             )
             if (report.heads["word"] == ALL).any():
                 st.markdown("**Over all words**")
@@ -86,16 +90,16 @@ def show(
     return report
 
 
-def show_together(stored: LeadingHeads | None) -> None:
+def show_together(stored: Stored[LeadingHeads] | None) -> None:
     """The leading heads swapped together; only where it was computed beforehand, for it takes minutes."""
     st.markdown("**How far the leading heads go together**")
     if stored is None:
         st.text("Stored for the bundled encoder and the labelled set only; elsewhere, selfattn.senses.leading_heads.")
         return
-    curve = together_frame(stored.shares)
+    shares = stored.report.shares
     titles = ("heads swapped together", "share of the gap")
-    chart = lines(curve, "k", "share", current_theme(), "heads", titles=titles, size=(430, 240))
-    show_chart(chart, captions.together(stored.shares), one_head=False, name="leading heads together")
+    chart = lines(together_frame(shares), "k", "share", current_theme(), "heads", titles=titles, size=(430, 240))
+    show_chart(chart, captions.together(shares), one_head=False, name="leading heads together")
 
 
 def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> SwapReport:

@@ -4,6 +4,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -247,7 +248,7 @@ def offer_tables(report: SeparationReport, swapped: SwapReport | None, head: Hea
     tables["words"] = lambda: report.words.astype({"layer": str})
     tables["sentences"] = lambda: report.sentences(*head)
     if swapped is not None:
-        tables |= {name: (lambda n=name: getattr(swapped, n)) for name in ("heads", "reliability", "gaps")}
+        tables |= {name: partial(getattr, swapped, name) for name in ("heads", "reliability", "gaps")}
     if not report.heads.empty:
         tables["heads, separation"] = lambda: named_heads(report.heads)
 

@@ -14,16 +14,17 @@ from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached, cached_error, cached_separate_error
 from selfattn.dashboard.choice import Choice, Pair
 from selfattn.dashboard.figures import current_theme, say, show_chart, updated_in_place
+from selfattn.encoders.encoder import Encoder
 from selfattn.tidy_tables import context_columns, drift_frame, most_attended, steps_columns
 
 MOST = 24  # tokens of a sentence that the steps show
 
 
-def show_curve(choice: Choice) -> None:
+def show_curve(encoder: Encoder, pair: Pair) -> None:
     """The cosine of the word's two vectors, from the bare token to the last layer, beside a same-sense pair's."""
-    pair, theme = choice.pair, current_theme()
+    theme = current_theme()
     key = ("curve", pair.key, pair.sense, theme)
-    title, chart, reading = cached(choice.encoder, key, lambda _: _curve(pair, theme))
+    title, chart, reading = cached(encoder, key, lambda _: _curve(pair, theme))
     st.markdown(
         f"**1  {title}**",
         help=f"{TERMS['token']} {TERMS['cosine']} First the bare token, then what layer 0 reads, then after each layer.",
@@ -63,17 +64,18 @@ def show_steps(choice: Choice) -> None:
 
 def _steps(choice: Choice, theme: Theme) -> tuple[Spec, Spec, str, dict[str, list], str]:
     encoder, pair, head = choice.encoder, choice.pair, choice.head
-    traces, steps, contexts, errors, separate = {}, [], [], [], []
+    traces, steps, contexts, errors = {}, [], [], []
     for name, side in pair.sides:
         # Only the word's own rows are computed: they cost the same at any length.
         traces[name], pieces = side.sentence.trace(*head, side.rows), range(len(side.positions))
         steps.append(steps_columns(traces[name], pieces, side.sentence.tokens, name))
         contexts.append(context_columns(traces[name], pieces, name))
-        errors.append(cached_error(encoder, side.sentence.text, *head))
-        separate.append(cached_separate_error(encoder, side.sentence.text, *head))
+        errors.append(cached_error(encoder, side.sentence.text, head))
     most = max(len(side.sentence.tokens) for _, side in pair.sides)
     meanings = " ".join(f"*{step}*: {meaning}" for step, (_, meaning) in scale_and_mask(traces).items())
     whole, context = ({name: [*a[name], *b[name]] for name in a} for a, b in (steps, contexts))
     chart = kernel_steps(whole if most <= MOST else most_attended(whole, MOST), context, theme)
-    reading = kernel_error(max(errors), None if None in separate else max(separate)) + kept_tokens(MOST, most)
+    separate = [cached_separate_error(encoder, side.sentence.text, head) for _, side in pair.sides]
+    known = [error for error in separate if error is not None]
+    reading = kernel_error(max(errors), max(known) if len(known) == len(separate) else None) + kept_tokens(MOST, most)
     return chart, updated_in_place(chart, reading), reading, whole, meanings

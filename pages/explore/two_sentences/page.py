@@ -18,7 +18,7 @@ with page.links:
     show_links("lessons")
 curve, heads = side_by_side()
 with curve:
-    show_curve(page.choice)  # no head's: the first picture needn't wait until they are ranked
+    show_curve(page.encoder, page.pair)  # no head's: the first picture needn't wait until they are ranked
 pick_head(rank=quickly_ranked(page.encoder, page.pair))
 choice, words = page.choice, view.strip(page.choice)
 shown: list[view.Figures] = []

@@ -26,6 +26,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
+from selfattn.senses import SwapReport
 from selfattn.tidy_tables import heads_frame
 from selfattn.words import shared_words
 
@@ -177,7 +178,7 @@ def _cosine(pair: Pair, other: PlacedWord) -> float:
 def leader_over_sentences(encoder: Encoder, word: str, every: PairSwaps) -> tuple[int, Leader | None]:
     """How many labelled sentences of the word there are, and the head that leads over them where that was computed."""
     n = _sentences_of().get(word.casefold(), 0)
-    kept = stored_report("swaps", encoder, labelled(), "the labelled sentences") if n else None
+    kept = stored_report(SwapReport, encoder, labelled(), "the labelled sentences") if n else None
     if kept is None:
         return n, None
     for layer, head, share in cached(encoder, ("leading", word), lambda _: _leading(kept.report.heads, word)):

@@ -38,7 +38,7 @@ def strip(choice: Choice) -> list[dict]:
     """Both sentences as words with the weight each gets from the chosen word: the mean over a split word's pieces."""
     rows = []
     for name, side in choice.pair.sides:
-        row = cached_weights(choice.encoder, side.sentence.text, *choice.head)[list(side.positions)].mean(0)
+        row = cached_weights(choice.encoder, side.sentence.text, choice.head)[list(side.positions)].mean(0)
         rows += strip_rows(side.sentence, row, side.word, name)
     return rows
 
@@ -64,7 +64,7 @@ def _show_both(choice: Choice, source: str, options: MapOptions) -> Figures:
     views = {}
     for (name, side), place in zip(sides, places := side_by_side(key="maps")):
         own = None if source == "scratch" else side.sentence.own_weights(*head)
-        weights, other = (own, None) if source == "own" else (cached_weights(encoder, side.sentence.text, *head), own)
+        weights, other = (own, None) if source == "own" else (cached_weights(encoder, side.sentence.text, head), own)
         with place:
             views[name] = zoomed(whole(weights, side.sentence, options, other), name)
     signed = source == "difference"

@@ -9,7 +9,7 @@ from selfattn.charts.arrows import moves
 from selfattn.charts.curves import lines
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import cached_encode, once_per_encoder
+from selfattn.dashboard.cache import cached, cached_encode
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import NEUTRAL_SENTENCES
@@ -21,13 +21,11 @@ from selfattn.senses.nearest_centroid import cosines
 LANDMARKS = {"bank": ("river", "loan", "money")}
 
 
-@once_per_encoder()
 def other_words(encoder: Encoder) -> WordPaths:
     """The longest word of each of twelve unrelated sentences: what cosine do any two words have?"""
-    encodings = [cached_encode(encoder, sentence) for sentence in NEUTRAL_SENTENCES]
-    return one_word_one_vector.word_paths(
-        [(each, max(each.words, key=lambda word: len(word.text)).positions) for each in encodings]
-    )
+    encodings = (cached_encode(encoder, sentence) for sentence in NEUTRAL_SENTENCES)
+    longest = ((each, max(each.words, key=lambda word: len(word.text)).positions) for each in encodings)
+    return cached(encoder, "other words", lambda _: one_word_one_vector.word_paths(list(longest)))
 
 
 def landmarks(encoder: Encoder, words: tuple[str, ...]) -> Landmarks | None:

@@ -40,8 +40,11 @@ def show_diagram(here: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="flow"):
         for step in STEPS:
             first = next(slug for slug in SLUGS if step == STOPS[slug].STEP)
-            now = "secondary" if step == STOPS[here].STEP else "tertiary"  # "primary" is white on light blue
-            st.button(step, key=f"flow.{step}", type=now, on_click=go, args=(first,))
+            # "primary" is white on light blue.
+            st.button(
+                step, key=f"flow.{step}", on_click=go, args=(first,),
+                type="secondary" if step == STOPS[here].STEP else "tertiary",
+            )  # fmt: skip
             if step != STEPS[-1]:
                 st.markdown("→", width="content")
 

@@ -26,8 +26,10 @@ def show(encoder: Encoder) -> None:
     layers, across = [f"L{n}" for n in range(encoding.n_layers)], [f"H{n}" for n in range(encoding.n_heads)]
     # Heads down and layers across, so that a token's width fits into a narrow window.
     labels = [_short(token) for token in heads.sort_values(["head", "layer"])["token"]]
-    looks = {"maximum": 1.0, "names": ("head", "layer"), "cell": (74, 30), "numbers": labels}
-    chart = heatmap(weights.T, across, current_theme(), columns=layers, **looks)
+    chart = heatmap(
+        weights.T, across, current_theme(), columns=layers, maximum=1.0, names=("head", "layer"), cell=(74, 30),
+        numbers=labels,
+    )  # fmt: skip
     counted = many_heads.count_kinds(heads)
     kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
     show_chart(chart, f"What gets most weight, in how many heads: {kinds}.", name="what gets most weight")

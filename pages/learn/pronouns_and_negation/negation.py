@@ -6,7 +6,7 @@ from torch import Tensor
 
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import cached_encode, once_per_encoder
+from selfattn.dashboard.cache import cached, cached_encode
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -16,15 +16,13 @@ from selfattn.lessons import negation
 GOOD, AMAZING, NOT = 4, 10, 3  # word numbers in the movie sentence
 
 
-@once_per_encoder("Reading the negation pairs ...")
 def mean_weights(encoder: Encoder) -> negation.NegatorWeights:
     """Over all pairs: what the negated word gives its negator, and what it gives that place without one."""
-    return negation.mean_weights(
-        [
-            negation.negator_weights(cached_encode(encoder, pair.negated), cached_encode(encoder, pair.plain), pair)
-            for pair in NEGATION_PAIRS
-        ]
+    pairs = (
+        negation.negator_weights(cached_encode(encoder, pair.negated), cached_encode(encoder, pair.plain), pair)
+        for pair in NEGATION_PAIRS
     )
+    return cached(encoder, "negations", lambda _: negation.mean_weights(list(pairs)), "Reading the negation pairs ...")
 
 
 def show(encoder: Encoder) -> None:

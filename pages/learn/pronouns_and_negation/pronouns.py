@@ -38,7 +38,7 @@ def weights_of_pronouns(encoder: Encoder, stored: pronouns.PronounWeights | None
 
 
 def show(encoder: Encoder) -> None:
-    found = stored_report("pronouns", encoder, PRONOUNS, "built in")
+    found = stored_report(pronouns.PronounWeights, encoder, PRONOUNS, "built in")
     weights = weights_of_pronouns(encoder, found and found.report)
     n_heads = encoder.n_layers * encoder.n_heads
     teaching.prose(
@@ -58,7 +58,7 @@ def show(encoder: Encoder) -> None:
     _twins(encoder, weights)
     _unresolved(encoder, chosen.head)
     if found:
-        offer_again(["pronouns"], found.date)
+        offer_again(found)
 
 
 def _answer(chosen: pronouns.ChosenHead) -> str:
@@ -109,10 +109,8 @@ def _twins(encoder: Encoder, weights: pronouns.PronounWeights) -> None:
     best = Head(*divmod(int(preference.argmax()), preference.shape[1]))
     say(f"The head that prefers the noun meant most on the other {len(others)} sentences, {best}:")
     for place in twins:
-        sentence, (meant, other) = (
-            PRONOUNS[place],
-            (side[place][best] for side in (weights.antecedent, weights.distractor)),
-        )
+        sentence = PRONOUNS[place]
+        meant, other = (float(side[place][best]) for side in (weights.antecedent, weights.distractor))
         st.text(
             f'{sentence.sentence}\n{best}: "{sentence.pronoun}" gives "{sentence.antecedent}" (meant) {weight(meant)}, '
             f'"{sentence.distractor}" {weight(other)}',
@@ -121,13 +119,13 @@ def _twins(encoder: Encoder, weights: pronouns.PronounWeights) -> None:
     if encoder.patchable and st.toggle("And what does removing heads do to the two pronouns?", key="pronouns.remove"):
         both = [PRONOUNS[place] for place in twins]
         rows = [pronouns.pronoun_rows(cached_encode(encoder, each.sentence), each) for each in both]
-        _removal(encoder, [row.pronoun for row in rows], best)
+        _removal(encoder, rows[0].pronoun, rows[1].pronoun, best)
 
 
-def _removal(encoder: Encoder, twins: list[PlacedWord[Encoding]], best: Head) -> None:
-    frame, noise = noise_floor(heads_frame(effect=cached_effect(encoder, *twins)), "effect", encoder.dtype)
+def _removal(encoder: Encoder, one: PlacedWord[Encoding], other: PlacedWord[Encoding], best: Head) -> None:
+    frame, noise = noise_floor(heads_frame(effect=cached_effect(encoder, one, other)), "effect", encoder.dtype)
     effects = torch.tensor(frame["effect"].to_numpy()).view(encoder.n_layers, encoder.n_heads)
-    vectors = [encoding.vector(encoder.n_layers, positions) for encoding, positions in twins]
+    vectors = [encoding.vector(encoder.n_layers, positions) for encoding, positions in (one, other)]
     order = [
         Head(*divmod(place, encoder.n_heads)) for place in effects.abs().flatten().argsort(descending=True).tolist()
     ]

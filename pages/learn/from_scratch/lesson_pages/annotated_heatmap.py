@@ -31,14 +31,14 @@ def show(picture, numbers) -> None:
             sentence = st.radio("The other word", list(bank.WORDS), key="annotated-heatmap.sentence", horizontal=True)
             made = bank.compute(sentence)
             trace = attend(made.trace.query, made.trace.key, made.trace.value, causal_mask(5) if causal else None)
-            tokens, rows = made.words, range(5)
+            tokens, rows = made.words, list(range(5))
         else:
             both = {f"Q = K of {word}": annotated_heatmap.QUERIES_AND_KEYS[place] for word, place in PLACES.items()}
             typed = teaching.vectors("annotated-heatmap", both)
             trace = annotated_heatmap.compute(
                 queries_and_keys=dict(zip(PLACES.values(), typed.values())), causal=causal
             )
-            tokens, rows = TOKENS, PLACES.values()
+            tokens, rows = TOKENS, list(PLACES.values())
     chart = heatmap(trace.weights, tokens, current_theme(), cell=80 if thread else 48)
     with picture:
         teaching.steps(

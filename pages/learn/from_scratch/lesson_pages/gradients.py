@@ -38,11 +38,13 @@ def show(picture, numbers) -> None:
     weight = history[history["position"] == target]["weight"]
     matrix = torch.cat([gradient.query[None], gradient.keys])
     rows = ("query of it", *(f"key of {key}" for key in TOKENS))
-    looks = {"kind": "signed", "names": ("vector", "number"), "cell": 56, "numbers": "+.3f"}
-    curve = {"titles": ("step", "weight"), "domain": (0, 1), "size": (330, 230)}
+    table = heatmap(
+        matrix, rows, theme, columns=("1", "2"), kind="signed", names=("vector", "number"), cell=56, numbers="+.3f"
+    )
+    curve = lines(history, "step", "weight", theme, "token", domain=(0, 1), size=(330, 230))
     charts = {
-        "gradient": (f"Gradient of the weight on “{token}”", heatmap(matrix, rows, theme, columns=("1", "2"), **looks)),
-        "weights": ("Following it, step by step", lines(history, "step", "weight", theme, "token", **curve)),
+        "gradient": (f"Gradient of the weight on “{token}”", table),
+        "weights": ("Following it, step by step", curve),
     }
     caption = (
         f"The weight is {gradient.weight:.3f}; blue numbers should grow, red ones shrink. "

@@ -24,8 +24,8 @@ TAKE = "Long keys draw weight. Dividing by √d_k doesn't change that: it divide
 
 def show(picture, numbers) -> None:
     with numbers, teaching.messages():
-        query, names, keys = EXAMPLES[teaching.example("magnitude", tuple(EXAMPLES))]
-        typed = teaching.vectors("magnitude", {"query": query, **dict(zip(names, keys))})
+        query, names, published = EXAMPLES[teaching.example("magnitude", tuple(EXAMPLES))]
+        typed = teaching.vectors("magnitude", {"query": query, **dict(zip(names, published))})
         wanted, *keys = typed.values()
         found = key_length.compare(wanted, keys, names).rename(columns={"name": "token"})
         twice = key_length.compare(wanted, [[2 * number for number in keys[1]]], ["twice as long"]).scaled[0]

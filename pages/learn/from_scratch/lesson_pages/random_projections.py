@@ -1,5 +1,8 @@
 """The first step: three matrices make a query, a key and a value of every embedding."""
 
+from collections.abc import Sequence
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 from torch import Tensor
@@ -29,7 +32,7 @@ def show(picture, numbers) -> None:
     with numbers, teaching.messages():
         which = teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"})
         if which == "bank":
-            words = bank.WORDS["river"]
+            words: Sequence[str] = bank.WORDS["river"]
             published = {word.lower(): bank.EMBEDDINGS[word.lower()] for word in words}
             made = bank.compute("river", teaching.vectors("projections", published, 110))
             embeddings, trace = made.embeddings, made.trace
@@ -55,13 +58,13 @@ def show(picture, numbers) -> None:
 def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made: Tensor) -> None:
     """X, the matrix and what comes of them, and one number of it term by term."""
     name, numbers = ROLES[role], [str(n + 1) for n in range(made.shape[1])]
-    looks = {"theme": current_theme(), "kind": "signed", "cell": 46}
+    draw = partial(heatmap, theme=current_theme(), kind="signed", cell=46)
     charts = {
-        role: ("X: the embeddings", heatmap(embeddings, words, columns=columns, names=("word", "number"), **looks)),
-        f"{role} matrix": (name, heatmap(matrix, columns, columns=numbers, names=("of X", "to"), **looks)),
-        f"{role} made": (f"X {name}: a {role}", heatmap(made, words, columns=numbers, names=("word", role), **looks)),
+        role: ("X: the embeddings", draw(embeddings, words, columns=columns, names=("word", "number"))),
+        f"{role} matrix": (name, draw(matrix, columns, columns=numbers, names=("of X", "to"))),
+        f"{role} made": (f"X {name}: a {role}", draw(made, words, columns=numbers, names=("word", role))),
     }
-    n, d_model, d_k = len(words), *matrix.shape
+    n, (d_model, d_k) = len(words), matrix.shape
     code = {
         each: f"{each} = embeddings @ w_{each}   # ({n}, {d_model}) @ ({d_model}, {d_k}) -> ({n}, {d_k})"
         for each in ROLES

@@ -1,5 +1,7 @@
 """Attention as a soft lookup in a filing cabinet."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -32,14 +34,14 @@ def show(picture, numbers) -> None:
         st.caption("Both numbers say how much something is about money, about water.")
         temperature = st.select_slider("Temperature T", TEMPERATURES, 1.0, key="soft-lookup.t")
         lookup = soft_lookup.look_up(typed["query"], [typed[name] for name in DRAWERS], temperature=temperature)
-    theme, hard, soft = current_theme(), float(lookup.hard), float(lookup.soft)
+    hard, soft = float(lookup.hard), float(lookup.soft)
     scores, weights = lookup.trace.scores[0].tolist(), lookup.trace.weights[0].tolist()
     frame = pd.DataFrame({"token": DRAWERS, "score": scores, "weight": weights, "sheets": SHEETS})
-    looks = {"theme": theme, "width": 150, "marked": lookup.best}  # the drawer that fits best, in all three
+    draw = partial(bar_list, frame, theme=current_theme(), width=150, marked=lookup.best)  # in all three
     charts = {
-        "scores": ("Score: how well each key fits", bar_list(frame, "score", **looks)),
-        "weights": ("Weight: how much of each", bar_list(frame, "weight", domain=(0, 1.2), **looks)),
-        "context": ("Value: sheets in each", bar_list(frame, "sheets", number=".0f", **looks)),
+        "scores": ("Score: how well each key fits", draw("score")),
+        "weights": ("Weight: how much of each", draw("weight", domain=(0, 1.2))),
+        "context": ("Value: sheets in each", draw("sheets", number=".0f")),
     }
     caption = (
         f'"{DRAWERS[lookup.best]}" fits best. At T = {temperature:g} it gets {weights[lookup.best]:.2f} of 1.00. '

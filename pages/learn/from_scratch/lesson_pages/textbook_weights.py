@@ -1,5 +1,7 @@
 """The weights that lessons print, beside a real encoder's."""
 
+from functools import partial
+
 import streamlit as st
 import torch
 
@@ -56,10 +58,9 @@ def show(picture, numbers) -> None:
         pictures[f"shares {title}"] = f"{title}: {head}", shares(own[head])
         said.append(f"{head}: distance {line.distance:.2f}, these words get {line.kept:.2f} of its weight.")
     rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
-    looks = {"columns": columns, "maximum": 1.0, "cell": (min(80, 310 // len(columns)), 46)}
-    charts = {
-        name: (title, heatmap(matrix, rows, current_theme(), **looks)) for name, (title, matrix) in pictures.items()
-    }
+    cell = (min(80, 310 // len(columns)), 46)
+    draw = partial(heatmap, rows=rows, theme=current_theme(), columns=columns, maximum=1.0, cell=cell)
+    charts = {name: (title, draw(matrix)) for name, (title, matrix) in pictures.items()}
     with picture:
         teaching.prose(
             "Beside what is drawn: what the encoder's heads really give those words, cut to them and made to sum to 1. A "

@@ -1,5 +1,7 @@
 """All four steps for one word: of the thread, and of the worked example."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from selfattn.captions.terms import TERMS
@@ -26,6 +28,7 @@ def show(picture, numbers) -> None:
     with numbers, teaching.messages():
         named = {"river": "bank of the river", "loan": "bank, loan", "it": "it"}
         which = teaching.example("worked-example", named)
+        tokens: Sequence[str]
         if which == "it":
             asking, tokens, query, keys, values = "it", TOKENS, QUERY, KEYS, VALUES
         else:
