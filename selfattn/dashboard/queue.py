@@ -12,7 +12,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -36,7 +36,7 @@ class Queue:
     """
 
     def __init__(self, places: int, lease: float | None = None):
-        self._free = places
+        self._places = places
         self._lease = lease
         self._holding: set[threading.Event] = set()
         self._waiting: list[tuple[float, int, threading.Event]] = []  # in the order of their turns
@@ -65,27 +65,31 @@ class Queue:
         if self._has_turn():
             yield
             return
-        self._take(still_wanted, time.monotonic() if since is None else since)
+        self._take(still_wanted, since)
         try:
             yield
         finally:
             self._give_back()
 
     @contextmanager
-    def away(self, still_wanted: Callable[[], None] = lambda: None, since: float | None = None) -> Iterator[None]:
+    def away(self, still_wanted: Callable[[], None], since: float | None) -> Iterator[None]:
         """Inside the `with` this thread's place is another's; after it the thread waits for one again."""
         if not self._has_turn():
             yield
             return
         self._give_back()
         yield  # what is raised in here ends the turn
-        self._take(still_wanted, time.monotonic() if since is None else since)
+        self._take(still_wanted, since)
 
     def _has_turn(self) -> bool:
         return getattr(self._mine, "ticket", None) is not None
 
-    def _take(self, still_wanted: Callable[[], None], order: float) -> None:
-        ticket = self._come(order)
+    def _take(self, still_wanted: Callable[[], None], order: float | None) -> None:
+        ticket = threading.Event()
+        with self._lock:
+            came = time.monotonic() if order is None else order
+            bisect.insort(self._waiting, (came, next(self._numbers), ticket))
+            self._admit()
         try:
             while not ticket.wait(LOOK):
                 still_wanted()
@@ -106,26 +110,17 @@ class Queue:
         ticket, self._mine.ticket = self._mine.ticket, None
         self._go(ticket)
 
-    def _come(self, order: float) -> threading.Event:
-        ticket = threading.Event()
-        with self._lock:
-            bisect.insort(self._waiting, (order, next(self._numbers), ticket))
-            self._admit()
-        return ticket
-
     def _go(self, ticket: threading.Event) -> None:
         with self._lock:
             if ticket in self._holding:
                 self._holding.remove(ticket)
-                self._free += 1
                 self._admit()
             else:  # called off before its turn came, or its lease had ended
                 self._waiting = [waiting for waiting in self._waiting if waiting[-1] is not ticket]
 
     def _admit(self) -> None:
-        while self._free and self._waiting:
+        while len(self._holding) < self._places and self._waiting:
             ticket = self._waiting.pop(0)[-1]
-            self._free -= 1
             self._holding.add(ticket)
             ticket.set()
 
@@ -186,15 +181,13 @@ _costly = FairQueue(max(1, Settings.read().max_runs - 1))
 _pages = Queue(Settings.read().max_pages, LEASE)
 
 
-@contextmanager
-def run_slot() -> Iterator[None]:
+def run_slot() -> AbstractContextManager[None]:
     """Wait for one of the places to run an encoder, so that many visitors take turns instead of thrashing.
 
     Who has moved on in the meantime (a changed input, a closed tab) stops waiting: Streamlit's own exception for that ends
     the wait, and the place goes to the next.
     """
-    with _runs.turn(still_wanted=stop_if_superseded, since=_began()):
-        yield
+    return _runs.turn(stop_if_superseded, _began())
 
 
 @contextmanager
@@ -210,11 +203,9 @@ def costly_slot() -> Iterator[Callable[[], None]]:
         yield give_way
 
 
-@contextmanager
-def page_left() -> Iterator[None]:
+def page_left() -> AbstractContextManager[None]:
     """The page waits for costly work, its own or another's: meanwhile others are put together in its place."""
-    with _pages.away(stop_if_superseded, _began()):
-        yield
+    return _pages.away(stop_if_superseded, _began())
 
 
 def _began() -> float | None:

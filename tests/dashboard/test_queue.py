@@ -181,7 +181,7 @@ def test_cheap_work_passes_while_costly_work_waits_and_works(monkeypatch):
     for visitor in visitors:
         visitor.join(10)
     assert sorted(done) == [("a", True), ("b", True)]
-    assert queue._pages._free == queue._costly._free == 1
+    assert not queue._pages._holding and not queue._costly._holding
 
 
 def test_costly_work_that_ends_early_leaves_no_place_taken(monkeypatch):
@@ -189,7 +189,7 @@ def test_costly_work_that_ends_early_leaves_no_place_taken(monkeypatch):
     monkeypatch.setattr(queue, "_costly", FairQueue(1))
     with pytest.raises(Superseded), queue._pages.turn(), queue.costly_slot():
         raise Superseded
-    assert queue._pages._free == queue._costly._free == 1
+    assert not queue._pages._holding and not queue._costly._holding
 
 
 def test_who_has_used_less_goes_first_whenever_he_came():
@@ -236,7 +236,7 @@ def test_long_work_gives_way_at_its_sign_of_progress_to_who_has_used_less():
     for visitor in visitors:
         visitor.join(10)
     assert order == ["new", "long", "longer"]
-    assert lane._free == 1 and lane.waiting == 0
+    assert not lane._holding and lane.waiting == 0
 
 
 def test_what_was_used_is_forgotten(monkeypatch):
@@ -256,7 +256,7 @@ def test_costly_work_ends_at_its_sign_of_progress_when_its_visitor_has_left(monk
     with pytest.raises(Superseded), lane.share("left", _raise_superseded) as give_way:
         give_way()
         pytest.fail("it went on")
-    assert lane._free == 1
+    assert not lane._holding
 
 
 def _raise_superseded():
