@@ -132,9 +132,9 @@ def head_effect(
     receivers: A's and B's. leading, best: the head whose share is the largest in this pair, and its swap.
     """
     name = f"Head {head.head} of layer {head.layer}"
+    named = ["itself" if row.itself else f'"{row.text}"' for row in receivers]
     gives = " and ".join(
-        f"{numbers.weight(row.weight)} {'of its attention ' if i == 0 else ''}to "
-        f"{'itself' if row.itself else _quoted(row.text)} in {row.sentence}"
+        f"{numbers.weight(row.weight)} {'of its attention ' if i == 0 else ''}to {named[i]} in {row.sentence}"
         for i, row in enumerate(receivers)
     )
     if aside := frozenset().union(*(row.aside for row in receivers)):
@@ -281,7 +281,3 @@ def _the_rest(same_token: bool, same_position: bool) -> str:
     if not same_token:
         return "is its spelling"
     return "stays because its pieces all get the same mean output"
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"'

@@ -9,7 +9,6 @@ from selfattn import numbers
 from selfattn.analysis.compare import SentenceComparison
 from selfattn.analysis.patterns import Fit
 
-NEARLY_ALL = 0.9  # of the head's output
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 CELLS = {"weight": numbers.weight, "difference": numbers.change, "difference to the model's own": numbers.error}
 
@@ -24,23 +23,6 @@ def most_weight(rows: Iterable[Mapping], word: str, head: str = "", by: str = "s
         places.setdefault(row[by], []).append(row)
     parts = (f"in {place} to {_heaviest(rows)}" for place, rows in places.items())
     return (f"In {head}, " if head else "") + f'"{word}" gives most weight {"; ".join(parts)}.'
-
-
-def handed_over(frame: pd.DataFrame) -> str:
-    """The word that hands most to the chosen one: its weight, and how much of the head's output it makes.
-
-    frame: tidy_tables.handed_over_frame (text, weight, norm, share, special, chosen) of one sentence.
-    """
-    first, *others = (row for _, row in frame.sort_values("norm", ascending=False, kind="stable").iterrows())
-    part = "nearly all" if first["share"] >= NEARLY_ALL else numbers.share(first["share"])
-    text = f"{_named(first)} has {numbers.weight(first['weight'])} of the weight and {part} of what the head hands over"
-    if not others:
-        return f"{text}."
-    return f"{text} (norm {numbers.decimal(first['norm'])}; next {_named(others[0])} with {numbers.decimal(others[0]['norm'])})."
-
-
-def _named(row: pd.Series) -> str:
-    return row["text"] if row.get("special") else f'"{row["text"]}"'
 
 
 def _heaviest(rows: Sequence[dict]) -> str:

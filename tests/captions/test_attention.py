@@ -162,25 +162,3 @@ def test_counterparts_name_the_chosen_head_and_the_one_that_moved_most():
     frame = heads_frame(distance=torch.tensor([[0.1, 0.2], [0.45, 0.3]]))
     text = captions.counterparts(frame, "L0 H1")
     assert text.startswith("L0 H1: 0.20 of the weight lies elsewhere in the second; most in L1 H0, 0.45.")
-
-
-@pytest.mark.parametrize(
-    ("norms", "shares", "text"),
-    [
-        (
-            [0.1, 0.21, 1.76], [0, 0.04, 0.96],
-            '"beam" has 0.70 of the weight and nearly all of what the head hands over (norm 1.76; next "crane" with 0.21).',
-        ),
-        (
-            [0.9, 0.3, 0.1], [0.62, 0.38, 0],
-            '[CLS] has 0.10 of the weight and 62 % of what the head hands over (norm 0.90; next "crane" with 0.30).',
-        ),
-    ],
-)  # fmt: skip
-def test_what_the_head_hands_over_is_not_the_weight(norms, shares, text):
-    assert captions.handed_over(rows([0.1, 0.2, 0.7], norm=norms, share=shares)) == text
-
-
-def test_a_sentence_of_one_token_hands_over_itself():
-    frame = rows([1.0], texts=("beam",), special=(), chosen=0, norm=[2.0], share=[1.0])
-    assert captions.handed_over(frame) == '"beam" has 1.00 of the weight and nearly all of what the head hands over.'

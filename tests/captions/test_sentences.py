@@ -45,9 +45,9 @@ REMOVALS = [
 
 @pytest.mark.parametrize(("columns", "chosen", "expected"), SWAPS, ids=range(len(SWAPS)))
 def test_swaps(columns, chosen, expected):
-    assert sentences.swap(frame(*columns), "m", chosen, 0.31) == expected
+    assert sentences.by_head(frame(*columns), "m", "share", chosen, 0.31) == expected
 
 
 @pytest.mark.parametrize(("columns", "chosen", "expected"), REMOVALS, ids=range(len(REMOVALS)))
 def test_removals(columns, chosen, expected):
-    assert sentences.removal(frame(*columns), "m", chosen, 0.31) == expected
+    assert sentences.by_head(frame(*columns), "m", "effect", chosen, 0.31) == expected
