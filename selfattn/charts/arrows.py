@@ -7,7 +7,7 @@ import pandas as pd
 from torch import Tensor
 
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, either, field, layered, marks, nominal
+from selfattn.charts.vega import Spec, either, field, layered, marks, nominal, span
 from selfattn.numbers import WEIGHT
 
 PLANE = 320  # pixels of a square plane
@@ -50,23 +50,14 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
     return layered(layers, {"arrows": data}, theme, size, size, data={"name": "arrows"})
 
 
-def moves(
-    frame: pd.DataFrame,
-    theme: Theme,
-    within: Tensor | None = None,
-    size: tuple[int, int] = (450, 360),
-    landmarks: pd.DataFrame | None = None,
-) -> Spec:
+def moves(frame: pd.DataFrame, theme: Theme, within: Tensor, landmarks: pd.DataFrame) -> Spec:
     """Arrows from (x0, y0) to (x, y) with a label at the tip: columns x0, y0, x, y, label, colour, detail.
 
     landmarks: named points to find one's way by (x, y, label).
     within: points (n, 2) that the axes must hold, so that they stay put while a slider moves the arrows.
     """
     data = frame.assign(turn=_turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"]))
-    start = {
-        name: field(f"{name}0", title=None, scale=_holding(axis), axis=None)
-        for name, axis in zip("xy", within.T if within is not None else (None, None))
-    }
+    start = {name: field(f"{name}0", title=None, scale=_holding(axis), axis=None) for name, axis in zip("xy", within.T)}
     tip = {"x": field("x"), "y": field("y"), "tooltip": nominal("detail")}
     color = {"color": nominal("colour", scale=None, legend=None)}
     layers = [
@@ -76,14 +67,14 @@ def moves(
         marks("text", {**tip, **color, "text": nominal("label")}, align="left", dx=10, dy=-6, fontWeight=600),
     ]
     datasets = {"arrows": data}
-    if landmarks is not None and len(landmarks):
+    if len(landmarks):
         at, look = {"x": field("x"), "y": field("y")}, {"color": theme.muted}
         datasets["landmarks"] = landmarks
         layers += [
             marks("point", at, "landmarks", shape="diamond", size=50, **look),
             marks("text", {**at, "text": nominal("label")}, "landmarks", dy=-11, fontStyle="italic", **look),
         ]
-    return layered(layers, datasets, theme, *size, data={"name": "arrows"})
+    return layered(layers, datasets, theme, 450, 360, data={"name": "arrows"})
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
@@ -99,10 +90,9 @@ def _turns(across: Iterable[float], up: Iterable[float]) -> list[float]:
     return [math.degrees(math.atan2(x, y)) for x, y in zip(across, up)]
 
 
-def _holding(axis: Tensor | None) -> Spec:
+def _holding(axis: Tensor) -> Spec:
     """A scale that holds these values, with room for labels at its ends."""
-    domain = {} if axis is None else {"domain": [float(axis.min()), float(axis.max())]}
-    return {"nice": False, "zero": False, "padding": 36, **domain}
+    return {**span(float(axis.min()), float(axis.max())), "padding": 36}
 
 
 def _square(frame: pd.DataFrame) -> list[float]:

@@ -167,40 +167,31 @@ def head_grid(
     shade = field(f"['{measure}']", scale=scale(theme, kind, maximum), legend=bar)
     strip = {**to_right, "y": field("under", axis=None, scale=downwards), "y2": {"field": "end"}, "color": shade}
     numbers = [field(f"['{name}']", title=name, format=".3~f") for name in _measures(frame)]
+    at, look = {"x": x, "y": y}, {"color": theme.muted, "baseline": "bottom"}
+    if named:
+        names = [marks("text", {**at, "text": nominal("name")}, align="left", dy=-1, fontSize=9, **look)]
+    else:
+        heads, numbered = sorted(frame["head"].unique()), sorted(frame["layer"].unique())
+        middle = cell / 2
+        datasets["columns"] = [{"text": f"H{n}", "x": i * step_x + middle, "y": 0.0} for i, n in enumerate(heads)]
+        datasets["rows"] = [{"text": f"L{n}", "x": 0.0, "y": i * step_y + middle} for i, n in enumerate(numbered)]
+        text = {**at, "text": nominal("text")}
+        names = [
+            marks("text", text, "columns", dy=-4, fontSize=11, **look),
+            marks("text", text, "rows", align="right", dx=-6, fontSize=11, color=theme.muted),
+        ]
     target = {**to_right, **to_end, "tooltip": [nominal("name", title="head"), *numbers]}
     frames = {**to_right, "y": y, "y2": {"field": "bottom"}}
     layers = [
-        stretched({"x": x, "y": y}, "picture"),
+        stretched(at, "picture"),
         marks("rect", frames, "", edges, fillOpacity=0, stroke=theme.grid, strokeWidth=1),
         marks("rect", strip, "", edges, stroke=theme.grid, strokeWidth=0.5),
         _outline({**to_right, **to_end}, chosen, theme, edges, cornerRadius=2),
-        *(_names(x, y, theme) if named else _edges(frame, theme, step_x, step_y, cell, x, y, datasets)),
+        *names,
         {"name": "targets", **marks("rect", target, "", edges, opacity=0, cursor="pointer")},
     ]
     own = {"axis": {"x": "independent", "y": "independent"}}
     return layered(layers, datasets, theme, wide, high, **_picking("targets"), resolve=own)
-
-
-def _names(x: Spec, y: Spec, theme: Theme) -> list[Spec]:
-    look = {"align": "left", "baseline": "bottom", "dy": -1, "fontSize": 9, "color": theme.muted}
-    return [marks("text", {"x": x, "y": y, "text": nominal("name")}, **look)]
-
-
-def _edges(frame, theme, step_x, step_y, cell, x, y, datasets) -> list[Spec]:
-    """Head numbers above the grid, layer numbers to its left."""
-    datasets["columns"] = [
-        {"text": f"H{head}", "x": place * step_x + cell / 2, "y": 0.0}
-        for place, head in enumerate(sorted(frame["head"].unique()))
-    ]
-    datasets["rows"] = [
-        {"text": f"L{layer}", "x": 0.0, "y": place * step_y + cell / 2}
-        for place, layer in enumerate(sorted(frame["layer"].unique()))
-    ]
-    encoding, look = {"x": x, "y": y, "text": nominal("text")}, {"fontSize": 11, "color": theme.muted}
-    return [
-        marks("text", encoding, "columns", baseline="bottom", dy=-4, **look),
-        marks("text", encoding, "rows", align="right", dx=-6, **look),
-    ]
 
 
 def thumbnail(weights: np.ndarray, pixels: int) -> np.ndarray:

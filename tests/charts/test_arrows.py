@@ -42,7 +42,7 @@ MOVES = pd.DataFrame(
 
 
 def test_moves_go_from_start_to_end_each_in_its_colour():
-    spec = moves(MOVES, LIGHT, within=torch.tensor([[0.0, -1.0], [2.0, 2.0]]), size=(300, 200))
+    spec = moves(MOVES, LIGHT, torch.tensor([[0.0, -1.0], [2.0, 2.0]]), MOVES[:0])
     shafts = drawn(spec, "rule")
     assert [shaft["stroke"] for shaft in shafts] == [LIGHT.sentence_a, LIGHT.sentence_b]
     heads = [item for item in drawn(spec, "symbol") if item.get("shape") == "triangle"]
@@ -56,5 +56,5 @@ def test_moves_go_from_start_to_end_each_in_its_colour():
 
 def test_the_axes_stay_put_where_they_are_told_what_to_hold():
     wide = torch.tensor([[-9.0, -9.0], [9.0, 9.0]])
-    spots = [drawn(moves(frame, LIGHT, within=wide), "rule")[0]["x"] for frame in (MOVES, MOVES.head(1))]
+    spots = [drawn(moves(frame, LIGHT, wide, MOVES[:0]), "rule")[0]["x"] for frame in (MOVES, MOVES.head(1))]
     assert spots[0] == spots[1] == pytest.approx(225)

@@ -135,7 +135,8 @@ def some_arrows():
 def some_moves():
     columns = {"x0": [0.0, 1.0], "y0": [0.0, 1.0], "x": [2.0, 1.0], "y": [2.0, -1.0]}
     frame = pd.DataFrame({**columns, "label": ["A", "B"], "colour": LIGHT.ink, "detail": "crane"})
-    spec = draw.moves(frame, LIGHT, landmarks=pd.DataFrame({"x": [0.5], "y": [0.5], "label": ["mark"]}))
+    landmarks = pd.DataFrame({"x": [0.5], "y": [0.5], "label": ["mark"]})
+    spec = draw.moves(frame, LIGHT, torch.tensor([[0.0, -1.0], [2.0, 2.0]]), landmarks)
     tips = [None, None, "A", "B", "mark"]
     marks = {"rule": {"x2": tips[2:4], "y2": tips[2:4]}, "symbol": {"x": tips, "y": tips}, "text": {"text": tips[2:]}}
     return spec, {"x": ["mark", "B", "A"], "y": ["A", "mark", "B"], **marks}
