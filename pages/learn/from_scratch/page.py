@@ -16,20 +16,10 @@ from selfattn.dashboard.figures import current_theme, heading
 SLUGS = list(STOPS)
 
 
-def current() -> str:
-    """The stop named in the address, else the first."""
-    asked = st.query_params.get("stop", SLUGS[0])
-    return asked if asked in STOPS else SLUGS[0]
-
-
 def go(slug: str) -> None:
     """Put a stop into the address; a link's ?reveal=yes is for its own stop only."""
     st.query_params.pop("reveal", None)
     st.query_params["stop"] = slug
-
-
-def label(slug: str) -> str:
-    return f"{SLUGS.index(slug) + 1}. {STOPS[slug].TITLE}"
 
 
 def show_diagram(here: str) -> None:
@@ -49,20 +39,18 @@ def show_diagram(here: str) -> None:
                 st.markdown("→", width="content")
 
 
-here = current()
+asked = st.query_params.get("stop")
+here = asked if asked in STOPS else SLUGS[0]
 place, last = SLUGS.index(here), len(SLUGS) - 1
 session.STOP.set(here)
 with st.container(horizontal=True, vertical_alignment="bottom", width=teaching.TEXT_WIDTH):
     before, after = SLUGS[max(place - 1, 0)], SLUGS[min(place + 1, last)]
     st.button("Previous", icon=":material/arrow_back:", on_click=go, args=(before,), disabled=not place)
+    labels = {slug: f"{number}. {stop.TITLE}" for number, (slug, stop) in enumerate(STOPS.items(), start=1)}
     st.selectbox(
-        "Stop",
-        SLUGS,
-        format_func=label,
-        key=session.STOP,
+        "Stop", SLUGS, format_func=labels.__getitem__, key=session.STOP, label_visibility="collapsed",
         on_change=lambda: go(session.STOP.get()),
-        label_visibility="collapsed",
-    )
+    )  # fmt: skip
     st.button("Next", icon=":material/arrow_forward:", on_click=go, args=(after,), disabled=place == last)
 show_diagram(here)
 stop = STOPS[here]

@@ -25,7 +25,8 @@ def show(encoder: Encoder) -> None:
     weights = torch.tensor(heads["weight"].tolist()).reshape(encoding.n_layers, encoding.n_heads)
     layers, across = [f"L{n}" for n in range(encoding.n_layers)], [f"H{n}" for n in range(encoding.n_heads)]
     # Heads down and layers across, so that a token's width fits into a narrow window.
-    labels = [_short(token) for token in heads.sort_values(["head", "layer"])["token"]]
+    tokens = heads.sort_values(["head", "layer"])["token"]
+    labels = [token if len(token) <= 9 else f"{token[:8]}…" for token in tokens]  # what is cut is marked
     chart = heatmap(
         weights.T, across, current_theme(), columns=layers, maximum=1.0, names=("head", "layer"), cell=(74, 30),
         numbers=labels,
@@ -38,8 +39,3 @@ def show(encoder: Encoder) -> None:
         "rests or works, its weights don't tell: its values may be small or large. Several heads share one habit; that a "
         "head has a favourite doesn't make it a relation."
     )
-
-
-def _short(token: str) -> str:
-    """A token that fits a cell; what is cut is marked."""
-    return token if len(token) <= 9 else f"{token[:8]}…"

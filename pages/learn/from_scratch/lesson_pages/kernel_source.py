@@ -1,6 +1,7 @@
 """The kernel, as source, beside its numbers."""
 
 import streamlit as st
+from torch import Tensor
 
 from selfattn.charts.lesson_steps import kernel_code, values_table
 from selfattn.dashboard import teaching
@@ -18,20 +19,6 @@ QUESTION = "The same lines run for one head and for all heads of a layer at once
 OPTIONS = ("nothing: only the shapes get more dimensions", "a loop over the heads is added", "every line")
 REASON = "`@` multiplies the last two dimensions and goes through all others by itself."
 TAKE = "Scores, scale, mask, softmax, weighted sum: attention is ten lines of arithmetic."
-NAMES = (
-    "query",
-    "key",
-    "value",
-    "scores",
-    "scaled",
-    "masked",
-    "maximum",
-    "shifted",
-    "exponentials",
-    "total",
-    "weights",
-    "context",
-)
 
 
 def show(picture, numbers) -> None:
@@ -47,9 +34,10 @@ def show(picture, numbers) -> None:
         with st.expander("The whole source, to copy"):
             for part in kernel_source.PARTS:
                 st.code(kernel_source.source(part), language="python", wrap_lines=True)
-    numbered = {name: vector((values := getattr(trace, name))[min(row, len(values) - 1)], places) for name in NAMES}
-    shapes = {name: str(tuple(getattr(trace, name).shape)) for name in NAMES}
-    texts = [(name if name in code else "attend", f"{name:12s} {shapes[name]:7s} {numbered[name]}") for name in NAMES]
+    made = {name: values for name, values in vars(trace).items() if isinstance(values, Tensor)}  # there is no mask
+    numbered = {name: vector(values[min(row, len(values) - 1)], places) for name, values in made.items()}
+    shapes = {name: str(tuple(values.shape)) for name, values in made.items()}
+    texts = [(name if name in code else "attend", f"{name:12s} {shapes[name]:7s} {numbered[name]}") for name in made]
     chart = values_table(texts, current_theme())
     caption = f"For the word that asks: weights {numbered['weights']}, context {numbered['context']}."
     with picture:

@@ -36,14 +36,12 @@ def show(picture, numbers) -> None:
         for column, title in titles.items()
     }
     with picture:
-        teaching.steps(
-            charts,
-            f"{long.token}: {plain(long.score)}; {short.token}: {plain(short.score)}. Scaled: the same "
-            f"order. By angle alone {short.token} has {decimal(short.cosine)}, "
-            f"{long.token} {decimal(long.cosine)}.",
-            kernel_code("scores", "scaled")
-            | {"cosine": "cosine = scores / (query.norm() * key.norm())   # not in attention"},
+        caption = (
+            f"{long.token}: {plain(long.score)}; {short.token}: {plain(short.score)}. Scaled: the same order. By angle alone "
+            f"{short.token} has {decimal(short.cosine)}, {long.token} {decimal(long.cosine)}."
         )
+        cosine = {"cosine": "cosine = scores / (query.norm() * key.norm())   # not in attention"}
+        teaching.steps(charts, caption, kernel_code("scores", "scaled") | cosine)
         teaching.prose(
             f"**Does dividing by √d_k cure it?** No: the scaled score of the key {vector(keys[1])} is {long.scaled:.2f}, of one "
             f"twice as long {twice:.2f}. Comparing *cosines* would remove length altogether; attention doesn't do that, and a "

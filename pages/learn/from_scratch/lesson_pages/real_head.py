@@ -43,13 +43,8 @@ def show(picture, numbers) -> None:
         row = encoding.weights(*head)[words[-1].positions[0]].tolist()
         there = first_word(encoding, answer).positions[0]
         said.append(f'{sentence} "{pair.word}" gives "{answer}" {weight(row[there])}.')
-        chart = bar_list(
-            pd.DataFrame({"token": encoding.tokens, "weight": row}),
-            "weight",
-            current_theme(),
-            domain=(0, 1.3),
-            width=220,
-        )
+        frame = pd.DataFrame({"token": encoding.tokens, "weight": row})
+        chart = bar_list(frame, "weight", current_theme(), domain=(0, 1.3), width=220)
         charts[f"weights {name}"] = f"{name}: what “bank” attends to in {head}", chart
     with picture:
         if encoder.patchable:

@@ -24,6 +24,7 @@ QUESTION = "Take $d_k = 512$ and leave out the division. What happens to a row o
 OPTIONS = ("one word takes nearly all the weight", "nothing much", "the weights become even")
 REASON = "Such scores lie about √512 ≈ 23 apart, and e²³ against 1 leaves the others nothing."
 AT_2 = "scores of bank at d_k = 2"
+measure = st.cache_data(max_entries=32, show_spinner="Measuring ...")(scaling.measure)
 TAKE = "Large scores make softmax choose one word and stop learning. Dividing by √d_k keeps them small; multiplying doesn't."
 
 
@@ -53,17 +54,12 @@ def show(picture, numbers) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             n_keys = st.slider("Keys in a row", 4, 128, scaling.N_KEYS, key="scaling.n", width=300)
             seed = st.number_input("Seed", 0, 9999, 0, key="scaling.seed", width=120)
-        _figures(_measure(n_keys, int(seed)))
+        _figures(measure(n_keys=n_keys, seed=int(seed)))
         teaching.prose(
             f"Learned projections could shrink by 1/√d_k and do the same (weights differ by {error(scaling.absorbed())}). So "
             "the division matters most at the *start* of training, while the projections are random."
         )
         _on_encoder()
-
-
-@st.cache_data(max_entries=32, show_spinner="Measuring ...")
-def _measure(n_keys: int, seed: int) -> pd.DataFrame:
-    return scaling.measure(n_keys=n_keys, seed=seed)
 
 
 def _figures(measured: pd.DataFrame) -> None:

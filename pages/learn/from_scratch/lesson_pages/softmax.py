@@ -45,13 +45,9 @@ def show(picture, numbers) -> None:
     }
     with picture:
         rest = f" The {others} more words share the rest." if others else " = 1." if not more else "."
-        teaching.steps(
-            charts,
-            f"Scores from {plain(steps.score.min())} to {plain(steps.score.max())}; "
-            + " + ".join(decimal(weight) for weight in steps.weight)
-            + rest,
-            ("scores", "scaled", "exponentials", "total", "weights"),
-        )
+        weights = " + ".join(decimal(weight) for weight in steps.weight)
+        caption = f"Scores from {plain(steps.score.min())} to {plain(steps.score.max())}; {weights}{rest}"
+        teaching.steps(charts, caption, ("scores", "scaled", "exponentials", "total", "weights"))
         teaching.prose(
             "A *scaled* score that is larger by 1 gets e ≈ 2.7 times the weight; scores ten times as large raise each weight to "
             "the tenth power, shared out anew: one word is left. Among many words even a good score is diluted. (The kernel "
