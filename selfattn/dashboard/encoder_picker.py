@@ -188,7 +188,8 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
         name, revision = _named("second_")
     if name in (UNTRAINED, ""):
         this_page().address["second_digest"] = None
-        return _untrained(first) if name else None
+        # Its architecture with random weights, made once for all visitors.
+        return _encoders.get((encoder_key(first), UNTRAINED), lambda: random_twin(first)) if name else None
     try:
         second = load(name, revision or None, first.device, first.dtype)
     except LoadError as error:
@@ -196,8 +197,3 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
         second = None
     note_weights("second_digest", second, is_default=False)
     return second
-
-
-def _untrained(encoder: Encoder) -> Encoder:
-    """The encoder's architecture with random weights, made once for all visitors."""
-    return _encoders.get((encoder_key(encoder), UNTRAINED), lambda: random_twin(encoder))

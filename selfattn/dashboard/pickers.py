@@ -35,9 +35,7 @@ from selfattn.stored_reports import SwappedPairs
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
 CHIPS = 8  # words offered in sight
-EXACT = (
-    72 * 12
-)  # heads x tokens: where there are more, the map of all heads is by gradient, in a fifth of the time or less
+EXACT = 72 * 12  # heads x tokens: where there are more, the map of all is by gradient, in a fifth of the time or less
 AT_ONCE = 72 * 64  # the same: where there are more, even that takes so long that the page's other pictures stand first
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 

@@ -54,9 +54,7 @@ SECOND_HEAD = Key("head2", "its head, where heads have no counterparts")
 
 # How the choice came about.
 WORD_CHOSEN = Key("word_chosen", "whether the word was chosen: else it follows the example", False)
-CONTROL_TYPED = Key(
-    "typed", "the control as it was typed, and A then: another A leaves it, and is asked about", ("", "")
-)
+CONTROL_TYPED = Key("typed", "the control as typed, and A then: another A leaves it, and is asked about", ("", ""))
 LEADING = Key("leading", "the head that leads in the pair: shown until another is chosen")
 RANKED = Key("ranked", "the encoder and the pair whose heads were ranked last: at hand, however long it took")
 CLICKS = Key("choices", "how often the charts were made anew because they held a click that isn't shown", 0)

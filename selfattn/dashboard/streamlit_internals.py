@@ -4,6 +4,7 @@ import itertools
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 from streamlit import runtime
@@ -55,7 +56,7 @@ def hold_file(data: bytes, kind: str, file_name: str) -> None:
     anyone's, removes it. With many visitors that is often before the browser has fetched it, and the download ends in a
     404. The callables came with streamlit/streamlit#12942; for their files that vanish no issue was found.
     """
-    with working_for(_Holder()):
+    with working_for(SimpleNamespace(session_id="downloads")):  # stands for a visitor who never leaves
         # The same bytes, kind and name give the same file that Streamlit stores a moment later.
         files = runtime.get_instance().media_file_mgr
         files.add(data, kind, f"held-{next(_places) % HELD}", file_name=file_name, is_for_static_download=True)
@@ -92,9 +93,3 @@ def bound_uploads(most: int) -> None:
                 del sizes[oldest]
 
     manager.add_file = add_file
-
-
-class _Holder:
-    """Stands for a visitor who never leaves, as the owner of the files that are held."""
-
-    session_id = "downloads"

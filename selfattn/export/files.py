@@ -57,13 +57,8 @@ def titled(spec: Spec, provenance: Provenance, width: float) -> Spec:
     """The spec with the provenance's title above it and its sentences and line beneath the title, about `width` units wide."""
     sentences = [line for name, text in provenance.sentences.items() for line in _lines(f"{name}: {text}", width)]
     subtitle = [*sentences, *_lines(provenance.line(), width)]
-    title = {
-        "text": _lines(provenance.title, width, LETTER * 1.4),
-        "subtitle": subtitle,
-        "offset": 16,
-        "anchor": "start",
-    }
-    return {**spec, "title": title}
+    text = _lines(provenance.title, width, LETTER * 1.4)
+    return {**spec, "title": {"text": text, "subtitle": subtitle, "offset": 16, "anchor": "start"}}
 
 
 def _lines(text: str, width: float, letter: float = LETTER) -> list[str]:
@@ -140,12 +135,10 @@ def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
     info = PngInfo()
     for keyword, text in texts.items():
         info.add_itxt(keyword, text.encode("utf-8", "backslashreplace"))
-    buffer = io.BytesIO()
-    buffer.write(raw[:PNG_HEADER])
+    notes = io.BytesIO()
     for kind, data, *_ in info.chunks:
-        putchunk(buffer, kind, data)
-    buffer.write(raw[PNG_HEADER:])
-    return buffer.getvalue()
+        putchunk(notes, kind, data)
+    return raw[:PNG_HEADER] + notes.getvalue() + raw[PNG_HEADER:]
 
 
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:

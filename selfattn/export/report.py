@@ -8,8 +8,6 @@ import base64
 from collections.abc import Iterable, Mapping
 from html import escape
 
-import pandas as pd
-
 from selfattn import numbers
 from selfattn.charts.labels import drawable
 from selfattn.export import files
@@ -89,12 +87,8 @@ def _tables(view: View) -> Iterable[str]:
             f'<p class="quiet">{numbers.count(len(frame))} rows{shown}. '
             f'<a download="{_text(file)}" href="{whole}">All of them as CSV</a></p>'
         )
-        yield f'<div class="scroll" tabindex="0">{_frame(frame.head(SHOWN_ROWS))}</div>'
-
-
-def _frame(frame: pd.DataFrame) -> str:
-    rows = ([_cell(value) for value in row] for row in frame.itertuples(index=False))
-    return _table(rows, frame.columns)
+        rows = frame.head(SHOWN_ROWS).itertuples(index=False)
+        yield f'<div class="scroll" tabindex="0">{_table(rows, frame.columns)}</div>'
 
 
 def _cell(value: object) -> str:
@@ -103,7 +97,7 @@ def _cell(value: object) -> str:
 
 def _table(rows: Iterable[Iterable[object]], columns: Iterable[object]) -> str:
     head = "".join(f"<th>{_text(str(column))}</th>" for column in columns)
-    body = "".join("<tr>" + "".join(f"<td>{_text(str(value))}</td>" for value in row) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(f"<td>{_text(_cell(value))}</td>" for value in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 

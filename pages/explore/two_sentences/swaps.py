@@ -1,6 +1,6 @@
 """One head's part in the difference: the words it attends to, the swap, the map of all heads, and the limit."""
 
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -177,21 +177,12 @@ def _cosine(pair: Pair, other: PlacedWord) -> float:
 
 def leader_over_sentences(encoder: Encoder, word: str, every: PairSwaps) -> tuple[int, Leader | None]:
     """How many labelled sentences of the word there are, and the head that leads over them where that was computed."""
-    n = _sentences_of().get(word.casefold(), 0)
+    n = int((labelled()["word"] == word.casefold()).sum())
     kept = stored_report(SwapReport, encoder, labelled(), "the labelled sentences") if n else None
     if kept is None:
         return n, None
-    for layer, head, share in cached(encoder, ("leading", word), lambda _: _leading(kept.report.heads, word)):
+    shares = kept.report.heads
+    top = shares[shares["word"] == word.casefold()].nlargest(1, "share")  # none where the word has no shares
+    for layer, head, share in zip(top["layer"], top["head"], top["share"]):
         return n, Leader(Head(layer, head), share, float(every.share[layer, head]))
     return n, None
-
-
-def _leading(heads: pd.DataFrame, word: str) -> list[tuple[int, int, float]]:
-    """The head with the word's largest share; none where the word has no shares."""
-    top = heads[heads["word"] == word.casefold()].nlargest(1, "share")
-    return list(zip(top["layer"], top["head"], top["share"]))
-
-
-@cache
-def _sentences_of() -> dict[str, int]:
-    return labelled()["word"].value_counts().to_dict()
