@@ -86,8 +86,7 @@ def two_sentences(
         strip_frame(side.sentence, side.sentence.weights(layer, head, side.rows).mean(0), side.word, name)
         for name, side in sides.items()
     ]
-    positions = {name: side.positions for name, side in sides.items()}
-    drawn = maps_of_two(maps, positions, theme, name=f"{Head(layer, head)}, from scratch")
+    drawn = maps_of_two(maps, sides, theme, name=f"{Head(layer, head)}, from scratch")
     return _chart(figure(pd.concat(strips), drawn.values(), theme))
 
 

@@ -1,6 +1,7 @@
 """One head in two sentences: its maps on one colour scale, and the whole figure, words above maps, of page and notebook."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import partial
 
 import pandas as pd
 
@@ -10,6 +11,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, beside, stacked
 from selfattn.charts.word_strip import word_strip
+from selfattn.encoders.placed_word import PlacedWord
 
 WIDE = 900  # pixels of the words above two maps
 
@@ -21,32 +23,24 @@ def two_sentences(strips: pd.DataFrame | list[dict], maps: Iterable[Spec], theme
 
 def maps_of_two(
     maps: Mapping[str, WordMap],
-    positions: Mapping[str, Sequence[int]],
+    words: Mapping[str, PlacedWord],
     theme: Theme,
     *,
     name: str,
     kind: str = "weights",
     legend: str = "weight",
 ) -> dict[str, Spec]:
-    """A head's map in the sentences "A" and "B", on one colour scale, the rows of the word's positions outlined.
+    """A head's map in the sentences "A" and "B", on one colour scale, the rows of the word outlined.
 
     name: the head's, for the titles.
     """
-    maximum = max(float(words.matrix.abs().max()) for words in maps.values())
-    return {
-        sentence: heatmap(
-            words.matrix,
-            words.labels,
-            theme,
-            kind=kind,
-            maximum=maximum,
-            marked=words.rows_of(positions[sentence]),
-            title=f"{sentence}   {name}",
-            color=theme.sentence(sentence),
-            legend=legend,
-        )
-        for sentence, words in maps.items()
-    }
+    maximum = max(float(view.matrix.abs().max()) for view in maps.values())
+    draw = partial(heatmap, theme=theme, kind=kind, maximum=maximum, legend=legend)
+    charts = {}
+    for sentence, view in maps.items():
+        look = {"title": f"{sentence}   {name}", "color": theme.sentence(sentence)}
+        charts[sentence] = draw(view.matrix, view.labels, marked=view.rows_of(words[sentence].positions), **look)
+    return charts
 
 
 def difference_map(comparison: SentenceComparison, theme: Theme, *, name: str) -> Spec:

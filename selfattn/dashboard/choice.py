@@ -3,7 +3,6 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from selfattn.dashboard import session
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -58,8 +57,3 @@ class Choice:
     encoder: Encoder
     pair: Pair
     head: Head
-
-
-def choose_head(head: Head) -> None:
-    """Make this the chosen head: for the callbacks of charts and buttons."""
-    session.HEAD.set(str(head))

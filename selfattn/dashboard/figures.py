@@ -15,7 +15,7 @@ import streamlit as st
 from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec, drawn_frame, drawn_title, updatable
 from selfattn.dashboard import session
-from selfattn.dashboard.choice import Choice, Pair, choose_head
+from selfattn.dashboard.choice import Choice, Pair
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -187,7 +187,7 @@ def _picked_head(picked: list[dict[str, Any]]) -> Head:
 
 def _choose_clicked(key: str, choose: Callable[[dict[str, Any]], None] | None) -> None:
     if picked := st.session_state[key].selection.get("pick"):  # empty after a click beside the heads
-        choose(picked[0]) if choose else choose_head(_picked_head(picked))
+        choose(picked[0]) if choose else session.HEAD.set(str(_picked_head(picked)))
 
 
 def note_figure(name: str, figure: Figure, first: bool = False) -> None:

@@ -78,8 +78,7 @@ def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
         return drift_curve(drift_frame(**curves), LIGHT, colors, dashed=list(curves)[1:])
 
     def whole_head() -> Spec:
-        positions = {name: one.positions for name, one in sides.items()}
-        return beside(*maps_of_two(maps, positions, LIGHT, name=f"{head}, from scratch").values())
+        return beside(*maps_of_two(maps, sides, LIGHT, name=f"{head}, from scratch").values())
 
     words, map_, whole = f'what "{pair.word}" attends to', "all heads: swap", f"the whole head {head}"
     receivers = answer.receivers(strip)

@@ -78,7 +78,7 @@ def two_maps():
         maps[name] = SimpleNamespace(matrix=torch.eye(len(words)), labels=words, rows_of=list)
         marked = {"y": [words[1]], "x": [(len(words) - 1) / 2]}
         views.append({"x": words, "y": words, "rect": joined(cells(words, words), marked)})
-    return draw.maps_of_two(maps, {"A": [1], "B": [1]}, LIGHT, name="L1 H3"), views
+    return draw.maps_of_two(maps, dict.fromkeys("AB", SimpleNamespace(positions=[1])), LIGHT, name="L1 H3"), views
 
 
 def a_difference():

@@ -24,7 +24,7 @@ def maps(sides):
 
 @pytest.fixture(scope="module")
 def charts(sides, maps):
-    return maps_of_two(maps, {name: s.word.positions for name, s in sides.items()}, LIGHT, name="L3 H7")
+    return maps_of_two(maps, {name: s.word for name, s in sides.items()}, LIGHT, name="L3 H7")
 
 
 @pytest.fixture(scope="module")

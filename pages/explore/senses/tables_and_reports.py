@@ -3,7 +3,7 @@
 import hashlib
 import tempfile
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -60,20 +60,20 @@ def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[P
         # A click starts the script anew, and the old run ends at its next sign of progress.
         st.button("Stop", key=f"stop {key}", on_click=session.STOPPED.set, args=(asked,))
 
-    def made(progress: Progress) -> T | _OfNoUse:
+    def made(progress: Progress) -> T | ValueError:
         def show(done: int, total: int) -> None:
             progress(done, total)
             bar.progress(done / total, f"{title} {done} of {total}")
 
         try:
             return make(show)
-        except ValueError as error:
-            return _OfNoUse(str(error))
+        except ValueError as error:  # kept like a report, so that a table of no use isn't counted anew at each click
+            return ValueError(str(error))
 
     report = cached(encoder, key, made, costly=True)
     place.empty()
-    if isinstance(report, _OfNoUse):
-        raise ValueError(report.why)
+    if isinstance(report, ValueError):
+        raise ValueError(str(report))
     return report
 
 
@@ -103,13 +103,6 @@ def show_one_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: st
         say(captions.layers(separated(encoder, rows, ("senses", key, word), floor=False)))
     except ValueError:
         return  # too few sentences; the others may do
-
-
-@dataclass(frozen=True)
-class _OfNoUse:
-    """Kept like a report, so that a table of no use isn't counted anew at each click."""
-
-    why: str
 
 
 def pick_table() -> tuple[pd.DataFrame, str] | None:

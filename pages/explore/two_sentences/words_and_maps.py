@@ -69,8 +69,7 @@ def _show_both(choice: Choice, source: str, options: MapOptions) -> Figures:
             views[name] = zoomed(whole(weights, side.sentence, options, other), name)
     signed = source == "difference"
     kind, legend, what = ("signed", "from scratch minus own", "difference to the model's own") if signed else PLAIN
-    positions = {name: side.positions for name, side in sides}
-    charts = maps_of_two(views, positions, current_theme(), name=str(head), kind=kind, legend=legend)
+    charts = maps_of_two(views, dict(sides), current_theme(), name=str(head), kind=kind, legend=legend)
     for (name, chart), view, place in zip(charts.items(), views.values(), places):
         with place:
             reading = captions.largest_cell(view.matrix.numpy(), view.labels, what) + binning(view)

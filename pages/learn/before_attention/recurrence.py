@@ -1,12 +1,13 @@
-"""How a word reaches another through a recurrent net and through attention, measured on the visitor's sentence."""
+"""How a word reaches another through a recurrent net and through attention; what both cost, and what a mean loses."""
 
 import streamlit as st
 
-from pages.learn.before_attention.costs import show_costs, show_forgetting
 from selfattn.charts.curves import lines
-from selfattn.dashboard import teaching
+from selfattn.dashboard import session, teaching
+from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import recurrence
+from selfattn.lessons import mean_forgets, recurrence, timing, worked_example
+from selfattn.numbers import error, vector
 from selfattn.words import split_words
 
 EXAMPLES = (recurrence.LONG_SENTENCE, "cat", "ran"), (recurrence.SENTENCE, "bank", "it")
@@ -70,6 +71,49 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
     teaching.prose(
         "**When recurrence wins:** over a short gap, with a gain near 1, or with a gate that is nearly shut. All three are "
         "settings; attention needs none of them to be right, only a query that asks for the word."
+    )
+
+
+def show_costs() -> None:
+    """Multiplications by the length of the sentence, and a race at a button, on the encoder's device."""
+    st.markdown("#### What it costs")
+    teaching.explain("projection", "value", "context")
+    counts = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
+    chart = lines(counts, "words", "multiplications", current_theme(), "network", "xy", ("words", ""), size=(400, 240))
+    with teaching.row():
+        caption = (
+            "With its four projections attention needs more at any length: twice as much for a few words, four times at "
+            "1024 (2 d). Scores and values alone need less below 512 (d). What attention saves is steps in a row: 1 for n."
+        )
+        teaching.figure("Multiplications in one layer, d = 512", chart, caption, 470)
+        with teaching.panel("Timed on this machine, just now", 470):
+            if st.button("Time it", key="recurrence.time"):
+                device = current_encoder().device
+                session.RACE.set((device, timing.race(repeats=5, device=device)))
+            if session.RACE.get() is None:
+                st.text("One matrix product against a loop over the words; 10, 100 and 1,000 words.")
+            else:
+                device, race = session.RACE.get()
+                table = race.pivot(index="way", columns="words", values="milliseconds")
+                shown = table.rename(columns=lambda words: f"{words:,} words, ms").round(3)
+                st.dataframe(shown.assign(**{"100 against 10": (table[100] / table[10]).round(1)}))
+                st.text(f"On {device}. Both ways of attention give the same numbers; the loop only takes longer.")
+
+
+def show_forgetting() -> None:
+    """Other values with the same weighted mean, and the same words in reverse order."""
+    st.markdown("#### And what attention loses")
+    same = mean_forgets.same_mean()
+    teaching.prose(
+        '"Attention loses nothing" is too strong. The context is *one* weighted mean: other values, same mean.'
+    )
+    for name, values in {"values": same.before, "other values": same.after}.items():
+        text = "  ".join("[" + ", ".join(f"{number:5.2f}" for number in row) + "]" for row in values.tolist())
+        st.text(f"{name}: {text}")
+    st.text(f"Same weights, same context: {vector(same.context, 2)}. Read in reverse order it is the same again.")
+    order = mean_forgets.forgets_order(worked_example.compute())
+    st.expander("Details").text(
+        f"They differ by {error(same.difference)}; in reverse order by {error(order)}: rounding."
     )
 
 
