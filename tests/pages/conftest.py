@@ -30,6 +30,21 @@ def pytest_runtest_setup() -> None:
     st.cache_data.clear()
 
 
+@pytest.fixture(scope="package", autouse=True)
+def every_run_ends_well():
+    """No run of a page, in any of these tests, may end in an exception."""
+    run = AppTest._run
+
+    def checked(self: AppTest, *arguments: object, **more: object) -> AppTest:
+        at = run(self, *arguments, **more)
+        assert not at.exception, at.exception[0].message
+        return at
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(AppTest, "_run", checked)
+        yield
+
+
 def _navigation() -> list[tuple[str, str, str | None, str]]:
     """What app.py lists, read without running it: file, title, address and view of every page."""
     tree = ast.parse(APP.read_text("utf-8"))

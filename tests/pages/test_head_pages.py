@@ -76,13 +76,12 @@ def rail(at):
 
 
 def test_every_step_stands_in_the_rail_and_one_is_shown(inside, encoder):
-    assert not inside.exception and not inside.error
+    assert not inside.error
     steps = head_steps(encoder, encoder.encode("The bank of the river."), 0, 10)
     assert rail(inside).options == [step.name for step in steps.steps] and rail(inside).value == "input"
     errors = []
     for step in steps.steps:
         at = rail(inside).set_value(step.name).run()
-        assert not at.exception
         assert [code for code in codes(at) if code.startswith(("def", "import"))] == [step.code]
         errors += [text for text in texts(at) if "Largest difference to" in text]
     assert len(errors) == len(steps.steps) - 1  # the layer's input is the model's own
@@ -105,7 +104,7 @@ def test_a_step_that_this_head_has_not_got_is_said():
     at._page_hash = calc_hash("inside-a-head")
     at.query_params["step"] = "turned query"
     at.run()
-    assert not at.exception and rail(at).value == "input"
+    assert rail(at).value == "input"
     assert any("asks for the step" in warning.value for warning in at.warning)
 
 
@@ -145,7 +144,7 @@ def test_the_dot_product_opens_on_the_largest_key_until_another_is_chosen(inside
 def test_one_sentence_can_be_followed_alone(inside, which):
     rail(inside).set_value("weights")
     at = inside.button_group(key="follow").set_value(which).run()
-    assert not at.exception and specs(at)
+    assert specs(at)
     assert all(len(spec["vconcat"]) == 1 for spec in specs(at))
     assert {row["title"]["text"] for spec in specs(at) for row in spec["vconcat"]} == {which}
 
@@ -163,11 +162,9 @@ def test_the_choice_of_the_main_view_is_carried_over():
 @pytest.mark.usefixtures("quickly_ranked")
 def test_of_a_split_word_one_piece_is_followed():
     at = start(INSIDE, a="The riverbanks were muddy.", b="The riverbanks were dry.", step="query")
-    assert not at.exception
     picker = at.selectbox(key="piece_a")
     (first,) = specs(at)
     at = picker.set_value(3).run()
-    assert not at.exception
     assert specs(at) != [first]
 
 
@@ -180,7 +177,6 @@ def what_if(at, **switches):
 
 def test_nothing_is_changed_at_first(inside):
     at = what_if(inside)
-    assert not at.exception
     for spec in specs(at):
         before, after = bars(spec)
         assert before == after
@@ -191,7 +187,6 @@ def test_nothing_is_changed_at_first(inside):
 def test_each_switch_changes_the_weights(inside, key):
     head = {"head": "L3 H7"} if key == "alone" else {}  # in layer 0 nothing stands before the head
     at = what_if(inside, **{key: True}, **head)
-    assert not at.exception
     for spec in specs(at):
         before, after = bars(spec)
         assert before != pytest.approx(after, abs=1e-3)
@@ -218,7 +213,6 @@ def test_temperature_evens_out(inside):
 )
 def test_bad_input_is_told_and_the_page_stands(page, a, said):
     at = start(page, a=a)
-    assert not at.exception
     assert any(said in element.value for element in at.error)
 
 
@@ -229,7 +223,7 @@ def test_bad_input_is_told_and_the_page_stands(page, a, said):
 @pytest.mark.usefixtures("quickly_ranked")
 def test_hostile_words_stay_text(page, words):
     at = start(page, a=f"The bank $x^2$ :red[so] {words}")
-    assert not at.exception and not at.error
+    assert not at.error
     for element in [*at.markdown, *at.caption]:
         assert "script" not in element.value and "construct" not in element.value
     assert all("<svg" in vegalite_to_svg(spec) for spec in specs(at))
@@ -239,10 +233,9 @@ def test_an_encoder_that_is_shown_only_says_so(tmp_path, monkeypatch):
     folder = save_tiny(FAMILIES["XLNet"], tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
     at = start(INSIDE)
-    assert not at.exception
     assert any("can't be recomputed" in element.value for element in at.info)
     at = start(ALL)
-    assert not at.exception and not at.error
+    assert not at.error
     assert "effect" not in at.selectbox(key="measure").options
 
 
@@ -265,13 +258,13 @@ def test_an_encoder_with_fewer_heads_than_its_config_says_opens(tmp_path, monkey
     folder = save_tiny(family, tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
     at = start(ALL)
-    assert not at.exception and not at.error
+    assert not at.error
     assert len(placed_heads(at)) == 3 * 2
 
 
 def test_all_heads_at_first(encoder):
     at = start(ALL)
-    assert not at.exception and not at.error
+    assert not at.error
     assert placed_heads(at)["name"].nunique() == encoder.n_layers * encoder.n_heads
     assert any(text.startswith("Entropy: most in") for text in texts(at))
 
@@ -298,7 +291,7 @@ def test_the_passport_is_the_stored_report_of_the_chosen_head(encoder):
     main = AppTest.from_file(str(APP), default_timeout=120)
     main.query_params.update({key: value for key, (value,) in parse_qs(lines[1][1]).items()})
     main.run()
-    assert not main.exception and not main.error
+    assert not main.error
     assert main.text_input(key="a").value == frame.iloc[1]["sentence"]
     assert main.select_slider(key="head").value == "L5 H7"
     assert f'"{own.iloc[1]["to"]}"' in " ".join(texts(main))
@@ -317,7 +310,7 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monke
 @pytest.mark.parametrize("measure", SIMILARITY)
 def test_the_heads_that_carry_the_similarity_of_two_sentences(encoder, measure):
     at = start(ALL, measure=measure, head="L2 H3")
-    assert not at.exception and not at.error
+    assert not at.error
     first, *others = pooled(encoder, *PAIRS[0].sentences)
     if measure == "similarity, swap":
         swaps = swap_pair(encoder, first, *others, move=True)
@@ -340,7 +333,7 @@ def test_where_there_is_no_sentence_vector_the_page_says_why(tmp_path, monkeypat
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
     at = start(ALL, measure="similarity, removal")
-    assert not at.exception and not at.error
+    assert not at.error
     assert any("has no modules.json: it doesn't say how" in info.value.replace("\\", "") for info in at.info)
     assert any(text.startswith("Entropy: most in") for text in texts(at))
 
@@ -363,7 +356,6 @@ def test_sorting_puts_the_most_first():
 @pytest.mark.parametrize("which", ["average", "rollout"])
 def test_average_and_rollout_come_with_their_formula(which):
     at = start(ALL, map_of=which, head="L2 H3")
-    assert not at.exception
     assert any("A^{(l" in title for title in titles(at))
     assert any("up to L2" in text or "average of L2" in text for text in texts(at))
 
@@ -375,7 +367,6 @@ def test_the_other_sentence():
 
 def test_lines_from_the_word():
     at = start(ALL, tab="Lines from the word", head="L0 H10")
-    assert not at.exception
     assert len(specs(at)) == 2
     assert any(text.startswith('"bank" gives most weight in L0 H10 to "river" (0.62)') for text in texts(at))
     at = at.multiselect(key="overlaid").set_value([]).run()
@@ -389,7 +380,6 @@ def test_lines_of_a_long_sentence_say_what_is_left_out():
 
 def test_attributions():
     at = start(ALL, tab="Attributions", head="L4 H2")
-    assert not at.exception
     assert sum("Rank correlation over 5 words" in text for text in texts(at)) == 2
     assert any("They disagree most on" in text for text in texts(at))
     assert any("replaced by [MASK]" in text for text in texts(at))
@@ -399,7 +389,6 @@ def test_attributions():
 def test_attributions_on_a_long_text_are_asked_for(monkeypatch):
     monkeypatch.setattr(attributions, "ASK_FIRST", 8)
     at = start(ALL, tab="Attributions", a=" ".join(LONG.split()[:9]))
-    assert not at.exception
     assert "takes minutes" in at.toggle(key="ask").label
     assert not specs(at)
     at = at.toggle(key="ask").set_value(True).run()
@@ -408,7 +397,6 @@ def test_attributions_on_a_long_text_are_asked_for(monkeypatch):
 
 def test_attributions_on_the_same_sentence_twice():
     at = start(ALL, tab="Attributions", b="The bank of the river.")
-    assert not at.exception
     assert any("no difference to explain" in text for text in texts(at))
 
 
@@ -419,14 +407,12 @@ def test_the_aligned_difference_on_the_main_view():
     at = AppTest.from_file(str(APP), default_timeout=120)
     at.session_state["head"] = "L0 H10"
     at = at.run().button_group(key="view").set_value("against").run()
-    assert not at.exception
     assert any('only in A: "river" 0.62' in text and 'only in B: "loan"' in text for text in texts(at))
     assert any(
         "Words that stand in both sentences take 60 % of the weight in A and 68 % in B" in text for text in texts(at)
     )
     assert any('"bank" itself differs most in what it gives "[CLS]" (−0.19)' in text for text in texts(at))
     at = at.toggle(key="hide").set_value(True).run()
-    assert not at.exception
     assert any("Special tokens hidden" in text for text in texts(at))
     assert any('"bank" itself differs most in what it gives' in text and "[CLS]" not in text for text in texts(at))
 
@@ -447,7 +433,7 @@ def test_every_spec_is_valid(inside):
 
 def test_two_segments_are_read_as_one_text():
     at = start(ALL, sentence="both")
-    assert not at.exception and not at.error
+    assert not at.error
     assert "effect" not in at.selectbox(key="measure").options
     labels = [json.dumps(spec) for spec in specs(at)]
     assert any("river" in label and "approved" in label for label in labels), "one map holds both sentences"
@@ -456,6 +442,6 @@ def test_two_segments_are_read_as_one_text():
 @pytest.mark.usefixtures("quickly_ranked")
 def test_the_card_shows_words_and_hides_special_tokens():
     at = start(ALL, a="Electroencephalographers of the bank.", words=True, hide=True)
-    assert not at.exception and not at.error
+    assert not at.error
     assert any("Electroencephalographers" in json.dumps(spec) for spec in specs(at))
     assert any(text.startswith("Special tokens hidden:") for text in texts(at))
