@@ -184,7 +184,9 @@ def all_swapped(swap: Swap, cosine: float, word: str, same_token: bool, same_pos
     if 1 - cosine <= SAME:
         text = f'{start} is B\'s "{word}" (cosine {numbers.cosine(cosine)}). Attention brought in the whole difference.'
     else:
-        why = _the_rest(same_token, same_position)
+        why = "stays because its pieces all get the same mean output" if same_token else "is its spelling"
+        if not same_position:
+            why = "is its position"
         text = (
             f"{start} moves {numbers.share(swap.share)} of the way to B's (cosine {numbers.cosine(cosine)}). "
             f"The rest, {numbers.share(abs(1 - swap.share))}, {why}."
@@ -273,11 +275,3 @@ def _control_of(swap: Swap, sense: str) -> str:
         return NO_CONTROL
     own = f"A's own sense ({sense})" if sense else "A's own sense"
     return f"From another sentence of {own} it moves {numbers.share(swap.control)} of that way."
-
-
-def _the_rest(same_token: bool, same_position: bool) -> str:
-    if not same_position:
-        return "is its position"
-    if not same_token:
-        return "is its spelling"
-    return "stays because its pieces all get the same mean output"

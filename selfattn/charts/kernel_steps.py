@@ -26,7 +26,7 @@ WRITE = {"weights": numbers.weight, "share": numbers.share}
 UNCHANGED = "changes nothing here"
 
 
-def kernel_steps(steps: Table, context: Table, theme: Theme, width: int = WIDTH) -> Spec:
+def kernel_steps(steps: Table, context: Table, theme: Theme) -> Spec:
     """tidy_tables.steps_columns and context_columns of sentences "A" and "B": a column a step, A above B on one scale."""
     columns, before, high = [], None, {}
     parts_of = _parts(steps, "step")
@@ -36,11 +36,11 @@ def kernel_steps(steps: Table, context: Table, theme: Theme, width: int = WIDTH)
         same, before, domain = values == before, values, _domain(values)
         parts = _parts(rows, "sentence")
         high = {name: ROW * len(part) for name, part in parts.items()}
-        columns.append({"vconcat": [_bars(step, at, part, theme, domain, same, width) for part in parts.values()]})
+        columns.append({"vconcat": [_bars(step, at, part, theme, domain, same) for part in parts.values()]})
     domain = _domain(context["value"])
     vectors = _parts(context, "sentence").values()
     last = len(order)
-    columns.append({"vconcat": [_vector(part, last, theme, domain, high, width) for part in vectors]})
+    columns.append({"vconcat": [_vector(part, last, theme, domain, high) for part in vectors]})
     lit = [view["layer"][0]["name"] for column in columns[:-1] for view in column["vconcat"]]
     token = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["sentence", "key_pos"]}
     labels = [title(step, at).split(" =")[0] for at, step in enumerate(order, start=1)]
@@ -90,7 +90,7 @@ def _domain(values: Sequence[float]) -> tuple[float, float]:
     return low - (room if low < 0 else 0.0), high + (room if high > 0 or low == 0 else 0.0)
 
 
-def _bars(step: str, at: int, rows: list[Spec], theme, domain, same, width) -> Spec:
+def _bars(step: str, at: int, rows: list[Spec], theme, domain, same) -> Spec:
     write = WRITE.get(step, numbers.decimal)
     name, tokens = rows[0]["sentence"], [row["key"] for row in rows]
     values = [row["value"] if math.isfinite(row["value"]) else None for row in rows]
@@ -120,12 +120,12 @@ def _bars(step: str, at: int, rows: list[Spec], theme, domain, same, width) -> S
             marks("rect", bar, "", inside, color=theme.sentence(name), opacity=shade, cornerRadius=1),
             marks("text", text, align="left", dx=3, fontSize=10, color=theme.muted, opacity=shade),
         ],
-        "width": width,
+        "width": WIDTH,
         "height": ROW * len(rows),
     }  # fmt: skip
 
 
-def _vector(rows: list[Spec], at: int, theme, domain, high, width) -> Spec:
+def _vector(rows: list[Spec], at: int, theme, domain, high) -> Spec:
     name = rows[0]["sentence"]
     y = field("dimension", scale=span(0, len(rows), reverse=True), axis=None)
     encoding = {
@@ -140,7 +140,7 @@ def _vector(rows: list[Spec], at: int, theme, domain, high, width) -> Spec:
         "data": {"values": rows},
         "title": _title("context", at, name, theme, False),
         **marks("rect", encoding, "", end, color=theme.sentence(name), opacity=_where_lit(at)),
-        "width": width,
+        "width": WIDTH,
         "height": high[name],
     }
 

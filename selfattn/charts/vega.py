@@ -184,11 +184,6 @@ def hues(colors: dict[str, str]) -> Spec:
     return {"domain": list(colors), "range": list(colors.values())}
 
 
-def sentence_color(theme: Theme) -> Spec:
-    """The channel that tells sentences A and B apart (a column `sentence`)."""
-    return nominal("sentence", scale=hues({"A": theme.sentence_a, "B": theme.sentence_b}), legend=None)
-
-
 def palette(ramp: Sequence[str]) -> list[int]:
     """256 RGB colours, flat, interpolated linearly along a ramp of hex colours."""
     stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in ramp], float)

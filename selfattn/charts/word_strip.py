@@ -5,7 +5,7 @@ import unicodedata
 import pandas as pd
 
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, calculate, either, field, layered, marks, nominal, records, scale, sentence_color
+from selfattn.charts.vega import Spec, calculate, either, field, hues, layered, marks, nominal, records, scale
 from selfattn.numbers import FINE, WEIGHT
 
 CHIP_HEIGHT, CHIP_GAP, LINE = 24, 6, 50  # in pixels
@@ -43,7 +43,8 @@ def word_strip(
         "tooltip": tooltip,
     }  # fmt: skip
     number = {"x": field("middle"), "y": field("y2"), "text": field("weight", format=WEIGHT), "tooltip": tooltip}
-    name = {"x": field("x"), "y": field("y_text"), "text": nominal("sentence"), "color": sentence_color(theme)}
+    hue = nominal("sentence", scale=hues({"A": theme.sentence_a, "B": theme.sentence_b}), legend=None)
+    name = {"x": field("x"), "y": field("y_text"), "text": nominal("sentence"), "color": hue}
     beneath = calculate(y2="datum.y2 + 2")
     layers = [
         marks("rect", chip, "words", cornerRadius=5),

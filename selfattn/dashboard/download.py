@@ -83,8 +83,7 @@ def show_download(page: Page) -> None:
         name = st.selectbox("Figure", list(view.figures), key="download_figure")
         say(view.captions.get(name, name))
         left, right = st.columns(2)
-        low, high = WIDTHS
-        width = left.number_input("Width", low, high, 1200, step=100, key="download_width")
+        width = left.number_input("Width", *WIDTHS, 1200, step=100, key="download_width")
         with right.container(height="stretch", vertical_alignment="bottom"):
             plain = st.toggle(
                 "Plain", key="download_plain", help="For print and slides: without the lines above it, on white."

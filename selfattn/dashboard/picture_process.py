@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partialmethod
 from typing import Any
 
 import vl_convert
@@ -24,15 +25,12 @@ class Painter:
     def __init__(self, still_wanted: Callable[[], None] = lambda: None):
         self._still_wanted = still_wanted
 
-    def vegalite_to_svg(self, spec: Any, **options: Any) -> str:
-        """As in vl-convert."""
+    def _draw(self, how: str, what: Any, **options: Any) -> Any:
         self._still_wanted()
-        return _painting.draw("vegalite_to_svg", spec, options)
+        return _painting.draw(how, what, options)
 
-    def svg_to_png(self, picture: str, **options: Any) -> bytes:
-        """As in vl-convert."""
-        self._still_wanted()
-        return _painting.draw("svg_to_png", picture, options)
+    vegalite_to_svg = partialmethod(_draw, "vegalite_to_svg")  # as in vl-convert
+    svg_to_png = partialmethod(_draw, "svg_to_png")
 
 
 class _Painting:

@@ -1,5 +1,7 @@
 """The counter-examples of the page on what it cannot tell, computed on an encoder and put into words."""
 
+from functools import partial
+
 import pandas as pd
 import torch
 
@@ -67,13 +69,9 @@ def removal_example(encoder: Encoder) -> tuple[str, str]:
 
 def halved_senses(encoder: Encoder, stored: counterexamples.HalvedSenses | None) -> counterexamples.HalvedSenses:
     """The stored halves, or those of this encoder."""
-    return stored or cached(
-        encoder,
-        "halved senses",
-        lambda progress: counterexamples.halved_senses(encoder, labelled_sentences(), progress),
-        "Measuring every head on the labelled sentences ...",
-        costly=True,
-    )
+    make = partial(counterexamples.halved_senses, encoder, labelled_sentences())
+    title = "Measuring every head on the labelled sentences ..."
+    return stored or cached(encoder, "halved senses", make, title, costly=True)
 
 
 def sense_example(found: counterexamples.HalvedSenses) -> str:

@@ -1,6 +1,7 @@
 """The senses page's first part: which heads bring a word's sense in, by swapping their outputs; over all words, then in one."""
 
 from collections.abc import Hashable
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -104,12 +105,8 @@ def show_together(stored: Stored[LeadingHeads] | None) -> None:
 
 def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> SwapReport:
     rows = frame[frame["word"].astype(str).str.casefold() == word]
-    return cached_report(
-        encoder,
-        ("swaps", key, word),
-        f'"{word}", sentence',
-        lambda progress: interchange(encoder, rows, progress=progress, vectors=kept_vectors),
-    )
+    make = partial(interchange, encoder, rows, vectors=kept_vectors)
+    return cached_report(encoder, ("swaps", key, word), f'"{word}", sentence', lambda progress: make(progress=progress))
 
 
 def _show_word(encoder: Encoder, report: SwapReport, word: str, head: Head) -> None:

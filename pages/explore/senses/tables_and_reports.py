@@ -88,12 +88,8 @@ def kept_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
 
 def separated(encoder: Encoder, frame: pd.DataFrame, key: Hashable, floor: bool = True) -> SeparationReport:
     """`separation` from the cache, or made now."""
-    return cached_report(
-        encoder,
-        key,
-        "Senses, word",
-        lambda progress: separation(encoder, frame, floor=floor, progress=progress, vectors=kept_vectors),
-    )
+    make = partial(separation, encoder, frame, floor=floor, vectors=kept_vectors)
+    return cached_report(encoder, key, "Senses, word", lambda progress: make(progress=progress))
 
 
 def show_one_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> None:
@@ -221,11 +217,9 @@ def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Hea
     """The mean effect of removing each head over many pairs, on request: it takes a batch of passes a sentence."""
     if not st.toggle("Measure it (two sentences of each sense; about a minute on two cores)", key="measure_removal"):
         return
+    title = "Removing each head, sentence"
     report = cached_report(
-        encoder,
-        ("removal", key),
-        "Removing each head, sentence",
-        lambda progress: removal(encoder, frame, progress=progress),
+        encoder, ("removal", key), title, lambda progress: removal(encoder, frame, progress=progress)
     )
     column = segmented("Effect", EFFECTS, key="effects", label_visibility="collapsed")
     shown, noise = noise_floor(report.heads, column, encoder.dtype, OF_MEANS)

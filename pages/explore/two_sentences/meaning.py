@@ -1,5 +1,7 @@
 """What the word's vector means, in words: the labelled sentences nearest to it, before attention, after it, after a swap."""
 
+from functools import partial
+
 import streamlit as st
 
 from selfattn import numbers
@@ -26,12 +28,9 @@ def show_meaning(choice: Choice, one: bool) -> None:
         return
     heads = (choice.head,) if one else tuple(encoder.all_heads)
     vectors = cached(encoder, ("labelled", word.casefold()), lambda _: labelled_vectors(encoder, known), costly=True)
-    stages = cached(
-        encoder,
-        ("nearest", pair.first.key, pair.second.key, heads),
-        lambda _: nearest_before_and_after(encoder, pair.first, pair.second, vectors, heads),
-        runs=True,
-    )
+    key = ("nearest", pair.first.key, pair.second.key, heads)
+    make = partial(nearest_before_and_after, encoder, pair.first, pair.second, vectors, heads)
+    stages = cached(encoder, key, lambda _: make(), runs=True)
     with asked:
         for name, ranked in stages.items():
             near = ranked.head(NEAREST).itertuples()

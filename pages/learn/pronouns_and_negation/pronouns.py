@@ -1,5 +1,7 @@
 """Which heads attend from a pronoun to its noun, scored against luck and against mere distance."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 import torch
@@ -28,13 +30,8 @@ OPTIONS = ("yes, clearly more often than not", "no better than luck can explain"
 
 def weights_of_pronouns(encoder: Encoder, stored: pronouns.PronounWeights | None) -> pronouns.PronounWeights:
     """What every pronoun gives its two nouns: the stored weights, or this encoder's."""
-    return stored or cached(
-        encoder,
-        "pronouns",
-        lambda progress: read_pronouns(encoder, PRONOUNS, progress),
-        "Reading the pronoun sentences ...",
-        costly=True,
-    )
+    make = partial(read_pronouns, encoder, PRONOUNS)
+    return stored or cached(encoder, "pronouns", make, "Reading the pronoun sentences ...", costly=True)
 
 
 def show(encoder: Encoder) -> None:

@@ -31,12 +31,8 @@ def show(picture, numbers) -> None:
             return
         extra = st.slider("Tokens of padding", 1, min(16, room), min(4, room), key="padding-mask.extra")
         row = st.selectbox("The row of", range(n), min(2, n - 1), lambda i: f"{i}: {tokens[i]}", key="padding-mask.row")
-    padded = cached(
-        encoder,
-        ("padded", encoding.text, n + extra),
-        lambda progress: encoder.encode(encoding.text, pad_to=n + extra),
-        runs=True,
-    )
+    key = ("padded", encoding.text, n + extra)
+    padded = cached(encoder, key, lambda _: encoder.encode(encoding.text, pad_to=n + extra), runs=True)
     trace, theme = padded.trace(*head), current_theme()
     error = float((trace.weights[:n, :n] - plain.weights).abs().max())
     share = float(trace.weights[:n, n:].sum(-1).max())
