@@ -72,6 +72,14 @@ def open_page(path: str, **chosen: str) -> AppTest:
     return at.run()
 
 
+def open_link(page: str = "", **query: str) -> AppTest:
+    """What a link to the page at this address opens, with this in its query, run once."""
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    at._page_hash = calc_hash(page) if page else ""
+    at.query_params.update(query)
+    return at.run()
+
+
 @pytest.fixture
 def quickly_ranked(monkeypatch):
     """For what isn't about the map of swaps: a sentence's heads are ranked by gradient, in a fifth of the time."""

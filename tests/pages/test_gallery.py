@@ -4,15 +4,13 @@ import re
 from urllib.parse import parse_qs
 
 import pytest
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from pages.explore.two_sentences.gallery import GALLERY
 from selfattn.analysis.patterns import fits
 from selfattn.analysis.swapping import swap_pair
 from selfattn.examples import PAIRS
 
-from .conftest import APP
+from .conftest import open_link
 
 SWAPS = {  # the sentence's claim, on the leading head's share and its control
     "One head makes a quarter": lambda share, control: 0.2 < share < 0.3 and control < share / 2,
@@ -49,11 +47,7 @@ def test_six_links_stand_on_the_main_view_and_each_opens_its_view(main_view):
     links = re.findall(r"^- \[(.*)\]\(\./(.*)\?(.*)\)$", shown, re.M)
     assert [text for text, *_ in links] == [text for text, *_ in GALLERY] and len(links) == 6
     for (_, page, query), (_, _, view) in zip(links, GALLERY):
-        at = AppTest.from_file(str(APP), default_timeout=120)
-        if page:
-            at._page_hash = calc_hash(page)
-        at.query_params.update({key: value for key, (value,) in parse_qs(query).items()})
-        at.run()
+        at = open_link(page, **{key: value for key, (value,) in parse_qs(query).items()})
         assert not at.error and not at.warning
         assert at.select_slider(key="head").value == view["head"]
         if "example" in view:

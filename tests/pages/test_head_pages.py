@@ -8,7 +8,6 @@ import altair as alt
 import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 from vl_convert import vegalite_to_svg
 
 from pages.explore.all_heads import attributions
@@ -25,7 +24,7 @@ from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
 from tests.analysis.test_pooled_sentences import pooled
 
-from .conftest import APP, open_page
+from .conftest import APP, open_link, open_page
 from .pictures import spec_of
 
 pytestmark = pytest.mark.slow
@@ -100,10 +99,7 @@ def test_the_buttons_step_and_end_where_the_steps_end(inside):
 
 
 def test_a_step_that_this_head_has_not_got_is_said():
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    at._page_hash = calc_hash("inside-a-head")
-    at.query_params["step"] = "turned query"
-    at.run()
+    at = open_link("inside-a-head", step="turned query")
     assert rail(at).value == "input"
     assert any("asks for the step" in warning.value for warning in at.warning)
 
@@ -151,7 +147,7 @@ def test_one_sentence_can_be_followed_alone(inside, which):
 
 @pytest.mark.usefixtures("quickly_ranked")
 def test_the_choice_of_the_main_view_is_carried_over():
-    at = AppTest.from_file(str(APP), default_timeout=120).run()
+    at = open_link()
     at = at.select_slider(key="head").set_value("L3 H7").run()
     at = at.text_input(key="a").set_value("The old bank was closed.").run()
     at = at.switch_page(INSIDE).run()
@@ -288,9 +284,7 @@ def test_the_passport_is_the_stored_report_of_the_chosen_head(encoder):
         assert (asked["a"], asked["word"], asked["head"]) == (row.sentence, row.word, "L5 H7")
         senses = labelled_sentences().set_index("sentence")["sense"]
         assert senses[asked["b"]] != row.sense == senses[asked["c"]] and asked["c"] != row.sentence
-    main = AppTest.from_file(str(APP), default_timeout=120)
-    main.query_params.update({key: value for key, (value,) in parse_qs(lines[1][1]).items()})
-    main.run()
+    main = open_link(**{key: value for key, (value,) in parse_qs(lines[1][1]).items()})
     assert not main.error
     assert main.text_input(key="a").value == frame.iloc[1]["sentence"]
     assert main.select_slider(key="head").value == "L5 H7"

@@ -6,26 +6,17 @@ from urllib.parse import parse_qsl, urlparse
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from selfattn import load_encoder
 from selfattn.dashboard import permissions
 from selfattn.dashboard.download import view_link
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.sources import BUNDLED_NAME
-from tests.pages.conftest import APP
+from tests.pages.conftest import APP, open_link
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quickly_ranked")]
 
 REMEDY = "Choose something else, or ask whoever made the link."
-
-
-def opened(page: str = "", **query: str) -> AppTest:
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    at._page_hash = calc_hash(page) if page else ""
-    at.query_params.update(query)
-    at.run()
-    return at
 
 
 def said(at: AppTest) -> list[str]:
@@ -34,7 +25,7 @@ def said(at: AppTest) -> list[str]:
 
 def fresh(at: AppTest) -> AppTest:
     """The same address, opened anew."""
-    return opened(**at.query_params)
+    return open_link(**at.query_params)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +55,7 @@ def folder(tmp_path_factory):
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 def test_what_cannot_be_had_is_said_with_what_is_shown(query, sentence):
-    at = opened(**query)
+    at = open_link(**query)
     sentences = [f"The link asks for the {sentence} {REMEDY}".replace("for the occurrence", "for occurrence")]
     assert said(at) == sentences
     assert said(at.run()) == sentences  # a second run says it too
@@ -83,13 +74,13 @@ def test_what_cannot_be_had_is_said_with_what_is_shown(query, sentence):
     ],
 )  # fmt: skip
 def test_an_address_says_what_stands_on_the_button_and_the_code_has_its_own_name_for_it(page, key, said, name):
-    at = opened(page, **{key: said})
+    at = open_link(page, **{key: said})
     assert at.button_group(key=key).value == name and said in at.button_group(key=key).options
     assert at.query_params[key] in (said, [said])
 
 
 def test_an_encoder_that_cannot_be_had_keeps_its_digest_in_the_address():
-    at = opened(model="another ...", other="/no/such/folder", digest="c0ffee00")
+    at = open_link(model="another ...", other="/no/such/folder", digest="c0ffee00")
     assert "There is no folder" in at.error[0].value
     assert any(text.value == f"Meanwhile this page stays on {BUNDLED_NAME}." for text in at.text)
     assert at.query_params["digest"] in ("c0ffee00", ["c0ffee00"])
@@ -98,12 +89,12 @@ def test_an_encoder_that_cannot_be_had_keeps_its_digest_in_the_address():
 def test_the_bundled_encoders_long_name_opens_it_where_the_server_starts_with_another(folder, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", str(folder)])
     for name in (BUNDLED_NAME, "all-MiniLM-L6-v2"):
-        assert opened(model=name).selectbox(key="model").value == BUNDLED_NAME
+        assert open_link(model=name).selectbox(key="model").value == BUNDLED_NAME
 
 
 def test_a_second_encoder_that_cannot_be_had_or_has_other_weights_is_said(folder):
     def beside(**query: str) -> AppTest:
-        at = opened(**query).switch_page("pages/explore/two_encoders.py").run()
+        at = open_link(**query).switch_page("pages/explore/two_encoders.py").run()
         return at
 
     asked = "The link asks for the second encoder 'nobody/knows', which isn't on this server's list."
@@ -116,18 +107,18 @@ def test_a_second_encoder_that_cannot_be_had_or_has_other_weights_is_said(folder
 
 
 def test_a_link_that_can_be_had_says_nothing():
-    at = opened(a="A bank is a bank.", b="The bank.", at_a="2", word="bank", head="L3 H7", model="all-MiniLM-L6-v2")
+    at = open_link(a="A bank is a bank.", b="The bank.", at_a="2", word="bank", head="L3 H7", model="all-MiniLM-L6-v2")
     assert said(at) == []
     assert at.select_slider(key="head").value == "L3 H7"
-    assert said(opened(model=BUNDLED_NAME)) == []
+    assert said(open_link(model=BUNDLED_NAME)) == []
 
 
 def test_the_word_is_in_the_address_where_a_fresh_load_would_choose_another():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
-    at = opened(**query)
+    at = open_link(**query)
     assert (at.button_group(key="word").value, "word" in at.query_params) == ("bank", False)  # the default stays out
     # The word stays while the sentences change, and so does what a fresh load would choose.
-    at = opened(example="your own", a="Winter came early.", b="Winter came late.", word="came")
+    at = open_link(example="your own", a="Winter came early.", b="Winter came late.", word="came")
     at.text_input(key="a").set_value("The bank came to Winter.").run()
     at.text_input(key="b").set_value("Winter came to the bank.").run()
     assert at.button_group(key="word").value == "came"
@@ -146,7 +137,7 @@ def test_a_chosen_word_that_stops_being_the_default_enters_the_address():
 
 
 def test_the_address_holds_the_start_of_the_weights_digest(folder):
-    at = opened(model="another ...", other=str(folder))
+    at = open_link(model="another ...", other=str(folder))
     digest = load_encoder(str(folder)).digest
     assert at.query_params["digest"] == digest[:8]
     assert said(fresh(at)) == []
@@ -155,7 +146,7 @@ def test_the_address_holds_the_start_of_the_weights_digest(folder):
 
 
 def test_other_weights_under_the_same_name_are_said_as_long_as_the_link_asks_for_the_first(folder):
-    other = opened(model="another ...", other=str(folder), digest="c0ffee00")
+    other = open_link(model="another ...", other=str(folder), digest="c0ffee00")
     digest = load_encoder(str(folder)).digest
     sentence = (
         "The link was made with other weights of this encoder (their sha256 begins c0ffee00). Shown instead: "
@@ -170,7 +161,7 @@ def test_other_weights_under_the_same_name_are_said_as_long_as_the_link_asks_for
 def test_beyond_localhost_a_link_opens_nothing_that_is_not_offered(folder, monkeypatch, tmp_path):
     monkeypatch.setattr(permissions, "beyond_localhost", lambda: True)
     for name in (str(folder), str(tmp_path / "no")):
-        at = opened(model="another ...", other=name)
+        at = open_link(model="another ...", other=name)
         assert said(at) == [
             f"The link asks for the encoder {name!r}, which isn't on this server's list. Shown instead: all-MiniLM-L6-v2. "
             + REMEDY
@@ -178,16 +169,16 @@ def test_beyond_localhost_a_link_opens_nothing_that_is_not_offered(folder, monke
         assert "other" not in [field.key for field in at.text_input]
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
     shutil.copytree(folder, tmp_path / "mine")
-    assert said(opened(model="another ...", other="mine")) == []
+    assert said(open_link(model="another ...", other="mine")) == []
     for name in (str(folder), "some/model"):
-        at = opened(model="another ...", other=name)
+        at = open_link(model="another ...", other=name)
         assert "is not among this server's encoders" in at.error[0].value.replace("\\", "")
 
 
 def test_a_files_link_opens_its_encoder(folder):
     encoder = load_encoder(str(folder))
     link = dict(parse_qsl(urlparse(view_link(encoder, head="L1 H1", digest="c0ffee00")).query))
-    at = opened(**link)
+    at = open_link(**link)
     assert said(at) == []
     assert at.select_slider(key="head").value == "L1 H1"
     assert any(text.value.startswith(f"{folder.name}\n") for text in at.sidebar.text)

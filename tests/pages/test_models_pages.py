@@ -1,7 +1,5 @@
 """The pages about models: what is loaded and its proof, two encoders side by side, masked words."""
 
-from pathlib import Path
-
 import pytest
 import streamlit as st
 import torch
@@ -13,17 +11,13 @@ from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.numbers import error, weight
 from selfattn.senses import random_twin
+from tests.pages.conftest import open_link
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
-
 
 def page(name: str, **query: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)
-    for key, value in query.items():
-        at.query_params[key] = value
-    return at.run().switch_page(f"pages/{name}.py").run()
+    return open_link(**query).switch_page(f"pages/{name}.py").run()
 
 
 def said(at: AppTest) -> str:
@@ -202,9 +196,7 @@ def test_memory_that_runs_out_is_said_on_the_page(monkeypatch):
         raise OutOfMemory("96 text(s) of 9 tokens need more memory than cuda has left.")
 
     monkeypatch.setattr(Encoder, "patched_vectors", fail)
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)
-    at.query_params["a"], at.query_params["b"] = "A swan on a lake.", "A swan flew over."
-    at.run()
+    at = open_link(a="A swan on a lake.", b="A swan flew over.")
     assert [message.value.replace("\\", "") for message in at.error] == [
         "96 text(s) of 9 tokens need more memory than cuda has left."
     ]

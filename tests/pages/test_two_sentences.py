@@ -5,7 +5,6 @@ import json
 import pytest
 import torch
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
-from streamlit.testing.v1 import AppTest
 
 from pages.explore.two_sentences import swaps
 from selfattn import load_encoder
@@ -14,7 +13,7 @@ from selfattn.dashboard import pickers
 from selfattn.dashboard.figures import this_page
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
-from tests.pages.conftest import APP
+from tests.pages.conftest import open_link
 from tests.pages.pictures import spec_of
 
 pytestmark = pytest.mark.slow
@@ -93,9 +92,7 @@ def test_the_first_head_is_the_leading_one_until_a_visitor_chooses(main_view):
 
 
 def test_a_link_chooses_the_head(encoder):
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    at.query_params["head"] = "L2 H3"
-    assert chosen_head(at.run()) == "L2 H3"
+    assert chosen_head(open_link(head="L2 H3")) == "L2 H3"
 
 
 def test_choosing_a_head_changes_the_readings_and_the_outline(main_view):
@@ -254,9 +251,7 @@ def test_an_examples_control_is_never_used_for_another_sentence_a(main_view):
 
 @pytest.mark.usefixtures("quickly_ranked")
 def test_a_link_to_two_sentences_has_no_control_and_no_example():
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    at.query_params.update(a="The bank was robbed.", b=PAIRS[0].second)
-    at.run()
+    at = open_link(a="The bank was robbed.", b=PAIRS[0].second)
     assert at.text_input(key="c").value == "" and at.button_group(key="example").value is None
     assert at.button_group(key="word").value == "bank" and len(infos(at)) == 1
 
@@ -280,9 +275,8 @@ def test_the_words_of_both_are_offered_rarest_first_and_the_chosen_one_always(ma
     chips = at.button_group(key="word")
     assert len(chips.options) == 8 and chips.value == chips.options[0] and not {"The", "of"} & set(chips.options)
     assert "7 more in both" in chips.proto.label
-    linked = AppTest.from_file(str(APP), default_timeout=120)
-    linked.query_params.update(a=text, b=text.replace("bank", "shore"), word="The")
-    word = linked.run().button_group(key="word")
+    linked = open_link(a=text, b=text.replace("bank", "shore"), word="The")
+    word = linked.button_group(key="word")
     assert not linked.warning and word.value == "The" and word.options == [*chips.options, "The"]
 
 
@@ -292,7 +286,7 @@ def test_where_the_map_takes_long_the_words_stand_first_and_the_leading_head_com
     monkeypatch.setattr(pickers, "EXACT", 1)
     monkeypatch.setattr(pickers, "AT_ONCE", 1)
     monkeypatch.setattr(swaps, "shares_of", lambda *it: before.append(list(this_page().figures)) or shares_of(*it))
-    at = AppTest.from_file(str(APP), default_timeout=120).run()
+    at = open_link()
     assert len(before) > 1
     assert before[0][1:] == ["2. where the two vectors part", '3. what "bank" attends to']
     share = swap_pair(encoder, *(places_of(encoder, PAIRS[0])), how="gradient").share
@@ -303,7 +297,7 @@ def test_the_first_picture_stands_there_before_the_heads_are_ranked(monkeypatch)
     shown = []
     ranked = pickers.leading_head
     monkeypatch.setattr(pickers, "leading_head", lambda *it: shown.append(list(this_page().figures)) or ranked(*it))
-    at = AppTest.from_file(str(APP), default_timeout=120).run()
+    at = open_link()
     at.text_input(key="a").set_value("The bank of the canal.").run()
     assert shown == 2 * [["1. where the two vectors part"]]
 
@@ -315,7 +309,7 @@ def test_the_swaps_of_an_example_as_it_is_are_the_stored_ones(monkeypatch):
         "cached_swaps",
         lambda *it, **more: runs.append((it[1].sentence.text, more["heads"])) or run(*it, **more),
     )
-    at = AppTest.from_file(str(APP), default_timeout=120).run()
+    at = open_link()
     assert None not in [heads for _, heads in runs]
     at.text_input(key="a").set_value("The bank of the canal.").run()
     assert ("The bank of the canal.", None) in runs
@@ -324,9 +318,7 @@ def test_the_swaps_of_an_example_as_it_is_are_the_stored_ones(monkeypatch):
 def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_another_word(tmp_path, monkeypatch):
     monkeypatch.setattr(pickers, "AT_ONCE", 1)  # of any size
     folder = save_tiny(FAMILIES["XLNet"], tmp_path / "tiny")
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    at.query_params.update(model="another ...", other=str(folder))
-    at.run()
+    at = open_link(model="another ...", other=str(folder))
     assert not at.error
     assert any("So no head can be swapped, removed or followed step by step here." in text for text in texts(at))
     shown = load_encoder(str(folder))
@@ -345,11 +337,7 @@ def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_anot
 def test_an_encoder_that_is_shown_only_is_swapped_where_that_was_verified(tmp_path):
     """The main view works but for the kernel's steps, and says so."""
     folder = save_tiny(FAMILIES["LiLT"], tmp_path / "tiny")
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    at.query_params.update(
-        model="another ...", other=str(folder), a="The bank of the river.", b="The bank gave a loan."
-    )
-    at.run()
+    at = open_link(model="another ...", other=str(folder), a="The bank of the river.", b="The bank gave a loan.")
     assert not at.error
     shown = load_encoder(str(folder))
     assert shown.patchable and not shown.recomputable
@@ -427,10 +415,7 @@ def test_a_long_sentences_steps_say_what_is_left_out(main_view):
 
 
 def test_a_word_that_stands_101_times_has_a_list_to_choose_from():
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    at.query_params["a"] = "bank " * 101
-    at.query_params["b"], at.query_params["word"] = "A bank.", "bank"
-    at.run()
+    at = open_link(a="bank " * 101, b="A bank.", word="bank")
     picker = at.selectbox(key="at_a")
     assert picker.label == "The word stands 101 times in A: which one?" and len(picker.options) == 101
     assert not [group for group in at.get("button_group") if "which one?" in group.label]
@@ -454,6 +439,6 @@ def this_word(at):
 def test_a_folder_is_called_by_its_name(tmp_path, monkeypatch):
     folder = save_tiny(FAMILIES["BERT"], tmp_path / "my-encoder")
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
-    at = AppTest.from_file(str(APP), default_timeout=120).run()
+    at = open_link()
     assert any(text.value.startswith("my-encoder\n") for text in at.sidebar.text)
     assert not any(str(tmp_path) in element.value for kind in (at.text, at.caption, at.markdown) for element in kind)
