@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, calculate, field, layered, marks, nominal, picture, scale, stacked, stretched
+from selfattn.charts.vega import Spec, backdrop, calculate, field, layered, marks, nominal, picture, scale, stacked
 from selfattn.encoders.capture import Head
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
@@ -183,7 +183,7 @@ def head_grid(
     target = {**to_right, **to_end, "tooltip": [nominal("name", title="head"), *numbers]}
     frames = {**to_right, "y": y, "y2": {"field": "bottom"}}
     layers = [
-        stretched(at, "picture"),
+        backdrop(at, "picture"),
         marks("rect", frames, "", edges, fillOpacity=0, stroke=theme.grid, strokeWidth=1),
         marks("rect", strip, "", edges, stroke=theme.grid, strokeWidth=0.5),
         _outline({**to_right, **to_end}, chosen, theme, edges, cornerRadius=2),

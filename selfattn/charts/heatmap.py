@@ -13,19 +13,7 @@ import pandas as pd
 
 from selfattn.charts.labels import LABELS, expression, label_axis
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import (
-    Spec,
-    calculate,
-    either,
-    field,
-    layered,
-    marks,
-    nominal,
-    picture,
-    scale,
-    span,
-    stretched,
-)
+from selfattn.charts.vega import Spec, backdrop, calculate, either, field, layered, marks, nominal, picture, scale, span
 from selfattn.numbers import ERROR, FINE, WEIGHT, fitting
 
 CELLS = 64
@@ -181,7 +169,7 @@ def _image(matrix, rows, columns, axes, shades, theme, kind, maximum) -> tuple[l
     }
     bands = marks("rect", encoding, "rows", calculate(y="datum.row - 0.5", y2="datum.row + 0.5"), opacity=0)
     corner = {"url": image_uri(matrix, theme, kind, maximum), "x": -0.5, "y": -0.5, "value": 0.0}
-    return [stretched(axes, "picture"), bands], {"picture": [corner], "rows": frame}
+    return [backdrop(axes, "picture"), bands], {"picture": [corner], "rows": frame}
 
 
 def image_uri(matrix: np.ndarray, theme: Theme, kind: str, maximum: float) -> str:

@@ -222,7 +222,7 @@ def _picture_in_light(uri: str) -> str:
     return uri if ramp is None else picture(np.asarray(image), getattr(LIGHT, ramp))
 
 
-def stretched(encoding: Spec, data: str) -> Spec:
+def backdrop(encoding: Spec, data: str) -> Spec:
     """The layer that draws a dataset's picture (its column `url`) over the whole plot."""
     size = {"width": {"expr": "width"}, "height": {"expr": "height"}}
     return marks("image", {**encoding, "url": nominal("url")}, data, aspect=False, align="left", baseline="top", **size)

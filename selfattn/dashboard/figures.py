@@ -134,7 +134,7 @@ def show_chart(
     heads: bool = False,
     pick: Callable[[dict[str, Any]], None] | None = None,
     one_head: bool = True,
-    in_place: Spec | None = None,
+    in_place: Spec | bool = False,
     visible: bool = True,
     name: str = "",
     sentence: str = "",
@@ -146,7 +146,7 @@ def show_chart(
     it the chosen one. pick: what a click does with what it picks. A chart of either needs a key. one_head=False: it doesn't
     show the page's chosen head, so its files name none (nor do those of a chart of all heads); sentence: the only one ("A")
     that it shows. name and table are for "Download": what the picture is called where it has no title, and its numbers
-    where the spec doesn't hold them as records. in_place: what `updated_in_place` made of the same chart and caption.
+    where the spec doesn't hold them as records. in_place: send it as `updated_in_place` makes it, or has made it.
     """
     text = name or drawn_title(spec) or caption
     short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
@@ -157,10 +157,9 @@ def show_chart(
     if heads or pick:
         key = _clickable(key, heads)
         on_select = lambda: _choose_clicked(key, pick)  # noqa: E731
+    sent = updated_in_place(spec, caption) if in_place is True else in_place or _with_tables(spec)
     alt = short if in_place else caption
-    st.vega_lite_chart(
-        in_place or _with_tables(spec), theme=None, key=key, on_select=on_select, width="content", alt=alt
-    )
+    st.vega_lite_chart(sent, theme=None, key=key, on_select=on_select, width="content", alt=alt)
     if visible:
         say(caption)
 

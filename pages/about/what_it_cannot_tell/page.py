@@ -2,13 +2,7 @@
 
 import streamlit as st
 
-from pages.about.what_it_cannot_tell.counterexamples import (
-    halved_senses,
-    luck_example,
-    removal_example,
-    sense_example,
-    weight_examples,
-)
+from pages.about.what_it_cannot_tell import counterexamples
 from pages.learn.pronouns_and_negation.pronouns import weights_of_pronouns
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
@@ -25,7 +19,7 @@ from selfattn.numbers import error, weight
 
 def show_weights(encoder: Encoder) -> None:
     key, title = "counter-examples", "Looking for counter-examples ..."
-    loud, same, frame = cached(encoder, key, lambda _: weight_examples(encoder), title)
+    loud, same, frame = cached(encoder, key, lambda _: counterexamples.weight_examples(encoder), title)
     st.markdown("#### A large weight is not a large effect")
     teaching.prose(
         "What a word takes home is weight *times value*. A token may get nearly all the weight and contribute nearly nothing."
@@ -55,10 +49,12 @@ def show_senses_and_luck(encoder: Encoder) -> None:
         "If a head's output separates two senses, the word's own value, or a plain average over the sentence, may do as "
         "well. That is why the Senses page sets every head beside both."
     )
-    st.text(sense_example(halved_senses(encoder, halves and halves.report)), width="stretch")
+    st.text(
+        counterexamples.sense_example(counterexamples.halved_senses(encoder, halves and halves.report)), width="stretch"
+    )
     st.markdown("#### A head that passes one test may be lucky")
     teaching.prose("With many heads, one always does well. An example chosen from many proves less than it seems.")
-    st.text(luck_example(weights_of_pronouns(encoder, read and read.report)), width="stretch")
+    st.text(counterexamples.luck_example(weights_of_pronouns(encoder, read and read.report)), width="stretch")
     if halves and read:
         offer_again(halves, read)
 
@@ -72,7 +68,7 @@ encoder = current_encoder()
 show_encoder(encoder)
 if encoder.recomputable:
     show_weights(encoder)
-    sums, control = removal_example(encoder)
+    sums, control = counterexamples.removal_example(encoder)
     st.markdown("#### Removing a head is not finding the cause")
     teaching.prose("Heads stand in for one another and work against one another. So single effects don't add up.")
     st.text(sums, width="stretch")

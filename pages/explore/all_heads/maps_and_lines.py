@@ -21,7 +21,7 @@ from selfattn.charts.links import links
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect, cached_or_why, cached_swaps
 from selfattn.dashboard.choice import Choice
-from selfattn.dashboard.figures import current_theme, literal, say, show_chart, side_by_side, updated_in_place
+from selfattn.dashboard.figures import current_theme, literal, say, show_chart, side_by_side
 from selfattn.dashboard.pickers import binning, pick_map_options, segmented, swaps_are_exact, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
@@ -74,8 +74,7 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
     else:
         reading = captions.measure_by_head(frame, name, measure.unit, marked)
     reading = f"{reading} {noise}".rstrip()
-    in_place = updated_in_place(chart, reading)
-    show_chart(chart, reading, key="grid", heads=True, in_place=in_place, name="all heads", table=lambda: frame)
+    show_chart(chart, reading, key="grid", heads=True, in_place=True, name="all heads", table=lambda: frame)
     st.caption(measure.caption)
 
 

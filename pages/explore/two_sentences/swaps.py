@@ -20,7 +20,7 @@ from selfattn.charts.word_strip import word_strip
 from selfattn.dashboard.cache import cached, cached_effect
 from selfattn.dashboard.choice import Choice, Pair
 from selfattn.dashboard.compute_again import labelled, stored_report
-from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_links, this_page, updated_in_place
+from selfattn.dashboard.figures import current_theme, literal, say, show_chart, show_links, this_page
 from selfattn.dashboard.pickers import choose_word, quickly_ranked, segmented, shares_of, swaps_are_exact
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -56,7 +56,7 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> str:
     chart, pick = word_strip(frame, current_theme(), pick=True), partial(_choose_word, pair, frame)
     reading = words.most_weight(frame, pair.word, str(head))
     show_chart(
-        chart, reading, key="strip", pick=pick, in_place=updated_in_place(chart, reading), visible=False,
+        chart, reading, key="strip", pick=pick, in_place=True, visible=False,
         name=f'what "{pair.word}" attends to', table=lambda: pd.DataFrame(frame),
     )  # fmt: skip
     if every is None and isinstance(every := _every(encoder, pair), PairSwaps):
@@ -141,7 +141,7 @@ def _show_map(choice: Choice, every: PairSwaps) -> None:
         reading = f"{captions.removal(frame, name, pair.word, _cosine(pair, pair.second), same)} {reading}".rstrip()
     chart = outlined(chart, name)
     show_chart(
-        chart, reading, key="map", heads=True, in_place=updated_in_place(chart, reading), name=f"all heads: {measure}",
+        chart, reading, key="map", heads=True, in_place=True, name=f"all heads: {measure}",
         visible=measure != "swap" or encoder.dtype in captions.NOISE,  # else the words above say it already
     )  # fmt: skip
 

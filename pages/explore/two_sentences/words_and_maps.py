@@ -15,15 +15,7 @@ from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached_weights
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.download import png_button
-from selfattn.dashboard.figures import (
-    Figure,
-    current_theme,
-    note_figure,
-    say,
-    show_chart,
-    side_by_side,
-    updated_in_place,
-)
+from selfattn.dashboard.figures import Figure, current_theme, note_figure, say, show_chart, side_by_side
 from selfattn.dashboard.pickers import MapOptions, binning, pick_map_options, segmented, whole, zoomed
 from selfattn.tidy_tables import against_frame, strip_rows, weights_frame
 
@@ -76,8 +68,7 @@ def _show_both(choice: Choice, source: str, options: MapOptions) -> Figures:
             title = f"what each word attends to in {name}" + ("" if source == "scratch" else f", {SOURCES[source]}")
             visible = source != "scratch" or view.step > 1
             table = partial(weights_frame, view.matrix, view.labels)
-            in_place = updated_in_place(chart, reading)
-            show_chart(chart, reading, in_place=in_place, visible=visible, name=title, sentence=name, table=table)
+            show_chart(chart, reading, in_place=True, visible=visible, name=title, sentence=name, table=table)
             png_button(name, chart, title)
     if not options.special:
         say(captions.hidden_weight({name: view.hidden for name, view in views.items()}))
