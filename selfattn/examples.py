@@ -19,7 +19,7 @@ DATA = files("selfattn") / "data"
 
 
 @dataclass(frozen=True)
-class Pair:
+class Example:
     """One word in two senses, and a control: another sentence with the sense of the first.
 
     The word has equally many words before it in all three. The control shares as many words with the first sentence
@@ -59,7 +59,7 @@ class Negation:
     negator: str
 
 
-PAIRS: tuple[Pair, ...]  # the first is where the dashboard opens
+PAIRS: tuple[Example, ...]  # the first is where the dashboard opens
 PRONOUNS: tuple[PronounSentence, ...]  # for each pronoun, the antecedent is the first noun in half of the sentences
 NEGATION_PAIRS: tuple[Negation, ...]
 STATIC_WORD_SENTENCES: tuple[str, ...]  # "bank" beside water, at work with money, and beside water again
@@ -91,8 +91,8 @@ def _rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(table))
 
 
-def _pair(first_sense: str, second_sense: str, **columns: str) -> Pair:
-    return Pair(**columns, senses=(first_sense, second_sense))
+def _example(first_sense: str, second_sense: str, **columns: str) -> Example:
+    return Example(**columns, senses=(first_sense, second_sense))
 
 
 def _pronoun(twin: str, **columns: str) -> PronounSentence:
@@ -100,7 +100,7 @@ def _pronoun(twin: str, **columns: str) -> PronounSentence:
 
 
 _READERS: dict[str, Callable[[], tuple]] = {
-    "PAIRS": lambda: tuple(_pair(**row) for row in _rows("pairs")),
+    "PAIRS": lambda: tuple(_example(**row) for row in _rows("pairs")),
     "PRONOUNS": lambda: tuple(_pronoun(**row) for row in _rows("pronouns")),
     "NEGATION_PAIRS": lambda: tuple(Negation(**row) for row in _rows("negations")),
     "STATIC_WORD_SENTENCES": lambda: tuple(row["sentence"] for row in _rows("sentences") if row["use"] == "one word"),

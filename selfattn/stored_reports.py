@@ -22,7 +22,7 @@ import torch
 
 from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.encoders.encoder import Encoder, Progress
-from selfattn.examples import PAIRS, PRONOUNS, Pair, PronounSentence, labelled_sentences
+from selfattn.examples import PAIRS, PRONOUNS, Example, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
 from selfattn.senses import (
@@ -83,14 +83,14 @@ class SwappedPairs:
         return PairSwaps(share=(parts["a_from_b"] + parts["b_from_a"]) / 2, **parts)
 
 
-def swapped_pairs(encoder: Encoder, pairs: Sequence[Pair], progress: Progress) -> SwappedPairs:
+def swapped_pairs(encoder: Encoder, examples: Sequence[Example], progress: Progress) -> SwappedPairs:
     """`swap_pair` of each, its word where it stands first."""
     tables = []
-    for pair in pairs:
-        swaps = swap_pair(encoder, *(encoder.locate(text, pair.word)[0] for text in pair.sentences))
+    for example in examples:
+        swaps = swap_pair(encoder, *(encoder.locate(text, example.word)[0] for text in example.sentences))
         columns = {name: getattr(swaps, name).flatten().tolist() for name in SWAPS}
-        tables.append(pd.DataFrame(encoder.all_heads, columns=["layer", "head"]).assign(word=pair.word, **columns))
-        progress(len(tables), len(pairs))
+        tables.append(pd.DataFrame(encoder.all_heads, columns=["layer", "head"]).assign(word=example.word, **columns))
+        progress(len(tables), len(examples))
     return SwappedPairs(pd.concat(tables, ignore_index=True))
 
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from selfattn import Encoder, examples
-from selfattn.examples import Negation, Pair, PronounSentence
+from selfattn.examples import Example, Negation, PronounSentence
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "selfattn" / "data"
@@ -164,7 +164,7 @@ def sense_tokens(rows: Sequence[Row], encoder: Encoder) -> list[str]:
 # --- the pairs ----------------------------------------------------------------------------------------------------
 
 
-def pair_counts(pairs: Sequence[Pair]) -> list[str]:
+def pair_counts(pairs: Sequence[Example]) -> list[str]:
     """At least sixteen, all sentences different, the bank first."""
     found = [] if len(pairs) >= 16 else [f"{len(pairs)} pairs"]
     found += duplicates(pair.word for pair in pairs)
@@ -173,7 +173,7 @@ def pair_counts(pairs: Sequence[Pair]) -> list[str]:
     return found + ([] if head == ("bank", "The bank of the river.", "The bank approved the loan.") else [str(head)])
 
 
-def pair_words(pairs: Sequence[Pair]) -> list[str]:
+def pair_words(pairs: Sequence[Example]) -> list[str]:
     """The word once in each sentence, equally many words before it; 4 to 9 words, at most two more or fewer."""
     found = []
     for pair in pairs:
@@ -188,7 +188,7 @@ def pair_words(pairs: Sequence[Pair]) -> list[str]:
     return found
 
 
-def pair_controls(pairs: Sequence[Pair]) -> list[str]:
+def pair_controls(pairs: Sequence[Example]) -> list[str]:
     """The control shares as many words with the first sentence as the second does."""
     return [
         pair.word
@@ -198,7 +198,7 @@ def pair_controls(pairs: Sequence[Pair]) -> list[str]:
     ]
 
 
-def pair_senses(pairs: Sequence[Pair]) -> list[str]:
+def pair_senses(pairs: Sequence[Example]) -> list[str]:
     """Two different labels of two or three words."""
     return [
         pair.word

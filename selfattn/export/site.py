@@ -20,7 +20,7 @@ from selfattn.charts.vega import Spec, beside
 from selfattn.charts.word_strip import word_strip
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.examples import Pair, labelled_sentences
+from selfattn.examples import Example, labelled_sentences
 from selfattn.export import report
 from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
@@ -33,7 +33,7 @@ class SiteError(ValueError):
     """The site can't be written. The message says why and what to do."""
 
 
-def write_site(encoder: Encoder, pairs: Sequence[Pair], folder: Path, wrote: Callable[[str], None]) -> None:
+def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrote: Callable[[str], None]) -> None:
     """A page a pair, named by its word, and the index, in a new or empty folder; wrote(file) is called after each.
 
     Raises SiteError for a folder that holds something, NotRecomputable where the encoder's heads can't be swapped.
@@ -43,27 +43,27 @@ def write_site(encoder: Encoder, pairs: Sequence[Pair], folder: Path, wrote: Cal
         raise SiteError(f"{folder} holds something already. Choose a new or empty folder.")
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
-    for pair in pairs:
-        view, finding = pair_view(encoder, pair)
+    for example in examples:
+        view, finding = pair_view(encoder, example)
         file = f"{view.name}.html"
         (folder / file).write_text(report.html(view, index=INDEX), encoding="utf-8")
-        rows.append(report.entry(file, pair.word, [pair.first, pair.second], finding))
+        rows.append(report.entry(file, example.word, [example.first, example.second], finding))
         wrote(file)
     index = report.document(f"Where {len(rows)} words get their meaning", [*_introduction(encoder), *rows])
     (folder / INDEX).write_text(index, encoding="utf-8")
     wrote(INDEX)
 
 
-def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
+def pair_view(encoder: Encoder, example: Example) -> tuple[View, str]:
     """One pair as the main view shows it, with the head that moves the word furthest; and what that comes to, in a line."""
-    a, b, control = (encoder.encode(text).places(pair.word)[0] for text in pair.sentences)
+    a, b, control = (encoder.encode(text).places(example.word)[0] for text in example.sentences)
     every = swap_pair(encoder, a, b, control)
     heads = heads_frame(
         share=every.share, a_from_b=every.a_from_b, b_from_a=every.b_from_a, control_share=every.control
     )
     first = heads.loc[heads["share"].idxmax()]
     head, best = Head(int(first["layer"]), int(first["head"])), Swap(first["share"], first["control_share"])
-    sense, sides = pair.senses[0], {"A": a, "B": b}
+    sense, sides = example.senses[0], {"A": a, "B": b}
     rows = {name: one.sentence.weights(*head, one.rows).mean(0) for name, one in sides.items()}
     strip = [row for name, one in sides.items() for row in strip_rows(one.sentence, rows[name], one.word, name)]
     curves = {"A against B": drift(a, b), "control pair: one sense (A against the control)": drift(a, control)}
@@ -80,14 +80,14 @@ def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
     def whole_head() -> Spec:
         return beside(*maps_of_two(maps, sides, LIGHT, name=f"{head}, from scratch").values())
 
-    words, map_, whole = f'what "{pair.word}" attends to', "all heads: swap", f"the whole head {head}"
+    words, map_, whole = f'what "{example.word}" attends to', "all heads: swap", f"the whole head {head}"
     receivers = answer.receivers(strip)
-    labelled = int((labelled_sentences()["word"] == pair.word).sum())
+    labelled = int((labelled_sentences()["word"] == example.word).sum())
     cells = [f"In {name}: {largest_cell(words_.matrix.numpy(), words_.labels)}" for name, words_ in maps.items()]
     view = View(
-        name=pair.word,
+        name=example.word,
         provenance=Provenance.of(
-            encoder, f'Where does "{pair.word}" get its meaning?',
+            encoder, f'Where does "{example.word}" get its meaning?',
             {name: one.sentence for name, one in (sides | {"control": control}).items()},
             layer=head.layer, head=head.head, error=error,
         ),
@@ -100,10 +100,10 @@ def pair_view(encoder: Encoder, pair: Pair) -> tuple[View, str]:
         tables={"heads": lambda: heads, "words": lambda: pd.DataFrame(strip)},
         captions={
             "where the two vectors part": answer.paths(
-                main, pair.word, beside_it, sense, a.positions == b.positions
+                main, example.word, beside_it, sense, a.positions == b.positions
             ),
-            words: answer.head_effect(head, best, pair.word, receivers, head, best, sense),
-            map_: f"{answer.map_of_heads(heads, 'share', pair.word)} {answer.limit(pair.word, head, labelled)}",
+            words: answer.head_effect(head, best, example.word, receivers, head, best, sense),
+            map_: f"{answer.map_of_heads(heads, 'share', example.word)} {answer.limit(example.word, head, labelled)}",
             whole: f"{' '.join(cells)} {kernel_error(error, None)}",
         },
         headless={"where the two vectors part", map_, "heads"},
