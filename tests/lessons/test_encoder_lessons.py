@@ -161,19 +161,22 @@ def test_drawn_numbers_find_the_head_that_drew_them():
     assert found["distance"].is_monotonic_increasing
 
 
-def test_drawn_words_stand_where_they_should(encoder):
+def test_drawn_words_and_their_published_weights_stand_where_they_should(encoder):
     expected = {
-        "bank, to deposit, the, check": (["bank"], ["Deposit", "the", "check"]),
-        "a map of three words": (["Dog", "bites", "man"], ["Dog", "bites", "man"]),
-        "it, to animal, street, tired": (["it"], ["animal", "street", "tired"]),
-        "it, to every word": (["it"], textbook_weights.TEXTBOOK[2].sentence.rstrip(".").split()),
-        "it, because it was tired": (["it"], ["animal", "street", "tired"]),
-        "it, too wide": (["it"], ["animal", "street", "wide"]),
-        "it, to the loan sentence": (["it"], ["The", "bank", "approved", "the", "loan"]),
-    }
+        "bank, to deposit, the, check": (["bank"], ["Deposit", "the", "check"], [[0.85, 0.02, 0.13]]),
+        "a map of three words": (["Dog", "bites", "man"],) * 2 + ([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.2, 0.2, 0.6]],),
+        "it, to animal, street, tired": (["it"], ["animal", "street", "tired"], [[0.9, 0.2, 0.6]]),
+        "it, to every word": (
+            ["it"], textbook_weights.TEXTBOOK[2].sentence.rstrip(".").split(), [[0.15, 0.9, *[0.15] * 3, 0.2, *[0.15] * 4, 0.6]]
+        ),
+        "it, because it was tired": (["it"], ["animal", "street", "tired"], [[0.9, 0.2, 0.6]]),
+        "it, too wide": (["it"], ["animal", "street", "wide"], [[0.2, 0.9, 0.6]]),
+        "it, to the loan sentence": (["it"], ["The", "bank", "approved", "the", "loan"], [[0.05, 0.82, 0.08, 0.02, 0.15]]),
+    }  # fmt: skip
     for textbook in textbook_weights.TEXTBOOK:
         words = [word.text for word in encoder.encode(textbook.sentence).words]
-        assert ([words[n] for n in textbook.queries], [words[n] for n in textbook.keys]) == expected[textbook.title]
+        queries, keys = ([words[n] for n in places] for places in (textbook.queries, textbook.keys))
+        assert (queries, keys, [list(row) for row in textbook.weights]) == expected[textbook.title]
 
 
 def test_between_words_sums_a_split_words_pieces(encoder):
