@@ -123,3 +123,8 @@ def test_pictures_keep_their_size_beside_another_chart():
     long = heatmap(np.full((70, 70), 1 / 70), ["a"] * 70, LIGHT, size=300)
     sizes = [(item["width"], item["height"]) for item in drawn(beside(grid, long), "image")]
     assert sizes == [(grid["width"], grid["height"]), (300, 300)]
+
+
+def test_the_map_of_many_heads_is_no_wider_than_of_a_few():
+    cells = drawn(head_map(heads_frame(effect=torch.rand(2, 64)), "effect", LIGHT, ""), "rect")
+    assert max(cell["x"] + cell["width"] for cell in cells) <= 490
