@@ -40,6 +40,7 @@ PAGES = {
 
 
 MENU = ("Learn", "Explore", "About")  # a newcomer meets the lessons first; the start page stays the main view
+CALM = 20.0  # seconds after the start, when the first page stands, that the helper for other encoders is begun
 MASKED = "masked-words"  # in the menu where the encoder has the head; a link opens it with any
 
 
@@ -116,6 +117,9 @@ async def started(_: st.App):
     let_navigation_find_the_pages()
     bound_uploads(Settings.read().uploaded_megabytes * 2**20)
     threading.Thread(target=importlib.import_module, args=("selfattn.dashboard.encoder_picker",), daemon=True).start()
+    later = threading.Timer(CALM, lambda: importlib.import_module("selfattn.dashboard.encoder_picker").start_helper())
+    later.daemon = True
+    later.start()
     yield
 
 

@@ -30,6 +30,11 @@ class Settings:
     separate_pass_megabytes: int = _setting(
         80, "megabytes of attention maps that the check against a separate eager pass may hold; beyond, it is left out"
     )
+    probe_seconds: int = _setting(120, "seconds in which an encoder's folder must be read, built and measured")
+    probe_megabytes: int = _setting(
+        4_096, "megabytes that this, and its tokeniser over a text, may take beyond three times its weights (on Linux)"
+    )
+    text_seconds: int = _setting(5, "seconds that the tokeniser of such a folder may take over one text")
     devices: tuple[str, ...] = _setting((), "devices to offer, separated by commas: cpu, cuda, mps", "all")
     models: tuple[str, ...] = _setting((), "encoders to offer, separated by commas; no other can be opened", "any")
     model_dir: Path | None = _setting(None, "the one folder that local encoders may come from", "any")  # noqa: RUF009

@@ -30,9 +30,9 @@ def test_the_library_knows_nothing_of_streamlit_or_the_dashboard(path):
 
 # The rooms of the library in reading order (docs/architecture.md): each imports from itself and from what stands before it.
 ROOMS = (
-    "notebook_repr", "kernel_inputs", "kernel", "precision", "words", "settings", "spreadsheets", "examples",
-    "encoders", "analysis", "senses", "scan", "lessons", "stored_reports", "numbers", "tidy_tables", "charts", "captions",
-    "export", "notebook", "__main__", "dashboard", "pages", "app",
+    "notebook_repr", "kernel_inputs", "kernel", "precision", "words", "settings", "spreadsheets", "examples", "encoders",
+    "parquet_process", "analysis", "senses", "scan", "lessons", "stored_reports", "numbers", "tidy_tables", "charts",
+    "captions", "export", "notebook", "__main__", "dashboard", "pages", "app",
 )  # fmt: skip
 
 

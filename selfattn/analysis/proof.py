@@ -14,7 +14,6 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from selfattn.encoders.checkpoint import weights_digest
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import LoadError
@@ -96,7 +95,7 @@ def _support(family: Family, folder: Path) -> dict[str, object]:
     save_tiny(family, folder)
     row = {"family": family.name, "support": "refused", "from": "", "heads": 0, "largest_error": float("nan")}
     try:
-        encoder = load_source(Source(name=family.name, folder=folder, kind="folder", digest=weights_digest(folder)))
+        encoder = load_source(Source(name=family.name, folder=folder, kind="folder"))
     except LoadError as error:
         return {**row, "why": str(error)}
     if not encoder.recomputable:

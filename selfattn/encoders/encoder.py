@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +16,7 @@ from selfattn.encoders.errors import NotRecomputable, OutOfMemory, TextError, fa
 from selfattn.encoders.memory import in_halves, out_of_memory_as
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.encoders.reference import EagerTwin, stack_layers
+from selfattn.encoders.tokenizer import Tokenizer
 from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 from selfattn.words import character_spans
@@ -53,7 +53,7 @@ class Encoder:
     reason: str  # why not, where it isn't
     patch_reason: str = ""  # measured at load: why heads' outputs can't be swapped or removed; "" where they can
     model: nn.Module
-    tokenizer: Any  # a fast tokenizer of transformers
+    tokenizer: Tokenizer
     digest: str = ""  # sha256 of the weights
     files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each file it was read from
     note: str = ""  # what a visitor should know ("the encoder half of T5")
@@ -127,37 +127,36 @@ class Encoder:
             return text
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
-        # The backend is asked directly: the wrapper switches padding and truncation on a shared object, which races.
         with failing_as(
             lambda reason: TextError(
                 f"{self.title}'s tokeniser can't read this text ({reason}). Change it, or the encoder."
             )
         ):
-            read = self.tokenizer.backend_tokenizer.encode(text, pair)
-        n = len(read.ids)
-        if all(read.special_tokens_mask):
-            raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
+            read = self.tokenizer.read(text, pair, self.max_tokens)
+        n = read["n"]
         if n > self.max_tokens:
             raise TextError(
                 f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
                 f" Shorten it by at least {n - self.max_tokens:,} tokens."
             )
+        if all(read["special"]):
+            raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
         rows = self.model.get_input_embeddings().weight.shape[0]  # I-BERT's own class has no num_embeddings
-        if max(read.ids) >= rows:
-            strange = read.tokens[read.ids.index(max(read.ids))]
+        if (largest := max(read["ids"])) >= rows:
+            strange = read["tokens"][read["ids"].index(largest)]
             raise TextError(
-                f"The token {strange!r} has the number {max(read.ids):,}, and {self.title} has vectors for {rows:,} tokens "
+                f"The token {strange!r} has the number {largest:,}, and {self.title} has vectors for {rows:,} tokens "
                 "only: its tokeniser and its weights don't belong together. Save both again from one model."
             )
         return Tokens(
             text=text,
             pair=pair,
-            tokens=tuple(read.tokens),
-            ids=tuple(read.ids),
-            types=tuple(read.type_ids),
-            special=tuple(bool(flag) for flag in read.special_tokens_mask),
-            offsets=tuple(read.offsets),
-            segments=tuple(read.sequence_ids),
+            tokens=tuple(read["tokens"]),
+            ids=tuple(read["ids"]),
+            types=tuple(read["types"]),
+            special=tuple(map(bool, read["special"])),
+            offsets=tuple(map(tuple, read["offsets"])),
+            segments=tuple(read["segments"]),
             reader=self.reader,
         )
 

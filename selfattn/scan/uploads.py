@@ -1,23 +1,23 @@
 """A stranger's table, read within limits: rows, characters of a cell and in all, and for Parquet memory and time.
 
-A Parquet file of 462 bytes can hold 500 MB of text, and what it says of itself needn't be true. So a process of its own reads it
-(parquet_child.py), which the system stops.
+A Parquet file of 462 bytes can hold 500 MB of text, and what it says of itself needn't be true. So a process with bounds reads it
+(parquet_process.py).
 """
 
-import json
-import os
-import subprocess
-import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+from selfattn.encoders.bounded_process import BoundedProcess, Exceeded
 from selfattn.encoders.errors import TextError
 from selfattn.scan.tables import InputError, Row, rows_of
 from selfattn.settings import Settings
 
-CHILD = Path(__file__).with_name("parquet_child.py")
+CHILD = "selfattn.parquet_process"
+SECONDS = 20.0  # for a whole table
 
 _one_at_a_time = threading.Lock()  # so that many uploads together take no more memory than one
 
@@ -51,17 +51,25 @@ def _beyond(what: str, most: int) -> TextError:
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
-    command = [sys.executable, "-I", str(CHILD), str(path), str(Settings.read().max_characters)]
-    # The system's own allocator, and one store of it, asks for no more address space than it uses.
-    environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with _one_at_a_time, subprocess.Popen(command, env=environment, **pipes) as child:
+    process, ends = BoundedProcess(), time.monotonic() + SECONDS
+
+    def asked(function: str, *arguments: Any) -> Any:
         try:
-            for line, answer in enumerate(map(json.loads, child.stdout), start=1):
-                if "unreadable" in answer:
-                    raise InputError(f"{path} can't be read: {answer['unreadable']}")
-                yield Row(line - 1, str(path), line, **answer)
-            if child.wait() != 0:
-                raise InputError(f"{path} takes more memory or time than a table of its size needs. Save it as CSV.")
+            return process.call(f"{CHILD}:{function}", *arguments, seconds=max(ends - time.monotonic(), 0.1))
+        except Exceeded:
+            raise InputError(
+                f"{path} takes more memory or time than a table of its size needs. Save it as CSV."
+            ) from None
+        except (ValueError, RuntimeError) as error:
+            raise InputError(f"{path} can't be read: {error}") from None
+
+    with _one_at_a_time:
+        try:
+            asked("open_table", str(path), Settings.read().max_characters)
+            line = 0
+            while rows := asked("next_rows"):
+                for row in rows:
+                    line += 1
+                    yield Row(line - 1, str(path), line, **row)
         finally:
-            child.kill()
+            process.end()

@@ -26,7 +26,7 @@ TEXT = "The riverbank was muddy."
 @pytest.fixture(scope="module")
 def encoders(tmp_path_factory):
     def load(name, seed):
-        return load_encoder(str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("compare"), seed=seed)))
+        return load_encoder(str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("compare"), seed=seed)), trusted=True)
 
     return {"before": load("BERT", 0), "after": load("BERT", 1), "other": load("RoBERTa", 0), "shown": load("XLNet", 0)}
 

@@ -90,7 +90,7 @@ def both(request, tmp_path_factory):
     folder = save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp(request.param) / "embedder")
     said = {f"pooling_mode_{'cls_token' if request.param == 'cls' else 'mean_tokens'}": True}
     embedder(folder, pooling=said)
-    encoder = load_encoder(str(folder))
+    encoder = load_encoder(str(folder), trusted=True)
     return encoder, Plain(folder, request.param)
 
 

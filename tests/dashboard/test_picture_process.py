@@ -9,6 +9,7 @@ import vl_convert as vlc
 
 from selfattn.dashboard import download, picture_process, streamlit_internals
 from selfattn.dashboard.picture_process import Painter
+from selfattn.encoders.bounded_process import BoundedProcess, Exceeded
 from selfattn.export import files
 from selfattn.export.provenance import Provenance
 
@@ -18,24 +19,16 @@ SPEC = {"mark": "bar", "data": {"values": [{"x": 1}]}, "encoding": {"x": {"field
 @pytest.fixture(scope="module")
 def process():
     """One for all these tests: its first picture takes a second."""
-    own = picture_process._Painting()
+    own = BoundedProcess()
     yield own
-    own._end()
+    own.end()
 
 
 @pytest.fixture
 def painting(monkeypatch, process):
     """Whatever asks for a process gets that one."""
-    monkeypatch.setattr(picture_process, "_painting", process)
+    monkeypatch.setattr(picture_process, "_drawing", process)
     return process
-
-
-@pytest.fixture
-def unstarted(monkeypatch):
-    """Whatever asks for a process would start it."""
-    own = picture_process._Painting()
-    monkeypatch.setattr(picture_process, "_painting", own)
-    return own
 
 
 @pytest.fixture
@@ -49,7 +42,7 @@ def painted(painting):
 @pytest.mark.slow
 def test_the_same_picture_comes_from_one_other_process(painted):
     drawn = [files.png(SPEC, Provenance(title="bars"), width=300) for _ in range(2)]
-    assert painted._process.pid != os.getpid()
+    assert painted._peer.pid != os.getpid()
     files.painter.set(vlc)
     assert drawn == [files.png(SPEC, Provenance(title="bars"), width=300)] * 2
 
@@ -63,54 +56,33 @@ def test_what_vl_convert_refuses_comes_back_as_its_own_error(painting):
 
 @pytest.mark.slow
 def test_a_process_that_died_is_started_anew(painting):
-    first, before = Painter().vegalite_to_svg(SPEC), painting._process.pid
+    first, before = Painter().vegalite_to_svg(SPEC), painting._peer.pid
     os.kill(before, signal.SIGKILL)
+    painting._peer.wait(10)
     assert Painter().vegalite_to_svg(SPEC) == first
-    assert painting._process.pid != before
+    assert painting._peer.pid != before
 
 
-def test_a_picture_that_ends_the_process_twice_is_given_up(unstarted, monkeypatch):
-    started = []
-
-    class Dying:
-        def __init__(self, *command, **options):
-            started.append(self)
-            self.stdin = self
-
-        def write(self, data):
-            raise BrokenPipeError
-
-        def kill(self):
-            pass
-
-        communicate = kill
-
-    monkeypatch.setattr(picture_process.subprocess, "Popen", Dying)
-    with pytest.raises(RuntimeError, match="twice"):
-        Painter().svg_to_png("<svg/>")
-    assert len(started) == 2
+@pytest.mark.slow
+def test_a_picture_that_takes_too_long_is_given_up(painting, monkeypatch):
+    monkeypatch.setattr(picture_process, "LONGEST", 0.001)
+    with pytest.raises(Exceeded, match="more than 0"):
+        Painter().vegalite_to_svg(SPEC)
 
 
-def test_who_has_left_gets_no_further_picture(unstarted):
+def test_who_has_left_gets_no_further_picture(monkeypatch):
     class Left(Exception):
         pass
 
     def left():
         raise Left
 
+    unstarted = BoundedProcess()
+    monkeypatch.setattr(picture_process, "_drawing", unstarted)
     for draw in (Painter(left).vegalite_to_svg, Painter(left).svg_to_png):
         with pytest.raises(Left):
             draw(SPEC)
-    assert unstarted._process is None  # nothing was asked of it
-
-
-@pytest.mark.slow
-def test_it_ends_with_whoever_started_it(painting):
-    Painter().vegalite_to_svg(SPEC)
-    process, painting._process = painting._process, None
-    process.stdin.close()
-    assert process.wait(10) == 0
-    process.stdout.close()
+    assert unstarted._peer is None  # nothing was asked of it
 
 
 def test_a_closed_tab_ends_what_is_being_made_for_it(monkeypatch):

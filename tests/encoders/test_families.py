@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from transformers import AutoConfig, AutoModel
+from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from selfattn import LoadError, NotRecomputable, TextError, load_encoder
 from selfattn.analysis.swapping import context_gradients
@@ -212,7 +212,7 @@ def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
 @pytest.mark.slow
 def test_maps_that_are_not_square_are_refused(checkpoint, name):
     with pytest.raises(LoadError, match=r"attention maps of shape \(.*not \(n, n\)") as refused:
-        load_encoder(str(checkpoint(name)))
+        load_encoder(str(checkpoint(name)), trusted=True)
     assert refused.value.kind == "attention"
 
 
@@ -223,7 +223,7 @@ def test_what_is_no_encoder_is_named(tmp_path, model_type, word):
     AutoModel.from_config(AutoConfig.for_model(model_type, vocab_size=340, **sizes, **heads)).save_pretrained(tmp_path)
     byte_tokenizer().save_pretrained(tmp_path)
     with pytest.raises(LoadError, match=f"is an? {word} \\({model_type}\\)") as refused:
-        load_encoder(str(tmp_path))
+        load_encoder(str(tmp_path), trusted=True)
     assert refused.value.kind == "encoder"
 
 
@@ -233,7 +233,7 @@ def test_a_bert_trained_as_a_decoder_is_refused(tmp_path):
     config.is_decoder = True
     config.save_pretrained(tmp_path)
     with pytest.raises(LoadError, match="is a decoder"):
-        load_encoder(str(tmp_path))
+        load_encoder(str(tmp_path), trusted=True)
 
 
 def test_of_a_whole_t5_the_encoder_half_is_loaded(tmp_path, encoder_of):
@@ -242,8 +242,8 @@ def test_of_a_whole_t5_the_encoder_half_is_loaded(tmp_path, encoder_of):
     whole = AutoModel.from_config(config, attn_implementation="eager")
     fill(whole, seed=1, spread=0.18)
     whole.eval().save_pretrained(tmp_path)
-    encoder_of("T5 (encoder half)").tokenizer.save_pretrained(tmp_path)
-    encoder = load_encoder(str(tmp_path))
+    AutoTokenizer.from_pretrained(encoder_of("T5 (encoder half)").name).save_pretrained(tmp_path)
+    encoder = load_encoder(str(tmp_path), trusted=True)
     assert encoder.note == "the encoder half of an encoder-decoder (t5)"
     inputs = encoder.inputs([encoder.tokenize(TEXTS[1])])
     with torch.no_grad():
@@ -260,7 +260,7 @@ def test_a_tokeniser_without_special_tokens(tmp_path):
     # The class would add the specials again at load; the bare backend keeps what the file says.
     settings = tmp_path / "tokenizer_config.json"
     settings.write_text(settings.read_text().replace("RobertaTokenizer", "PreTrainedTokenizerFast"))
-    encoder = load_encoder(str(tmp_path))
+    encoder = load_encoder(str(tmp_path), trusted=True)
     encoding = encoder.encode("The river bank.")
     assert not any(encoding.special)
     assert encoding.tokens[0] == "The"
@@ -321,7 +321,7 @@ def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkey
         return replace(trace, weights=trace.weights + error * own)
 
     monkeypatch.setattr(capture, "attend_precisely", off)
-    encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype)
+    encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype, trusted=True)
     assert encoder.recomputable == recomputable
     assert ("the kernel's weights differ from the model's own by" in encoder.reason) != recomputable
 
@@ -338,13 +338,13 @@ def test_weights_whose_rows_do_not_sum_to_one_are_refused(checkpoint, monkeypatc
     monkeypatch.setattr(EagerTwin, "run_at_load", scaled)
     if refused:
         with pytest.raises(LoadError, match="rows don't sum to 1"):
-            load_encoder(str(checkpoint("BERT")))
+            load_encoder(str(checkpoint("BERT")), trusted=True)
     else:  # not refused, but shown only: the kernel's weights are others
-        assert not load_encoder(str(checkpoint("BERT"))).recomputable
+        assert not load_encoder(str(checkpoint("BERT")), trusted=True).recomputable
 
 
 def test_lower_precision_is_recomputed_with_a_larger_error(checkpoint):
-    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
+    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16", trusted=True)
     assert encoder.recomputable, encoder.reason
     error = (encoder.encode(TEXTS[1]).weights(0) - encoder.reference_weights(TEXTS[1])[0]).abs().max()
     assert 1e-5 < error < 5e-2

@@ -68,14 +68,17 @@ def test_a_head_removed_is_the_head_without_its_values(encoder_of, name):
 def test_what_enters_w_o_is_verified_at_load(checkpoint, monkeypatch):
     """A hook that is no removal, a W_O whose output leads nowhere, and a layer that reads something else are found."""
     folder = str(checkpoint("LiLT"))
-    assert load_encoder(folder).patch_reason == ""
+    assert load_encoder(folder, trusted=True).patch_reason == ""
     with monkeypatch.context() as patch:
         patch.setattr(capture, "_patched", lambda context, patches: context + 0.01)
-        assert "a head without its output is not the head without its values" in load_encoder(folder).patch_reason
+        assert (
+            "a head without its output is not the head without its values"
+            in load_encoder(folder, trusted=True).patch_reason
+        )
     with monkeypatch.context() as patch:
         patch.setattr(parity, "zero_values", lambda *it: FakeHandle())
         patch.setattr(capture, "_patched", lambda context, patches: context)
-        assert "a head's output doesn't reach the last hidden state" in load_encoder(folder).patch_reason
+        assert "a head's output doesn't reach the last hidden state" in load_encoder(folder, trusted=True).patch_reason
     with monkeypatch.context() as patch:
         patch.setattr(
             hooks, "output_layer", lambda module, around: getattr(around, "layout_output", around.output).dense
@@ -83,8 +86,10 @@ def test_what_enters_w_o_is_verified_at_load(checkpoint, monkeypatch):
         patch.setattr(
             hooks, "separate", lambda module: ("query", "key", "value") if hasattr(module, "layout_query") else None
         )
-        assert "more than the heads' contexts enters the output matrix" in load_encoder(folder).patch_reason
-    assert load_encoder(folder).patchable
+        assert (
+            "more than the heads' contexts enters the output matrix" in load_encoder(folder, trusted=True).patch_reason
+        )
+    assert load_encoder(folder, trusted=True).patchable
 
 
 class FakeHandle:

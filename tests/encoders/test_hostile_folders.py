@@ -1,6 +1,5 @@
-"""Folders that lie or explode: each is refused with one message, in bounded time and memory, before anything is built."""
+"""Folders that lie, lead elsewhere or explode: each is refused with one message, and this process goes on."""
 
-import base64
 import itertools
 import json
 import os
@@ -13,13 +12,11 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, ByT5Tokenizer
 
-from selfattn import LoadError, TextError, load_encoder
+from selfattn import LoadError, load_encoder
 from selfattn.encoders import checkpoint as limits
-from selfattn.encoders import loading
-from selfattn.encoders.checkpoint import count_numbers, file_digest, weight_files
+from selfattn.encoders.checkpoint import file_digest
 from selfattn.encoders.errors import failing_as
-from selfattn.encoders.families import FAMILIES, fill, save_tiny, unigram_tokenizer, wordpiece_tokenizer
-from selfattn.encoders.tokenizer_limits import check_tokenizer
+from selfattn.encoders.families import FAMILIES, fill, save_tiny, wordpiece_tokenizer
 from tests.encoders.test_loading import Canary, change_config, refused
 
 
@@ -65,7 +62,7 @@ def test_keys_that_lead_away_from_the_folders_own_weights(folder, values):
 def test_what_older_versions_wrote_into_configs_still_loads(folder):
     change_config(folder, _attn_implementation_autoset=True, quantization_config=None, rope_theta=10_000_000)
     change_config(folder, label2id={"backbone": 0, "hidden_size": 1}, output_attentions=True, return_dict=False)
-    assert load_encoder(str(folder)).recomputable
+    assert load_encoder(str(folder), trusted=True).recomputable
 
 
 def test_the_single_file_is_digested_where_an_index_stands_beside_it(folder):
@@ -73,7 +70,7 @@ def test_the_single_file_is_digested_where_an_index_stands_beside_it(folder):
     save_file(decoy, folder / "decoy.safetensors", {"format": "pt"})
     index = {"metadata": {}, "weight_map": dict.fromkeys(decoy, "decoy.safetensors")}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    encoder = load_encoder(str(folder))
+    encoder = load_encoder(str(folder), trusted=True)
     assert encoder.model.get_input_embeddings().weight.abs().max() > 0  # transformers takes the single file
     assert encoder.digest == file_digest(folder / "model.safetensors")
 
@@ -113,7 +110,7 @@ def test_weights_that_change_between_digest_and_load(folder, monkeypatch):
         return read(*arguments, **options)
 
     monkeypatch.setattr(AutoModel, "from_pretrained", changed_in_between)
-    refused(folder, "weights", "changed while it was read")
+    refused(folder, "changed", "changed while it was read")
 
 
 def test_a_file_of_the_same_size_and_time_has_its_own_digest(tmp_path):
@@ -124,61 +121,6 @@ def test_a_file_of_the_same_size_and_time_has_its_own_digest(tmp_path):
     file.write_bytes(b"two")
     os.utime(file, times)
     assert file_digest(file) != first
-
-
-# --- headers
-
-
-def header(shape, offsets=(0, 16), dtype="F32", name="a"):
-    return {name: {"dtype": dtype, "shape": shape, "data_offsets": list(offsets)}}
-
-
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        (header([10**300] * 10_000), "dimensions"),  # froze the whole server: multiplied out
-        (header([10**300] * 8), "dimensions"),
-        (header([2**48 + 1, 0], (0, 0)), "dimensions"),
-        (header([1] * 8 + [4]), "dimensions"),
-        (header([True, 4]), "dimensions"),
-        (header([2, 3]), "other bytes"),
-        (header([4], (-16, 0)), "other bytes"),
-        (header([4], (8, 24)), "begin at byte 8"),
-        (header([4]) | header([4], (16, 32), name="b"), "end at byte 32"),
-        (header([2], (0, 8)), "end at byte 8"),
-        (header([4]) | header([2], (8, 16), name="b"), "begin at byte 8"),
-        (header([16], dtype="F8_E4M3"), "stored as F8_E4M3"),
-        (header("4"), "no shape"),
-        ({"a": 1}, "no shape"),
-        (header([-1, 4]), "dimensions"),
-        (header([4], (16, 0)), "other bytes"),
-        (b"null", "expected one JSON object"),
-        (b"\xff\xfe", "can't decode"),
-        (b'{"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}, "a": 1}', "twice"),
-        (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "recursion"),
-        (b"{" + b"," * 4_000_001 + b"}", "4,000,000 values"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_headers(folder, content, why):
-    text = content if isinstance(content, bytes) else json.dumps(content).encode()
-    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(16))
-    refused(folder, "weights", "model.safetensors is cut short or damaged", why)
-
-
-@pytest.mark.parametrize("length", [0, 1, 2**63, 10**9])
-def test_the_length_of_a_header(folder, length):
-    (folder / "model.safetensors").write_bytes(length.to_bytes(8, "little") + b"{}" + bytes(16))
-    refused(folder, None, "its header has")
-
-
-def test_a_good_file_passes_for_every_dtype(tmp_path):
-    names = ("float32", "float16", "bfloat16", "float64", "int64", "int8", "uint8", "bool")
-    dtypes = [getattr(torch, name) for name in names]
-    tensors = {str(dtype): torch.zeros(2, 3, dtype=dtype) for dtype in dtypes}
-    save_file({**tensors, "empty": torch.zeros(0, 5), "number": torch.tensor(1.0)}, tmp_path / "model.safetensors")
-    assert count_numbers(tmp_path) == 6 * len(dtypes) + 1
-    assert weight_files(tmp_path) == [tmp_path / "model.safetensors"]
 
 
 # --- what is no text encoder
@@ -235,158 +177,10 @@ def test_an_xmod_needs_a_language(tmp_path):
     wordpiece_tokenizer().save_pretrained(tmp_path)
     refused(tmp_path, "encoder", '"default_language": "en_XX"')
     change_config(tmp_path, default_language="en_XX")  # the remedy helps
-    assert load_encoder(str(tmp_path)).family == "xmod"
+    assert load_encoder(str(tmp_path), trusted=True).family == "xmod"
 
 
-# --- configs that explode
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"a": {"b": [{"c": 10**13}]}},
-        {"num_labels": 10**7},
-        {"layer_norm_eps": float("inf")},
-        {"a": [float("nan")]},
-        {"a": [0] * 50_001},
-        {"a": {"__float__": "NaN"}},
-        {"num_hidden_layers": [3, 300]},
-    ],
-    ids=str,
-)
-def test_values_out_of_bounds_at_any_depth(folder, values):
-    change_config(folder, **values)
-    error = refused(folder)
-    assert (error.kind, len(str(error)) < 500) == ("config", True)
-
-
-def test_a_config_nested_too_deep(folder):
-    nested = 1
-    for _ in range(40):
-        nested = {"a": nested}
-    change_config(folder, a=nested)
-    refused(folder, None, "nested deeper than 32")
-
-
-def test_a_config_with_a_key_twice(folder):
-    text = (folder / "config.json").read_text().rstrip().removesuffix("}")
-    (folder / "config.json").write_text(text + ', "model_type": "bert"}')
-    refused(folder, None, "twice")
-
-
-def test_a_config_that_builds_layers_without_end(tmp_path, checkpoint, monkeypatch):
-    monkeypatch.setattr(loading._BoundedCalls, "most", 2000)
-    folder = shutil.copytree(checkpoint("Funnel"), tmp_path / "mine")
-    change_config(folder, block_sizes=[4_000_000], block_repeats=[1])
-    refused(folder, "config", "steps to build")
-
-
-def test_buffers_count_too(folder):
-    change_config(folder, max_position_embeddings=4_000_000, hidden_size=1, num_attention_heads=1, intermediate_size=1)
-    refused(folder, None, "describes a model of")
-
-
-@pytest.mark.parametrize(
-    ("file", "size"),
-    [
-        ("config.json", 5 * 2**20),
-        ("tokenizer.json", 65 * 2**20),
-        ("tokenizer_config.json", 65 * 2**20),
-        ("a.txt", 2**40),
-    ],
-)
-def test_giant_files(folder, file, size):
-    with open(folder / file, "ab") as opened:
-        opened.truncate(size)  # a file with a hole: it takes no room
-    refused(folder, "file", f"{size:,} bytes")
-
-
-# --- tokenisers that explode
-
-
-def replaces(*pairs):
-    steps = [{"type": "Replace", "pattern": pattern, "content": content} for pattern, content in pairs]
-    return {"normalizer": {"type": "Sequence", "normalizers": steps}}
-
-
-def splits(pattern):
-    return {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}}
-
-
-def charsmap(replacement: bytes, index: bytes = bytes(1024)):
-    table = len(index).to_bytes(4, "little") + index + replacement + b"\0"
-    return {"normalizer": {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(table).decode()}}
-
-
-def template_of(items):
-    special = {"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]}}
-    processor = {"type": "TemplateProcessing", "single": items, "pair": items, "special_tokens": special}
-    return {"post_processor": processor}
-
-
-SEQUENCE = {"Sequence": {"id": "A", "type_id": 0}}
-
-
-@pytest.mark.parametrize(
-    ("parts", "why"),
-    [
-        (replaces(({"String": "a"}, "a" * 65)), "65 times"),
-        (replaces(*[({"String": "a"}, "aaa")] * 4), "81 times"),
-        (replaces(*[({"Regex": "x*"}, "a")] * 7), "128 times"),
-        (replaces(({"String": ""}, "a" * 64)), "65 times"),
-        (replaces(({"String": "a"}, "a" * 1001)), "1,001 characters"),
-        (replaces(*[({"String": "a"}, "b")] * 70), "steps; at most 64"),
-        (charsmap(b"a" * 999), "333 times"),
-        (template_of([SEQUENCE] * 65), "65 times"),
-        ({"normalizer": {"type": "Prepend", "prepend": "a" * 1001}}, "1,001 characters"),
-        (splits("(a+)+b"), "repeats repetitions"),
-        (splits("(?:a|aa)+b"), "repeats repetitions"),
-        (splits("(?:(?:a*)?)*"), "repeats repetitions"),
-        (splits("a*a*a*a*a*b"), "repeats repetitions"),
-        (splits("a{99}{99}{99}{99}"), "repeats repetitions"),
-        (splits(r"(.)\1*"), "repeats repetitions"),
-        (splits("a" * 1001), "1,001 characters"),
-        ({"added_tokens": [{"id": 1, "content": "a" * 1001}]}, "an added token"),
-        ({"added_tokens": [{"id": i, "content": "a"} for i in range(50_001)]}, "50,001 tokens"),
-        ({"post_processor": {"type": "Sequence", "processors": [{"id": 10**9}]}}, "1000000000"),
-        ({"model": []}, "no model"),
-        ({"model": {"type": "WordPiece", "vocab": {"a": 2**33}}}, "id or score"),
-        ({"model": {"type": "Unigram", "vocab": [["a", float("nan")]]}}, "id or score"),
-        ({"model": {"type": "WordPiece", "vocab": {"a" * 1001: 1}}}, "more than 1,000 characters"),
-        ({"model": {"type": "WordPiece", "vocab": "a"}}, "its vocabulary"),
-        ({"model": {"type": "BPE", "vocab": {}, "merges": [], "dropout": 0.5}}, "at random"),
-        ({"model": {"type": "WordPiece", "vocab": {}, "max_input_chars_per_word": 10**6}}, "max_input_chars_per_word"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_tokenizers_out_of_bounds(folder, parts, why):
-    change_tokenizer(folder, **parts)
-    refused(folder, "tokenizer", why)
-
-
-PUBLISHED = (
-    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",  # GPT-2
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}",
-    r" ?[^(\s|[.,!?…。，、।۔،])]+",  # BLOOM
-    r"\d{1,3}(?=(?:\d{3})*\b)",  # OLMo
-    r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+",  # CLIP
-    r" {2,}",
-    r"\s+",
-)
-
-
-@pytest.mark.parametrize("pattern", PUBLISHED)
-def test_the_patterns_of_published_tokenizers_pass(folder, pattern):
-    change_tokenizer(folder, **splits(pattern))
-    check_tokenizer(folder, {})
-
-
-def test_the_normalisers_of_published_tokenizers_pass(folder):
-    change_tokenizer(folder, **replaces(({"String": "``"}, '"'), ({"String": "''"}, '"'), ({"Regex": " {2,}"}, "▁")))
-    check_tokenizer(folder, {})
-    change_tokenizer(folder, **charsmap("صلى الله عليه وسلم".encode()))  # the longest that Unicode has
-    check_tokenizer(folder, {})
+# --- tokenisers
 
 
 @pytest.mark.parametrize(
@@ -396,8 +190,6 @@ def test_the_normalisers_of_published_tokenizers_pass(folder):
         {"tokenizer_class": ["BertTokenizer"]},
         {"fast_tokenizer_files": ["tokenizer.4.0.0.json"]},
         {"gguf_file": "a.gguf"},
-        {"added_tokens_decoder": {"99999999999": {"content": "a"}}},
-        {"extra_special_tokens": ["a" * 1001]},
     ],
     ids=str,
 )
@@ -427,22 +219,6 @@ def test_a_tokenizer_written_in_python(tmp_path, checkpoint):
     ByT5Tokenizer().save_pretrained(folder)
     assert not [path for path in folder.iterdir() if "vocab" in path.name]  # it reads bytes
     refused(folder, "tokenizer", "ByT5Tokenizer) is written in Python")
-
-
-def test_a_tokenizer_that_panics_when_it_is_built(tmp_path, checkpoint):
-    """A Rust panic is a BaseException: `except Exception` let it through to the page."""
-    folder = shutil.copytree(checkpoint("XLM-R"), tmp_path / "mine")
-    change_tokenizer(folder, normalizer={"type": "Precompiled", "precompiled_charsmap": "////f2FiYw=="})
-    refused(folder, "tokenizer", "PanicException")
-
-
-def test_a_tokenizer_that_panics_over_a_text(encoder_of, monkeypatch):
-    encoder = encoder_of("XLM-R")
-    broken = json.loads(encoder.tokenizer.backend_tokenizer.to_str()) | charsmap(b"abc", bytes(range(256)) * 4)
-    backend = type(encoder.tokenizer.backend_tokenizer).from_str(json.dumps(broken))
-    monkeypatch.setattr(encoder.tokenizer, "_tokenizer", backend)
-    with pytest.raises(TextError, match=r"tokeniser can't read this text \(PanicException"):
-        encoder.tokenize("ab")
 
 
 def test_a_tokenizer_without_the_token_for_what_it_does_not_know(folder):
@@ -521,7 +297,7 @@ def test_a_folder_of_too_many_files(folder, monkeypatch):
 
 def test_a_link_to_nothing_is_no_reason_to_refuse(folder):
     (folder / "pytorch_model.bin").symlink_to("/nowhere/at/all")  # as in a cache that holds a model in part
-    assert load_encoder(str(folder)).family == "bert"
+    assert load_encoder(str(folder), trusted=True).family == "bert"
 
 
 # --- code that comes with a model
@@ -535,7 +311,7 @@ def test_code_that_comes_with_a_known_family_is_not_run(folder, tmp_path, file):
     settings = json.loads((folder / file).read_text())
     auto_map = {"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config", "AutoTokenizer": ["theirs.T", None]}
     (folder / file).write_text(json.dumps({**settings, "auto_map": auto_map}))
-    encoder = load_encoder(str(folder))
+    encoder = load_encoder(str(folder), trusted=True)
     assert (encoder.family, encoder.recomputable) == ("bert", True)
     assert type(encoder.model).__module__.startswith("transformers.")
     assert not canary.exists()
@@ -547,8 +323,3 @@ def test_code_that_comes_with_an_unknown_family_is_refused(folder, tmp_path):
     change_config(folder, model_type="theirs", auto_map={"AutoModel": "theirs.Model", "AutoConfig": "theirs.Config"})
     refused(folder, "code", "never runs code")
     assert not canary.exists()
-
-
-def test_a_unigram_tokenizer_passes(tmp_path):
-    unigram_tokenizer().save_pretrained(tmp_path)
-    check_tokenizer(tmp_path, {})

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from selfattn import LoadError, TextError, load_encoder
 from selfattn.encoders import loading, sources
-from selfattn.encoders.checkpoint import count_numbers, file_digest
+from selfattn.encoders.checkpoint import file_digest
 from selfattn.encoders.families import FAMILIES, save_tiny
 
 
@@ -24,9 +24,9 @@ def folder(tmp_path):
 
 
 def refused(name, kind=None, *words, **options) -> LoadError:
-    """What is raised: an error of this kind, with all of these words in its message."""
+    """What is raised: an error of this kind, with all of these words in its message. In this process, unless told."""
     with pytest.raises(LoadError) as caught:
-        load_encoder(str(name), **options)
+        load_encoder(str(name), **{"trusted": True, **options})
     assert kind in (None, caught.value.kind)
     assert all(each in str(caught.value) for each in words), str(caught.value)
     return caught.value
@@ -60,10 +60,13 @@ def test_loading_draws_nothing_on_the_terminal(folder, capfd):
     assert shown.out + shown.err == ""
 
 
-def test_loading_reports_its_stages(folder):
+@pytest.mark.parametrize(
+    ("trusted", "words"), [(True, ["Reading", "Checking"]), (False, ["Reading", "Checking", "Loading"])]
+)
+def test_loading_reports_its_stages(folder, trusted, words):
     stages = []
-    load_encoder(str(folder), report=stages.append)
-    assert [stage.split(" ")[0] for stage in stages] == ["Reading", "Checking"]
+    load_encoder(str(folder), report=stages.append, trusted=trusted)
+    assert [stage.split(" ")[0] for stage in stages] == words
 
 
 def test_weights_in_several_files(folder):
@@ -132,22 +135,19 @@ def test_a_config_of_no_known_model(folder):
 @pytest.mark.parametrize(
     "values",
     [
-        {"num_hidden_layers": 10**9},
         {"hidden_size": -1},
         {"num_attention_heads": 0},
         {"hidden_size": float("nan")},
         {"num_attention_heads": 5},
         {"hidden_act": "no such thing"},
+        {"layer_norm_eps": float("nan")},
+        {"num_hidden_layers": [3, 300]},
+        {"a": {"__float__": "NaN"}},
     ],
 )
 def test_a_config_with_values_that_make_no_model(folder, values):
     change_config(folder, **values)
-    refused(folder, "config")
-
-
-def test_a_config_of_a_giant_is_refused_before_memory_is_asked_for(folder):
-    change_config(folder, vocab_size=4_000_000, hidden_size=65_536, intermediate_size=65_536)
-    refused(folder, "weights", "describes a model of 3")
+    assert len(str(refused(folder))) < 500
 
 
 def test_weights_of_another_size(folder):
@@ -166,11 +166,7 @@ def test_weights_that_are_missing(folder):
 def test_a_file_cut_short(folder, keep):
     file = folder / "model.safetensors"
     file.write_bytes(file.read_bytes()[:keep])
-    refused(folder, "weights", "model.safetensors is cut short or damaged")
-
-
-def test_numbers_are_counted_by_the_header(folder):
-    assert count_numbers(folder) == sum(tensor.numel() for tensor in load_file(folder / "model.safetensors").values())
+    refused(folder, "weights", "or the file is damaged")
 
 
 def test_an_adapter(folder):
@@ -237,7 +233,7 @@ def test_a_bundled_file_that_was_changed(monkeypatch, file):
 
 def test_a_bundled_file_that_was_changed_is_not_read(monkeypatch):
     monkeypatch.setitem(sources.BUNDLED_DIGESTS, "tokenizer.json", "0" * 64)
-    monkeypatch.setattr(sources, "check_folder", lambda *args, **known: pytest.fail("read before its digest"))
+    monkeypatch.setattr(loading, "Fast", lambda *args: pytest.fail("read before its digest"))
     with pytest.raises(LoadError, match=r"tokenizer\.json is not the published one"):
         load_encoder()
 

@@ -22,7 +22,9 @@ TEXT = "The bank of the river was muddy."
 def encoder_of(tmp_path_factory):
     @cache
     def encoder(name):
-        return load_encoder(str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("masked"), masked_head=True)))
+        return load_encoder(
+            str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("masked"), masked_head=True)), trusted=True
+        )
 
     return encoder
 
@@ -82,7 +84,7 @@ def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
         load_masked_head(encoder)
     for name in ("DistilBERT", "T5 (encoder half)"):
         with pytest.raises(NoMaskedHead):
-            load_masked_head(load_encoder(str(save_tiny(FAMILIES[name], tmp_path / name))))
+            load_masked_head(load_encoder(str(save_tiny(FAMILIES[name], tmp_path / name)), trusted=True))
 
 
 def test_encoders_that_are_shown_only_predict(encoder_of):

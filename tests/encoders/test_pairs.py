@@ -2,11 +2,13 @@
 
 import pytest
 import torch
+from transformers import AutoTokenizer
 
 from selfattn import Head, Patch
 from selfattn.analysis.proof import prove
 from selfattn.analysis.removing import alone, removal_effect
 from selfattn.analysis.swapping import swap_pair, swapped_vector
+from selfattn.encoders.sources import resolve
 
 PREMISE, HYPOTHESIS = "The bank of the river was muddy.", "It had rained."
 LONG = ("A man is eating food, slowly and with great pleasure.", "Somebody eats.")
@@ -14,7 +16,7 @@ LONG = ("A man is eating food, slowly and with great pleasure.", "Somebody eats.
 
 def plain(encoder, text, pair, eager=False, cut=None):
     """The plain model's output for one pair, by the tokeniser's own call; cut: (layer, head) zeroed before W_O, by a hook."""
-    inputs = encoder.tokenizer(text, pair, return_tensors="pt")
+    inputs = AutoTokenizer.from_pretrained(resolve(encoder.name).folder)(text, pair, return_tensors="pt")
     hook = None
     if cut is not None:
         layer, head = cut

@@ -9,13 +9,15 @@ from torch import nn
 from transformers import AutoModel
 
 from selfattn import LoadError, load_encoder
-from selfattn.encoders import capture, parity, tokenizer_limits
+from selfattn.encoders import capture, parity
+from selfattn.encoders.bounded_process import BoundedProcess
 from selfattn.encoders.capture import Recorder, recorded_attention
 from selfattn.encoders.checkpoint import check_folder
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.encoders.parity import filled
 from selfattn.encoders.reference import EagerTwin
 from selfattn.encoders.sources import resolve
+from selfattn.encoders.tokenizer import Fast
 from selfattn.kernel import attend
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
@@ -59,7 +61,7 @@ def test_attention_runs_causally_only_where_the_module_says_so(said, causal):
 )
 @pytest.mark.slow
 def test_encoders_that_were_wrong_or_refused_are_recomputed(tmp_path, family):
-    encoder = load_encoder(str(save_tiny(family, tmp_path)))
+    encoder = load_encoder(str(save_tiny(family, tmp_path)), trusted=True)
     assert encoder.recomputable, encoder.reason
     encoding = encoder.encode(TEXTS[1])
     hidden, weights = plain(tmp_path, encoder, TEXTS[1])
@@ -71,13 +73,13 @@ def test_encoders_that_were_wrong_or_refused_are_recomputed(tmp_path, family):
 def test_what_attends_backwards_only_is_refused_and_said(tmp_path):
     save_tiny(Family("Gemma", "gemma3_text", "wordpiece", GEMMA), tmp_path)
     with pytest.raises(LoadError, match=r"is a decoder \(gemma3_text\): its tokens attend only to") as refused:
-        load_encoder(str(tmp_path))
+        load_encoder(str(tmp_path), trusted=True)
     assert refused.value.kind == "encoder"
 
 
 @pytest.fixture(scope="module")
 def convbert(tmp_path_factory):
-    return load_encoder(str(save_tiny(CONVBERT, tmp_path_factory.mktemp("convbert"))))
+    return load_encoder(str(save_tiny(CONVBERT, tmp_path_factory.mktemp("convbert"))), trusted=True)
 
 
 def test_heads_are_counted_in_the_maps(convbert):
@@ -134,7 +136,7 @@ def off(monkeypatch, when, change):
 @pytest.mark.slow
 def test_a_fast_pass_that_differs_anywhere_is_not_trusted(checkpoint, monkeypatch, when, change, dtype):
     off(monkeypatch, when, change)
-    encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype)
+    encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype, trusted=True)
     assert not encoder.recomputable
     assert "bert" in encoder.reason
     assert "differ from the model's own by" in encoder.reason
@@ -157,12 +159,13 @@ def test_the_bundled_encoders_fast_pass_is_held_at_each_load(monkeypatch, when):
 
 @pytest.mark.slow
 def test_what_a_load_of_the_bundled_encoder_spares(encoder, monkeypatch):
-    """A second eager pass, a copy of the modules, reading a tokenizer.json known by its digest; the check says the same."""
+    """A second eager pass, a copy of the modules, trying its tokeniser, a process; the check says the same."""
     passes, spared = [], []
     run = EagerTwin.run_at_load
     monkeypatch.setattr(EagerTwin, "run_at_load", lambda twin, *inputs: passes.append(1) or run(twin, *inputs))
     monkeypatch.setattr(EagerTwin, "run", lambda *inputs: spared.append("a copy"))
-    monkeypatch.setattr(tokenizer_limits, "_check_file", lambda *file: spared.append(file))
+    monkeypatch.setattr(Fast, "try_out", lambda *name: spared.append("a trial"))
+    monkeypatch.setattr(BoundedProcess, "call", lambda *function, **options: spared.append("a process"))
     load_encoder(device="cpu")
     assert (len(passes), spared) == (1, [])
     monkeypatch.undo()
@@ -186,7 +189,7 @@ def test_a_kernel_that_differs_in_one_layer_is_not_trusted(checkpoint, monkeypat
         return trace
 
     monkeypatch.setattr(capture, "attend_precisely", wrong)
-    assert "layer 2, the kernel's weights differ" in load_encoder(str(checkpoint("BERT"))).reason
+    assert "layer 2, the kernel's weights differ" in load_encoder(str(checkpoint("BERT")), trusted=True).reason
 
 
 def test_a_kernel_that_makes_no_numbers_in_a_low_precision_is_not_trusted(checkpoint, monkeypatch):
@@ -197,7 +200,7 @@ def test_a_kernel_that_makes_no_numbers_in_a_low_precision_is_not_trusted(checkp
         return replace(trace, weights=trace.weights * float("nan")) if value.dtype == torch.bfloat16 else trace
 
     monkeypatch.setattr(capture, "attend_precisely", wrong)
-    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
+    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16", trusted=True)
     assert encoder.reason.startswith("in bfloat16 the kernel's weights differ")
 
 
@@ -210,8 +213,8 @@ def test_a_low_precision_that_makes_no_numbers_is_not_trusted(checkpoint, monkey
         lambda recorder, context: recorder.n_calls == layer and context.dtype == torch.bfloat16,
         lambda context: context * float("nan"),
     )
-    assert load_encoder(str(checkpoint("BERT"))).recomputable
-    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16")
+    assert load_encoder(str(checkpoint("BERT")), trusted=True).recomputable
+    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16", trusted=True)
     assert not encoder.recomputable
     assert encoder.reason.startswith("in bfloat16")
 
@@ -225,7 +228,7 @@ def test_a_wrong_context_is_not_trusted(checkpoint, monkeypatch, error):
         return context + error, weights
 
     monkeypatch.setattr(capture, "sdpa_attention_forward", wrong)
-    assert "contexts differ" in load_encoder(str(checkpoint("BERT"))).reason
+    assert "contexts differ" in load_encoder(str(checkpoint("BERT")), trusted=True).reason
 
 
 def test_the_text_at_the_limit_keeps_its_special_tokens_at_the_ends(encoder_of):
@@ -250,7 +253,7 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, number):
         tensors["embeddings.word_embeddings.weight"][3, 5] = number
 
     with pytest.raises(LoadError, match=r"not finite in float32 \(first: embeddings.word_embeddings") as refused:
-        load_encoder(with_weights(save_tiny(FAMILIES["BERT"], tmp_path), break_one))
+        load_encoder(with_weights(save_tiny(FAMILIES["BERT"], tmp_path), break_one), trusted=True)
     assert refused.value.kind == "weights"
 
 
@@ -259,16 +262,16 @@ def test_a_number_that_a_low_precision_cannot_hold_is_refused(tmp_path):
         tensors["pooler.dense.bias"][0] = 1e6
 
     folder = with_weights(save_tiny(FAMILIES["BERT"], tmp_path), enlarge)
-    assert load_encoder(folder).recomputable
+    assert load_encoder(folder, trusted=True).recomputable
     with pytest.raises(LoadError, match="not finite in float16"):
-        load_encoder(folder, dtype="float16")
+        load_encoder(folder, dtype="float16", trusted=True)
 
 
 def test_numbers_whose_sum_a_low_precision_cannot_hold_are_no_reason_to_refuse(tmp_path):
     folder = with_weights(
         save_tiny(FAMILIES["BERT"], tmp_path), lambda tensors: tensors["pooler.dense.bias"].fill_(6e4)
     )
-    assert load_encoder(folder, dtype="float16").dtype == "float16"
+    assert load_encoder(folder, dtype="float16", trusted=True).dtype == "float16"
 
 
 @pytest.mark.parametrize("prefix", ["", "bert."])
@@ -285,7 +288,7 @@ def test_weights_that_the_encoder_would_leave_out_are_refused(tmp_path, prefix):
     with pytest.raises(
         LoadError, match=f"1 weights within the encoder that bert doesn't take .first: {name}"
     ) as refused:
-        load_encoder(with_weights(save_tiny(FAMILIES["BERT"], tmp_path), add_distances))
+        load_encoder(with_weights(save_tiny(FAMILIES["BERT"], tmp_path), add_distances), trusted=True)
     assert refused.value.kind == "weights"
 
 
@@ -294,6 +297,6 @@ def test_weights_of_a_head_are_no_loss_and_those_of_a_pooler_are_said(tmp_path):
         tensors["lm_head.bias"] = torch.zeros(80)
         tensors["pooler.extra.weight"] = torch.zeros(4)
 
-    encoder = load_encoder(with_weights(save_tiny(FAMILIES["BERT"], tmp_path), add_others))
+    encoder = load_encoder(with_weights(save_tiny(FAMILIES["BERT"], tmp_path), add_others), trusted=True)
     assert encoder.recomputable
     assert encoder.note == "the weights of its pooler aren't used"

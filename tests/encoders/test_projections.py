@@ -123,7 +123,7 @@ def test_a_family_with_another_structure_is_unknown(encoder_of):
 
 
 def test_projections_that_do_not_give_the_recorded_query_are_not_shown(tmp_path):
-    encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path)))
+    encoder = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path)), trusted=True)
     encoding = encoder.encode(TEXT)
     encoder.model.encoder.layer[1].attention.self.key.bias += 0.1
     with pytest.raises(ProjectionsUnknown, match="layer's input and its key"):
@@ -138,6 +138,6 @@ def test_layers_and_heads_that_are_not_there(encoder_of):
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.slow
 def test_lower_precision(encoder_of, dtype):
-    encoder = load_encoder(encoder_of("ModernBERT").name, dtype=dtype)
+    encoder = load_encoder(encoder_of("ModernBERT").name, dtype=dtype, trusted=True)
     encoding = encoder.encode(TEXT)
     assert project(encoder, encoding, 2, 1).query.dtype == torch.float32

@@ -295,7 +295,7 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monke
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
     at = start(ALL, head="L1 H1")
-    other = load_encoder(str(folder))
+    other = load_encoder(str(folder), trusted=True)
     encoding = other.encode("The bank of the river.")
     assert captions.head_profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
     assert not any("labelled" in text for text in texts(at))

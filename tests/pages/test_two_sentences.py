@@ -321,7 +321,7 @@ def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_anot
     at = open_link(model="another ...", other=str(folder))
     assert not at.error
     assert any("So no head can be swapped, removed or followed step by step here." in text for text in texts(at))
-    shown = load_encoder(str(folder))
+    shown = load_encoder(str(folder), trusted=True)
     most = 0
     for text in (PAIRS[0].first, PAIRS[0].second):
         encoding = shown.encode(text)
@@ -339,7 +339,7 @@ def test_an_encoder_that_is_shown_only_is_swapped_where_that_was_verified(tmp_pa
     folder = save_tiny(FAMILIES["LiLT"], tmp_path / "tiny")
     at = open_link(model="another ...", other=str(folder), a="The bank of the river.", b="The bank gave a loan.")
     assert not at.error
-    shown = load_encoder(str(folder))
+    shown = load_encoder(str(folder), trusted=True)
     assert shown.patchable and not shown.recomputable
     places = [(text, find_word(shown, text)) for text in ("The bank of the river.", "The bank gave a loan.")]
     share = swap_pair(shown, *places).share

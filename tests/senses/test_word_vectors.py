@@ -2,10 +2,11 @@
 
 import pytest
 import torch
-from transformers import XLNetConfig, XLNetModel
+from transformers import AutoTokenizer, XLNetConfig, XLNetModel
 
 from selfattn import load_encoder
 from selfattn.encoders.capture import LayerRecording
+from selfattn.encoders.sources import resolve
 from selfattn.senses import separation
 from selfattn.senses.word_vectors import head_vectors, word_vectors
 
@@ -61,8 +62,8 @@ def test_an_encoder_that_is_shown_only_has_layers_but_no_heads(tmp_path, encoder
     torch.manual_seed(0)
     config = XLNetConfig(vocab_size=30527, d_model=8, n_layer=2, n_head=2, d_inner=8)
     XLNetModel(config).save_pretrained(tmp_path)
-    encoder.tokenizer.save_pretrained(tmp_path)
-    shown = load_encoder(str(tmp_path), device="cpu")
+    AutoTokenizer.from_pretrained(resolve().folder).save_pretrained(tmp_path)
+    shown = load_encoder(str(tmp_path), trusted=True, device="cpu")
     assert not shown.recomputable
     report = separation(shown, labelled, shuffles=5)
     assert report.layers["layer"].tolist() == ["embedding", 0, 1]

@@ -1,0 +1,265 @@
+"""A process of its own for what a stranger's file, text or table may do: it has bounds, it is ended, and the rest goes on.
+
+On Linux a helper program (`python -m selfattn.encoders.bounded_process`) imports once what the processes need, and forks for
+each of them; elsewhere the program is begun for each. What goes through is JSON: nothing that comes out of a process is run.
+"""
+
+import base64
+import contextlib
+import functools
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from selfattn.encoders.errors import LoadError, TextError, brief
+
+FORKS = sys.platform == "linux"  # where a fork is safe: macOS' own libraries don't stand it
+MOST_BYTES = 64 * 2**20  # of an answer
+BEGIN = 120.0  # seconds for the program to begin, its imports included, on a busy machine
+LATE = 2.0  # seconds after the system's alarm that a process is ended from outside: it may have no alarm, or sleep
+ENVIRONMENT = {  # of the program: nothing is fetched, and it has one thread, because a fork takes only the one that forks
+    "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1",
+    "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(Path(__file__).parents[2]),
+}  # fmt: skip
+ERRORS: dict[str, Callable[..., Exception]] = {"LoadError": LoadError, "TextError": TextError, "ValueError": ValueError}
+
+
+class Exceeded(RuntimeError):
+    """A process ended, or was ended, before it answered; the message says why, as a part of a sentence."""
+
+
+class _Raised(Exception):
+    """What a function raised, in a process that goes on."""
+
+    def __init__(self, error: Exception):
+        self.error = error
+
+
+class BoundedProcess:
+    """Functions called by name ("module:function") in a process of its own, one after the other.
+
+    It begins with the first call, begins anew where it has ended, and ends with this object. first: a call that each new
+    process gets before any other, with its own seconds. imports: modules that the helper has when it forks; without any
+    there is no helper, and the program is begun for this process.
+    """
+
+    def __init__(self, *imports: str, first: tuple | None = None):
+        self._imports, self._first = imports, first
+        self._lock = threading.Lock()
+        self._peer: socket.socket | subprocess.Popen | None = None
+        self._streams: tuple[BinaryIO, BinaryIO] | None = None  # answers, questions
+        self._close: Callable[[], Any] = bool
+
+    def call(self, function: str, *arguments: Any, seconds: float, report: Callable[[str], None] | None = None) -> Any:
+        """What the function returns, within so many seconds by the clock. report: given to it, to be called with words.
+
+        Arguments and results are JSON; a result of bytes comes as bytes. Raises what the function raises (LoadError,
+        TextError, ValueError; any other as a RuntimeError of its name) and Exceeded. Calls of several threads wait for one
+        another; after one that was ended by its bounds the next has a new process.
+        """
+        with self._lock:
+            if not self._is_alive():  # it may have died long before
+                self.end()
+            try:
+                if self._streams is None:
+                    self._begin()
+                return self._ask(function, arguments, seconds, report)
+            except (OSError, EOFError, json.JSONDecodeError) as error:
+                self.end()
+                late = isinstance(error, TimeoutError)
+                raise Exceeded(
+                    f"it took more than {seconds:g} s" if late else "it took more memory than it may, or broke down"
+                ) from None
+            except _Raised as raised:
+                raise raised.error from None
+            except BaseException:  # an interrupt: the answer would be taken for the next one's
+                self.end()
+                raise
+
+    def end(self) -> None:
+        """End the process, if it runs."""
+        self._close()
+        self._peer, self._streams, self._close = None, None, bool
+
+    def _is_alive(self) -> bool:
+        if isinstance(self._peer, socket.socket):  # between two calls there is nothing to read but its end
+            return not select.select([self._peer], [], [], 0)[0]
+        return self._peer is not None and self._peer.poll() is None
+
+    def _ask(self, function: str, arguments: tuple, seconds: float, report: Any = None) -> Any:
+        """The answer. Raises _Raised, and OSError, EOFError or JSONDecodeError where the process has ended."""
+        assert self._streams is not None
+        answers, questions = self._streams
+        begun = time.monotonic()
+        with self._waking_after(seconds + LATE):
+            questions.write(json.dumps([function, arguments, seconds, report is not None]).encode() + b"\n")
+            questions.flush()
+            while (line := answers.readline(MOST_BYTES)).endswith(b"\n"):
+                match json.loads(line):
+                    case "stage", stage:
+                        report(stage)
+                    case "raised", name, *words:
+                        raise _Raised(ERRORS.get(name, type(name, (RuntimeError,), {}))(*words))
+                    case "bytes", text:
+                        return base64.b64decode(text)
+                    case _, answer:
+                        return answer
+        raise TimeoutError if time.monotonic() - begun >= seconds else EOFError
+
+    @contextlib.contextmanager
+    def _waking_after(self, seconds: float) -> Iterator[None]:
+        """What waits for an answer inside is woken by then."""
+        if isinstance(self._peer, socket.socket):
+            self._peer.settimeout(seconds)
+            yield
+        elif self._peer is not None:
+            late = threading.Timer(seconds, self._peer.kill)
+            late.daemon = True
+            late.start()
+            try:
+                yield
+            finally:
+                late.cancel()
+
+    def _begin(self) -> None:
+        if FORKS and self._imports:
+            self._peer, theirs = socket.socketpair()
+            with theirs:
+                _helper(self._imports).fork(theirs)
+            self._streams = self._peer.makefile("rb"), self._peer.makefile("wb")
+            steps = [stream.close for stream in (*self._streams, self._peer)]
+        else:
+            self._peer = begun = _program(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self._streams = begun.stdout, begun.stdin  # type: ignore[assignment]
+            steps = [begun.kill, begun.stdout.close, begun.stdin.close, begun.wait]  # type: ignore[union-attr]
+        self._close = weakref.finalize(self, _each, steps)
+        try:
+            self._ask("builtins:bool", (), BEGIN)
+            if self._first:
+                self._ask(*self._first)
+        except _Raised:
+            self.end()  # it is of no use to the next call
+            raise
+
+
+def start(*imports: str) -> None:
+    """Begin the helper of these imports, which takes it some seconds in its own time."""
+    if FORKS:
+        _helper(imports).begin()
+
+
+def limit_memory(size: int) -> None:
+    """From here on the system ends this process where it takes so many bytes more than now (Linux alone can)."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        with open("/proc/self/statm") as file:
+            most = int(file.read().split()[0]) * resource.getpagesize() + size
+        resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
+        Path("/proc/self/oom_score_adj").write_text("1000")  # where all memory is gone, this process goes first
+
+
+class _Helper:
+    """The program that forks. Begun when it is first needed, and anew where it has died."""
+
+    def __init__(self, imports: tuple[str, ...]):
+        self._imports, self._lock = imports, threading.Lock()
+        self._process: subprocess.Popen | None = None
+        self._control: socket.socket | None = None
+
+    def begin(self) -> socket.socket:
+        with self._lock:
+            if self._process is None or self._control is None or self._process.poll() is not None:
+                self._control, theirs = socket.socketpair()
+                with theirs:
+                    self._process = _program(*self._imports, stdin=theirs, stdout=subprocess.DEVNULL)
+            return self._control
+
+    def fork(self, connection: socket.socket) -> None:
+        socket.send_fds(self.begin(), [b"f"], [connection.fileno()])
+
+
+_helper = functools.cache(_Helper)
+
+
+def _program(*imports: str, **streams: Any) -> subprocess.Popen:
+    # Its own session: an interrupt at the keyboard isn't meant for it. What goes wrong in it comes back in words, so its
+    # panics with their stacks aren't printed too.
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", __spec__.name, *imports], env={**os.environ, **ENVIRONMENT}, start_new_session=True,
+        stderr=subprocess.DEVNULL, **streams
+    )  # fmt: skip
+
+
+def _each(steps: list[Callable[[], Any]]) -> None:
+    for step in steps:
+        with contextlib.suppress(OSError):
+            step()
+
+
+def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
+    """In the process: answer each question; the end of the questions is the end of whoever asks."""
+
+    def say(*message: Any) -> None:
+        answers.write(json.dumps(message).encode() + b"\n")
+        answers.flush()
+
+    def alarm(seconds: float) -> None:
+        if hasattr(signal, "setitimer"):  # the system's own alarm: it ends the process, whatever that is doing
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    for line in questions:
+        function, arguments, seconds, reports = json.loads(line)
+        module, _, name = function.partition(":")
+        options = {"report": functools.partial(say, "stage")} if reports else {}
+        alarm(seconds)
+        try:
+            answer = getattr(importlib.import_module(module), name)(*arguments, **options)
+            said = ("bytes", base64.b64encode(answer).decode()) if isinstance(answer, bytes) else ("answer", answer)
+        except MemoryError:
+            os._exit(1)
+        except LoadError as error:
+            said = ("raised", "LoadError", error.kind, str(error))
+        except (TextError, ValueError) as error:
+            said = ("raised", "TextError" if isinstance(error, TextError) else "ValueError", str(error))
+        except BaseException as error:  # a Rust library's panic too
+            said = ("raised", type(error).__name__, brief(error).removeprefix(f"{type(error).__name__}: "))
+        alarm(0)
+        say(*said)
+
+
+def _main(imports: list[str]) -> None:
+    if not imports:
+        answers = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)  # what a library prints is no answer
+        return _serve(sys.stdin.buffer, answers)
+    for module in imports:
+        importlib.import_module(module)
+    gc.collect()
+    gc.freeze()  # what the processes share stays shared
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
+    control = socket.socket(fileno=0)
+    while fds := socket.recv_fds(control, 1, 1)[1]:
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            control.close()
+            with contextlib.suppress(OSError), socket.socket(fileno=fds[0]) as connection:  # whoever asked may be gone
+                _serve(connection.makefile("rb"), connection.makefile("wb"))
+            os._exit(0)
+        os.close(fds[0])
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

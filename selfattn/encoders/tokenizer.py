@@ -1,0 +1,143 @@
+"""An encoder's tokeniser and what is asked of it: in this process, or in one with bounds where nobody vouches for it."""
+
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from transformers import AutoTokenizer
+
+from selfattn.encoders.bounded_process import BoundedProcess, limit_memory
+from selfattn.encoders.checkpoint import known_digests, remember_digests, unchanged
+from selfattn.encoders.errors import LoadError, failing_as
+from selfattn.settings import Settings
+
+PROBE = "The bank of the river."
+# What a tokeniser is tried on before any visitor's text: plain text, and what lets a bad pattern or a bad step run away.
+BATTERY = (
+    PROBE, f"{PROBE} " * 40, "a" * 2000, "ab " * 700, " " * 2000 + "a", "1,234.5" * 200, "-_.!?'\"()[]{}" * 100,
+    "\t\r\n" * 500 + "a", "The café’s naïve “Señor”: 価格は高い。 Москва \U0001f3e6\u200d\u0301" * 20, "Aa1 " * 400 + "!",
+    "bank's" * 300, "x\u0301" * 500,
+)  # fmt: skip
+ROLES = ("pad", "unk", "mask", "cls", "sep", "bos", "eos")
+OPENING = 60.0  # seconds for a tokeniser to be read anew, after a text that ended its process
+
+
+class Tokenizer(SimpleNamespace):
+    """A fast tokeniser: facts under transformers' names (pad_token, pad_token_id, ..., model_input_names), and its methods."""
+
+    _ask: Any  # what runs a method of `Fast` by its name
+
+    def read(self, text: str, pair: str | None, most: int) -> dict[str, Any]:
+        """n, and unless n > most: tokens, ids, types, special, offsets, segments, a list of n of each."""
+        return self._ask("read", text, pair, most)
+
+    def get_vocab(self) -> dict[str, int]:
+        """Each token's id."""
+        return self._ask("get_vocab")
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        """The tokens of these ids."""
+        return self._ask("convert_ids_to_tokens", ids)
+
+    def decode(self, ids: list[int]) -> str:
+        """The text that these ids are written as."""
+        return self._ask("decode", ids)
+
+
+class Fast:
+    """transformers' fast tokeniser of a checked folder, in this process."""
+
+    def __init__(self, folder: Path, name: str):
+        with failing_as(  # tokenisers raise whatever their file format makes them raise
+            lambda reason: LoadError(
+                "tokenizer",
+                f"{name}'s tokeniser can't be loaded: {reason}. Save it again with tokenizer.save_pretrained(folder).",
+            )
+        ):
+            own = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        if not getattr(own, "is_fast", False):
+            raise LoadError(
+                "tokenizer",
+                f"{name}'s tokeniser ({type(own).__name__}) is written in Python and says of no token where in "
+                "the text it stands. selfattn needs a fast one (tokenizer.json), and transformers has none of this kind. "
+                "Take another encoder.",
+            )
+        # Switched off once, here: asking for them later would change an object that other threads use.
+        own.backend_tokenizer.no_truncation()
+        own.backend_tokenizer.no_padding()
+        self.own = own
+        self.get_vocab, self.convert_ids_to_tokens, self.decode = own.get_vocab, own.convert_ids_to_tokens, own.decode
+
+    def facts(self) -> dict[str, Any]:
+        """What doesn't change, as JSON has it."""
+        names = [f"{role}_token{kind}" for role in ROLES for kind in ("", "_id")]
+        return {name: getattr(self.own, name) for name in (*names, "model_input_names", "model_max_length")}
+
+    def read(self, text: str, pair: str | None, most: int) -> dict[str, Any]:
+        """As `Tokenizer.read`. The backend is asked directly: the wrapper switches padding and truncation, which races."""
+        read = self.own.backend_tokenizer.encode(text, pair)
+        if len(read.ids) > most:
+            return {"n": len(read.ids)}
+        return {
+            "n": len(read.ids), "tokens": read.tokens, "ids": read.ids, "types": read.type_ids,
+            "special": read.special_tokens_mask, "offsets": read.offsets, "segments": read.sequence_ids,
+        }  # fmt: skip
+
+    def handed_out(self) -> Tokenizer:
+        """It, to be asked in this process."""
+        return Tokenizer(**self.facts(), _ask=lambda what, *arguments: getattr(self, what)(*arguments))
+
+    def try_out(self, name: str) -> None:
+        """Read the battery, each text twice. Raises LoadError where one takes too long or isn't read in one way."""
+        most = Settings.read().text_seconds
+        for text in BATTERY:
+            begun, read = time.monotonic(), []
+            for _ in range(2):
+                try:
+                    with failing_as(ValueError):
+                        read.append(self.read(text, None, len(text)))
+                except ValueError:  # what it can't read it says of a visitor's text, too
+                    break
+                if time.monotonic() - begun > most:
+                    raise LoadError(
+                        "tokenizer", f"{name}'s tokeniser takes more than {most} s over {len(text):,} plain characters."
+                    )
+            if len(read) == 2 and read[0] != read[1]:
+                raise LoadError(
+                    "tokenizer",
+                    f"{name}'s tokeniser reads the same text in two ways (dropout). Save it again without that.",
+                )
+
+
+class _Kept:
+    """In a process with bounds: its one tokeniser."""
+
+    fast: Fast
+
+
+def keep(folder: str, name: str, files: dict[str, str], digests: list[list]) -> None:
+    """In a process with bounds: read the tokeniser of a folder whose files have these digests. Raises LoadError."""
+    limit_memory(Settings.read().probe_megabytes * 2**20)
+    remember_digests(digests)
+    with unchanged(Path(folder), files):
+        _Kept.fast = Fast(Path(folder), name)
+
+
+def ask(what: str, *arguments: Any) -> Any:
+    """In a process with bounds: ask the tokeniser that it keeps."""
+    return getattr(_Kept.fast, what)(*arguments)
+
+
+def isolated(folder: Path, name: str, files: dict[str, str]) -> Tokenizer:
+    """The tokeniser of a folder that nobody vouches for, in a process of its own with bounds. Raises LoadError.
+
+    A method that goes beyond them raises Exceeded, and the next call has a new process.
+    """
+    first = (f"{__name__}:keep", (str(folder), name, files, known_digests(folder)), OPENING)
+    process = BoundedProcess("selfattn.encoders.loading", first=first)
+
+    def called(what: str, *arguments: Any) -> Any:
+        return process.call(f"{__name__}:ask", what, *arguments, seconds=Settings.read().text_seconds)
+
+    return Tokenizer(**called("facts"), _ask=called)
