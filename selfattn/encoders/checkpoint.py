@@ -182,18 +182,17 @@ def _read(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[dict[str, str]]:
-    """Gives the digests of a folder's files; what is read inside is what was digested. Raises LoadError where it isn't.
+def unchanged(folder: Path, expected: Mapping[str, str] | None = None) -> Iterator[None]:
+    """All that is read of a folder inside is of one version of its files. Raises LoadError where it isn't.
 
-    The folder's and the files' own times are compared, not only digests: a file that was exchanged and put back shows there.
+    The folder's and the files' own times are compared, not digests: a file that was exchanged and put back shows there.
     expected: what the digests must be.
     """
     before = states(folder)
-    digests = file_digests(folder)
-    if expected is not None and digests != expected:
+    if expected is not None and (digests := file_digests(folder)) != expected:
         changed = sorted(name for name in {**expected, **digests} if expected.get(name) != digests.get(name))
         raise LoadError("changed", f"{folder.name} changed since it was loaded ({', '.join(changed)}). Load it again.")
-    yield digests
+    yield
     if states(folder) != before:
         raise LoadError("changed", f"{folder.name} changed while it was read. Load it again.")
 

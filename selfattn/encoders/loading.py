@@ -2,7 +2,7 @@
 
 import importlib
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from selfattn.encoders.bounded_process import BoundedProcess, Exceeded, limit_me
 from selfattn.encoders.capture import IMPLEMENTATION
 from selfattn.encoders.checkpoint import (
     check_folder,
+    file_digests,
     known_digests,
     remember_digests,
     states,
@@ -39,7 +40,7 @@ from selfattn.settings import Settings
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 FACTS = (  # what is measured of an encoder, as JSON has it
     "family", "n_layers", "n_heads", "d_model", "d_head", "max_tokens", "recomputable", "reason", "patch_reason", "note",
-    "equal_lengths",
+    "equal_lengths", "files",
 )  # fmt: skip
 PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that precision explains
 UNSTATED_LIMIT = 8192  # tokens, where neither tokeniser nor position table sets one (T5)
@@ -91,21 +92,20 @@ def load_source(
         "memory",
         f"{source.name} doesn't fit into the memory of {device}. Choose a smaller encoder, or another device or precision.",
     )
-    with out_of_memory_as(too_large), unchanged(source.folder, found and found["files"]) as files:
+    with out_of_memory_as(too_large), unchanged(source.folder, found and found["files"]):
         if found is None:
-            exact = _measured(source, files, device if dtype == "float32" else "cpu", report)
+            exact = _measured(source, device if dtype == "float32" else "cpu", report)
             if dtype == "float32":
                 return exact
             exact = replace(exact, model=nn.Module(), eager=EagerTwin(nn.Module()))  # makes room
             return _loaded(source, exact, device, dtype)
         report(f"Loading {source.name}")
-        tokenizer = isolated(source.folder, source.name, files)
-        facts = {name: found[name] for name in FACTS}
-        return _loaded(source, _encoder(source, nn.Module(), tokenizer, files, **facts), device, dtype)
+        tokenizer = isolated(source.folder, source.name, found["files"])
+        return _loaded(source, _encoder(source, nn.Module(), tokenizer, **found), device, dtype)
 
 
 def _tried(source: Source, report: Report) -> dict[str, Any]:
-    """What a process with bounds has found out about a folder: FACTS, and the digests of its files. Raises LoadError."""
+    """What a process with bounds has found out about a folder: FACTS. Raises LoadError."""
     version = states(source.folder)
     if version not in _found:
         limits = Settings.read()
@@ -138,16 +138,14 @@ def probe(name: str, folder: str, kind: str, base: str | None, megabytes: int, r
     """In a process with bounds: read, build and measure an encoder on the CPU, and try its tokeniser. Raises LoadError."""
     limit_memory(megabytes * 2**20)
     source = Source(name=name, folder=Path(folder), kind=kind)
-    with out_of_memory_as(MemoryError()), unchanged(source.folder) as files:
+    with out_of_memory_as(MemoryError()), unchanged(source.folder):
         stored = sum(getattr(path.stat(), "st_blocks", 0) * 512 for path in weight_files(source.folder))
         limit_memory(megabytes * 2**20 + 3 * stored)  # what stands on the disk: a file of holes is no reason for more
-        exact = _measured(source, files, "cpu", report, Path(base) if base else None)
-    return {**{fact: getattr(exact, fact) for fact in FACTS}, "files": files, "digests": known_digests(source.folder)}
+        exact = _measured(source, "cpu", report, Path(base) if base else None)
+    return {**{fact: getattr(exact, fact) for fact in FACTS}, "digests": known_digests(source.folder)}
 
 
-def _measured(
-    source: Source, files: Mapping[str, str], device: str, report: Report, base: Path | None = None
-) -> Encoder:
+def _measured(source: Source, device: str, report: Report, base: Path | None = None) -> Encoder:
     """The encoder in float32, and what a short text says about it."""
     pinned = source.kind == "bundled"  # known by its digests: what can be wrong with a folder isn't with this one
     report(f"Reading the weights of {source.name}")
@@ -159,7 +157,8 @@ def _measured(
     model, note = _load_model(source, "float32")
     model, tokenizer = model.to(device).eval().requires_grad_(False), fast.handed_out()
     most, family = _max_tokens(source, model, tokenizer), model.config.model_type
-    draft = _encoder(source, model, tokenizer, files, device=device, family=family, max_tokens=most)
+    files = file_digests(source.folder)
+    draft = _encoder(source, model, tokenizer, device=device, family=family, max_tokens=most, files=files)
     report(f"Checking the kernel against {source.name}'s own attention")
     measured = measure(draft, _probe(draft), pinned=pinned)
     padding = "padding changes its numbers: only texts of one length run together" if measured.equal_lengths else ""
@@ -180,7 +179,7 @@ def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
     return replace(loaded, reason=reason, recomputable=not reason, patch_reason=patch_reason)
 
 
-def _encoder(source: Source, model: nn.Module, tokenizer: Tokenizer, files: Mapping[str, str], **facts: Any) -> Encoder:
+def _encoder(source: Source, model: nn.Module, tokenizer: Tokenizer, **facts: Any) -> Encoder:
     """What is known of an encoder; its sizes are 0 before they are measured."""
     sizes = {"n_layers": 0, "n_heads": 0, "d_model": 0, "d_head": 0, "recomputable": False, "reason": ""}
     return Encoder(
@@ -190,7 +189,6 @@ def _encoder(source: Source, model: nn.Module, tokenizer: Tokenizer, files: Mapp
         model=model,
         tokenizer=tokenizer,
         digest=weights_digest(source.folder),
-        files=files,
         eager=EagerTwin(model),
         **{"device": "cpu", **sizes, **facts},
     )

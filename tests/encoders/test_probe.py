@@ -177,7 +177,7 @@ def outcome(path, **options):
         return str(error)
     tokens = [vars(encoder.tokenize(text)) for text in TEXTS]
     pair = vars(encoder.tokenize(TEXTS[0], TEXTS[2]))
-    facts = [getattr(encoder, name) for name in (*loading.FACTS, "digest", "files")]
+    facts = [getattr(encoder, name) for name in (*loading.FACTS, "digest")]
     asked = (
         encoder.tokenizer.get_vocab(),
         encoder.tokenizer.convert_ids_to_tokens([5, 6]),
