@@ -15,6 +15,7 @@ from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.families import SENTENCES
 from selfattn.numbers import error
+from selfattn.spreadsheets import csv_text
 
 ERRORS = {
     "same_inputs": "weights, on the same inputs",
@@ -66,7 +67,7 @@ def show_proof(proof: pd.DataFrame, precision: str) -> None:
     st.text(f"{len(proof)} heads, the largest differences in {precision}: " + "; ".join(known) + ".", width="stretch")
     layers = proof.groupby("layer")[list(ERRORS)].max().rename(columns=ERRORS)
     st.dataframe(layers.map(lambda value: "not known" if pd.isna(value) else error(value)), width="stretch")
-    data = proof.to_csv(index=False)
+    data = csv_text(proof)
     st.download_button("Every head (CSV)", data, "proof.csv", "text/csv", on_click="ignore", key="proof_csv")
 
 

@@ -14,13 +14,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import vl_convert as vlc
-from pandas.api.types import is_numeric_dtype
 from PIL.PngImagePlugin import PngInfo, putchunk
 
 from selfattn.charts.labels import drawable, drawable_spec, unlimited_spec
 from selfattn.charts.vega import Spec, in_light
 from selfattn.export.provenance import Provenance
-from selfattn.spreadsheets import escaped
+from selfattn.spreadsheets import csv_text
 
 PARQUET = "application/vnd.apache.parquet"
 UNITS_PER_INCH = 72
@@ -155,9 +154,7 @@ def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
         "error": "" if provenance.error is None else provenance.error,
     }
     new = {name: value for name, value in origin.items() if value is not None and name not in frame}
-    frame = frame.assign(**new)
-    texts = {name: column.map(escaped) for name, column in frame.items() if not is_numeric_dtype(column)}
-    return frame.assign(**texts).to_csv(index=False)
+    return csv_text(frame.assign(**new))
 
 
 def parquet(frame: pd.DataFrame, provenance: Provenance | None = None) -> bytes:

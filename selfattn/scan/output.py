@@ -6,9 +6,7 @@ Its name has its digest, its metadata the scan, its place and the digest of its 
 a scan goes on and whenever it is read.
 """
 
-import csv
 import hashlib
-import io
 import json
 import re
 import shutil
@@ -30,7 +28,7 @@ from selfattn.scan.files import SHORT, UNFINISHED, short_digest, sync_folder, wh
 from selfattn.scan.journal import Journal
 from selfattn.scan.measure import Reject
 from selfattn.scan.tables import Chunk
-from selfattn.spreadsheets import escaped, unescaped
+from selfattn.spreadsheets import csv_text, unescaped
 
 FORMAT = 2
 REJECT_COLUMNS = ("row", "file", "line", "sentence", "word", "sense", "reason")
@@ -176,8 +174,9 @@ class ScanFolder:
         ):
             for table, rejects in windows:
                 writer.write_table(table)
-                rows = ((reject.row, reject.reason) for reject in rejects)
-                data = _csv_bytes([(r.row, r.file, r.line, r.sentence, r.word, r.sense, reason) for r, reason in rows])
+                data = _csv_bytes(
+                    [[*(getattr(r.row, name) for name in REJECT_COLUMNS[:-1]), r.reason] for r in rejects]
+                )
                 rejected.write(data)
                 digest.update(data)
                 n_rejected += len(rejects)
@@ -330,7 +329,7 @@ def _rejects_of(folder: Path, index: int) -> Path:
 
 def _gather(folder: Path, parts: Sequence[_Part]) -> Iterator[bytes]:
     """The content of rejects.csv, a part at a time."""
-    yield _csv_bytes([REJECT_COLUMNS])
+    yield _csv_bytes([], header=True)
     for part in parts:
         yield _rejects_of(folder, part.index).read_bytes()
 
@@ -354,7 +353,6 @@ def _digest_of(about: dict) -> str:
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
-def _csv_bytes(lines: Sequence[Sequence]) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows(map(escaped, line) for line in lines)
-    return text.getvalue().encode("utf-8", errors="backslashreplace")
+def _csv_bytes(lines: Sequence[Sequence], header: bool = False) -> bytes:
+    frame = pd.DataFrame(lines, columns=list(REJECT_COLUMNS), dtype=object)
+    return csv_text(frame, header).encode("utf-8", errors="backslashreplace")

@@ -199,15 +199,11 @@ def test_parquet_and_npz_hold_the_numbers_as_they_are(encoder, provenance):
 
 
 def test_a_csv_holds_no_cell_that_a_spreadsheet_would_run(provenance):
-    texts = ["=HYPERLINK(1)", "+1", "-", "@SUM(A1)", "\t=1", "\r=1", "bank", "a-b", " =1", ""]
-    frame = pd.DataFrame({"token": texts, "weight": [-0.5] * len(texts), "mixed": [-1, "-1", None, 2.5, *texts[:6]]})
-    table = pd.read_csv(
-        io.StringIO(files.csv(frame, provenance)), dtype=str, keep_default_na=False, lineterminator="\n"
-    )
-    assert table["token"].tolist() == [f"'{text}" for text in texts[:6]] + texts[6:]
-    assert set(table["weight"]) == {"-0.5"}  # a number stays one
-    assert table["mixed"].tolist()[:4] == ["-1", "'-1", "", "2.5"]
-    assert pd.read_parquet(io.BytesIO(files.parquet(frame[["token"]])))["token"].tolist() == texts
+    frame = pd.DataFrame({"token": ["=1", "a\r=1", "bank"], "weight": [-0.5] * 3, "mixed": [-1, "-1", None]})
+    table = pd.read_csv(io.StringIO(files.csv(frame, provenance)), dtype=str, keep_default_na=False)
+    assert table["token"].tolist() == ["'=1", "a\r=1", "bank"]
+    assert table["weight"].tolist() == ["-0.5"] * 3 and table["mixed"].tolist() == ["-1", "'-1", ""]  # numbers stay
+    assert pd.read_parquet(io.BytesIO(files.parquet(frame[["token"]])))["token"].tolist() == frame["token"].tolist()
     assert ",'=folder," in files.csv(frame, replace(provenance, model="=folder"))
 
 

@@ -1,5 +1,6 @@
 """Generated tables as uploads: rows that can be used, or reasons why not."""
 
+import csv
 import io
 
 import pandas as pd
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from pages.explore.senses.tables_and_reports import read_table
 from selfattn import TextError
 from selfattn.scan.tables import InputError
+from selfattn.spreadsheets import csv_text, unescaped
 from tests.fuzz.hostile import texts
 
 pytestmark = pytest.mark.slow
@@ -96,3 +98,14 @@ def test_a_right_table_is_read():
         good, broken = read_table(data, suffix)
         assert len(good) == 4
         assert broken.empty
+
+
+def test_any_texts_written_as_csv_are_had_back_row_by_row_and_none_is_a_formula(generated):
+    def written(cells):
+        text = csv_text(pd.DataFrame({"a": cells, "b": "b"}, dtype=object))
+        _, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)  # to which a lone CR ends a row too
+        assert [[unescaped(cell) for cell in row] for row in rows] == [[cell, "b"] for cell in cells]
+        assert not [cell for cell, _ in rows if cell.strip()[:1] in {*"=+-@\uff1d\uff0b\uff0d\uff20"}]
+
+    risky = st.text("=+-@\r\n\t\0',\";\uff1d\uff0b\uff0d\uff20 a", max_size=8)
+    generated(60, 1500, st.lists(st.one_of(risky, texts()), min_size=1, max_size=5), written)

@@ -32,6 +32,7 @@ from selfattn.scan.uploads import read_upload
 from selfattn.senses import ClusterReport, SeparationReport, SwapReport, removal, separation
 from selfattn.senses.word_vectors import WordVectors, word_vectors
 from selfattn.settings import Settings
+from selfattn.spreadsheets import csv_text
 from selfattn.tidy_tables import named_heads
 
 T = TypeVar("T")
@@ -110,7 +111,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
             "sentences each; without, four sentences, and the page shows clusters."
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
-        st.download_button("Download a sample", sample.to_csv(index=False), "sample.csv", "text/csv", on_click="ignore")
+        st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
     upload = st.file_uploader("Table", type=["csv", "parquet"], key="table")
     if upload is None:
         return None
