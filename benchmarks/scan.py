@@ -23,9 +23,10 @@ from benchmarks.table import keep, made_by
 from selfattn import load_encoder
 from selfattn.encoders.batches import BATCH_TOKENS, length_batches
 from selfattn.examples import labelled_sentences
+from selfattn.scan.description import describe
 from selfattn.scan.job import PART_ROWS, Job, one_process
 from selfattn.scan.measure import WINDOW
-from selfattn.scan.output import ScanFolder, describe
+from selfattn.scan.output import ScanFolder
 from selfattn.scan.tables import input_files, plan
 
 

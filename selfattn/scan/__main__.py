@@ -10,8 +10,8 @@ from tqdm import tqdm
 from selfattn.encoders.capture import Head
 from selfattn.encoders.errors import LoadError, OutOfMemory
 from selfattn.encoders.loading import DTYPES
+from selfattn.scan.description import ScanError
 from selfattn.scan.job import PART_ROWS, Job, run
-from selfattn.scan.output import ScanError
 from selfattn.scan.tables import InputError
 
 MAX_REJECTS = 0.1  # of the rows

@@ -9,13 +9,12 @@ from pathlib import Path
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.loading import load_encoder
-from selfattn.scan.files import UNFINISHED
+from selfattn.scan.description import MOST_PARTS, ScanError, describe
 from selfattn.scan.measure import measure, schema
-from selfattn.scan.output import MOST_PARTS, ScanError, ScanFolder, describe
+from selfattn.scan.output import LOCK, ScanFolder, check_place
 from selfattn.scan.tables import Chunk, InputError, input_files, plan, read_chunk, words_to_find
 
 PART_ROWS = 4096
-LOCK = "lock"
 
 Progress = Callable[[int], None]  # so many more rows are done
 
@@ -64,7 +63,7 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
     files = input_files(source, job.words)
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
         raise InputError(f"The output {output} lies inside the input {source} and would be read as input. Move it.")
-    _check_output(output)
+    check_place(output)
     encoder = job.load()
     if strange := [str(head) for head in job.heads or () if head not in encoder.all_heads]:
         raise InputError(
@@ -90,15 +89,6 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
             n_skipped=sum(chunk.n_skipped for chunk in chunks),
             n_without=sum(chunk.n_without for chunk in chunks),
         )
-
-
-def _check_output(output: Path) -> None:
-    if output.exists() and not output.is_dir():
-        raise ScanError(f"{output} is a file; --output takes a folder.")
-    if not output.exists() or (output / "scan.json").exists():
-        return
-    if any(path.name != LOCK and UNFINISHED not in path.name for path in output.iterdir()):
-        raise ScanError(f"{output} holds other files. Choose a new or empty folder for --output.")
 
 
 @contextmanager
@@ -129,5 +119,6 @@ def scan_chunk(job: Job, encoder: Encoder, chunk: Chunk, progress: Progress = la
         progress(chunk.n_without)
         rows = read_chunk(chunk, job.words)
         windows = measure(encoder, rows, job.vectors, job.batch_tokens, progress, journal.recall, job.heads)
-        folder.write(chunk, scan, schema(encoder, job.vectors, job.heads or encoder.all_heads), windows)
+        sizes = encoder.n_layers, encoder.n_heads, encoder.d_model
+        folder.write(chunk, scan, schema(*sizes, job.vectors, len(job.heads or encoder.all_heads)), windows)
     journal.remove()

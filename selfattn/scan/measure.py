@@ -60,7 +60,7 @@ def measure(
     """
     limit, left = batch_tokens or tokens_a_pass(encoder.device), iter(rows)
     heads = heads or encoder.all_heads
-    wanted = schema(encoder, vectors, heads)
+    wanted = schema(encoder.n_layers, encoder.n_heads, encoder.d_model, vectors, len(heads))
 
     def tables(batch: list[_Usable]) -> pa.Table:
         """The batch's table, in one pass; in two where the memory doesn't suffice for one."""
@@ -85,23 +85,22 @@ def _key(batch: list[_Usable]) -> bytes:
     return hashlib.sha256(ascii(rows).encode()).digest()
 
 
-def schema(encoder: Encoder, vectors: bool, heads: Sequence[Head]) -> pa.Schema:
+def schema(n_layers: int, n_heads: int, d_model: int, vectors: bool, n_measured: int) -> pa.Schema:
     """The columns of a part. The lists run over the heads that are measured: of all, [layer * n_heads + head]."""
-    n_heads = len(heads)
     fields = [
         pa.field("row", pa.int64()),  # of the input, from 0
         pa.field("sentence", pa.string()),
         pa.field("word", pa.string()),  # as it stands in the sentence
         pa.field("start", pa.int32()),  # its first character in the sentence
         pa.field("sense", pa.string()),  # null where none was given
-        pa.field("top_word", pa.list_(pa.string(), n_heads)),  # the word that gets most; special tokens don't count
-        pa.field("top_weight", pa.list_(pa.float32(), n_heads)),  # what it gets, over all its pieces
-        pa.field("entropy", pa.list_(pa.float32(), n_heads)),  # bits, over all tokens
-        pa.field("special_share", pa.list_(pa.float32(), n_heads)),  # what special tokens get, 0 to 1
+        pa.field("top_word", pa.list_(pa.string(), n_measured)),  # the word that gets most; special tokens don't count
+        pa.field("top_weight", pa.list_(pa.float32(), n_measured)),  # what it gets, over all its pieces
+        pa.field("entropy", pa.list_(pa.float32(), n_measured)),  # bits, over all tokens
+        pa.field("special_share", pa.list_(pa.float32(), n_measured)),  # what special tokens get, 0 to 1
     ]
     if vectors:  # [layer * d_model + i], layer 0 being the embedding output
-        fields.append(pa.field("vectors", pa.list_(pa.float32(), (encoder.n_layers + 1) * encoder.d_model)))
-    shape = {"n_layers": str(encoder.n_layers), "n_heads": str(encoder.n_heads), "d_model": str(encoder.d_model)}
+        fields.append(pa.field("vectors", pa.list_(pa.float32(), (n_layers + 1) * d_model)))
+    shape = {"n_layers": str(n_layers), "n_heads": str(n_heads), "d_model": str(d_model)}
     return pa.schema(fields, metadata=shape)
 
 

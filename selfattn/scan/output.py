@@ -8,14 +8,13 @@ a scan goes on and whenever it is read.
 
 import hashlib
 import json
+import os
 import re
-import shutil
-import stat
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby, starmap, zip_longest
+from itertools import starmap
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,23 +23,37 @@ import pyarrow.parquet as pq
 
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.scan.files import SHORT, UNFINISHED, short_digest, sync_folder, whole
+from selfattn.encoders.untrusted_files import parse_object
+from selfattn.scan import description
+from selfattn.scan.description import ScanError
+from selfattn.scan.files import SHORT, finished_name, short_digest, sync_folder, whole
 from selfattn.scan.journal import Journal
-from selfattn.scan.measure import Reject
+from selfattn.scan.measure import Reject, schema
 from selfattn.scan.tables import Chunk
 from selfattn.spreadsheets import csv_text, unescaped
 
-FORMAT = 2
+LOCK, REJECTS = "lock", "rejects.csv"
 REJECT_COLUMNS = ("row", "file", "line", "sentence", "word", "sense", "reason")
+NUMBERS = {"top_weight", "entropy", "special_share", "vectors"}
 DICTIONARIES = ["sentence", "word", "sense", "top_word"]
-MOST_PARTS = 1_000_000  # their names count with six digits
-NOTE_BYTES = 2**26  # of scan.json: far above what so many parts take
 PART = re.compile(rf"part-(\d{{6}})-([0-9a-f]{{{SHORT}}})\.parquet")
+# What a scan writes, by place. Whatever else stands there is somebody's own and stays.
+OWN = {
+    "": re.compile(r"lock|scan\.json|rejects\.csv"),
+    "parts": re.compile(r"part-\d{6}\.parquet"),  # until it is finished
+    "rejects": re.compile(r"part-\d{6}\.csv"),
+    "journal": re.compile(r"part-\d{6}"),
+}
+# What a part says of itself.
+OF_A_PART = description.fields(
+    {
+        "scan": description.SHA256,
+        "index": description.whole_number(0, description.MOST_PARTS),
+        "n_rejected": description.whole_number(0, 2**63),
+        "rejects": description.SHA256,
+    }
+)
 AGAIN = "Delete it, and the same command makes it again."
-
-
-class ScanError(ValueError):
-    """The folder can't be used. The message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -87,25 +100,34 @@ class Scan:
 
     def rejects(self) -> pd.DataFrame:
         """The rejected rows with their reasons."""
-        return pd.read_csv(self.folder / "rejects.csv", dtype=str, keep_default_na=False).map(unescaped)
+        return pd.read_csv(self.folder / REJECTS, dtype=str, keep_default_na=False).map(unescaped)
 
     def _batches(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
         for part in self.parts:
-            yield from pq.ParquetFile(part).iter_batches(4096, columns=None if columns is None else list(columns))
+            try:
+                for batch in pq.ParquetFile(part).iter_batches(
+                    4096, columns=None if columns is None else list(columns)
+                ):
+                    for name in NUMBERS & {*batch.schema.names}:
+                        numbers = batch[name].flatten().to_numpy(zero_copy_only=False)
+                        if batch[name].null_count or not np.isfinite(numbers).all():
+                            raise ValueError("it holds NaN or infinity, as parts by an earlier version may; scan anew")
+                    yield batch
+            except (OSError, ValueError, pa.ArrowException) as error:
+                raise ScanError(f"{part} can't be read: {str(error)[:200]}.") from None
 
 
 def read_scan(folder: str | Path) -> Scan:
     """Open what `python -m selfattn.scan` wrote, every part verified. Raises ScanError for a folder that can't be."""
     folder = Path(folder)
-    about = _read_note(folder)
+    about = description.read(folder)
     try:
         parts = _read_parts(folder, about)
-        rejects, finished = folder / "rejects.csv", len(parts) == _n_parts(about)
+        rejects, finished = folder / REJECTS, len(parts) == description.n_parts(about)
         if finished and rejects.exists() and _digest(rejects) != _gathered(folder, parts):
             raise ScanError(f"{rejects} isn't what the job wrote. {AGAIN}")
     except OSError as error:
         raise ScanError(f"{folder} can't be read: {error}.") from None
-    every = np.ndindex(about["encoder"]["n_layers"], about["encoder"]["n_heads"])
     return Scan(
         folder=folder,
         model=about["encoder"]["name"],
@@ -114,8 +136,8 @@ def read_scan(folder: str | Path) -> Scan:
         n_rows=sum(part.n_rows for part in parts),
         n_rejected=sum(part.n_rejected for part in parts),
         parts=tuple(part.path for part in parts),
-        measured=tuple(map(Head.named, about["heads"])) if about.get("heads") else tuple(starmap(Head, every)),
-        words=tuple(about.get("words") or ()),
+        measured=_measured(about),
+        words=tuple(about["words"] or ()),
     )
 
 
@@ -127,29 +149,36 @@ class ScanFolder:
 
     def prepare(self, about: dict) -> set[int]:
         """Make the folder, or check that it holds a part of this very scan; which chunks are done. Raises ScanError."""
-        note = self.path / "scan.json"
+        note = self.path / description.NAME
         if note.exists():
-            earlier = _read_note(self.path)
-            if difference := _difference(earlier, about) or _input_difference(earlier, about):
+            earlier = description.read(self.path)
+            if earlier["format"] != description.FORMAT:
                 raise ScanError(
-                    f"{self.path} holds another scan: {difference}. To go on with it, give the same command, encoder and "
+                    f"{self.path} holds a scan by an earlier version of selfattn, which kept rows that are rejected now. It "
+                    "can be read, but not gone on with: choose another --output."
+                )
+            if other := description.difference(earlier, about) or description.input_difference(earlier, about):
+                raise ScanError(
+                    f"{self.path} holds another scan: {other}. To go on with it, give the same command, encoder and "
                     "input as then; for a new scan choose another --output."
                 )
         else:
+            data = description.as_bytes(about)
             with whole(note) as stream:
-                stream.write(json.dumps({"sha256": _digest_of(about), **about}, indent=1).encode())
+                stream.write(data)
         for name in ("parts", "rejects", "journal"):
             (self.path / name).mkdir(exist_ok=True)
         sync_folder(self.path)
-        for left in self.path.rglob(f"*{UNFINISHED}*"):
-            left.unlink()
-        return {part.index for part in _read_parts(self.path, _read_note(self.path))}
+        for path in _own_files(self.path):
+            if finished_name(path.name) != path.name:
+                path.unlink()
+        return {part.index for part in _read_parts(self.path, about)}
 
     def scan_of(self, encoder: Encoder) -> str:
         """The scan's digest, for its parts. Raises ScanError where another machine's encoder isn't the scan's."""
-        about = _read_note(self.path)
-        if difference := _difference(about["encoder"], _describe_encoder(encoder)):
-            raise ScanError(f"This worker's encoder isn't the scan's: {difference}. Give all machines the same files.")
+        about = description.read(self.path)
+        if other := description.difference(about["encoder"], description.describe_encoder(encoder)):
+            raise ScanError(f"This worker's encoder isn't the scan's: {other}. Give all machines the same files.")
         return about["sha256"]
 
     def is_done(self, chunk: Chunk) -> bool:
@@ -185,70 +214,47 @@ class ScanFolder:
 
     def finish(self) -> int:
         """Verify all parts and gather their rejected rows in rejects.csv; returns how many."""
-        about = _read_note(self.path)
+        about = description.read(self.path)
         parts = _read_parts(self.path, about)
-        if len(parts) != _n_parts(about):
+        if len(parts) != description.n_parts(about):
             raise ScanError(f"{self.path} lacks parts that were there before. The same command makes them again.")
-        with whole(self.path / "rejects.csv") as out:
+        with whole(self.path / REJECTS) as out:
             for data in _gather(self.path, parts):
                 out.write(data)
-        shutil.rmtree(self.path / "journal")
+        for path in _own_files(self.path, ["journal"]):
+            path.unlink()
+        with suppress(OSError):  # a file of somebody else's is in it
+            (self.path / "journal").rmdir()
         return sum(part.n_rejected for part in parts)
 
 
-def describe(
-    encoder: Encoder,
-    chunks: Sequence[Chunk],
-    part_rows: int,
-    vectors: bool,
-    words: Sequence[str] = (),
-    heads: Sequence[Head] | None = None,
-) -> dict:
-    """What a scan is a scan of: compared before a stopped one goes on."""
-    by_file = groupby(chunks, lambda chunk: chunk.file)
-    return {
-        "format": FORMAT,
-        "encoder": _describe_encoder(encoder),
-        "part_rows": part_rows,
-        "vectors": vectors,
-        "words": list(words) or None,
-        "heads": list(map(str, heads or ())) or None,
-        "input": [{"file": Path(file).name, "chunks": [chunk.digest for chunk in own]} for file, own in by_file],
-    }
+def check_place(output: Path) -> None:
+    """Refuse a place that a scan can't be written to, before anything is. Raises ScanError."""
+    if output.exists() and not output.is_dir():
+        raise ScanError(f"{output} is a file; --output takes a folder.")
+    begun = (output / description.NAME).exists()
+    if begun:
+        description.read(output)
+    own = {path for path in _own_files(output) if path.name == LOCK or finished_name(path.name) == description.NAME}
+    if not begun and output.exists() and any(path not in own for path in output.iterdir()):
+        raise ScanError(f"{output} holds other files. Choose a new or empty folder for --output.")
 
 
-def _describe_encoder(encoder: Encoder) -> dict:
-    names = ("name", "revision", "dtype", "n_layers", "n_heads", "d_model", "files")
-    return {name: getattr(encoder, name) for name in names}
-
-
-def _difference(earlier: dict, now: dict) -> str | None:
-    """The first thing but the input in which two descriptions differ, in words."""
-    for name in {**earlier, **now}:
-        before, after = earlier.get(name), now.get(name)
-        if name in ("encoder", "files") and before != after:
-            return _difference(before or {}, after or {})
-        if name not in ("input", "sha256") and before != after:
-            is_file = "." in name
-            return (
-                f"the encoder's {name} has changed" if is_file else f"{name} was {before!r:.200} and is {after!r:.200}"
-            )
-    return None
-
-
-def _input_difference(earlier: dict, now: dict) -> str | None:
-    """The first place where the input differs, in words; everything else is the same."""
-    size = now["part_rows"]
-    nothing: dict[str, Any] = {"file": None, "chunks": []}
-    for before, after in zip_longest(earlier["input"], now["input"], fillvalue=nothing):
-        if before["file"] != after["file"]:
-            return f"the input has {after['file'] or 'no file'} where it had {before['file'] or 'none'}"
-        for number, (old, new) in enumerate(zip_longest(before["chunks"], after["chunks"])):
-            if old != new:
-                return (
-                    f"{after['file']} has changed, first in its rows {number * size + 1:,} to {(number + 1) * size:,}"
-                )
-    return None
+def _own_files(folder: Path, places: Iterable[str] = OWN) -> Iterator[Path]:
+    """What a scan has written, finished or not, by its place and name. Raises ScanError where it isn't a plain file."""
+    for place in places:
+        if not os.path.lexists(folder / place):
+            continue
+        if not (folder / place).is_dir():
+            raise ScanError(f"{folder / place} is no folder, and the scan needs one there. Move it away.")
+        with os.scandir(folder / place) as entries:
+            for entry in entries:
+                if OWN[place].fullmatch(finished_name(entry.name)):
+                    if not entry.is_file(follow_symlinks=False):
+                        raise ScanError(
+                            f"{entry.path} is no plain file, and the scan writes a file of that name. Move it away."
+                        )
+                    yield Path(entry.path)
 
 
 @dataclass(frozen=True)
@@ -259,64 +265,46 @@ class _Part:
     n_rejected: int
 
 
-def _read_note(folder: Path) -> dict:
-    """What scan.json says, as it was written. Raises ScanError."""
-    note = folder / "scan.json"
-    try:
-        status = note.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise ValueError("scan.json is no plain file")
-        if status.st_size > NOTE_BYTES:
-            raise ValueError(f"scan.json has {status.st_size:,} bytes; at most {NOTE_BYTES:,} are read")
-        about = json.loads(note.read_bytes())
-        if not isinstance(about, dict) or not {"format", "n_parts"} & about.keys():
-            raise ValueError("scan.json isn't what the job writes")
-    except (OSError, ValueError, RecursionError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise ScanError(f"{folder} holds no scan by python -m selfattn.scan ({reason}).") from None
-    if about.get("format") != FORMAT:
-        raise ScanError(f"{folder} holds a scan by another version of selfattn. Scan anew with another --output.")
-    if about.get("sha256") != _digest_of({name: about[name] for name in about if name != "sha256"}):
-        raise ScanError(
-            f"{note} isn't what the job wrote: it was changed or is damaged. Put back what it was, or scan anew with "
-            "another --output."
-        )
-    return about
-
-
-def _n_parts(about: dict) -> int:
-    return sum(len(file["chunks"]) for file in about["input"])
+def _measured(about: dict) -> tuple[Head, ...]:
+    """The heads that the lists run over."""
+    every = starmap(Head, np.ndindex(about["encoder"]["n_layers"], about["encoder"]["n_heads"]))
+    return tuple(map(Head.named, about["heads"])) if about["heads"] else tuple(every)
 
 
 def _read_parts(folder: Path, about: dict) -> list[_Part]:
     """The parts that are there, in order, each verified. Raises ScanError for any that isn't what was written."""
     parts: list[_Part] = []
+    sizes = {name: about["encoder"][name] for name in ("n_layers", "n_heads", "d_model")}
+    columns = schema(**sizes, vectors=about["vectors"], n_measured=len(_measured(about)))
     for path in sorted((folder / "parts").glob("*")):
-        if UNFINISHED in path.name:
-            continue
-        part = _read_part(folder, path, about["sha256"])
+        if OWN["parts"].fullmatch(finished_name(path.name)):
+            continue  # it is being written, or was when its job was killed
+        part = _read_part(folder, path, about["sha256"], columns)
         if parts and parts[-1].index == part.index:
             raise ScanError(f"{path} and {parts[-1].path.name} are for the same rows. Delete one of them.")
         parts.append(part)
     return parts
 
 
-def _read_part(folder: Path, path: Path, scan: str) -> _Part:
+def _read_part(folder: Path, path: Path, scan: str, columns: pa.Schema) -> _Part:
     match = PART.fullmatch(path.name)
     if not match or not path.is_file():
         raise ScanError(f"{path} is none of the scan's parts. Move it away.")
-    try:
-        with open(path, "rb") as stream:
-            intact = short_digest(stream) == match[2]
-        if not intact:
-            raise ValueError
-        footer = pq.read_metadata(path)
-        own = json.loads(footer.metadata[b"part"])
-    except (ValueError, KeyError, TypeError):
-        raise ScanError(f"{path} is damaged: its checksum isn't the one in its name. {AGAIN}") from None
+    with open(path, "rb") as stream:
+        intact = short_digest(stream) == match[2]
+    if not intact:
+        raise ScanError(f"{path} is damaged: its checksum isn't the one in its name. {AGAIN}")
     index = int(match[1])
-    if (own["scan"], own["index"]) != (scan, index):
+    try:
+        footer = pq.read_metadata(path)
+        own = parse_object((footer.metadata or {}).get(b"part", b""))
+        as_planned = footer.schema.to_arrow_schema().equals(columns)
+    except (ValueError, RecursionError, pa.ArrowException):
+        own, as_planned = {}, False
+    if OF_A_PART(own) and (own["scan"], own["index"]) != (scan, index):
         raise ScanError(f"{path} is from another scan or another place in this one. {AGAIN}")
+    if not OF_A_PART(own) or not as_planned:
+        raise ScanError(f"{path} isn't what the job wrote: its columns, or what it says of itself. {AGAIN}")
     rejects = _rejects_of(folder, index)
     if _digest(rejects) != own["rejects"]:
         raise ScanError(f"{rejects} isn't what the job wrote. Delete {path}, and the same command makes both again.")
@@ -347,10 +335,6 @@ def _digest(path: Path) -> str | None:
         return None
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _digest_of(about: dict) -> str:
-    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
 def _csv_bytes(lines: Sequence[Sequence], header: bool = False) -> bytes:

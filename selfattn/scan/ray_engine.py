@@ -12,8 +12,8 @@ import numpy as np
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.loading import choose_device
+from selfattn.scan.description import ScanError
 from selfattn.scan.job import Job, Progress, ScanFolder, scan_chunk
-from selfattn.scan.output import ScanError
 from selfattn.scan.tables import Chunk
 
 

@@ -1,11 +1,15 @@
 """The corpus job as people run it: killed and started again, bad rows, exit statuses, and reading the result."""
 
 import csv
+import hashlib
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +24,8 @@ from selfattn.scan.__main__ import main
 from selfattn.scan.files import short_digest
 from selfattn.scan.job import Job, run
 from selfattn.scan.output import ScanFolder
+from selfattn.scan.ray_engine import ChunkWorker
+from selfattn.scan.tables import input_files, plan
 
 ROOT = Path(__file__).parents[2]
 
@@ -297,12 +303,25 @@ def test_an_encoder_of_which_a_file_changed_is_refused_by_the_files_name(tmp_pat
 
 
 @pytest.mark.slow
-def test_a_worker_with_another_encoder_is_refused(tmp_path):
+def test_a_worker_with_another_encoder_or_another_tokeniser_is_refused(tmp_path):
     table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
-    assert scan(table, output) == 0
-    other = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "encoder")), device="cpu")
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
+    assert scan(table, output, "--model", str(folder)) == 0
+    other = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path / "another")), device="cpu")
     with pytest.raises(ScanError, match="This worker's encoder isn't the scan's: name"):
         ScanFolder(output).scan_of(other)
+    read_scan(output).parts[0].unlink()
+    (chunk,) = plan(input_files(table), 4096)
+    batch = {name: np.array([value]) for name, value in asdict(chunk).items()}
+    worker = ChunkWorker(Job(str(table), str(output), str(folder), device="cpu"))
+    with open(folder / "tokenizer.json", "a") as file:
+        file.write("\n")
+    changed = ChunkWorker(Job(str(table), str(output), str(folder), device="cpu"))
+    with pytest.raises(
+        ScanError, match=r"This worker's encoder isn't the scan's: the encoder's tokenizer\.json has changed"
+    ):
+        changed(batch)
+    assert worker(batch)["n_rows"].tolist() == [2] and len(read_scan(output).parts) == 1
 
 
 def damage(part):
@@ -399,6 +418,73 @@ def test_a_part_of_another_scan_is_refused(tmp_path):
         read_scan(tmp_path / "one")
 
 
+def listed(folder):
+    """Everything in a folder: its names and its files' bytes."""
+    return {path.relative_to(folder): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+@pytest.mark.slow
+def test_only_what_the_scan_made_is_removed(tmp_path, capsys):
+    table, output = write(tmp_path / "table.csv", 8), tmp_path / "scan"
+    assert scan(table, output, "--part-rows", "4") == 0
+    read_scan(output).parts[0].unlink()
+    (output / "journal").mkdir()
+    mine = "thesis.unfinished-draft.docx", "rejects/a.unfinished-1", "journal/part-1.unfinished-1", "journal/notes.txt"
+    for name in mine:
+        (output / name).write_text("mine")
+    left = "rejects.csv.unfinished-7", "parts/part-000000.parquet.unfinished-7", "journal/part-000001"
+    for name in left:
+        (output / name).write_bytes(b"half")
+    assert scan(table, output, "--part-rows", "4") == 0
+    assert [(output / name).read_text() for name in mine] == ["mine"] * 4
+    assert not [name for name in left if (output / name).exists()]
+    foreign = output / "parts" / "thesis.unfinished-draft.docx"
+    foreign.write_text("mine")
+    assert scan(table, output, "--part-rows", "4") == 2
+    assert "is none of the scan's parts. Move it away" in capsys.readouterr().err
+    assert foreign.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["thesis.unfinished-draft.docx", "rejects.csv", "rejects.csv.unfinished-1", "parts"])
+def test_a_folder_with_something_of_ones_own_is_refused_and_left(tmp_path, capsys, name):
+    (tmp_path / "scan").mkdir()
+    (tmp_path / "scan" / name).write_text("mine")
+    before = listed(tmp_path / "scan")
+    assert scan(write(tmp_path / "table.csv", 1), tmp_path / "scan") == 2
+    assert "Choose a new or empty folder" in capsys.readouterr().err.replace(
+        "Move it away", "Choose a new or empty folder"
+    )
+    assert listed(tmp_path / "scan") == before
+
+
+IN_THE_WAY = [
+    "lock", "rejects.csv", "rejects.csv.unfinished-1", "rejects/part-000000.csv.unfinished-3", "rejects/part-000001.csv",
+    "parts/part-000001.parquet.unfinished-3", "journal/part-000001",
+]  # fmt: skip
+PUT = {"folder": Path.mkdir, "link": lambda path: path.symlink_to("elsewhere"), "pipe": os.mkfifo}
+
+
+@pytest.mark.parametrize("kind", PUT)
+@pytest.mark.slow
+def test_what_stands_where_the_scan_would_write_is_refused_before_anything_is_written(tmp_path, capsys, kind):
+    table, output, whole = write(tmp_path / "table.csv", 8), tmp_path / "scan", tmp_path / "whole"
+    assert scan(table, whole, "--part-rows", "4") == 0
+    read_scan(whole).parts[1].unlink()
+    (whole / "rejects" / "part-000001.csv").unlink()
+    for name in [*IN_THE_WAY, *([] if kind == "folder" else ["journal"])]:
+        shutil.copytree(whole, output)
+        path = output / name
+        path.unlink(missing_ok=True)
+        path.parent.mkdir(exist_ok=True)
+        PUT[kind](path)
+        before = listed(output)
+        assert scan(table, output, "--part-rows", "4") == 2, name
+        message = capsys.readouterr().err
+        assert str(path) in message and "Move it away" in message
+        assert listed(output) == before
+        shutil.rmtree(output)
+
+
 @pytest.mark.slow
 def test_gathered_rejects_that_were_changed_are_refused_and_made_again(tmp_path):
     table, output = write(tmp_path / "table.csv", 12, bad=(5,)), tmp_path / "scan"
@@ -425,6 +511,88 @@ def test_a_description_that_was_changed_is_refused(tmp_path, capsys):
     assert "scan.json isn't what the job wrote" in capsys.readouterr().err
     with pytest.raises(ScanError, match="isn't what the job wrote"):
         read_scan(output)
+
+
+def described(about):
+    """What scan.json would hold, its own digest right."""
+    about = {name: value for name, value in about.items() if name != "sha256"}
+    return json.dumps({"sha256": hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest(), **about})
+
+
+GONE = object()
+MISFITS = [
+    ("encoder", GONE), ("encoder", None), ("encoder", []), ("input", GONE), ("input", {}), ("input", [1]), ("vectors", 1),
+    ("input", [{"file": "table.csv"}]), ("input", [{"file": "table.csv", "chunks": "abc"}]), ("input", None), ("more", 1),
+    ("input", [{"file": 7, "chunks": []}]), ("input", [{"file": "a", "chunks": [7]}]), ("part_rows", 0), ("part_rows", "4"),
+    ("part_rows", 10**400), ("words", "bank"), ("words", [None]), ("heads", "L0 H0"), ("heads", ["L0H0x"]), ("heads", [7]),
+    ("heads", ["L0 H0", "L0 H0"]), ("heads", ["L6 H0"]), ("heads", ["L0 H12"]), ("format", 3.0), ("format", True),
+    ("encoder.n_layers", GONE), ("encoder.n_layers", "6"), ("encoder.n_layers", -1), ("encoder.n_heads", 10**12),
+    ("encoder.n_heads", float("nan")), ("encoder.d_model", float("inf")), ("encoder.d_model", True), ("encoder.name", None),
+    ("encoder.name", "x" * 5000), ("encoder.dtype", "float8"), ("encoder.dtype", []), ("encoder.revision", 7),
+    ("encoder.files", GONE), ("encoder.files", {}), ("encoder.files", []), ("encoder.files", {"config.json": "0"}),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_description_that_does_not_fit_is_refused_whatever_its_own_digest_says(tmp_path, capsys):
+    table, output = write(tmp_path / "table.csv", 3), tmp_path / "scan"
+    assert scan(table, output) == 0
+    note, whole = output / "scan.json", (output / "scan.json").read_text()
+    note.write_text(described(json.loads(whole)))
+    assert read_scan(output).n_rows == 6  # the digest is right
+    texts = [whole.replace('"vectors"', '"vectors": false, "vectors"'), whole.replace("4096", "9" * 5000)]
+    for place, value in MISFITS:
+        about = json.loads(whole)
+        *outer, name = place.split(".")
+        inner = about[outer[0]] if outer else about
+        inner.pop(name) if value is GONE else inner.update({name: value})
+        texts.append(described(about))
+    for text in texts:
+        note.write_text(text)
+        for folder in (output, tmp_path / "parts"):  # with its parts, and by itself
+            folder.mkdir(exist_ok=True)
+            (folder / "scan.json").write_text(text)
+            with pytest.raises(ScanError, match=r"isn't what the job wrote|holds no scan|by another version"):
+                read_scan(folder)
+        assert scan(table, output) == 2
+        assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "about", [b"{}", b"[]", b"no", b"[" * 99_999, b'{"scan": 1, "index": 0, "n_rejected": "a"}', None]
+)
+@pytest.mark.slow
+def test_a_part_that_says_nothing_fit_of_itself_is_refused_by_name(tmp_path, about):
+    assert scan(write(tmp_path / "table.csv", 3), tmp_path / "scan") == 0
+    (part,) = read_scan(tmp_path / "scan").parts
+    own, table = pq.read_metadata(part).metadata[b"part"], pq.read_table(part)
+    columns = table if about else table.drop_columns(["entropy"])  # or others than the encoder and the heads make
+    part.unlink()
+    with pq.ParquetWriter(tmp_path / "other", columns.schema) as writer:
+        writer.write_table(columns)
+        writer.add_key_value_metadata({"part": about or own})
+    with open(tmp_path / "other", "rb") as stream:
+        (tmp_path / "other").rename(part.with_name(f"part-000000-{short_digest(stream)}.parquet"))
+    with pytest.raises(ScanError, match="isn't what the job wrote: its columns, or what it says of itself"):
+        read_scan(tmp_path / "scan")
+
+
+@pytest.mark.slow
+def test_a_scan_that_an_earlier_version_began_is_read_and_not_gone_on_with(tmp_path, capsys):
+    table, output = write(tmp_path / "table.csv", 0), tmp_path / "scan"
+    assert scan(table, output) == 0
+    note = output / "scan.json"
+    note.write_text(described({**json.loads(note.read_text()), "format": 2}))
+    assert read_scan(output).finished
+    assert scan(table, output) == 2
+    assert "can be read, but not gone on with: choose another --output" in capsys.readouterr().err
+
+
+def test_a_description_that_could_not_be_read_again_is_not_written(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("selfattn.scan.description.MOST_BYTES", 1000)
+    assert scan(write(tmp_path / "table.csv", 1), tmp_path / "scan") == 2
+    assert "can't be described in scan.json: it would have" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "scan").iterdir()] == ["lock"]
 
 
 def test_a_scan_by_an_earlier_version_is_refused(tmp_path, capsys):
