@@ -209,4 +209,4 @@ def _lists(values: pa.Array, size: int) -> pa.Array:
 
 
 def _sense(value: object) -> str | None:
-    return None if value is None or not str(value).strip() else str(value).strip()
+    return None if value is None or value != value or not str(value).strip() else str(value).strip()

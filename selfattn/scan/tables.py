@@ -9,12 +9,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from selfattn.encoders.errors import brief
 from selfattn.words import character_spans
 
 COLUMNS = ("sentence", "word", "sense")  # sense may be missing
@@ -184,12 +186,30 @@ def _parquet_rows(file: Path, offset: int, columns: Sequence[str]) -> Iterator[_
         in_group = table.metadata.row_group(group).num_rows
         if before + in_group > offset:  # row groups that end before the offset are never opened
             for batch in table.iter_batches(1024, row_groups=[group], columns=columns):
-                for line, values in enumerate(batch.to_pylist(), before + 1):
+                for line, (values, problem) in enumerate(_cells(batch), before + 1):
                     if line > offset:
-                        yield _Step(_row(file, line, values), stop=line)
+                        yield _Step(_row(file, line, values, problem), stop=line)
                 before += batch.num_rows
         else:
             before += in_group
+
+
+def _cells(batch: pa.RecordBatch) -> Iterator[tuple[dict, str | None]]:
+    """Each row's cells, and what is wrong with one that Python can't have: bytes that are no text, a date beyond its own."""
+    try:
+        return zip(batch.to_pylist(), repeat(None))
+    except Exception:  # whatever pyarrow makes of such a cell: one at a time says which it is
+        return (_cells_one_by_one(batch, number) for number in range(batch.num_rows))
+
+
+def _cells_one_by_one(batch: pa.RecordBatch, number: int) -> tuple[dict, str | None]:
+    values, problem = {}, None
+    for name in batch.schema.names:
+        try:
+            values[name] = batch[name][number].as_py()
+        except Exception as error:
+            problem = f"The column {name} can't be read here ({brief(error)})."
+    return values, problem
 
 
 class _Lines:
@@ -216,6 +236,8 @@ class _Lines:
         self.position += len(data)
         self.number += 1
         if self.position == len(data):
+            if data[:2] in (b"\xff\xfe", b"\xfe\xff") or 4 * data.count(0) >= len(data):
+                raise InputError(f"{self.file} is written in UTF-16 or UTF-32. Expected UTF-8: save it as that.")
             data = data.removeprefix(b"\xef\xbb\xbf")
         try:
             return data.decode("utf-8")
@@ -307,8 +329,8 @@ def _line_rows(file: Path, stream: BinaryIO, offset: int, line: int, columns: Se
 
 def _json_values(text: str, columns: Sequence[str]) -> tuple[dict, str | None]:
     try:
-        values = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+        values = json.loads(text, object_pairs_hook=_each_key_once)
+    except (ValueError, RecursionError) as error:  # of an integer with more digits than Python reads, too
         return {"sentence": text}, f"Not valid JSON ({error})."
     if not isinstance(values, dict):
         keys = '"sentence" and "word"' if columns is COLUMNS else '"sentence" or "text"'
@@ -316,12 +338,40 @@ def _json_values(text: str, columns: Sequence[str]) -> tuple[dict, str | None]:
     return {name: values[name] for name in columns if name in values}, None
 
 
+def _each_key_once(pairs: list[tuple[str, object]]) -> dict:
+    values: dict[str, object] = {}
+    for key, value in pairs:
+        if key in values:
+            raise ValueError(f"the key {key[:80]!r} stands twice")
+        values[key] = value
+    return values
+
+
 def _row(file: Path, line: int, values: dict, problem: str | None = None) -> Row:
+    for name, cell in values.items():
+        if not isinstance(cell, str | int | float | None):
+            problem = problem or f"The column {name} holds no text here ({type(cell).__name__})."
+            values = values | {name: None}
+        elif isinstance(cell, str) and not _is_unicode(cell):
+            problem = problem or f"The column {name} is not valid Unicode: it has half of a surrogate pair. Remove it."
     sentence = values.get("sentence", values.get("text"))
     return Row(0, str(file), line, sentence, values.get("word"), values.get("sense"), problem)
 
 
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _check_columns(file: Path, names: list[str], columns: Sequence[str]) -> None:
+    for name in columns:
+        if names.count(name) > 1:
+            raise InputError(
+                f"{file} has {names.count(name)} columns {name}, expected one. Rename or remove the others."
+            )
     wanted, expected = set(COLUMNS[:2]) <= {*names}, "the columns sentence, word and (if known) sense (or --word)"
     if columns is SEARCHED:
         wanted, expected = bool(set(SEARCHED[:2]) & {*names}), "a column sentence or text"

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import pandas as pd
 import pyarrow as pa
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from pages.explore.senses.tables_and_reports import read_table
 from selfattn import TextError
-from selfattn.scan.tables import InputError
+from selfattn.scan.tables import InputError, plan, read_chunk
 from selfattn.spreadsheets import csv_text, unescaped
 from tests.fuzz.hostile import texts
 
@@ -68,6 +69,36 @@ def parquets() -> st.SearchStrategy[bytes]:
     return st.one_of(odd, cut, changed, st.builds(_much_text, st.integers(1, 2_000_000), st.integers(1, 300)))
 
 
+def lines_of_json() -> st.SearchStrategy[bytes]:
+    """Objects with any values under our names, integers of thousands of digits and keys twice among them; or no object."""
+    number = st.builds(lambda digits, n: digits * n, st.sampled_from(["7", "-1", "1e9", "NaN"]), st.integers(1, 6000))
+    nested = st.integers(1, 2000).map(lambda depth: "[" * depth + "]" * depth)
+    value = st.one_of(
+        texts().map(json.dumps), number, nested, st.sampled_from(["null", "true", '"bank"', '{"a": 1, "a": 2}'])
+    )
+    pair = st.builds("{}: {}".format, st.sampled_from(['"sentence"', '"word"', '"sense"', '"x"']), value)
+    line = st.one_of(st.lists(pair, max_size=5).map(lambda pairs: f"{{{', '.join(pairs)}}}"), value)
+    encodings = st.sampled_from(["utf-8", "utf-8", "utf-8", "utf-16-le", "utf-16-be", "utf-32"])
+    return st.builds(lambda lines, encoding: "\n".join(lines).encode(encoding), st.lists(line, max_size=5), encodings)
+
+
+def bad_cells() -> st.SearchStrategy[bytes]:
+    """Parquet whose texts are any bytes, and columns of every name once or twice."""
+    column = st.lists(
+        st.binary(max_size=8) | texts().map(lambda text: text.encode("utf-8", "surrogatepass")), min_size=3, max_size=3
+    )
+    names = st.lists(st.sampled_from(["sentence", "word", "sense"]), min_size=1, max_size=4)
+    cells = st.builds(lambda named, held: (named, held[: len(named)]), names, st.lists(column, min_size=4, max_size=4))
+
+    def written(of):
+        buffer = io.BytesIO()
+        arrays = [pa.array(values, pa.binary()).view(pa.string()) for values in of[1]]
+        pq.write_table(pa.table(arrays, names=of[0]), buffer)
+        return buffer.getvalue()
+
+    return cells.map(written)
+
+
 def _much_text(length: int, count: int) -> bytes:
     """Up to 600 MB of text in a few kilobytes: one text kept once, `count` times."""
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), pa.array(["a " * (length // 2)]))
@@ -91,6 +122,23 @@ def test_a_table_is_read_or_refused_with_a_message(suffix, tables, few, count, g
         assert len(good) <= 5_000
 
     generated(few, count, tables, read)
+
+
+@pytest.mark.parametrize(("kind", "tables"), [("jsonl", lines_of_json()), ("csv", csvs()), ("parquet", bad_cells())])
+def test_each_row_of_a_scans_table_fits_a_part_or_has_a_reason(tmp_path, kind, tables, generated):
+    def read(data):
+        path = tmp_path / f"table.{kind}"
+        path.write_bytes(data)
+        try:
+            rows = [row for chunk in plan([path], 2) for row in read_chunk(chunk)]
+        except InputError as error:
+            assert str(error).encode("utf-8")
+            return
+        assert all(row.problem for row in rows if row.problem is not None)
+        cells = [cell for row in rows if row.problem is None for cell in (row.sentence, row.word, row.sense)]
+        assert pa.array(["" if cell is None else str(cell) for cell in cells], pa.string()).validate(full=True) is None
+
+    generated(60, 700, tables, read)
 
 
 def test_a_right_table_is_read():

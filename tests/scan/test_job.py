@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -212,6 +213,25 @@ def test_an_interrupt_is_status_130_and_says_how_to_go_on(tmp_path, monkeypatch,
     monkeypatch.setattr(ScanFolder, "write", interrupt)
     assert scan(write(tmp_path / "table.csv", 2), tmp_path / "scan") == 130
     assert "goes on" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_rows_that_fit_no_table_are_rejected_and_the_job_ends_with_the_others(tmp_path):
+    good = {"sentence": "The bank opened.", "word": "bank", "sense": "money"}
+    lines = [
+        json.dumps({**good, **odd})
+        for odd in ({}, {"sense": "\ud83d"}, {"sense": [1]}, {"id": 7}, {"sentence": "\ud83d"})
+    ]
+    (tmp_path / "table.jsonl").write_text("\n".join(lines).replace("7", "7" * 5000))
+    senses = pa.array([b"water", b"m\xffney", b"water"]).cast(pa.binary()).view(pa.string())
+    pq.write_table(
+        pa.table({"sentence": ["A bank."] * 3, "word": ["bank"] * 3, "sense": senses}), tmp_path / "table.parquet"
+    )
+    for name, rows, rejected in (("table.jsonl", [0], list("1234")), ("table.parquet", [0, 2], ["1"])):
+        assert scan(tmp_path / name, tmp_path / f"{name} scan", "--max-rejects", "1") == 0
+        found = read_scan(tmp_path / f"{name} scan")
+        assert found.frame()["row"].tolist() == rows and found.rejects()["row"].tolist() == rejected
+        assert found.rejects()["reason"].str.contains("not valid Unicode|no text|Not valid JSON|can't be read").all()
 
 
 def test_an_empty_table_is_a_finished_scan_of_nothing(tmp_path):

@@ -183,10 +183,60 @@ def test_odd_lines_of_json(tmp_path):
     assert "UTF-8" in rows[4].problem
 
 
+def json_line(**cells):
+    return json.dumps({"sentence": "The bank.", "word": "bank", **cells}).encode()
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (json_line(sense="\ud83d"), "The column sense is not valid Unicode: it has half of a surrogate pair"),
+        (json_line(sentence="The \ud83d bank."), "The column sentence is not valid Unicode"),
+        (json_line(word="b\udc00"), "The column word is not valid Unicode"),
+        (json_line(sense=[1]), "The column sense holds no text here (list)."),
+        (json_line(sense=[]).replace(b"[]", b"[" * 900 + b"]" * 900), "no text here|Not valid JSON"),
+        (json_line(id=0).replace(b"0", b"9" * 5000), "Not valid JSON (Exceeds the limit"),
+        (json_line(sense=0).replace(b"0", b"9" * 4000), None),
+        (json_line(sense=float("nan")), None),
+        (b'{"word": "bank", "sentence": "The bank.", "word": "loan"}', "the key 'word' stands twice"),
+    ],
+)
+def test_a_line_of_json_that_fits_no_table_costs_its_own_row_only(tmp_path, line, problem):
+    (tmp_path / "table.jsonl").write_bytes(b"\n".join([json_line(sense="first"), line, json_line(sense="last")]))
+    first, odd, last = read(tmp_path / "table.jsonl")
+    assert [first.problem, last.problem, first.sense, last.sense] == [None, None, "first", "last"]
+    assert odd.problem is None if problem is None else any(each in odd.problem for each in problem.split("|"))
+    assert odd.line == 2
+
+
+def test_a_bad_cell_in_parquet_costs_its_own_row_only(tmp_path):
+    texts = pa.array([b"water", b"m\xffney", b"water"]).cast(pa.binary()).view(pa.string())
+    dates = pa.array([0, 2**60, 0], pa.timestamp("ms"))  # beyond the last year that Python counts
+    for name, column, problem in (("sense", texts, "UnicodeDecodeError"), ("word", dates, "can't be read here")):
+        cells = {"sentence": ["The bank."] * 3, "word": ["bank"] * 3, "sense": ["water"] * 3, name: column}
+        pq.write_table(pa.table(cells), tmp_path / "table.parquet")
+        rows = read(tmp_path / "table.parquet")
+        assert f"The column {name} can't be read here" in rows[1].problem and problem in rows[1].problem
+        assert [row.sentence for row in rows] == ["The bank."] * 3
+        others = [None, None] if name == "sense" else ["The column word holds no text here (datetime)."] * 2
+        assert [rows[0].problem, rows[2].problem] == others
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "txt"])
+def test_a_table_in_utf_16_is_refused_by_that_name_with_a_mark_and_without(tmp_path, kind, encoding):
+    path = write_texts(tmp_path / f"table.{kind}")
+    path.write_bytes(path.read_text("utf-8").encode(encoding))
+    with pytest.raises(InputError, match=r"is written in UTF-16 or UTF-32\. Expected UTF-8"):
+        plan(input_files(path, ("bank",)), 10, ("bank",))
+
+
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
         ("table.csv", b"text,token\na,b\n", "expected the columns sentence, word"),
+        ("table.csv", b"sentence,word,sentence\na,a,b\n", "has 2 columns sentence, expected one"),
+        ("table.csv", b"sense,word, sense,sentence,\na,a,b,b,\n", "has 2 columns sense, expected one"),
         ("table.csv", b"", "got nothing"),
         ("table.txt", b"sentence,word\n", "Expected a file ending in"),
         ("table.parquet", b"no parquet", "can't be read"),
@@ -295,6 +345,11 @@ def test_texts_need_the_words_and_the_words_need_texts(tmp_path):
     pq.write_table(pa.table({"text": ["The bank."]}), tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"expected the columns sentence, word .* \(or --word\), got text"):
         plan([tmp_path / "a.parquet"], 10)
+    twice = pa.table([["bank"], ["A bank."], ["loan"]], names=["word", "sentence", "word"])
+    pq.write_table(twice, tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"has 2 columns word, expected one\. Rename or remove the others"):
+        plan([tmp_path / "a.parquet"], 10)
+    assert len(plan([tmp_path / "a.parquet"], 10, ("bank",))) == 1  # where words are searched for, nobody asks for them
     pq.write_table(pa.table({"word": ["bank"]}), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="expected a column sentence or text, got word"):
         plan([tmp_path / "a.parquet"], 10, ("bank",))
