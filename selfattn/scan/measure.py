@@ -62,6 +62,11 @@ def measure(
     heads = heads or encoder.all_heads
     wanted = schema(encoder.n_layers, encoder.n_heads, encoder.d_model, vectors, len(heads))
 
+    reason = (
+        f"{encoder.title} in {encoder.dtype} makes NaN or infinity of this text, so nothing was measured. "
+        f"{'Leave it out, or take another encoder' if encoder.dtype == 'float32' else 'Take --dtype float32'}."
+    )
+
     def tables(batch: list[_Usable]) -> pa.Table:
         """The batch's table, in one pass; in two where the memory doesn't suffice for one."""
         return pa.concat_tables(in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted)], batch))
@@ -72,7 +77,10 @@ def measure(
         batches = [wanted.empty_table()]
         for batch in length_batches(usable, lambda one: len(one[1][0].sentence.ids), limit, encoder.equal_lengths):
             batches.append(recall(_key(batch), partial(tables, batch)))
+            there = {*batches[-1]["row"].to_pylist()}
+            rejects += [Reject(row, reason) for row, _ in batch if row.row not in there]
             progress(len(batch))
+        rejects.sort(key=lambda reject: reject.row.row)
         return pa.concat_tables(batches).sort_by([("row", "ascending"), ("start", "ascending")]), rejects
 
     while window := list(itertools.islice(left, WINDOW)):
@@ -117,11 +125,12 @@ def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Usable], list[
 
 
 def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema) -> pa.Table:
-    """One pass of the encoder, and the rows it yields."""
+    """One pass of the encoder, and the rows it yields: of a text with a number that isn't finite, none."""
     occurrences = [(b, row, placed) for b, (row, places) in enumerate(batch) for placed in places]
     pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
     owner, sentence, position = torch.tensor(pieces, device=encoder.device).T
-    weights, states = _run(encoder, [places[0].sentence for _, places in batch], sentence, position, vectors, heads)
+    sentences = [places[0].sentence for _, places in batch]
+    weights, states, broken = _run(encoder, sentences, sentence, position, vectors, heads)
     weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, heads, n)
     numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences])
     names = [[word.text for word in placed.sentence.words] for _, _, placed in occurrences]
@@ -137,14 +146,20 @@ def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequenc
     }
     if vectors:
         own = _mean_of_pieces(states, owner, len(occurrences)).cpu().numpy()
-        columns["vectors"] = _lists(pa.array(own.ravel()), own[0].size)
-    return pa.table(columns, schema=wanted)
+        columns["vectors"], numbers["vectors"] = _lists(pa.array(own.ravel()), own[0].size), own.reshape(len(own), -1)
+    for values in numbers.values():
+        broken |= {occurrences[at][0] for at in np.flatnonzero(~np.isfinite(values).all(axis=1))}
+    table = pa.table(columns, schema=wanted)
+    return table.filter(pa.array([b not in broken for b, _, _ in occurrences])) if broken else table
 
 
 def _run(
     encoder: Encoder, batch: list[Tokens], sentence: Tensor, position: Tensor, vectors: bool, heads: Sequence[Head]
-) -> tuple[Tensor, Tensor | None]:
-    """Weights (n_pieces, heads, n) and, if wanted, states (n_pieces, n_layers + 1, d_model), float32."""
+) -> tuple[Tensor, Tensor | None, set[int]]:
+    """Weights (n_pieces, heads, n) and, if wanted, states (n_pieces, n_layers + 1, d_model), float32.
+
+    And the sentences that come out with a number that isn't finite.
+    """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
     with torch.no_grad(), encoder.within_memory(*inputs["input_ids"].shape):
         if encoder.recomputable:
@@ -155,10 +170,12 @@ def _run(
             output = encoder.eager.run(inputs)
             weights = {layer: output.attentions[layer][sentence, :, position].float() for layer in layers}
         chosen = torch.stack([weights[at.layer][:, at.head] for at in heads], dim=1)
+        whole = output.last_hidden_state.isfinite().all(-1) | (inputs["attention_mask"] == 0)
+        broken = {b for b, finite in enumerate(whole.all(-1).tolist()) if not finite}
         if not vectors:
-            return chosen, None
+            return chosen, None, broken
         states = [state[sentence, position].float() for state in encoder.states(output)]
-    return chosen, torch.stack(states, dim=1)
+    return chosen, torch.stack(states, dim=1), broken
 
 
 def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> Tensor:

@@ -27,6 +27,7 @@ from selfattn.scan.job import Job, run
 from selfattn.scan.output import ScanFolder
 from selfattn.scan.ray_engine import ChunkWorker
 from selfattn.scan.tables import input_files, plan
+from tests.scan.test_measure import overflowing
 
 ROOT = Path(__file__).parents[2]
 
@@ -823,3 +824,37 @@ def test_a_search_that_was_stopped_within_a_part_measures_no_batch_again(tmp_pat
     outcome = run(job, progress=lambda done, total: counted.append)
     assert (outcome.n_rows, outcome.n_rejected, outcome.n_without) == (5, 1, 2) and sum(counted) == 5
     assert read_scan(output).n_rows == 3
+
+
+@pytest.mark.slow
+def test_a_text_that_comes_out_as_nan_is_rejected_and_from_the_journal_too(tmp_path, monkeypatch):
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
+    overflowing(broken := load_encoder(str(folder), device="cpu"), "loan")
+    broken.model.save_pretrained(folder)
+    (tmp_path / "corpus.txt").write_text("The bank of the river.\nThe bank of the loan.\nA bank.\n" + "bank " * 70)
+    job = Job(str(tmp_path / "corpus.txt"), str(tmp_path / "scan"), str(folder), device="cpu", words=("bank",))
+    real = ScanFolder.write
+
+    def stopped(self, chunk, scan, schema, windows):
+        list(windows)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ScanFolder, "write", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        run(job)
+    monkeypatch.setattr(ScanFolder, "write", real)
+    monkeypatch.setattr("selfattn.scan.measure._table", lambda *_: pytest.fail("measured again"))
+    assert run(job).n_rejected == 2
+    found = read_scan(tmp_path / "scan")
+    assert found.rejects()["row"].tolist() == ["1", "3"] and found.frame()["row"].tolist() == [0, 2]
+    assert "makes NaN or infinity of this text, so nothing was measured" in found.rejects()["reason"][0]
+    assert np.isfinite(np.stack(found.frame()["entropy"])).all()
+    assert found.heads().notna().all(axis=None)
+    table = pq.read_table(found.parts[0])
+    table = table.set_column(
+        7, table.schema.field("entropy"), pa.array([[np.nan] * 12] * 2, table.schema.field("entropy").type)
+    )
+    pq.write_table(table, found.parts[0])  # as a version before could have
+    for read in (found.frame, found.heads):
+        with pytest.raises(ScanError, match="NaN or infinity, as parts by an earlier version may"):
+            read()

@@ -38,6 +38,15 @@ def expected(encoder, text, word):
         yield to_words, entropy(rows), special_share(rows, encoding.special), encoding, place.word
 
 
+def overflowing(encoder, word):
+    """Make the encoder compute NaN for texts with a word, of weights that are all finite."""
+    tokens = encoder.tokenize(word)
+    (token,) = tokens.ids[tokens.words[0].start : tokens.words[0].stop]
+    with torch.no_grad():
+        encoder.model.get_input_embeddings().weight[token] = 3e38
+    assert all(parameter.isfinite().all() for parameter in encoder.model.parameters())
+
+
 def measured(*arguments, **options):
     """All windows' rows as one table, and all rejected rows."""
     tables, rejects = zip(*measure(*arguments, **options))
@@ -118,6 +127,30 @@ def test_senses_and_bad_rows(encoder):
     table, rejects = measured(encoder, bad)
     assert len(table) == 0
     assert "vectors" not in table.column_names
+
+
+@pytest.mark.parametrize("heads", [None, [Head(0, 0)]])
+@pytest.mark.parametrize("name", ["BERT", "ALBERT", "XLNet"])
+@pytest.mark.slow
+def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measured(tmp_path, name, heads):
+    """In its place: one word's vector is finite, and its sum over the dimensions isn't. XLNet is shown only."""
+    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
+    overflowing(encoder, "loan")
+    pairs = [
+        ("The bank of the loan.", "bank"),
+        ("The bank of the river.", "bank"),
+        ("The loan.", "loan"),
+        ("rain", "rain"),
+    ]
+    rows = rows_of([*pairs, ("No such.", "bank")])
+    for vectors in (False, True):
+        table, rejects = measured(encoder, rows, vectors=vectors, heads=heads)
+        alone, _ = measured(encoder, [rows[1], rows[3]], vectors=vectors, heads=heads)
+        for column in ("row", "start", "top_weight", "entropy", *(["vectors"] if vectors else [])):
+            found, wanted = (np.stack(one[column].to_pylist()) for one in (table, alone))
+            assert found == pytest.approx(wanted, abs=1e-4)
+        assert [reject.row.row for reject in rejects] == [0, 2, 4]
+        assert all("in float32 makes NaN or infinity of this text" in reject.reason for reject in rejects[:2])
 
 
 def test_one_window_is_held_at_a_time_and_the_order_stays_the_inputs(encoder, monkeypatch):
