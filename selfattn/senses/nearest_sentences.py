@@ -10,12 +10,13 @@ from selfattn.analysis.swapping import swapped_vector
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.senses.usable_rows import check_rows
+from selfattn.senses.usable_rows import check_rows, rejecting_what_breaks_down
 from selfattn.senses.word_vectors import word_vectors
 
 DIGITS = 4  # of a cosine: sentences that differ less are equally near
 
 
+@rejecting_what_breaks_down
 def labelled_vectors(encoder: Encoder, frame: pd.DataFrame) -> tuple[pd.DataFrame, Tensor]:
     """The usable rows (columns sentence, word, sense), and their words' vectors after each layer: (n, n_layers + 1, d_model)."""
     rows, _ = check_rows(encoder, frame)

@@ -19,7 +19,7 @@ from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import chance_count, interval, rank_correlations, word_halves
-from selfattn.senses.usable_rows import require_rows
+from selfattn.senses.usable_rows import rejecting_what_breaks_down, require_rows
 
 RELIABLE = 0.8  # a Spearman-Brown from which a ranking of heads can be relied on
 SPLITS = 200
@@ -43,6 +43,7 @@ class RemovalReport(OfTables):
         return self.reliability[kind] >= RELIABLE
 
 
+@rejecting_what_breaks_down
 def removal(
     encoder: Encoder, frame: pd.DataFrame, per_sense: int = 2, how: str = "zero", progress: Progress = silent
 ) -> RemovalReport:

@@ -30,7 +30,7 @@ from selfattn.encoders.reference import own_weights
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import SEED, p_values, percentiles, rank_correlations, word_draws, word_halves
 from selfattn.senses.sense_axis import Draws, WordSlopes, axes, donor_weights, gaps
-from selfattn.senses.usable_rows import require_rows
+from selfattn.senses.usable_rows import rejecting_what_breaks_down, require_rows
 from selfattn.senses.word_vectors import Vectors, word_vectors
 
 PER_SENSE = 4  # rows: an axis and its donors are different ones
@@ -128,6 +128,7 @@ class _Result:
         return self.effect - self.control
 
 
+@rejecting_what_breaks_down
 def interchange(
     encoder: Encoder,
     frame: pd.DataFrame,
@@ -177,6 +178,7 @@ def interchange(
     )
 
 
+@rejecting_what_breaks_down
 def leading_heads(
     encoder: Encoder, frame: pd.DataFrame, sizes: Sequence[int] = SIZES, sets: int = 20, progress: Progress = silent
 ) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.notebook_repr import OfTables
-from selfattn.senses.usable_rows import require_rows, with_spans
+from selfattn.senses.usable_rows import rejecting_what_breaks_down, require_rows, with_spans
 from selfattn.senses.word_vectors import word_vectors
 
 MOST = 6  # clusters tried
@@ -26,6 +26,7 @@ class ClusterReport(OfTables):
     rejected: pd.DataFrame  # the rows that could not be used, each with its reason
 
 
+@rejecting_what_breaks_down
 def clusters(
     encoder: Encoder, frame: pd.DataFrame, layer: int | None = None, progress: Progress = silent
 ) -> ClusterReport:

@@ -1,13 +1,44 @@
 """Which rows of a table can be used: the good ones with their word where it stands, the others with a reason each."""
 
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
 import pandas as pd
 
 from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.errors import TextError
+from selfattn.encoders.errors import OutOfMemory, TextError
 from selfattn.encoders.placed_word import PlacedWord
 
 PER_SENSE = 2  # leave-one-out needs another sentence of the same sense
 PER_WORD = 4  # fewer sentences than this make no clusters
+
+P, T = ParamSpec("P"), TypeVar("T")
+# Whether a usable row is one that the encoder has run, too.
+_run_each: ContextVar[bool] = ContextVar("run_each", default=False)
+
+
+def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
+    """A report over a table: where the encoder breaks down over a text (NaN), once more, and then such rows are rejected.
+
+    Only then is each text run by itself first; that takes about as long as a report.
+    """
+
+    @wraps(report)
+    def made(*arguments: P.args, **options: P.kwargs) -> T:
+        try:
+            return report(*arguments, **options)
+        except TextError as error:
+            if isinstance(error, OutOfMemory):
+                raise
+        before = _run_each.set(True)
+        try:
+            return report(*arguments, **options)
+        finally:
+            _run_each.reset(before)
+
+    return made
 
 
 def check_rows(
@@ -26,6 +57,9 @@ def check_rows(
         raise ValueError(
             f"Expected the columns {', '.join(wanted)}; {', '.join(missing)} missing, got {', '.join(map(str, frame))}."
         )
+    if not frame[wanted].columns.is_unique:
+        twice = frame[wanted].columns.value_counts()
+        raise ValueError(f"Expected one column {twice.index[0]}, got {twice.iloc[0]}. Rename the others.")
     frame = frame.reset_index(drop=True) if not frame.index.is_unique else frame
     reasons: dict[object, str] = {}
     placed: dict[object, PlacedWord] = {}
@@ -75,6 +109,8 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]]) -> PlacedW
     key = (" ".join(sentence.split()).casefold(), places[0].word.text.casefold())
     if key in seen:
         raise TextError("The same sentence with the same word stands further up: counted twice it would match itself.")
+    if _run_each.get():
+        encoder.encode(places[0].sentence)
     seen.add(key)
     return places[0]
 

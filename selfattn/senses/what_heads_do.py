@@ -8,7 +8,7 @@ import torch
 from selfattn.analysis.patterns import PATTERNS, pattern_values
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.notebook_repr import OfTables
-from selfattn.senses.usable_rows import require_rows
+from selfattn.senses.usable_rows import rejecting_what_breaks_down, require_rows
 from selfattn.words import between_groups
 
 TOP = 10  # sentences a head
@@ -24,6 +24,7 @@ class HeadProfiles(OfTables):
     n: int  # sentences
 
 
+@rejecting_what_breaks_down
 def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HeadProfiles:
     """Read every sentence once. frame: columns sentence, word, sense, as `labelled_sentences` has them.
 
