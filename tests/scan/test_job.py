@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from transformers import AutoModel
 
 from selfattn import Head, load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -321,6 +322,28 @@ def test_an_encoder_of_which_a_file_changed_is_refused_by_the_files_name(tmp_pat
     (folder / file).write_bytes(data)
     assert scan(table, output, "--model", str(folder)) == 2
     assert f"the encoder's {file} has changed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json"])
+@pytest.mark.slow
+def test_a_scan_never_goes_on_with_a_file_that_is_exchanged_while_it_is_read(tmp_path, capsys, monkeypatch, file):
+    """Exactly between the reading and the digest, in both directions: what was measured then would bear the other's name."""
+    folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
+    table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
+    assert scan(table, output, "--model", str(folder)) == 0
+    read_scan(output).parts[0].unlink()
+    own, read = (folder / file).read_bytes(), AutoModel.from_pretrained
+
+    def exchanged(*arguments, **options):
+        (folder / file).write_bytes(b"\n" + own if (folder / file).read_bytes() == own else own)
+        return read(*arguments, **options)
+
+    monkeypatch.setattr(AutoModel, "from_pretrained", exchanged)
+    for before in (own, b"\n" + own):
+        (folder / file).write_bytes(before)
+        assert scan(table, output, "--model", str(folder)) == 2
+        assert "changed" in capsys.readouterr().err
+    assert not read_scan(output).parts
 
 
 @pytest.mark.slow
