@@ -2,8 +2,11 @@
 
 import os
 from collections.abc import Iterator
+from itertools import repeat
+from typing import Any
 
 from selfattn.encoders.bounded_process import limit_memory
+from selfattn.encoders.errors import brief
 
 COLUMNS = ("sentence", "word", "sense")  # as in tables.py: a program that starts fast imports little of the project
 MEMORY = 256 * 2**20  # bytes more than Python and pyarrow take
@@ -48,16 +51,35 @@ def next_rows() -> list[dict]:
         raise ValueError(str(error)[:300]) from None
 
 
+def cells(batch: Any) -> Iterator[tuple[dict, str | None]]:
+    """Each row's cells, and what is wrong with one that Python can't have: bytes that are no text, a date beyond its own."""
+    try:
+        return zip(batch.to_pylist(), repeat(None))
+    except Exception:  # whatever pyarrow makes of such a cell: one at a time says which it is
+        return (_cells_one_by_one(batch, number) for number in range(batch.num_rows))
+
+
+def _cells_one_by_one(batch: Any, number: int) -> tuple[dict, str | None]:
+    values, problem = {}, None
+    for name in batch.schema.names:
+        try:
+            values[name] = batch[name][number].as_py()
+        except Exception as error:
+            problem = f"The column {name} can't be read here ({brief(error)})."
+    return values, problem
+
+
 def _rows(table, columns: list[str], longest: int) -> Iterator[list[dict]]:
     for batch in table.iter_batches(BATCH, columns=columns, use_threads=False):
         if batch.num_rows:
-            yield [_row(values, longest) for values in batch.to_pylist()]
+            yield [_row(values, problem, longest) for values, problem in cells(batch)]
 
 
-def _row(values: dict, longest: int) -> dict:
+def _row(values: dict, problem: str | None, longest: int) -> dict:
     odd = next((name for name in values if not isinstance(values[name], str | int | float | None)), None)
-    if odd is not None:
+    if odd is not None and problem is None:
         problem = f"The column {odd} holds no text here ({type(values[odd]).__name__})."
+    if problem is not None:
         return {**dict.fromkeys(COLUMNS), "problem": problem}
-    cells = {name: cell[: longest + 1] if isinstance(cell, str) else cell for name, cell in values.items()}
-    return {"sense": None, **cells, "problem": None}
+    short = {name: cell[: longest + 1] if isinstance(cell, str) else cell for name, cell in values.items()}
+    return {"sense": None, **short, "problem": None}
