@@ -16,7 +16,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_N
 from selfattn.encoders.checkpoint import unchanged
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import TextError
+from selfattn.encoders.errors import LoadError, TextError
 from selfattn.encoders.loading import DTYPES, read_model
 from selfattn.encoders.sources import resolve
 from selfattn.words import character_spans
@@ -83,9 +83,12 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
     )
     if encoder.family not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or encoder.tokenizer.mask_token_id is None:
         raise nothing
-    with unchanged(source.folder, encoder.files):
-        config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
-        model, missing, _ = read_model(source, AutoModelForMaskedLM, config, encoder.dtype, "eager")
+    try:
+        with unchanged(source.folder, encoder.files):
+            config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
+            model, missing, _ = read_model(source, AutoModelForMaskedLM, config, encoder.dtype, "eager")
+    except LoadError as error:
+        raise NoMaskedHead(f"{encoder.title}'s masked-language head can't be read: {error}") from None
     prefix = model.base_model_prefix
     if any(not key.startswith(f"{prefix}.") for key in missing):
         raise nothing
