@@ -25,13 +25,14 @@ from typing import Any, BinaryIO
 
 from selfattn.encoders.errors import LoadError, TextError, brief
 
+ROOT = Path(__file__).parents[2]  # where this package is imported from
 FORKS = sys.platform == "linux"  # where a fork is safe: macOS' own libraries don't stand it
 MOST_BYTES = 64 * 2**20  # of an answer
 BEGIN = 120.0  # seconds for the program to begin, its imports included, on a busy machine
 LATE = 2.0  # seconds after the system's alarm that a process is ended from outside: it may have no alarm, or sleep
 ENVIRONMENT = {  # of the program: nothing is fetched, and it has one thread, because a fork takes only the one that forks
     "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1",
-    "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(Path(__file__).parents[2]),
+    "CUDA_VISIBLE_DEVICES": "",
 }  # fmt: skip
 ERRORS: dict[str, Callable[..., Exception]] = {"LoadError": LoadError, "TextError": TextError, "ValueError": ValueError}
 
@@ -198,8 +199,8 @@ def _program(*imports: str, **streams: Any) -> subprocess.Popen:
     # Its own session: an interrupt at the keyboard isn't meant for it. What goes wrong in it comes back in words, so its
     # panics with their stacks aren't printed too.
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", __spec__.name, *imports], env={**os.environ, **ENVIRONMENT}, start_new_session=True,
-        stderr=subprocess.DEVNULL, **streams
+        [sys.executable, "-P", "-m", __spec__.name, *imports], start_new_session=True, stderr=subprocess.DEVNULL, **streams,
+        env={**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])},
     )  # fmt: skip
 
 
