@@ -5,7 +5,18 @@ from importlib import import_module
 
 from benchmarks.table import keep, show
 
-NAMES = ("base_size", "capture", "memory", "removal", "png", "one_visitor", "painting", "scan_rate", "start_up")
+NAMES = (
+    "base_size",
+    "capture",
+    "memory",
+    "removal",
+    "png",
+    "probe",
+    "one_visitor",
+    "painting",
+    "scan_rate",
+    "start_up",
+)
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ ROUNDS = 3
 def main() -> Iterator[Row]:
     """Seconds by the clock, and of the processor: on a busy machine the second is the one that counts."""
     with tempfile.TemporaryDirectory() as folder:
-        encoder = load_encoder(_saved(Path(folder)), device="cpu")
+        encoder = load_encoder(saved(Path(folder)), device="cpu")
         pair = PAIRS[0]
         at = [encoder.tokenize(text).words for text in (pair.first, pair.second, pair.control)]
         places = [
@@ -41,7 +41,7 @@ def main() -> Iterator[Row]:
         yield Row(f"from the load to the whole page, {kind}", duration(whole), "", None, 1)
 
 
-def _saved(folder: Path) -> str:
+def saved(folder: Path) -> str:
     """The model beside the bundled encoder's tokeniser."""
     base_size("sdpa").save_pretrained(folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
