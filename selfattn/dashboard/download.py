@@ -22,14 +22,14 @@ from selfattn.export.provenance import Provenance
 
 WIDTHS = (300, 3000)  # units; a PNG has twice as many pixels
 SCALE = 2
+ENCODER = ("model", "other", "revision", "digest")  # what an address says of it
 
 
 def view_link(encoder: Encoder | None = None, /, **parameters: Any) -> str:
     """The address that opens exactly this view, the encoder included."""
     named = {} if encoder is None else link_to(encoder)
-    query = named | {key: value for key, value in parameters.items() if value not in (None, "")}
-    if "digest" in named:
-        query["digest"] = named["digest"]  # the address may still ask for other weights
+    # Not the address's own encoder: it may still ask for one that another is shown for.
+    query = named | {key: value for key, value in parameters.items() if value not in (None, "") and key not in ENCODER}
     address = (st.context.url or "").split("?")[0]
     return f"{address}?{urlencode(query)}" if query else address
 

@@ -30,16 +30,16 @@ def current_encoder() -> Encoder:
     name, revision, device, dtype = this_page().asked or pick_encoder()  # a page may run without the frame
     try:
         encoder = load(name, revision or None, device, dtype)
-        note_weights("digest", encoder, is_default=(name, revision) == (offered_encoders()[0][0], ""))
     except LoadError as error:
         show_error(error)
-        note_weights("digest", None, is_default=False)
         try:
             encoder = load(BUNDLED_NAME, None, device, "float32")
         except LoadError as fallback_error:
             show_error(fallback_error)
             st.stop()
         st.text(f"Meanwhile this page stays on {encoder.title}.")
+    named = (name, revision) != (offered_encoders()[0][0], "")
+    note_weights("digest", encoder, _not_had(session.MODEL, "other") or (name if named else ""), named)
     return encoder
 
 
@@ -130,9 +130,7 @@ def pick_encoder() -> tuple[str, str, str, str]:
                 device = st.selectbox("Device", ["auto", *devices], key="device", bind="query-params")
             dtype = st.selectbox("Precision", DTYPES, key="dtype", bind="query-params")
     names = {*map(short_name, options), *options}
-    _say_not_offered(
-        session.MODEL, names, short_name(name), "encoder", linked("other") if linked(session.MODEL) == OTHER else ""
-    )
+    _say_not_offered(session.MODEL, names, short_name(name), "encoder", _not_had(session.MODEL, "other"))
     _say_not_offered("device", ["auto", *devices], device, "device")
     _say_not_offered("dtype", DTYPES, dtype, "precision")
     return name, revision, devices[0] if device == "auto" else device, dtype
@@ -153,13 +151,16 @@ def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, 
     say_what_is_missing(key, offered, shown, lambda asked: sentence.format(named or asked))
 
 
+def _not_had(key: str, other: str) -> str:
+    """The encoder that the link names, as long as another is shown in its place; else ""."""
+    return linked(other) if linked(key) == OTHER else linked(key)
+
+
 def link_to(encoder: Encoder) -> dict[str, str]:
     """What a link holds to open this encoder on any server, and to notice other weights of the same name."""
-    if encoder.name == BUNDLED_NAME:
-        return {"model": short_name(encoder.name)}
     weights = {"digest": encoder.digest[:DIGITS]}
     if encoder.name in CURATED:
-        return {"model": encoder.name, **weights}
+        return {"model": short_name(encoder.name), **weights}
     revision = {"revision": encoder.revision} if encoder.revision else {}
     return {"model": OTHER, "other": encoder.name, **revision, **weights}
 
@@ -203,5 +204,5 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     except LoadError as error:
         show_error(error)
         second = None
-    note_weights("second_digest", second, is_default=False)
+    note_weights("second_digest", second, _not_had(session.SECOND, "second_other") or name)
     return second

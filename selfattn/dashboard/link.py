@@ -10,10 +10,12 @@ import streamlit as st
 from selfattn.dashboard import session
 from selfattn.dashboard.figures import literal, this_page
 from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_NAME
 
 DIGITS = 8  # of the digest of an encoder's weights
 RENAMED = {("step", "powers"): "exponentials"}  # what older links ask for by another name
 REMEDY = "Choose something else, or ask whoever made the link."
+ENCODER_REMEDY = "For the link's numbers choose its encoder, start selfattn with it, or ask whoever made the link."
 
 
 def remember_link() -> None:
@@ -30,7 +32,9 @@ def linked(key: str) -> str:
     return session.LINK.get().get(key, "")
 
 
-def say_what_is_missing(key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str]) -> None:
+def say_what_is_missing(
+    key: str, possible: Collection[str], shown: str, sentence: Callable[[str], str], remedy: str = REMEDY
+) -> None:
     """Where the link asks for what isn't possible: one sentence, as long as the page shows the same in its place."""
     asked = linked(key)
     if not asked:
@@ -38,7 +42,7 @@ def say_what_is_missing(key: str, possible: Collection[str], shown: str, sentenc
     if asked in possible or session.INSTEAD.get().setdefault(key, shown) != shown:
         del session.LINK.get()[key]
         return
-    text = f"{sentence(asked[:200])} Shown instead: {shown}. {REMEDY}"
+    text = f"{sentence(asked[:200])} Shown instead: {shown}. {remedy}"
     st.warning(literal(text), icon=":material/link_off:")
 
 
@@ -50,21 +54,27 @@ def keep_in_address(key: str, default: str) -> None:
     before.set(default)
 
 
-def note_weights(key: str, encoder: Encoder | None, is_default: bool) -> None:
+def note_weights(key: str, encoder: Encoder | None, asked_for: str, named: bool = True) -> None:
     """Keep the start of the weights' digest in the address, and say where the link was made with other weights.
 
-    None: it couldn't be loaded, which the page says already.
+    asked_for: what the link calls its encoder, if anything. named: whether the address names this one beside the digest;
+    where not, its title stands behind it, but the bundled one's, which every server knows. None: it couldn't be loaded,
+    which the page says already.
     """
+    asked, address = linked(key), this_page().address
     if encoder is None:
         st.session_state.setdefault(session.INSTEAD, {}).setdefault(key, "")
-        this_page().address[key] = linked(key) or None
+        address[key] = asked or None
         return
-    begins = encoder.digest[:DIGITS]
+    begins, bundled = encoder.digest[:DIGITS], BUNDLED_DIGESTS["model.safetensors"][:DIGITS]
+    digest, _, title = asked.partition(" ")
+    made = title or (BUNDLED_NAME if digest == bundled else asked_for or "another encoder")
     say_what_is_missing(
         key,
-        [begins],
-        f"{encoder.title}, whose sha256 begins {begins}",
-        lambda asked: f"The link was made with other weights of this encoder (their sha256 begins {asked}).",
+        [asked] if digest == begins else [],
+        f"{encoder.title}, whose sha256 begins {begins}: its numbers, not the link's",
+        lambda _: f"The link was made with {made[:200]}, the sha256 of whose weights begins {digest[:200]}.",
+        ENCODER_REMEDY,
     )
     # As long as the link's is unmatched it stays there: a reload says so again.
-    this_page().address[key] = None if is_default else linked(key) or begins
+    address[key] = linked(key) or (begins if named or begins == bundled else f"{begins} {encoder.title}")

@@ -22,9 +22,12 @@ def loaded() -> bool:
 
 def show_stored_pictures() -> Any:
     """The stored pictures, in the place that comes back; None where the visitor asked for others, or needn't wait."""
-    if loaded() or st.query_params or any(argument.startswith("--model") for argument in sys.argv):
+    if loaded() or any(argument.startswith("--model") for argument in sys.argv):
         return None
-    kept, place = json.loads(STORED.read_text("utf-8")), st.empty()
+    kept, asked = json.loads(STORED.read_text("utf-8")), st.query_params.to_dict()
+    if not kept["weights"].startswith(asked.pop("digest", "")) or asked:
+        return None
+    place = st.empty()
     with place.container():
         st.subheader('Where does "bank" get its meaning?', anchor=False)
         for column, (reading, spec) in zip(st.columns(2), kept["pictures"][_look()]):

@@ -98,7 +98,7 @@ def test_downloads_and_the_link(page, server):
     page.get_by_role("button", name="Copy link", exact=True).click()
     expect(page.get_by_test_id("stToast")).to_contain_text("Link copied.")
     link = page.evaluate("navigator.clipboard.readText()")
-    assert link == f"{server}/?head=L1+H4&hide=true"  # defaults stay out
+    assert link == f"{server}/?head=L1+H4&hide=true&digest=53aa5117"  # defaults stay out, the encoder doesn't
     other = page.context.new_page()
     open_page(other, link)
     eventually(other, lambda: set(before) <= set(readings(other)))

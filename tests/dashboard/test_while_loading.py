@@ -74,6 +74,8 @@ def test_other_weights_and_other_sentences_are_said(opened, monkeypatch, tmp_pat
 
 def test_who_asks_for_something_else_sees_nothing_stored(opened):
     assert not opened(head="L0 H1")[1]
+    assert not opened(digest="c0ffee00")[1]
+    assert opened(digest=json.loads(while_loading.STORED.read_text("utf-8"))["weights"][:8])[1]
 
 
 def test_a_server_that_has_the_pages_parts_is_loaded(monkeypatch):

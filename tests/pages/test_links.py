@@ -11,7 +11,7 @@ from selfattn import load_encoder
 from selfattn.dashboard import permissions
 from selfattn.dashboard.download import view_link
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.encoders.sources import BUNDLED_NAME
+from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_NAME
 from tests.pages.conftest import APP, open_link
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quickly_ranked")]
@@ -101,7 +101,7 @@ def test_a_second_encoder_that_cannot_be_had_or_has_other_weights_is_said(folder
     assert said(beside(second="nobody/knows")) == [f"{asked} Shown instead: the same, untrained. {REMEDY}"]
     at = beside(second="another ...", second_other=str(folder), second_digest="c0ffee00")
     digest = load_encoder(str(folder), trusted=True).digest[:8]
-    assert [f"Shown instead: {folder.name}, whose sha256 begins {digest}." in text for text in said(at)] == [True]
+    assert [f"Shown instead: {folder.name}, whose sha256 begins {digest}: " in text for text in said(at)] == [True]
     at = beside(second="another ...", second_other=str(folder))
     assert at.query_params["second_digest"] in (digest, [digest])
 
@@ -136,21 +136,74 @@ def test_a_chosen_word_that_stops_being_the_default_enters_the_address():
         assert (at.session_state["word"], at.query_params.get("word")) == ("crane", in_address)
 
 
-def test_the_address_holds_the_start_of_the_weights_digest(folder):
+@pytest.fixture(scope="module")
+def begins(folder):
+    """How the digests of the two encoders begin."""
+    return {
+        "": BUNDLED_DIGESTS["model.safetensors"][:8],
+        str(folder): load_encoder(str(folder), trusted=True).digest[:8],
+    }
+
+
+@pytest.fixture
+def started_with(monkeypatch):
+    """The command line of a server: the bundled encoder's, or that of `selfattn FOLDER`."""
+    return lambda model: monkeypatch.setattr(sys, "argv", ["app.py", *(["--model", model] if model else [])])
+
+
+def test_the_address_holds_the_start_of_the_weights_digest(folder, begins, started_with):
     at = open_link(model="another ...", other=str(folder))
-    digest = load_encoder(str(folder), trusted=True).digest
-    assert at.query_params["digest"] == digest[:8]
+    assert at.query_params["digest"] == begins[str(folder)]
     assert said(fresh(at)) == []
     at.selectbox(key="model").set_value(BUNDLED_NAME).run()
-    assert "digest" not in at.query_params  # the default stays out
+    assert at.query_params["digest"] == begins[""]
+    assert "model" not in at.query_params
+    started_with(str(folder))  # the address names no folder of the server's
+    assert dict(open_link().query_params) == {"digest": f"{begins[str(folder)]} {folder.name}"}
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_link_opened_where_another_encoder_is_shown_says_whose_numbers_they_are(
+    folder, begins, started_with, elsewhere
+):
+    made, opened = ("", str(folder)) if elsewhere else (str(folder), "")
+    title = {"": BUNDLED_NAME, str(folder): folder.name}
+    started_with(made)
+    link = dict(open_link().query_params)
+    assert said(open_link(**link)) == []
+    started_with(opened)
+    sentence = (
+        f"The link was made with {title[made]}, the sha256 of whose weights begins {begins[made]}. Shown instead: "
+        f"{title[opened]}, whose sha256 begins {begins[opened]}: its numbers, not the link's. For the link's numbers "
+        "choose its encoder, start selfattn with it, or ask whoever made the link."
+    )
+    at = open_link(**link)
+    assert said(at) == said(fresh(at)) == [sentence]  # a reload says so again
+    at = open_link("all-heads", **link)
+    assert said(at) == [sentence]
+    at.selectbox(key="model").set_value(BUNDLED_NAME if elsewhere else "another ...").run()
+    if not elsewhere:
+        at.text_input(key="other").set_value(made).run()
+    assert said(at) == []  # had
+
+
+def test_an_old_link_that_names_no_encoder_opens_without_a_word(folder, started_with):
+    started_with(str(folder))
+    assert said(open_link(head="L1 H1")) == []
+
+
+def test_where_an_encoder_fails_the_link_is_the_one_of_what_is_shown(begins):
+    at = open_link(model="another ...", other="/no/such/folder")
+    assert (at.query_params["digest"], said(at)) == (begins[""], [])
 
 
 def test_other_weights_under_the_same_name_are_said_as_long_as_the_link_asks_for_the_first(folder):
     other = open_link(model="another ...", other=str(folder), digest="c0ffee00")
     digest = load_encoder(str(folder), trusted=True).digest
     sentence = (
-        "The link was made with other weights of this encoder (their sha256 begins c0ffee00). Shown instead: "
-        f"{folder.name}, whose sha256 begins {digest[:8]}. {REMEDY}"
+        f"The link was made with {folder}, the sha256 of whose weights begins c0ffee00. Shown instead: "
+        f"{folder.name}, whose sha256 begins {digest[:8]}: its numbers, not the link's. For the link's numbers choose its "
+        "encoder, start selfattn with it, or ask whoever made the link."
     )
     assert said(other) == [sentence]
     assert said(fresh(other)) == [sentence]  # a reload says so again
@@ -182,4 +235,6 @@ def test_a_files_link_opens_its_encoder(folder):
     assert said(at) == []
     assert at.select_slider(key="head").value == "L1 H1"
     assert any(text.value.startswith(f"{folder.name}\n") for text in at.sidebar.text)
-    assert dict(parse_qsl(urlparse(view_link(load_encoder())).query)) == {"model": "all-MiniLM-L6-v2"}
+    digest = BUNDLED_DIGESTS["model.safetensors"][:8]
+    link = dict(parse_qsl(urlparse(view_link(load_encoder(), model="another ...", other="elsewhere")).query))
+    assert link == {"model": "all-MiniLM-L6-v2", "digest": digest}
