@@ -9,7 +9,7 @@ import streamlit as st
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import Cache, encoder_key, forget_all_but
 from selfattn.dashboard.figures import say, show_error, this_page
-from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing
+from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing, spell
 from selfattn.dashboard.permissions import check_encoder, offered_encoders
 from selfattn.encoders import bounded_process
 from selfattn.encoders.encoder import Encoder
@@ -113,8 +113,7 @@ def pick_encoder() -> tuple[str, str, str, str]:
     known, others = offered_encoders()
     options = [*known, OTHER] if others else known
     remember_link()
-    if linked(session.MODEL) == BUNDLED_NAME and session.MODEL not in st.session_state:
-        session.MODEL.set(BUNDLED_NAME)  # the picker knows it by its short name
+    _spell_short(session.MODEL, options)
     if session.MODEL in st.session_state:
         session.MODEL.keep_within(options, known[0])
     with st.sidebar:
@@ -134,6 +133,12 @@ def pick_encoder() -> tuple[str, str, str, str]:
     _say_not_offered("device", ["auto", *devices], device, "device")
     _say_not_offered("dtype", DTYPES, dtype, "precision")
     return name, revision, devices[0] if device == "auto" else device, dtype
+
+
+def _spell_short(key: str, options: Collection[str]) -> None:
+    """A link may have an encoder's whole name; the picker, and so the address, has the short one."""
+    if linked(key) in options and key not in st.session_state:
+        spell(key, short_name(linked(key)))
 
 
 def _named(key: str = "") -> tuple[str, str]:
@@ -187,6 +192,7 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     known, others = offered_encoders()
     rest = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
     options = [UNTRAINED, *rest, *([OTHER] if others else [])]
+    _spell_short(session.SECOND, options)
     session.SECOND.keep_within(options, UNTRAINED)
     name = st.selectbox(
         "Second encoder", options, key=session.SECOND, bind="query-params", format_func=short_name, width=260

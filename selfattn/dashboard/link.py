@@ -21,10 +21,16 @@ ENCODER_REMEDY = "For the link's numbers choose its encoder, start selfattn with
 def remember_link() -> None:
     """Call before the first widget: what the address held when this session began."""
     if session.LINK not in st.session_state:
-        for asked in RENAMED.keys() & st.query_params.items():
-            st.query_params[asked[0]] = RENAMED[asked]
-            st.rerun()  # a bound widget reads the address as it was when the run began
         st.session_state.update({session.LINK: st.query_params.to_dict(), session.INSTEAD: {}})
+        for asked in RENAMED.keys() & st.query_params.items():
+            spell(asked[0], RENAMED[asked])
+
+
+def spell(key: str, name: str) -> None:
+    """Call before a bound widget is first drawn: the link's value as the widget knows it. Ends the run for a new one."""
+    if linked(key) != name:
+        session.LINK.get()[key] = st.query_params[key] = name
+        st.rerun()  # it reads the address as it was when the run began
 
 
 def linked(key: str) -> str:

@@ -22,7 +22,7 @@ from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.compute_again import stored_report
 from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
 from selfattn.dashboard.figures import COLUMN, heading, literal, this_page
-from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing
+from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing, spell
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -228,6 +228,10 @@ def _pick_word(encoder: Encoder, shared: Sequence[str], example: str | None, whe
     default = example if example and example in shared else shared[0]
     link = st.query_params
     st.session_state.setdefault(session.WORD_CHOSEN, session.WORD in st.session_state or session.WORD in link)
+    asked = session.WORD.get() or link.get(session.WORD, "")
+    # As A spells it, whatever the letter case that the link, or A before it was changed, has it in.
+    if same := [word for word in shared if word != asked and word.casefold() == asked.casefold()]:
+        session.WORD.set(same[0]) if session.WORD in st.session_state else spell(session.WORD, same[0])
     if session.WORD.get() not in shared or not session.WORD_CHOSEN.get():
         session.WORD.set(default)
     keep_in_address(session.WORD, default)

@@ -89,7 +89,10 @@ def test_an_encoder_that_cannot_be_had_keeps_its_digest_in_the_address():
 def test_the_bundled_encoders_long_name_opens_it_where_the_server_starts_with_another(folder, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", str(folder)])
     for name in (BUNDLED_NAME, "all-MiniLM-L6-v2"):
-        assert open_link(model=name).selectbox(key="model").value == BUNDLED_NAME
+        at = open_link(model=name)
+        assert (at.selectbox(key="model").value, at.query_params["model"]) == (BUNDLED_NAME, "all-MiniLM-L6-v2")
+        at = open_link("two-encoders", second=name)
+        assert (at.selectbox(key="second").value, at.query_params["second"]) == (BUNDLED_NAME, "all-MiniLM-L6-v2")
 
 
 def test_a_second_encoder_that_cannot_be_had_or_has_other_weights_is_said(folder):
@@ -111,6 +114,15 @@ def test_a_link_that_can_be_had_says_nothing():
     assert said(at) == []
     assert at.select_slider(key="head").value == "L3 H7"
     assert said(open_link(model=BUNDLED_NAME)) == []
+
+
+@pytest.mark.parametrize(("a", "asked"), [("A crane by the bank.", "BANK"), ("Bank and crane.", "bank")])
+def test_a_links_word_is_found_letter_case_aside(a, asked):
+    at = open_link(a=a, b="The crane saw the bank.", word=asked)
+    assert (said(at), at.button_group(key="word").value.casefold()) == ([], "bank")
+    assert fresh(at).button_group(key="word").value == at.button_group(key="word").value
+    at.text_input(key="a").set_value("Crane, Bank!").run()  # it stays, as A spells it now
+    assert at.button_group(key="word").value == "Bank"
 
 
 def test_the_word_is_in_the_address_where_a_fresh_load_would_choose_another():
