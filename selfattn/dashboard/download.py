@@ -11,6 +11,7 @@ from selfattn.charts.vega import Spec
 from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import Page, say, this_page
+from selfattn.dashboard.permissions import beyond_localhost
 from selfattn.dashboard.picture_process import drawn_elsewhere
 from selfattn.dashboard.streamlit_internals import hold_file, stop_if_left, this_session, working_for
 from selfattn.encoders.encoder import Encoder
@@ -110,7 +111,7 @@ def show_download(page: Page) -> None:
 def _lines(page: Page) -> str:
     first, second = page.pair.first, page.pair.second
     texts, at = (first.sentence.text, second.sentence.text), (first.number, second.number)
-    return notebook_lines(page.encoder, texts, page.pair.word, at, page.head)
+    return notebook_lines(page.encoder, texts, page.pair.word, at, page.head, whole_path=not beyond_localhost())
 
 
 def _whole(view: View, width: int) -> dict[str, tuple[str, str, Callable[[], str | bytes]]]:
