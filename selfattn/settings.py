@@ -73,4 +73,4 @@ def _parsed(setting, text: str) -> Any:
         case tuple():
             return tuple(part.strip() for part in text.split(",") if part.strip())
         case _:
-            return Path(text).resolve()
+            return Path(os.path.abspath(text))  # a name may lie in it as it is written here

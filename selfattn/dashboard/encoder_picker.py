@@ -10,7 +10,7 @@ from selfattn.dashboard import session
 from selfattn.dashboard.cache import Cache, encoder_key, forget_all_but
 from selfattn.dashboard.figures import say, show_error, this_page
 from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing, spell
-from selfattn.dashboard.permissions import check_encoder, offered_encoders
+from selfattn.dashboard.permissions import beyond_localhost, check_encoder, for_visitors, offered_encoders
 from selfattn.encoders import bounded_process
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
@@ -39,7 +39,7 @@ def current_encoder() -> Encoder:
             st.stop()
         st.text(f"Meanwhile this page stays on {encoder.title}.")
     named = (name, revision) != (offered_encoders()[0][0], "")
-    note_weights("digest", encoder, _not_had(session.MODEL, "other") or (name if named else ""), named)
+    note_weights("digest", encoder, _not_had(session.MODEL, "other") or (short_name(name) if named else ""), named)
     return encoder
 
 
@@ -67,7 +67,7 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         place = this_page().news.empty()  # text: it may hold a name that a visitor typed
 
         def report(stage: str) -> None:
-            place.text(f"{stage} ...")
+            place.text(f"{for_visitors(stage, name)} ...")
 
         try:
             with _loading:
@@ -76,7 +76,10 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
             place.empty()
         return loaded[0]
 
-    encoder = _encoders.get((name, revision, device, dtype), make)
+    try:
+        encoder = _encoders.get((name, revision, device, dtype), make)
+    except LoadError as error:
+        raise LoadError(error.kind, for_visitors(str(error), name)) from None
     if loaded:
         forget_all_but(_encoders.results)
         _settle()
@@ -164,7 +167,8 @@ def _not_had(key: str, other: str) -> str:
 def link_to(encoder: Encoder) -> dict[str, str]:
     """What a link holds to open this encoder on any server, and to notice other weights of the same name."""
     weights = {"digest": encoder.digest[:DIGITS]}
-    if encoder.name in CURATED:
+    listed, others = offered_encoders()
+    if encoder.name in CURATED or (encoder.name in listed and (beyond_localhost() or not others)):
         return {"model": short_name(encoder.name), **weights}
     revision = {"revision": encoder.revision} if encoder.revision else {}
     return {"model": OTHER, "other": encoder.name, **revision, **weights}
@@ -180,8 +184,14 @@ def offered_devices(available: Sequence[str]) -> list[str]:
 
 
 def short_name(name: str) -> str:
-    """The picker's label: the bundled encoder's without its owner, which doesn't fit the sidebar."""
-    return name.split("/")[-1] if name == BUNDLED_NAME else name
+    """The picker's label: the bundled encoder's without its owner, which doesn't fit the sidebar; no path for strangers."""
+    if name == BUNDLED_NAME:
+        return name.split("/")[-1]
+    label = for_visitors(name, name)
+    if label == name:
+        return name
+    alike = [other for other in offered_encoders()[0] if for_visitors(other, other) == label]
+    return f"{label} ({alike.index(name) + 1})" if name in alike[1:] else label
 
 
 def pick_second_encoder(first: Encoder) -> Encoder | None:
@@ -210,5 +220,5 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     except LoadError as error:
         show_error(error)
         second = None
-    note_weights("second_digest", second, _not_had(session.SECOND, "second_other") or name)
+    note_weights("second_digest", second, _not_had(session.SECOND, "second_other") or short_name(name))
     return second

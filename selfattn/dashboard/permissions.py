@@ -2,16 +2,18 @@
 
 import argparse
 import functools
+import re
 import sys
 from pathlib import Path
 
 import streamlit as st
 
 from selfattn.encoders.errors import LoadError, TextError
-from selfattn.encoders.sources import BUNDLED_NAME, CURATED, is_operators_folder
+from selfattn.encoders.sources import BUNDLED_NAME, CURATED, inside, is_operators_folder
 from selfattn.settings import Settings
 
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/'\":]+/)+")  # of an absolute path, before its last part
 
 
 def beyond_localhost() -> bool:
@@ -43,6 +45,16 @@ def offered_encoders() -> tuple[tuple[str, ...], bool]:
     return tuple(dict.fromkeys([start_model(), *listed])), others
 
 
+def for_visitors(text: str, name: str = "") -> str:
+    """A message as a visitor may read it: where others can come, of a path of this machine only its last part.
+
+    name: the encoder's, which may be such a path and hold blanks.
+    """
+    if not beyond_localhost():
+        return text
+    return FOLDERS.sub("", text.replace(name, Path(name).name) if Path(name).is_absolute() else text)
+
+
 def check_encoder(name: str) -> None:
     """Raise LoadError for an encoder that isn't offered, in the same words whether there is one or not."""
     listed, others = offered_encoders()
@@ -62,11 +74,9 @@ def allowed_scan_folder(name: str) -> Path:
         raise TextError("A folder's name has at most 1,000 characters, and none of them is a null character.")
     if base is None and not beyond_localhost():
         return Path(name)
-    try:
-        folder = None if base is None else (base / name).resolve()  # an absolute name replaces the base
-    except (OSError, RuntimeError):  # a link that leads to itself
-        folder = None
-    if base is None or folder is None or not folder.is_relative_to(base):
+    own = base is not None and Path(name) in (Path(), base)  # the operator's folder may be a scan itself
+    folder = base if base is None or own else inside(base, name)
+    if folder is None:
         raise TextError(
             f"{name!r} is no folder inside this server's folder of scans, and no other can be opened (SELFATTN_SCAN_DIR)."
         )

@@ -48,7 +48,7 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
         )
     for name in names:
         _check_file(folder / name)
-    if base is not None and folder.is_relative_to(base):  # a snapshot in the Hub's cache is all links
+    if base is not None and folder.is_relative_to(base.resolve()):  # a snapshot in the Hub's cache is all links
         _check_links(folder)
     config = read_json(folder / "config.json", MOST_BYTES, "config")
     check_model_type(folder.name, config)

@@ -71,7 +71,7 @@ def resolve(
 def is_operators_folder(name: str) -> bool:
     """Whether the name means a folder inside the one that the operator names (SELFATTN_MODEL_DIR)."""
     base = Settings.read().model_dir
-    folder = None if base is None or not name.isprintable() else _inside(base, name)
+    folder = None if base is None or not name.isprintable() else inside(base, name)
     return folder is not None and _is_folder(folder)
 
 
@@ -118,7 +118,7 @@ def _local_folder(name: str) -> Path | None:
         if looks_local:
             raise LoadError("folder", f"There is no folder {name!r}. Check the path, and write it in full: no ~.")
         return None
-    folder = _inside(base, name)
+    folder = inside(base, name)
     if folder is not None and _is_folder(folder):
         return folder
     if looks_local or folder is None:  # the same words whether there is such a folder or not
@@ -130,13 +130,19 @@ def _local_folder(name: str) -> Path | None:
     return None
 
 
-def _inside(base: Path, name: str) -> Path | None:
-    """What the name means inside the operator's folder; None where it leads out of it."""
+def inside(base: Path, name: str) -> Path | None:
+    """What the name means inside the operator's folder; None where it leads out of it, or to it.
+
+    By its letters first: nothing outside is looked at, so that no answer tells what exists there.
+    """
+    path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
+    if not (path.is_relative_to(base) or path.is_relative_to(real)):
+        return None
     try:
-        folder = (base / name).resolve()  # an absolute name replaces the base
+        folder = path.resolve()
     except (OSError, RuntimeError):  # a link that leads to itself
         return None
-    return folder if folder != base and folder.is_relative_to(base) else None
+    return folder if folder != real and folder.is_relative_to(real) else None
 
 
 def _is_folder(path: Path) -> bool:

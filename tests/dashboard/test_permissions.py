@@ -1,13 +1,21 @@
 """Where others than this machine's own visitors can come, they open the operator's encoders and scans and nothing else."""
 
+import os
 import sys
+from functools import partial
 
 import pytest
 
 from selfattn import LoadError, TextError
 from selfattn.dashboard import permissions
-from selfattn.dashboard.permissions import allowed_scan_folder, beyond_localhost, check_encoder, offered_encoders
-from selfattn.encoders.sources import BUNDLED_NAME, CURATED
+from selfattn.dashboard.permissions import (
+    allowed_scan_folder,
+    beyond_localhost,
+    check_encoder,
+    for_visitors,
+    offered_encoders,
+)
+from selfattn.encoders.sources import BUNDLED_NAME, CURATED, resolve
 
 
 @pytest.fixture
@@ -90,6 +98,46 @@ def test_beyond_it_the_operators_folders_and_lists(listening, monkeypatch, tmp_p
     monkeypatch.setattr(sys, "argv", ["app.py", "--model", "some/other"])
     assert offered_encoders() == (("some/other", "bert-base-uncased"), False)
     check_encoder(BUNDLED_NAME)  # where a page stays when the encoder it was asked for can't load
+
+
+def test_no_name_has_the_server_look_outside_the_operators_folder(listening, monkeypatch, tmp_path):
+    shelf, outside, looked_at = tmp_path / "shelf", tmp_path / "outside", []
+    for made in (shelf / "mine", outside / "below"):
+        made.mkdir(parents=True)
+    (outside / "in").symlink_to(shelf / "mine")
+    (tmp_path / "also-shelf").symlink_to(shelf)
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path / "also-shelf"))
+    monkeypatch.setenv("SELFATTN_SCAN_DIR", str(tmp_path / "also-shelf"))
+    for look in ("stat", "lstat"):
+        seen = partial(lambda look, path, **more: looked_at.append(str(path)) or look(path, **more), getattr(os, look))
+        monkeypatch.setattr(os, look, seen)
+    names = [f"{outside}{end}" for end in ("", "/no", "/in", "/below/..", "/below/../in", "/in/../../elsewhere")]
+    names += ["../outside", "../outside/in", "mine/../../outside/no", "/etc/passwd", "/etc/passwd/no", "/proc/self/cwd"]
+    for name in names:
+        for refused, by in ((LoadError, check_encoder), (TextError, allowed_scan_folder), (LoadError, resolve)):
+            listening("localhost" if by is resolve else "0.0.0.0")
+            with pytest.raises(refused, match=r"SELFATTN_(MODEL|SCAN)_DIR"):
+                by(name)
+    assert not [path for path in looked_at if path.startswith((str(outside), "/etc", "/proc"))]
+    assert any(path.startswith(str(shelf)) for path in looked_at)
+    listening()
+    for name in ("mine", f"{shelf}/mine", f"{tmp_path}/also-shelf/mine"):  # by either name of the operator's folder
+        check_encoder(name)
+        assert allowed_scan_folder(name) == shelf / "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "beyond", "here"),
+    [
+        ("/srv/my models/tiny lacks x", "/srv/my models/tiny", "tiny lacks x", None),
+        ("OSError: [Errno 2] No such file: '/srv/a/b.json'", "mine", "OSError: [Errno 2] No such file: 'b.json'", None),
+        ("Asking the Hub for a/b, see https://hub.example/a/b", "a/b", None, None),
+    ],
+)
+def test_a_message_holds_no_path_of_the_server_for_strangers(listening, text, name, beyond, here):
+    for address, said in (("0.0.0.0", beyond), ("localhost", here)):
+        listening(address)
+        assert for_visitors(text, name) == (said or text)
 
 
 def test_beyond_it_scans_are_opened_where_the_operator_keeps_them(listening, monkeypatch, tmp_path):

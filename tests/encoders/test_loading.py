@@ -250,9 +250,12 @@ def test_paths_stay_inside_the_operators_folder(folder, tmp_path, monkeypatch):
     shelf.mkdir()
     folder = folder.rename(shelf / "mine")
     (shelf / "door").symlink_to(outside, target_is_directory=True)
-    monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
+    other_name = tmp_path / "also-shelf"
+    other_name.symlink_to(shelf)
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", str(other_name))
     assert load_encoder("mine").name == "mine"
-    assert load_encoder(str(folder)).family == "bert"
+    for name in (folder, other_name / "mine"):
+        assert load_encoder(str(name)).family == "bert"
     for name in (str(outside), "../outside", "mine/../../outside", "door", "door/.", "."):
         assert refused(name).kind == "allowed", name
     (folder / "model.safetensors").unlink()

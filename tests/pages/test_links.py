@@ -5,6 +5,7 @@ import sys
 from urllib.parse import parse_qsl, urlparse
 
 import pytest
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
 from selfattn import load_encoder
@@ -238,6 +239,66 @@ def test_beyond_localhost_a_link_opens_nothing_that_is_not_offered(folder, monke
     for name in (str(folder), "some/model"):
         at = open_link(model="another ...", other=name)
         assert "is not among this server's encoders" in at.error[0].value.replace("\\", "")
+
+
+@pytest.fixture
+def public(monkeypatch):
+    """A server that others can come to."""
+    option = permissions.st.get_option
+    monkeypatch.setattr(
+        permissions.st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else option(name)
+    )
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """All that the server sends to the browser, as text."""
+    messages, enqueue = [], ScriptRunContext.enqueue
+    monkeypatch.setattr(
+        ScriptRunContext, "enqueue", lambda self, message: (messages.append(str(message)), enqueue(self, message))[1]
+    )
+    return messages
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ({}, "load_encoder('./tiny')"),
+        ({"model": "zebra", "digest": "c0ffee00"}, "The link was made with zebra"),
+        ({"model": "tiny (2)", "digest": "c0ffee00"}, "The link was made with tiny (2)"),  # the second of this name
+        ({"model": "another ...", "other": "mine", "digest": "c0ffee00"}, "The link was made with mine"),
+        ({"model": "another ...", "other": "broken"}, "broken's weights don't fit"),
+        ({"page": "two-encoders", "second": "another ...", "second_other": "broken"}, "broken's weights don't fit"),
+        ({"source": "."}, ". holds no scan"),
+        ({"source": "no"}, "no holds no scan"),
+        ({"source": "mine"}, "mine holds no scan"),
+        ({"source": "../private models"}, "'../private models' is no folder inside this server's"),
+    ],
+)  # fmt: skip
+def test_where_others_can_come_no_path_of_the_server_is_sent(
+    folder, tmp_path, started_with, public, sent, monkeypatch, query, answer
+):
+    shelf, scans = tmp_path / "private models", tmp_path / "scans"
+    for name in ("mine", "broken", "tiny", "below/tiny"):
+        shutil.copytree(folder, shelf / name)
+    (shelf / "broken" / "model.safetensors").write_bytes(b"no weights")
+    (scans / "mine").mkdir(parents=True)
+    (scans / "mine" / "scan.json").write_text("{")
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
+    monkeypatch.setenv("SELFATTN_SCAN_DIR", str(scans))
+    started_with(str(shelf / "tiny"))
+    if query.get("model") == "tiny (2)":
+        monkeypatch.setenv("SELFATTN_MODELS", str(shelf / "below" / "tiny"))
+    if "source" in query:
+        query = {"page": "senses", "source": "a finished scan", "scan": query["source"]}
+    at = open_link(**query)
+    at.session_state["download"] = True
+    at.run()
+    assert any(answer in message.replace("\\", "") for message in sent)
+    assert not [message for message in sent if str(tmp_path) in message]
+    if not query:  # what is sent opens here
+        link = dict(parse_qsl(urlparse(view_link(load_encoder(str(shelf / "tiny"), trusted=True))).query))
+        assert link["model"] == "tiny" and said(open_link(**link)) == []
 
 
 def test_a_files_link_opens_its_encoder(folder):

@@ -19,7 +19,7 @@ from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.compute_again import labelled
 from selfattn.dashboard.download import file_button
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, show_links, this_page
-from selfattn.dashboard.permissions import allowed_scan_folder
+from selfattn.dashboard.permissions import allowed_scan_folder, for_visitors
 from selfattn.dashboard.pickers import open_sentences, segmented
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
@@ -247,18 +247,18 @@ def show_scan(head: Head) -> None:
     st.caption("Made with `python -m selfattn.scan INPUT --output DIR`, for tables of any size.")
     if not folder.strip():
         return
+    opened = name = folder.strip()
     try:
-        scan, means = _scan_once(allowed_scan_folder(folder.strip()))
+        opened = str(allowed_scan_folder(name))
+        scan, means = _scan_once(Path(opened))
     except (ScanError, TextError) as error:
-        show_error(
-            str(error).replace(f"{Settings.read().scan_dir}/", "")
-        )  # where the operator keeps them is his affair
+        show_error(str(error).replace(opened, name))  # where the operator keeps them is his affair
         return
     if not scan.finished:
         st.warning(
             "This scan isn't finished: what follows is about the parts that are there.", icon=":material/warning:"
         )
-    say(f"{scan.n_rows:,} occurrences, {scan.n_rejected:,} rejected rows; {scan.model}")
+    say(f"{scan.n_rows:,} occurrences, {scan.n_rejected:,} rejected rows; {for_visitors(scan.model, scan.model)}")
     table = named_heads(means)
     if scan.n_rows == 0:
         return
