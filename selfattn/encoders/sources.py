@@ -133,16 +133,19 @@ def _local_folder(name: str) -> Path | None:
 def inside(base: Path, name: str) -> Path | None:
     """What the name means inside the operator's folder; None where it leads out of it, or to it.
 
-    By its letters first: nothing outside is looked at, so that no answer tells what exists there.
+    By its letters first, then a step at a time: nothing outside is looked at, so that no answer tells what exists there.
     """
     path, real = Path(os.path.normpath(base / name)), base.resolve()  # an absolute name replaces the base
-    if not (path.is_relative_to(base) or path.is_relative_to(real)):
-        return None
-    try:
-        folder = path.resolve()
-    except (OSError, RuntimeError):  # a link that leads to itself
-        return None
-    return folder if folder != real and folder.is_relative_to(real) else None
+    own = next((own for own in (base, real) if path.is_relative_to(own)), None)
+    folder = real
+    for part in path.relative_to(own).parts if own else ():
+        try:
+            folder = (folder / part).resolve()
+        except (OSError, RuntimeError):  # a link that leads to itself
+            return None
+        if not folder.is_relative_to(real):
+            return None
+    return folder if folder != real else None
 
 
 def _is_folder(path: Path) -> bool:

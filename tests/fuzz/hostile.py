@@ -91,12 +91,34 @@ REVISIONS = (
     "/dev/zero",
     "a//b",
 )
+# Names around an operator's folder {root}/shelf, which {root}/also-shelf leads to.
+STARTS = ("", "", "", "/", "//", "./", "~/", "../", "{root}/", "{root}/shelf/", "{root}/outside/", "{root}/also-shelf/")
+PARTS = ("..", "..", ".", "", "shelf", "outside", "mine", "there", "back", "away", "door", "loop", "file", "no", "etc")
+
+
+def names_around() -> st.SearchStrategy[str]:
+    """Names that lead into the operator's folder, out of it and back, by way of what is there and what isn't."""
+    parts = st.lists(st.sampled_from(PARTS), max_size=7).map("/".join)
+    return st.builds(lambda start, rest: start + rest, st.sampled_from(STARTS), parts)
+
+
+def in_any_case(word: str) -> st.SearchStrategy[str]:
+    """The word in any letter case."""
+    return st.tuples(*(st.sampled_from([letter.lower(), letter.upper()]) for letter in word)).map("".join)
+
+
 LINKED = ("digest", "second_digest", "at_a", "at_b", "word", "head", "revision")  # not widgets, or not always drawn
 
 
 def queries(keys: list[str]) -> st.SearchStrategy[str]:
     """The part of a link after "?": known and unknown keys, hostile values, repeated and broken pairs."""
-    values = st.one_of(st.sampled_from(ODD_VALUES), st.sampled_from(MARKUP), texts().map(lambda text: text[:200]))
+    odd = st.one_of(st.sampled_from(ODD_VALUES), st.sampled_from(MARKUP), texts().map(lambda text: text[:200]))
+    weights = st.tuples(st.sampled_from(["53aa5117", "c0ffee00", ""]), odd).map(
+        " ".join
+    )  # an encoder's title behind them
+    values = st.one_of(
+        odd, odd, weights, in_any_case("bank"), names_around().map(lambda name: name.format(root="/root"))
+    )
     names = st.one_of(st.sampled_from(keys), st.text(st.characters(codec="utf-8"), max_size=8))
     pairs = st.lists(st.tuples(names, values), max_size=6).map(lambda held: urlencode(held, errors="surrogatepass"))
     broken = st.sampled_from(["%", "%zz", "&&&===", "a=%ff%fe", "a=%00", "=", "?" * 20, quote("ä", encoding="latin-1")])
