@@ -74,7 +74,7 @@ def show() -> None:
     from selfattn.dashboard.figures import begin_page, end_page, show_error, this_page
     from selfattn.dashboard.pickers import pick_for
     from selfattn.dashboard.queue import page_turn
-    from selfattn.encoders.errors import OutOfMemory
+    from selfattn.encoders.errors import NotFinite, OutOfMemory
 
     begin_page(news)
     with page_turn(news):
@@ -88,7 +88,7 @@ def show() -> None:
             page.run()
             if stored:
                 check_stored_pictures(stored, this_page())
-        except OutOfMemory as error:  # wherever on the page it was asked for
+        except (NotFinite, OutOfMemory) as error:  # wherever on the page it was asked for
             show_error(error)
         finally:
             if stored and not this_page().figures:  # the page has ended before its pictures

@@ -67,6 +67,22 @@ def encoder_of(checkpoint):
     return encoder
 
 
+@pytest.fixture(scope="session")
+def overflowing(tmp_path_factory):
+    """The folder of a tiny BERT whose weights are all finite, and that makes NaN of every sentence with "loan"."""
+    from safetensors.torch import load_file, save_file
+
+    from selfattn.encoders.families import FAMILIES, save_tiny, wordpiece_tokenizer
+
+    folder = save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("overflowing") / "tiny")
+    weights = load_file(folder / "model.safetensors")
+    table = next(table for name, table in weights.items() if name.endswith("word_embeddings.weight"))
+    table[wordpiece_tokenizer().convert_tokens_to_ids("loan"), ::2] = 3e38
+    table[wordpiece_tokenizer().convert_tokens_to_ids("loan"), 1::2] = -3e38
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
 @pytest.fixture
 def asked_heads(monkeypatch) -> list[tuple[str, int | slice | None, int]]:
     """What is computed while a test runs: "attend" or "own_weights", the head or heads, and how many rows of them."""

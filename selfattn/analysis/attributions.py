@@ -53,7 +53,7 @@ def direction(first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tens
     one, other = (encoding.vector(encoding.n_layers, positions) for encoding, positions in (first, second))
     apart = one - other
     length = apart.norm()
-    if length < 1e-6:
+    if not length >= 1e-6:
         raise ValueError("The word's two final vectors are the same: there is no difference to explain.")
     return apart / length
 
@@ -74,8 +74,9 @@ def attribute(
         progress(min(done[0], total), total)
         # Attention mask and segment ids; no copy is padded.
         rest = {name: each for name, each in encoder.inputs([encoding] * len(batch)).items() if name != "input_ids"}
-        states = encoder.model(**rest, **inputs).last_hidden_state
-        return states[:, list(word.positions)].mean(dim=1).float() @ towards.to(states.device)
+        states = encoder.model(**rest, **inputs).last_hidden_state[:, list(word.positions)].mean(dim=1).float()
+        encoder.check_finite(encoding, [states.detach()])
+        return states @ towards.to(states.device)
 
     blank, blank_id = blank_token(encoder)
     ids = torch.tensor([encoding.ids], device=encoder.device)
@@ -97,7 +98,7 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
     """What stands for a word that is blanked out: the mask token, where there is none the padding or unknown token."""
     for role in ("mask", "pad", "unk"):
         token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
-        if token is not None and token_id is not None:
+        if token is not None and encoder.has_vector(token_id):
             return token, token_id
     raise ValueError(f"{encoder.title}'s tokeniser has no mask, padding or unknown token to blank a word out with.")
 

@@ -62,7 +62,8 @@ def _projection_error(encoder: Encoder, encoding: Encoding, layer: int, head: in
     except ProjectionsUnknown:
         return float("nan")
     trace = encoding.trace(layer, head)
-    return max(float((getattr(projected, p) - getattr(trace, p)).abs().max()) for p in ("query", "key", "value"))
+    errors = [(getattr(projected, p) - getattr(trace, p)).abs().max() for p in ("query", "key", "value")]
+    return float(torch.stack(errors).max())
 
 
 @contextmanager

@@ -173,6 +173,8 @@ def context_gradients(
     layers = [replace(layer, context=layer.context.detach()) for layer in recorder.layers]
     found = []
     for row, (text, positions) in enumerate(zip(tokens, at)):
+        for numbers in (vectors[row].detach(), *parts[row]):
+            encoder.check_finite(text, [numbers])
         recordings = tuple(layer.sentence(row, len(text.ids)) for layer in layers)
         context = torch.stack([layer.context[0, list(positions)].transpose(0, 1).float().cpu() for layer in recordings])
         found.append(ContextGradients(gradient=torch.cat(parts[row]), context=context, recordings=recordings))

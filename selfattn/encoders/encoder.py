@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import Head, Patch, Recorder, run
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import NotRecomputable, OutOfMemory, TextError, failing_as
+from selfattn.encoders.errors import NotFinite, NotRecomputable, OutOfMemory, TextError, failing_as
 from selfattn.encoders.memory import in_halves, out_of_memory_as
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.encoders.reference import EagerTwin, stack_layers
@@ -78,8 +78,9 @@ class Encoder:
         text: a string, or what `tokenize` has read already. pair: a second segment. pad_to: pad to this many tokens and keep
         the padding (to see the padding mask at work).
         patches: heads' outputs to replace on the way; the Encoding keeps them, so that it isn't taken for a plain one.
-        Raises TextError for a text that is empty, too long, or not valid Unicode; ValueError for a patch that doesn't fit
-        the encoder, the text or the other patches; NotRecomputable for any patch where what enters W_O isn't known.
+        Raises TextError for a text that is empty, too long, not valid Unicode, or of which it makes no finite numbers;
+        ValueError for a patch that doesn't fit the encoder, the text or the other patches; NotRecomputable for any patch where
+        what enters W_O isn't known.
         """
         tokens = self.tokenize(text, pair)
         n = len(tokens.ids)
@@ -124,6 +125,7 @@ class Encoder:
                 raise ValueError(
                     f"Expected a text that {self.title} has read, whole and without padding. Give the string."
                 )
+            self._check_indices(text)  # its reader may be shared by an encoder with larger tables
             return text
         for part in (text,) if pair is None else (text, pair):
             _check_text(part)
@@ -133,22 +135,10 @@ class Encoder:
             )
         ):
             read = self.tokenizer.read(text, pair, self.max_tokens)
-        n = read["n"]
-        if n > self.max_tokens:
-            raise TextError(
-                f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
-                f" Shorten it by at least {n - self.max_tokens:,} tokens."
-            )
+        self._check_length(read["n"])  # of a longer one no token came
         if all(read["special"]):
             raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
-        rows = self.model.get_input_embeddings().weight.shape[0]  # I-BERT's own class has no num_embeddings
-        if (largest := max(read["ids"])) >= rows:
-            strange = read["tokens"][read["ids"].index(largest)]
-            raise TextError(
-                f"The token {strange!r} has the number {largest:,}, and {self.title} has vectors for {rows:,} tokens "
-                "only: its tokeniser and its weights don't belong together. Save both again from one model."
-            )
-        return Tokens(
+        tokens = Tokens(
             text=text,
             pair=pair,
             tokens=tuple(read["tokens"]),
@@ -159,6 +149,53 @@ class Encoder:
             segments=tuple(read["segments"]),
             reader=self.reader,
         )
+        self._check_indices(tokens)
+        return tokens
+
+    def _check_length(self, n: int) -> None:
+        if n > self.max_tokens:
+            raise TextError(
+                f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
+                f" Shorten it by at least {n - self.max_tokens:,} tokens."
+            )
+
+    def _check_indices(self, tokens: Tokens) -> None:
+        """Refuse what a table of vectors has no row for: on a GPU it would end every visitor's work. Raises TextError."""
+        self._check_length(len(tokens.ids))
+        if (number := max(tokens.ids)) >= self._rows:
+            raise TextError(
+                f"The token {tokens.tokens[tokens.ids.index(number)]!r} has the number {number:,}, and {self.title} has vectors "
+                f"for {self._rows:,} tokens only: its tokeniser and its weights don't belong together. Save both again from "
+                "one model."
+            )
+        if self._segments is not None and (segment := max(tokens.types)) >= self._segments:
+            raise TextError(
+                f"This text has a segment of number {segment}, and {self.title} has vectors for {self._segments} only "
+                "(counted from 0): it doesn't read two texts as one. Give one text alone, or take an encoder that was "
+                "trained on pairs."
+            )
+
+    @cached_property
+    def _rows(self) -> int:
+        """How many tokens have a vector."""
+        return self.model.get_input_embeddings().weight.shape[0]  # I-BERT's own class has no num_embeddings
+
+    @cached_property
+    def _segments(self) -> int | None:
+        """How many segments have a vector; None where the model isn't told of segments."""
+        tables = [m for name, m in self.model.named_modules() if name.endswith("token_type_embeddings")]
+        told = tables and "token_type_ids" in self.tokenizer.model_input_names
+        return min(table.weight.shape[0] for table in tables) if told else None
+
+    @cached_property
+    def pad_id(self) -> int:
+        """What fills up a batch, and is masked: the padding token, or the first where that has no vector."""
+        own = self.tokenizer.pad_token_id
+        return own if self.has_vector(own) else 0
+
+    def has_vector(self, token_id: int | None) -> bool:
+        """Whether the tokeniser has this token and the model a vector for it."""
+        return token_id is not None and token_id < self._rows
 
     def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
         """Every place of `word` (or of one of more) in `sentence`, at least one: the one check that every row of a table passes.
@@ -199,7 +236,9 @@ class Encoder:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair: as in `encode`."""
         tokens = self.tokenize(text, pair)
         with torch.no_grad():
-            return stack_layers(self.eager.run(self.inputs([tokens])).attentions, 0, len(tokens.ids))
+            output = self.eager.run(self.inputs([tokens]))
+        self.check_finite(tokens, [state[0] for state in self.states(output)])
+        return stack_layers(output.attentions, 0, len(tokens.ids))
 
     def separate_pass_fits(self, n: int) -> bool:
         """Whether the maps of a separate pass over n tokens, all in memory at once, stay within the operator's bound."""
@@ -252,7 +291,9 @@ class Encoder:
         def patched(chunk: Sequence[Collection[Patch]]) -> list[Tensor]:
             with torch.no_grad(), self.within_memory(len(chunk), len(tokens.ids)):
                 output = run(self.model, self.inputs([tokens] * len(chunk)), Recorder(chunk, keep=False))
-            return list(output.last_hidden_state[:, list(positions)].mean(dim=1).float().cpu())
+                own = output.last_hidden_state[:, list(positions)].mean(dim=1).float().cpu()
+            self.check_finite(tokens, [own])
+            return list(own)
 
         vectors: list[Tensor] = []
         for done, chunk in enumerate(chunks, start=1):
@@ -297,13 +338,12 @@ class Encoder:
     def inputs(self, batch: Sequence[Tokens], length: int | None = None) -> dict[str, Tensor]:
         """Token ids, attention mask and segment ids, padded on the right, on the model's device: each (batch, length)."""
         length = length or max(len(tokens.ids) for tokens in batch)
-        pad = self.tokenizer.pad_token_id or 0
 
         def padded(rows, fill):
             return torch.tensor([[*row, *[fill] * (length - len(row))] for row in rows], device=self.device)
 
         inputs = {
-            "input_ids": padded([t.ids for t in batch], pad),
+            "input_ids": padded([t.ids for t in batch], self.pad_id),
             "attention_mask": padded([[1] * len(t.ids) for t in batch], 0),
         }
         if "token_type_ids" in self.tokenizer.model_input_names:
@@ -368,15 +408,17 @@ class Encoder:
                 output = run(self.model, inputs, recorder, output_hidden_states=True, **shown)
             static = self.model.get_input_embeddings()(inputs["input_ids"])
         states = self.states(output)
-        token, token_id = self.tokenizer.pad_token or "[PAD]", self.tokenizer.pad_token_id or 0
+        token = self.tokenizer.pad_token or "[PAD]"
         encodings = []
         for row, tokens in enumerate(batch):
             n = length if keep_padding else len(tokens.ids)
-            tokens = tokens.padded(n, token, token_id)
+            cut = tuple(_row(state, row, n) for state in states)
+            self.check_finite(tokens, [state[: len(tokens.ids)] for state in cut])
+            tokens = tokens.padded(n, token, self.pad_id)
             encodings.append(
                 Encoding(
                     **{of.name: getattr(tokens, of.name) for of in fields(Tokens)},
-                    states=tuple(_row(state, row, n) for state in states),
+                    states=cut,
                     static=_row(static, row, n),
                     n_heads=self.n_heads,
                     recordings=tuple(layer.sentence(row, n) for layer in recorder.layers) if recorder else (),
@@ -386,6 +428,20 @@ class Encoder:
                 )
             )
         return encodings
+
+    def check_finite(self, tokens: Tokens, states: Sequence[Tensor]) -> None:
+        """Raise NotFinite where a text's hidden states aren't: what each layer reads and the last one, or the last alone."""
+        strange = next((depth for depth, state in enumerate(states) if not state.isfinite().all()), None)
+        if strange is not None:
+            text = tokens.text if len(tokens.text) <= 60 else f"{tokens.text[:57]}..."
+            where = (
+                f"layer {strange - 1}" if strange else "the embeddings" if len(states) > 1 else "the last hidden state"
+            )
+            higher = "" if self.dtype == "float32" else "float32 or "
+            raise NotFinite(
+                f"{self.title} makes NaN or infinity of {text!r} in {self.dtype}, first in {where}; expected finite numbers. "
+                f"Take {higher}another text."
+            )
 
     def within_memory(self, copies: int, n: int) -> AbstractContextManager[None]:
         """Raise OutOfMemory where a pass inside, over so many texts of n tokens, takes more memory than there is."""

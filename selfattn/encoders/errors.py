@@ -16,6 +16,10 @@ class TextError(ValueError):
     """A text that the encoder can't read. The message names what was expected, what came, and the remedy."""
 
 
+class NotFinite(TextError):
+    """A text of which an encoder's finite weights make NaN or infinity. The message names it, the layer and the remedies."""
+
+
 class OutOfMemory(TextError):
     """The device hasn't the memory that a text takes. The message names the device and the remedies."""
 

@@ -16,7 +16,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_N
 from selfattn.encoders.checkpoint import unchanged
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import LoadError, TextError
+from selfattn.encoders.errors import LoadError, NotFinite, TextError
 from selfattn.encoders.loading import DTYPES, read_model
 from selfattn.encoders.sources import resolve
 from selfattn.words import character_spans
@@ -36,10 +36,18 @@ class MaskedHead:
     _model: nn.Module  # the masked-language model, its encoder replaced by the identity
 
     def log_probabilities(self, states: Tensor) -> Tensor:
-        """(..., d_model) last hidden states to (..., vocabulary) log-probabilities, natural logarithm; CPU float32."""
+        """(..., d_model) last hidden states to (..., vocabulary) log-probabilities, natural logarithm; CPU float32.
+
+        Raises NotFinite.
+        """
         flat = states.reshape(1, -1, states.shape[-1]).to(self.encoder.device, DTYPES[self.encoder.dtype])
         with torch.no_grad():
             logits = self._model(inputs_embeds=flat).logits[0]
+        if not logits.isfinite().all():
+            raise NotFinite(
+                f"The masked-language head of {self.encoder.title} makes NaN or infinity of this text in {self.encoder.dtype}; "
+                "expected finite numbers. Take another text or float32."
+            )
         return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
 
     def place(self, encoding: Encoding) -> int:

@@ -1,6 +1,7 @@
 """Attributions: each method against code of its own, the ranks and their agreement, and what can't be asked."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -121,6 +122,8 @@ def test_the_same_vector_twice_has_no_difference_to_explain(encoder):
     first = encoder.encode(A)
     with pytest.raises(ValueError, match="no difference to explain"):
         direction((first, (2,)), (first, (2,)))
+    with pytest.raises(ValueError, match="no difference to explain"):  # nor has one that is no number
+        direction((replace(first, states=[state * torch.nan for state in first.states]), (2,)), (first, (3,)))
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -138,7 +141,10 @@ def test_where_there_is_no_mask_token_the_padding_stands_for_a_word():
     tokenizer = SimpleNamespace(
         mask_token=None, mask_token_id=None, pad_token="<pad>", pad_token_id=0, unk_token="<unk>", unk_token_id=3
     )
-    assert blank_token(SimpleNamespace(tokenizer=tokenizer)) == ("<pad>", 0)
+    encoder = SimpleNamespace(tokenizer=tokenizer, title="an encoder", has_vector={0, 3}.__contains__)
+    assert blank_token(encoder) == ("<pad>", 0)
+    tokenizer.mask_token, tokenizer.mask_token_id = "<mask>", 9  # one that the encoder has no vector for
+    assert blank_token(encoder) == ("<pad>", 0)
     tokenizer.pad_token = tokenizer.unk_token = None
     with pytest.raises(ValueError, match="no mask, padding or unknown token"):
-        blank_token(SimpleNamespace(tokenizer=tokenizer, title="an encoder"))
+        blank_token(encoder)

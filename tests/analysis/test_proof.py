@@ -44,19 +44,20 @@ def test_an_error_in_one_head_is_found(encoder, monkeypatch):
     assert (proof[bad]["context"] > 1e-5).all() and (proof[~bad]["context"] < 5e-6).all()
 
 
+@pytest.mark.parametrize("error", [0.25, math.nan])
 @pytest.mark.slow
-def test_an_error_in_one_heads_projection_is_found(encoder, monkeypatch):
+def test_an_error_in_one_heads_projection_is_found(encoder, monkeypatch, error):
     right = projections.project
 
     def wrong(encoder, encoding, layer, head):
         projected = right(encoder, encoding, layer, head)
         off = torch.zeros_like(projected.key)
-        off[3, 5] = 0.25  # one number of one of the three
+        off[3, 5] = error  # one number of one of the three
         return replace(projected, key=projected.key + off) if (layer, head) == (2, 7) else projected
 
     monkeypatch.setattr("selfattn.analysis.proof.project", wrong)
     found = prove(encoder, TEXT).set_index(["layer", "head"])["projections"]
-    assert found[2, 7] == pytest.approx(0.25, abs=1e-4)
+    assert found[2, 7] == pytest.approx(error, abs=1e-4, nan_ok=True)
     assert (found.drop((2, 7)) < 1e-5).all()
 
 

@@ -2,11 +2,15 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from selfattn import Encoder, Head, NotRecomputable, TextError, load_encoder
+from selfattn.analysis.swapping import context_gradients
+from selfattn.encoders.errors import NotFinite
+from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_REVISION
 from selfattn.export.provenance import Provenance
 
@@ -304,6 +308,59 @@ def test_threads_do_not_disturb_one_another(encoder):
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(32)))
 
+
+def test_numbers_that_are_not_finite_are_refused_with_the_text_and_the_layer(overflowing):
+    encoder, fine, text = load_encoder(str(overflowing)), "The bank of the river.", "The loan in the morning."
+    message = "tiny makes NaN or infinity of 'The loan in the morning.' in float32, first in the embeddings"
+    for call in (encoder.encode, encoder.reference_weights, lambda text: encoder.encode_batch([fine, text])):
+        with pytest.raises(NotFinite, match=message):
+            call(text)
+    for call in (
+        lambda: encoder.knock_out(text, 1, heads=[(0, 0)]),
+        lambda: context_gradients(encoder, [(text, (1,))], torch.ones(1, encoder.d_model)),
+    ):
+        with pytest.raises(NotFinite, match="first in the last hidden state"):
+            call()
+    assert encoder.encode(fine, pad_to=20).hidden.isfinite().all()
+    layer, at = encoder.model.encoder.layer[1].output.dense, torch.tensor([2])  # of one token
+    for number in (torch.nan, torch.inf, -torch.inf):
+        hook = layer.register_forward_hook(lambda module, given, made, number=number: made.index_fill(1, at, number))
+        with pytest.raises(NotFinite, match="first in layer 1; expected finite numbers"):
+            encoder.encode(fine)
+        hook.remove()
+
+
+@pytest.mark.parametrize(
+    ("change", "text", "pair", "message"),
+    [
+        ({"type_vocab_size": 1}, "The bank.", "A river.", "segment of number 1, and tiny has vectors for 1 only"),
+        ({"max_position_embeddings": 16}, "bank " * 15, None, "17 tokens and tiny reads at most 16"),
+        ({"vocab_size": 45}, "The bank was known.", None, "number 5., and tiny has vectors for 45 tokens only"),
+    ],
+)
+def test_an_index_that_a_table_has_no_row_for_is_refused_before_the_pass(tmp_path, change, text, pair, message):
+    """Also where another encoder with the same tokeniser has read it. On a GPU it would end every visitor's work."""
+    family = FAMILIES["BERT"]
+    encoder = load_encoder(str(save_tiny(replace(family, settings={**family.settings, **change}), tmp_path / "tiny")))
+    larger = load_encoder(str(save_tiny(family, tmp_path / "larger")))
+    assert larger.reader == encoder.reader
+    for given in ((text, pair), (larger.tokenize(text, pair), None)):
+        with pytest.raises(TextError, match=message):
+            encoder.encode(*given)
+    assert encoder.encode("bank", pad_to=9).hidden.isfinite().all()
+
+
+def test_a_padding_token_without_a_vector_is_never_looked_up(encoder_of):
+    encoder = encoder_of("BERT")
+    texts = ["The bank.", "The bank of the river was muddy."]
+    tokenizer = SimpleNamespace(
+        **{name: getattr(encoder.tokenizer, name) for name in TOKENIZER} | {"pad_token_id": 999}
+    )
+    batch = replace(encoder, tokenizer=tokenizer).encode_batch([encoder.tokenize(text) for text in texts])
+    assert torch.allclose(batch[0].hidden, encoder.encode(texts[0]).hidden, atol=1e-5)
+
+
+TOKENIZER = ("pad_token", "model_input_names", "unk_token", "unk_token_id")
 
 BAD = {
     "": "empty",

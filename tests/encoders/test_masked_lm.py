@@ -10,6 +10,7 @@ import torch
 from transformers import AutoModelForMaskedLM
 
 from selfattn import TextError, load_encoder
+from selfattn.encoders.errors import NotFinite
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.masked_lm import NoMaskedHead, load_masked_head, replace_word
 from tests.encoders.test_families import RECOMPUTED
@@ -98,6 +99,13 @@ def test_one_mask_and_no_more(encoder_of):
     for text in (TEXT, "The [MASK] of the [MASK]."):
         with pytest.raises(TextError, match="one \\[MASK\\], got"):
             head.predictions(head.encoder.encode(text))
+
+
+def test_a_prediction_that_is_no_number_is_refused(encoder_of):
+    head = load_masked_head(encoder_of("BERT"))
+    states = torch.full((1, head.encoder.d_model), torch.inf)
+    with pytest.raises(NotFinite, match=r"masked-language head of .* makes NaN or infinity of this text in float32"):
+        head.log_probabilities(states)
 
 
 def test_replacing_a_word():

@@ -2,9 +2,11 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 import torch
+from hypothesis import strategies as st
 
 from selfattn import TextError, load_encoder
 from selfattn.captions import attention as captions
@@ -39,15 +41,24 @@ def test_the_bundled_encoder_too(encoder, generated):
     generated(30, 600, texts(), lambda text: _encoded_or_refused(encoder, text))
 
 
-def _encoded_or_refused(encoder, text):
+def test_pairs_and_padding_too_where_there_is_one_segment_only(tmp_path_factory, generated):
+    family = FAMILIES["BERT"]
+    family = replace(family, settings={**family.settings, "type_vocab_size": 1})
+    encoder = load_encoder(str(save_tiny(family, tmp_path_factory.mktemp("one_segment"))), device="cpu")
+    inputs = st.tuples(texts(), st.none() | texts(), st.none() | st.integers(-1, encoder.max_tokens + 1))
+    generated(30, 600, inputs, lambda given: _encoded_or_refused(encoder, *given))
+
+
+def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
     try:
-        encoding = encoder.encode(text)
+        encoding = encoder.encode(text, pair, pad_to)
     except TextError as error:
         assert str(error).encode("utf-8")  # a message that can be shown
         return None
     n = len(encoding.tokens)
+    assert encoding.hidden.isfinite().all()
     assert n <= encoder.max_tokens
-    assert all(0 <= word.start < word.stop <= n and word.text in text for word in encoding.words)
+    assert all(0 <= word.start < word.stop <= n and word.text in text + (pair or "") for word in encoding.words)
     weights = encoding.weights(0)
     torch.testing.assert_close(weights.sum(-1), torch.ones(encoder.n_heads, n))
     for word in encoding.words[:1]:

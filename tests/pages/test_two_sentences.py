@@ -235,6 +235,12 @@ def test_without_a_control_the_words_say_so_and_ask_for_one(main_view, control, 
     assert info.startswith(asked)
 
 
+def test_a_sentence_that_gives_no_finite_numbers_is_named_with_its_layer(overflowing):
+    at = open_link(model="another ...", other=str(overflowing))
+    (error,) = (error.replace("\\", "") for error in errors(at))
+    assert error.startswith("Sentence B: ") and "in float32, first in the embeddings" in error
+
+
 @pytest.mark.usefixtures("quickly_ranked")
 def test_an_examples_control_is_never_used_for_another_sentence_a(main_view):
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
