@@ -174,7 +174,7 @@ def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
         install(model, exact.n_heads)
     if (device, dtype) == ("cpu", "float32"):
         return loaded
-    reason = exact.reason or differs_in_precision(loaded, _probe(loaded), PARITY[dtype])
+    reason = differs_in_precision(loaded, _probe(loaded), PARITY[dtype])
     patch_reason = exact.patch_reason or ("" if loaded.hooked else reason)
     return replace(loaded, reason=reason, recomputable=not reason, patch_reason=patch_reason)
 

@@ -80,8 +80,14 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
 
 
 def differs_in_precision(encoder: Encoder, short: Tokens, allowed: float) -> str:
-    """Why an encoder isn't recomputed in a lower precision, or "": its weights against its own eager ones."""
+    """Why an encoder isn't recomputed in a lower precision, or "": its weights against its own eager ones.
+
+    Its plain pass must run and be finite, alone and padded, whatever it was in float32. Raises LoadError.
+    """
     (alone,) = _eager(encoder, [short])
+    _eager(encoder, [short, filled(short, min(len(short.ids) + PADDING, encoder.max_tokens))])
+    if encoder.reason:
+        return encoder.reason
     recordings, states = _fast(encoder, [alone])
     if not states[0][-1].isfinite().all():
         return f"in {encoder.dtype} its last hidden state is not finite."
@@ -111,6 +117,12 @@ def _eager(encoder: Encoder, batch: list[Tokens], maps: bool = True) -> list[Eag
     except Exception as error:  # a model of another kind asks for images, boxes or a language, each in its own words
         if is_out_of_memory(error):
             raise
+        if encoder.dtype != "float32":  # in which it could
+            raise LoadError(
+                "dtype",
+                f"{encoder.name} ({encoder.family}) doesn't run in {encoder.dtype}, as it does in float32 ({brief(error)}). "
+                "Load it in float32.",
+            ) from None
         raise LoadError(
             "encoder",
             f"{encoder.name} ({encoder.family}) can't read plain text of {len(batch[-1].ids):,} tokens "

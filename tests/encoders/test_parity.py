@@ -219,6 +219,20 @@ def test_a_low_precision_that_makes_no_numbers_is_not_trusted(checkpoint, monkey
     assert encoder.reason.startswith("in bfloat16")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_what_does_not_run_in_a_low_precision_is_refused_at_load_shown_or_recomputed(checkpoint, dtype):
+    """XLNet, which is shown, mixes its positions' float32 with it in the second layer."""
+    for name, family in (("XLNet", "xlnet"), ("DeBERTa", "deberta")):
+        said = (
+            rf"\({family}\) doesn't run in {dtype}, as it does in float32 \(RuntimeError: expected .*Load it in float32"
+        )
+        with pytest.raises(LoadError, match=said):
+            load_encoder(str(checkpoint(name)), dtype=dtype)
+    assert not load_encoder(str(checkpoint("XLNet"))).recomputable
+    assert load_encoder(str(checkpoint("LiLT")), dtype=dtype).reason.startswith("in lilt")
+
+
 @pytest.mark.parametrize("error", [1e-3, float("nan")])
 def test_a_wrong_context_is_not_trusted(checkpoint, monkeypatch, error):
     right = capture.sdpa_attention_forward
