@@ -309,7 +309,8 @@ def _place(encoding: Encoding, word: str, number: int = 1) -> PlacedWord[Encodin
     places = encoding.places(word)
     if not places:
         raise TextError(
-            f"{word!r} is not a word of {encoding.text!r}. Write it as it stands there (letter case aside)."
+            encoding.why_unknown(word)
+            or f"{word!r} is not a word of {encoding.text!r}. Write it as it stands there (letter case aside)."
         )
     if not 1 <= number <= len(places):
         raise TextError(f"{word!r} stands {len(places)} times in {encoding.text!r}; there is no number {number}.")

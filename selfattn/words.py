@@ -23,11 +23,17 @@ class Word:
     text: str
     start: int
     stop: int
+    unknown: str = ""  # "[UNK]" or the like, where the tokeniser doesn't know a piece of it
 
     @property
     def positions(self) -> tuple[int, ...]:
         """The positions of the word's tokens."""
         return tuple(range(self.start, self.stop))
+
+    @property
+    def label(self) -> str:
+        """The word in a picture or a table: one that the tokeniser doesn't know is marked."""
+        return f"{self.text} {self.unknown}".rstrip()
 
     @property
     def is_punctuation(self) -> bool:
@@ -78,12 +84,12 @@ def token_words(text: str, offsets: Sequence[tuple[int, int]], special: Sequence
 
 
 def shared_words(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
-    """Words, no punctuation, that stand in both sentences, as first spelled, longest first."""
-    others = {word.text.casefold() for word in second}
+    """Words, no punctuation and none unknown, that stand in both sentences, as first spelled, longest first."""
+    others = {word.text.casefold() for word in second if not word.unknown}
     kept: dict[str, str] = {}
     for word in first:
         folded = word.text.casefold()
-        if folded in others and not word.is_punctuation:
+        if folded in others and not word.is_punctuation and not word.unknown:
             kept.setdefault(folded, word.text)
     return sorted(kept.values(), key=len, reverse=True)
 

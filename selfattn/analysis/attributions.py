@@ -38,7 +38,7 @@ class Attributions:
 
     def frame(self) -> pd.DataFrame:
         """One row a word: place (its first token), word, and for each method its value and rank by size (1 = most)."""
-        table = {"place": [word.start for word in self.words], "word": [word.text for word in self.words]}
+        table = {"place": [word.start for word in self.words], "word": [word.label for word in self.words]}
         for method, values in self.values.items():
             table[method] = values.tolist()
             table[f"{method} rank"] = pd.Series(values.abs().numpy()).rank(ascending=False)

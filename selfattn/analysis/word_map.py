@@ -20,7 +20,9 @@ MOST = 256  # rows and columns of a picture; longer maps are drawn in bins
 class Places(NamedTuple):
     """What stands along an edge of a map, in the order of the text."""
 
-    labels: tuple[str, ...]  # m: words as they are spelled, and the tokens that belong to no word
+    labels: tuple[
+        str, ...
+    ]  # m: words as they are spelled, an unknown one marked, and the tokens that belong to no word
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each
     special: tuple[bool, ...]  # m: whether it is a special token
 
@@ -28,7 +30,7 @@ class Places(NamedTuple):
 def places(encoding: Encoding, *, words: bool = True) -> Places:
     """The words of a text and the tokens that belong to no word; with words=False every token by itself."""
     groups = token_groups(len(encoding.tokens), encoding.words if words else ())
-    spelled = {word.start: word.text for word in encoding.words} if words else {}
+    spelled = {word.start: word.label for word in encoding.words} if words else {}
     return Places(
         labels=tuple(spelled.get(group[0], encoding.tokens[group[0]]) for group in groups),
         groups=tuple(groups),

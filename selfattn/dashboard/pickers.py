@@ -271,7 +271,9 @@ def _pick_control(encoder: Encoder, fields, where, default: str, word: str) -> P
         encoding = encode_or_stop(encoder, text, "The control sentence")
     places = encoding.places(word)
     if not places:
-        where.info(literal(f'The control has no "{word}", so it isn\'t used. Write one with "{word}" in A\'s sense.'))
+        why = encoding.why_unknown(word)
+        lacks = f"{why} So the control isn't used." if why else f'The control has no "{word}", so it isn\'t used.'
+        where.info(literal(f'{lacks} Write one with "{word}" in A\'s sense.'))
         return None
     typed, its_a = session.CONTROL_TYPED.get()
     if text == typed and its_a != session.A.get():

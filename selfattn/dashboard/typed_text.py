@@ -3,11 +3,13 @@
 import streamlit as st
 
 from selfattn.dashboard.cache import cached_encode
-from selfattn.dashboard.figures import show_error, this_page
+from selfattn.dashboard.figures import literal, show_error, this_page
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.settings import Settings
+
+MOST_NAMED = 5  # of what is unknown in a text
 
 
 def encode_or_stop(
@@ -29,6 +31,11 @@ def encode_or_stop(
     except TextError as error:
         show_error(f"{label}: {error}")
         st.stop()
+    if unknown := encoding.read_as_unknown():
+        names = ", ".join(f'"{read}"' for read in unknown[:MOST_NAMED]) + " ..." * (len(unknown) > MOST_NAMED)
+        mark = encoding.tokens[min(encoding.unknown)]
+        said = f"{label}: this encoder doesn't know {names}. It reads {mark} there, as for anything else that it doesn't know."
+        st.info(literal(f"{said} What is marked so can't be chosen, and what is shown of it isn't about that word."))
     if pair is None:
         this_page().texts[label.removeprefix("The ").removeprefix("Sentence ")] = (encoder, encoding)
     return encoding

@@ -138,15 +138,19 @@ class Encoder:
         self._check_length(read["n"])  # of a longer one no token came
         if all(read["special"]):
             raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
+        no_word, what = self.tokenizer.unk_token_id, zip(read["ids"], read["special"])
+        unknown = frozenset(at for at, (number, special) in enumerate(what) if number == no_word and not special)
         tokens = Tokens(
             text=text,
             pair=pair,
-            tokens=tuple(read["tokens"]),
+            # A unigram tokeniser spells what it doesn't know; the model is told its number alone.
+            tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read["tokens"])),
             ids=tuple(read["ids"]),
             types=tuple(read["types"]),
             special=tuple(map(bool, read["special"])),
             offsets=tuple(map(tuple, read["offsets"])),
             segments=tuple(read["segments"]),
+            unknown=unknown,
             reader=self.reader,
         )
         self._check_indices(tokens)
@@ -210,7 +214,10 @@ class Encoder:
         parts = len(character_spans(word))
         if parts != 1:
             raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
-        places = self.tokenize(sentence).places(word, *more)
+        tokens = self.tokenize(sentence)
+        if reason := tokens.why_unknown(word, *more):
+            raise TextError(reason)
+        places = tokens.places(word, *more)
         if not places:
             raise TextError(f"{word!r} is not a word of the sentence. Write it as it stands there (letter case aside).")
         return places
@@ -356,6 +363,8 @@ class Encoder:
 
     def _positions(self, tokens: Tokens, position: int | Sequence[int] | str) -> list[int]:
         if isinstance(position, str):
+            if reason := tokens.why_unknown(position):
+                raise TextError(reason)
             places = tokens.places(position)
             if len(places) != 1:
                 raise TextError(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
-from selfattn.words import Word, token_words
+from selfattn.words import Word, character_spans, token_words
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -20,6 +20,7 @@ class Tokens:
     offsets: tuple[tuple[int, int], ...]  # n: the first character of its segment, and the one after the last
     segments: tuple[int | None, ...]  # n: 0 for text, 1 for pair, None for special tokens
     padding: int = 0  # how many of the n, the last ones, only fill up
+    unknown: frozenset[int] = frozenset()  # positions of text of which the model is told only that it is unknown
     reader: str = field(repr=False)  # whose reading this is: `Encoder.reader`
 
     @cached_property
@@ -28,12 +29,38 @@ class Tokens:
         words = []
         for segment, text in enumerate((self.text, self.pair or "")):
             words += token_words(text, self.offsets, [owner != segment for owner in self.segments])
-        return tuple(sorted(words, key=lambda word: word.start))
+        words.sort(key=lambda word: word.start)
+        if not self.unknown:
+            return tuple(words)
+        marks = ((self.tokens[p] for p in word.positions if p in self.unknown) for word in words)
+        return tuple(replace(word, unknown=next(mark, "")) for word, mark in zip(words, marks))
 
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
-        """Every place where one of these words stands, letter case aside, in order."""
-        wanted = {spelling.casefold() for spelling in spellings}
-        return tuple(PlacedWord(self, word.positions) for word in self.words if word.text.casefold() in wanted)
+        """Every place where one of these words stands, letter case aside, in order; not where the tokeniser doesn't know it."""
+        wanted, known = (
+            {spelling.casefold() for spelling in spellings},
+            (word for word in self.words if not word.unknown),
+        )
+        return tuple(PlacedWord(self, word.positions) for word in known if word.text.casefold() in wanted)
+
+    def read_as_unknown(self, *spellings: str) -> list[str]:
+        """What the model is told only that it is unknown, in order; with spellings, where one of these words stands in it."""
+        wanted, found = {spelling.casefold() for spelling in spellings}, []
+        for position in sorted(self.unknown):
+            text, (start, stop) = (self.pair if self.segments[position] else self.text) or "", self.offsets[position]
+            within = (text[a:b] for a, b in character_spans(text) if a < stop and b > start)
+            if not wanted or any(word.casefold() in wanted for word in within):
+                found.append(text[start:stop].strip())
+        return found
+
+    def why_unknown(self, *spellings: str) -> str:
+        """Why a place of one of these words can't be used: the tokeniser doesn't know it there. "" where it knows them all."""
+        for read in self.read_as_unknown(*spellings):
+            return (
+                f"The tokeniser doesn't know {read[:80]!r}: it reads {self.tokens[min(self.unknown)]}, as for anything else that "
+                "it doesn't know. Part the word from what is glued to it, or spell it otherwise."
+            )
+        return ""
 
     def padded(self, n: int, token: str, token_id: int) -> "Tokens":
         """The same followed by padding tokens, n in all."""

@@ -12,7 +12,9 @@ def first_word(encoding: Encoding, text: str, after: int = 0) -> PlacedWord[Enco
     for placed in encoding.places(text):
         if placed.positions[0] >= after:
             return placed
-    raise ValueError(f"Expected the word {text!r} in {encoding.text!r}. Check its spelling.")
+    raise ValueError(
+        encoding.why_unknown(text) or f"Expected the word {text!r} in {encoding.text!r}. Check its spelling."
+    )
 
 
 def weight_on(rows: Tensor, word: PlacedWord | Word) -> Tensor:

@@ -133,7 +133,7 @@ def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequenc
     weights, states, broken = _run(encoder, sentences, sentence, position, vectors, heads)
     weights = _mean_of_pieces(weights, owner, len(occurrences))  # (n_occurrences, heads, n)
     numbers = _numbers(weights, [placed.sentence for _, _, placed in occurrences])
-    names = [[word.text for word in placed.sentence.words] for _, _, placed in occurrences]
+    names = [[word.label for word in placed.sentence.words] for _, _, placed in occurrences]
     top = numbers.pop("top").tolist()
     columns = {
         "row": [row.row for _, row, _ in occurrences],

@@ -41,7 +41,7 @@ def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = si
         to_others = between_groups(maps, [row.placed.positions], [word.positions for word in others])[..., 0, :]
         best = to_others.max(-1) if others else None
         weights.append(torch.zeros(maps.shape[:2]) if best is None else best.values)
-        words.append([] if best is None else [[others[i].text for i in layer] for layer in best.indices.tolist()])
+        words.append([] if best is None else [[others[i].label for i in layer] for layer in best.indices.tolist()])
         progress(done + 1, len(usable))
     means = torch.stack(patterns).mean(0)
     values, order = torch.stack(weights).sort(dim=0, descending=True, stable=True)

@@ -1,11 +1,17 @@
 """A text that was read is passed on: it isn't read or run again, and not by an encoder that didn't read it."""
 
-import pytest
+import re
 
-from selfattn import Encoder
+import pytest
+import torch
+
+from selfattn import Encoder, TextError, notebook
+from selfattn.analysis.word_map import places
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import labelled_sentences
-from selfattn.senses import interchange, removal, separation
+from selfattn.lessons.encoded_words import first_word
+from selfattn.senses import check_rows, interchange, removal, separation
+from selfattn.words import shared_words
 
 TEXT = "The bank by the river bank."
 
@@ -33,6 +39,42 @@ def test_what_another_encoder_read_or_what_is_padded_is_refused(encoder, encoder
                 call(text)
     with pytest.raises(IndexError, match="positions from 0 to 8"):
         encoder.placed((TEXT, (9,)))
+
+
+GLUED = "The bank🏦 of the river, and a bank."
+
+
+def test_a_word_that_the_tokeniser_does_not_know_is_marked_and_is_not_that_word(encoder, encoder_of):
+    """It is [UNK], as "loan🏦" would be: nothing of what is shown of it is about "bank"."""
+    encoding, other = encoder.encode(GLUED), encoder.encode(GLUED.replace("bank🏦", "loan🏦"))
+    assert torch.equal(encoding.hidden, other.hidden)
+    assert encoding.unknown == {2} and encoding.tokens[2] == "[UNK]"
+    assert [word.label for word in encoding.words][:3] == ["The", "bank [UNK]", "of"]
+    assert places(encoding).labels[2] == "bank [UNK]" and places(encoding, words=False).labels[2] == "[UNK]"
+    assert [place.positions for place in encoding.places("bank")] == [(9,)]  # the one that it knows
+    assert "loan" not in shared_words(other.words, encoder.encode("A loan.").words)
+    # A unigram tokeniser spells what it doesn't know; one of bytes, or with pieces of letters, knows all.
+    assert encoder_of("XLM-R").tokenize("naïve bank").words[0].label == "naïve <unk>"
+    assert not encoder_of("RoBERTa").tokenize(GLUED).unknown and not encoder.tokenize("A naïve swashbuckler.").unknown
+
+
+def test_an_unknown_word_is_no_row_of_a_table_and_no_place_with_the_reason(encoder):
+    reason = "doesn't know 'bank🏦': it reads \\[UNK\\]"
+    for call in (
+        lambda: encoder.locate(GLUED, "Bank"),
+        lambda: encoder.knock_out(GLUED, "bank", heads=[(0, 0)]),
+        lambda: notebook.parting(encoder, GLUED.partition(",")[0], "The bank.", "bank"),
+        lambda: first_word(encoder.encode(GLUED.partition(",")[0]), "bank"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            call()
+    with pytest.raises(TextError, match="doesn't know '🏦bank': it reads"):
+        encoder.locate("A 🏦bank.", "bank")  # no token of that word is left
+    assert encoder.encode("A 🏦 bank and a $ bank.", pair="A 🏦loan.").read_as_unknown() == ["🏦", "🏦loan"]
+    frame = labelled_sentences().query("word == 'bank'").reset_index(drop=True)
+    frame.loc[3, "sentence"] = frame.loc[3, "sentence"].replace("bank", "bank🏦")
+    usable, rejected = check_rows(encoder, frame)
+    assert 3 not in usable.index and re.search(reason, rejected["reason"][3]) and len(rejected) == 1
 
 
 @pytest.mark.slow

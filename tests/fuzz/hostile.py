@@ -53,6 +53,7 @@ def texts() -> st.SearchStrategy[str]:
         st.text(st.characters(categories=["Cs"]), min_size=1, max_size=3),
         st.text(st.sampled_from(BIDI + INVISIBLE + "abאבج"), max_size=20),
         st.builds(lambda letter, n: letter * n, st.characters(), st.integers(1, 3000)),
+        st.builds(str.__add__, plain, st.characters(categories=["So", "Sk", "Lo"])),  # a word with a sign glued to it
     )
     joined = st.lists(pieces, min_size=1, max_size=6).flatmap(
         lambda parts: st.sampled_from([" ", "", "\n", "\t"]).map(lambda between: between.join(parts))

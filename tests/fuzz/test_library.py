@@ -57,6 +57,12 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
         return None
     n = len(encoding.tokens)
     assert encoding.hidden.isfinite().all()
+    for word in encoding.words:
+        own = [encoding.ids[position] for position in word.positions]
+        assert bool(word.unknown) == (encoder.tokenizer.unk_token_id in own) == (word.label != word.text)
+    if pair is None and (strange := [word.text for word in encoding.words if word.unknown]):
+        with pytest.raises(TextError, match="doesn't know"):
+            encoder.locate(text, strange[0])
     assert n <= encoder.max_tokens
     assert all(0 <= word.start < word.stop <= n and word.text in text + (pair or "") for word in encoding.words)
     weights = encoding.weights(0)

@@ -235,6 +235,33 @@ def test_without_a_control_the_words_say_so_and_ask_for_one(main_view, control, 
     assert info.startswith(asked)
 
 
+GLUED = "They lay on the bank🏦 of the stream."
+UNKNOWN = 'doesn\'t know "bank🏦". It reads [UNK] there, as for anything else'
+
+
+@pytest.mark.usefixtures("quickly_ranked")
+def test_a_control_whose_word_the_tokeniser_does_not_know_is_not_compared_and_that_is_said(main_view):
+    """Its cosine was shown, and explained by the spelling."""
+    at = main_view.text_input(key="c").set_value(GLUED).run()
+    assert UNKNOWN in infos(at)[0] and infos(at)[0].startswith("The control sentence: ")
+    assert "doesn't know 'bank🏦': it reads [UNK]" in infos(at)[1] and "So the control isn't used." in infos(at)[1]
+    assert any("No control sentence yet" in text for text in texts(at))
+    assert not any("spelled" in text or "Two sentences of one sense" in text for text in texts(at))
+
+
+@pytest.mark.usefixtures("quickly_ranked")
+def test_a_word_that_the_tokeniser_does_not_know_is_marked_and_cannot_be_chosen(main_view):
+    at = main_view.text_input(key="a").set_value(GLUED).run()
+    assert "bank" not in at.button_group(key="word").options and UNKNOWN in infos(at)[0]
+    strip = next(chart.proto for chart in at.get("vega_lite_chart") if chart.proto.alt.startswith("what"))
+    assert any(b"bank [UNK]" in held.data.data for held in strip.datasets)
+    at = at.text_input(key="a").set_value("A bank🏦.").run()
+    assert [error.replace("\\", "") for error in errors(at)] == [
+        "No word stands in both sentences. Change one of them so that they share a word."
+    ]
+    assert UNKNOWN in infos(at)[0]
+
+
 def test_a_sentence_that_gives_no_finite_numbers_is_named_with_its_layer(overflowing):
     at = open_link(model="another ...", other=str(overflowing))
     (error,) = (error.replace("\\", "") for error in errors(at))

@@ -191,3 +191,12 @@ def test_batches_hold_items_of_like_length_up_to_the_limit():
 def test_a_pass_takes_what_its_kind_of_device_does():
     taken = [tokens_a_pass(device) for device in ("cpu", "cuda", "cuda:1", "mps:0", "xpu")]
     assert taken == [1024, 32768, 32768, 8192, 1024]
+
+
+def test_a_row_whose_word_the_tokeniser_does_not_know_is_rejected_and_another_such_word_is_marked(encoder):
+    pairs = [(text, "bank") for text in ("A bank🏦 at the bank.", "The bank.", "Bankers bank 🏦🏦🏦 bank🏦")]
+    table, rejects = measured(encoder, rows_of([*pairs, ("The loan🏦 of the river bank.", "bank")]))
+    assert table["row"].to_pylist() == [1, 3] and [reject.row.row for reject in rejects] == [0, 2]
+    assert all("The tokeniser doesn't know 'bank🏦': it reads [UNK]" in reject.reason for reject in rejects)
+    named = {word for row in table["top_word"].to_pylist() for word in row}
+    assert "loan" not in named and named <= {"The", "bank", ".", "loan [UNK]", "of", "the", "river"}

@@ -35,7 +35,8 @@ def choose(encoder: Encoder) -> tuple[str, list[str], one_word_one_vector.WordPa
         encoding = encode_or_stop(encoder, sentence.strip(), f"Sentence {number}")
         found = encoding.places(word)
         if not found:
-            raise ValueError(f"Sentence {number}: expected the word {word!r} in it. Add it, or change the word.")
+            why = encoding.why_unknown(word) or f"Expected the word {word!r} in it. Add it, or change the word."
+            raise ValueError(f"Sentence {number}: {why}")
         places.append(found[0])
         senses.append(sense.strip())
     return word, senses, one_word_one_vector.word_paths(places)

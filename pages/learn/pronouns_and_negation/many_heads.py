@@ -17,7 +17,7 @@ def show(encoder: Encoder) -> None:
     )
     sentence = "The animal didn't cross the street because it was too tired."
     _, encoding = teaching.choose_sentence("many-heads", sentence, encoder)
-    words = [word.text for word in encoding.words]
+    words = [word.label for word in encoding.words]
     default, key = words.index("it") if "it" in words else 0, f"many-heads.word.{len(words)}"
     index = st.selectbox("Word", range(len(words)), default, format_func=lambda n: words[n], key=key, width=220)
     position = encoding.words[index].start
