@@ -212,9 +212,9 @@ def handed_over(
 def brought_in(report: SwapReport, word: str = "all", *, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """All heads: the share of the gap between a word's senses that each one's output at the word makes (report.heads).
 
-    word: one of the table's, or "all" for all of them together. What it doesn't say: donors can carry topic as well as sense,
-    and only the word's own position is swapped. Shares of a word in report.small_gaps mean nothing, those of a word whose
-    halves don't agree (report.reliability) little.
+    word: one of the table's, or "all" for all of them together. By gradient, unless the report was made with how="exact".
+    What it doesn't say: donors can carry topic as well as sense, and only the word's own position is swapped. Shares of a word
+    in report.small_gaps mean nothing, those of a word whose halves don't agree (report.reliability) little.
     """
     heads = report.heads[report.heads["word"] == word].drop(columns="word")
     return _chart(head_map(named_heads(heads), "share", theme, chosen, title="share of the gap"))

@@ -5,7 +5,7 @@ Sources: Geiger et al. 2021, "Causal Abstractions of Neural Networks"; Nanda 202
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import PlacedWord
 
 SAME = 1e-6  # unit vectors nearer than this are one: there is no way to move along
+LEADING = 8  # heads of a map by gradient that are run exactly, at least
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -34,6 +35,11 @@ class PairSwaps:
     b_from_a: Tensor
     control: Tensor  # the word in A with the outputs from the control sentence, on the way to B; NaN without a control
     cosine: Tensor  # of the word in A, with the outputs from B, and the word in B; NaN by gradient
+
+    @property
+    def exact(self) -> Tensor:
+        """Which were run, and aren't by gradient; none where the word's two vectors are the same."""
+        return ~self.cosine.isnan()
 
 
 def swap_pair(
@@ -52,17 +58,22 @@ def swap_pair(
     first, second, control: the placed word, or (text, positions) with or without a second segment. The unit vector's way
     from A to B, u_B - u_A, is the axis; a split word's pieces all get the donor's mean. heads: as in
     `Encoder.knock_out` (a tuple is swapped together: effects don't add up). how: "exact" runs each swap, "gradient" is its
-    first order, in a pass for each sentence. control: a sentence of A's sense, put into A only. move: the pieces don't all get
-    the donor's mean but each its own output, moved by the donor's mean minus theirs: what sets them apart stays, as it must
-    where the "word" is a sentence whose pieces an embedder averages. Between a sentence and itself that changes nothing.
+    first order, in a pass for each sentence; "leading" is that, and exact for the eight heads that it ranks highest and for
+    any that it still ranks above them, by their share and by the control's: so the largest number is always an exact one.
+    control: a sentence of A's sense, put into A only. move: the pieces don't all get the donor's mean but each its own output,
+    moved by the donor's mean minus theirs: what sets them apart stays, as it must where the "word" is a sentence whose pieces
+    an embedder averages. Between a sentence and itself that changes nothing.
     One pair is a hint: over other pairs of the same word other heads lead (`selfattn.senses.interchange`). Only the word's
     own position is swapped, so what other positions gathered for it counts to the head that fetched it.
     Raises NotRecomputable where the encoder is shown only, TextError, ValueError.
     """
-    if how not in ("exact", "gradient"):
-        raise ValueError(f'how must be "exact" or "gradient", got {how!r}.')
+    if how not in ("exact", "gradient", "leading"):
+        raise ValueError(f'how must be "exact", "gradient" or "leading", got {how!r}.')
     words = [encoder.placed(word) for word in (first, second, control) if word is not None]
     encodings = [encoder.encoded(word) for word in words]
+    if how == "leading":
+        known = [PlacedWord(encoding, word.positions) for encoding, word in zip(encodings, words)]
+        return _leading_exactly(encoder, known, encoder.sets_of(heads), heads is None, progress, move)
     donors = [encoding.context(word.positions) for encoding, word in zip(encodings, words)]
     vectors = [encoding.vector(encoder.n_layers, word.positions) for encoding, word in zip(encodings, words)]
     units = [normalize(vector.double(), dim=0) for vector in vectors]
@@ -99,6 +110,39 @@ def swap_pair(
         control=from_control[0] if from_control else torch.full(shape, torch.nan),
         cosine=cosine.reshape(shape),
     )
+
+
+def _leading_exactly(
+    encoder: Encoder,
+    words: Sequence[PlacedWord],
+    sets: list[tuple[Head, ...]],
+    single: bool,
+    progress: Progress,
+    move: bool,
+) -> PairSwaps:
+    """`swap_pair` with how="leading". single: whether the sets are every head alone."""
+    found = swap_pair(encoder, *words, heads=sets, how="gradient", progress=half_of(progress, 0), move=move)
+    tensors = {of.name: getattr(found, of.name).clone() for of in fields(PairSwaps)}
+    done = torch.zeros(len(sets), dtype=torch.bool)
+    while True:
+        wanted = torch.zeros_like(done)
+        for values in (tensors["share"], tensors["control"]):
+            if values.isnan().all():
+                continue
+            if done.any():
+                wanted |= values >= values[done].max()
+            else:
+                wanted[values.topk(min(LEADING, len(sets))).indices] = True
+        wanted &= ~done
+        if not wanted.any():
+            break
+        run = [sets[at] for at in wanted.nonzero()[:, 0].tolist()]
+        exact = swap_pair(encoder, *words, heads=run, progress=half_of(progress, 1), move=move)
+        for name, values in tensors.items():
+            values[wanted] = getattr(exact, name)
+        done |= wanted
+    shape = (encoder.n_layers, encoder.n_heads) if single else (len(sets),)
+    return PairSwaps(**{name: values.reshape(shape) for name, values in tensors.items()})
 
 
 def _by_position(encoding: Encoding, positions: Sequence[int]) -> Tensor:

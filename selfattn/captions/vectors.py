@@ -1,6 +1,7 @@
 """Captions of a word's two vectors: their cosine without a head, and with one head alone."""
 
 import pandas as pd
+from torch import Tensor
 
 from selfattn import numbers
 
@@ -68,6 +69,16 @@ def noise_floor(
     return shown, (
         f"In {precision} rounding alone moves this by up to {numbers.plain(floor)}: {hidden} of {len(frame)} heads lie "
         "under that and are drawn as 0."
+    )
+
+
+def by_gradient(exact: Tensor) -> str:
+    """What is said of a map of swaps in which not every head was run. exact: PairSwaps.exact."""
+    if exact.all() or not exact.any():
+        return ""
+    return (
+        f"By gradient, the first order of a swap; only the {int(exact.sum())} heads that it ranks highest were run, so the first "
+        "one's number is exact."
     )
 
 

@@ -15,6 +15,7 @@ from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
 PIXELS = 1_000_000  # of the composed picture, at most
 SHARES = ("share", "control_share")  # measures that are parts of the way to the other sentence's word
+HOW = "how"  # whether a head's numbers are exact
 WIDTH = 490  # pixels of the page
 GAP, STRIP, LABEL = 4, 6, 12  # around each head's map, in pixels of the page
 
@@ -26,7 +27,7 @@ def head_map(
     chosen: str,
     *,
     kind: str = "effect",
-    title: str = "effect of removing",
+    title: str | list[str] = "effect of removing",
 ) -> Spec:
     """tidy_tables.heads_frame (layer, head, name, measures) as layers x heads coloured by one measure, the chosen head outlined.
 
@@ -39,7 +40,11 @@ def head_map(
     shared = {
         "x": field("head", "ordinal", axis={"labelAngle": 0, "title": "head", "orient": "top"}),
         "y": field("layer", "ordinal", axis={"title": "layer"}),
-        "tooltip": [nominal("name", title="head"), *map(_measure_tooltip, _measures(frame))],
+        "tooltip": [
+            nominal("name", title="head"),
+            *map(_measure_tooltip, _measures(frame)),
+            *map(nominal, {HOW} & {*frame}),
+        ],
         "description": nominal("name"),
     }
     legend = {
@@ -97,7 +102,7 @@ def opened_by_a_click(heads: Spec, details: Mapping[Head, Spec], first: Head) ->
 
 
 def _measures(frame: pd.DataFrame) -> list[str]:
-    return [column for column in frame.columns if column not in ("layer", "head", "name")]
+    return [column for column in frame.columns if column not in ("layer", "head", "name", HOW)]
 
 
 def _measure_tooltip(measure: str) -> Spec:

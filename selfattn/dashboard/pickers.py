@@ -35,7 +35,8 @@ from selfattn.stored_reports import SwappedPairs
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
 CHIPS = 8  # words offered in sight
-EXACT = 72 * 12  # heads x tokens: where there are more, the map of all is by gradient, in a fifth of the time or less
+# Heads x tokens: where there are more, the map of all is by gradient but for the leading heads, in a fraction of the time.
+EXACT = 72 * 12
 AT_ONCE = 72 * 64  # the same: where there are more, even that takes so long that the page's other pictures stand first
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
@@ -131,7 +132,7 @@ def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] 
     """How far swapping each head, or each of these sets of heads, moves the pair's word. Raises NotRecomputable."""
     shares = _stored_shares(encoder, pair) if heads is None else None
     if shares is None:
-        how = "exact" if heads or swaps_are_exact(encoder, pair) else "gradient"
+        how = "exact" if heads or swaps_are_exact(encoder, pair) else "leading"
         shares = cached_swaps(encoder, *pair.all, heads=heads, how=how)
     if heads is None:
         session.RANKED.set((encoder_key(encoder), pair.key))
@@ -154,7 +155,7 @@ def quickly_ranked(encoder: Encoder, pair: Pair) -> bool:
 
 
 def swaps_are_exact(encoder: Encoder, pair: Pair) -> bool:
-    """Whether the map of all heads is run head by head: else that would take seconds, and it is by gradient."""
+    """Whether the map of all heads is run head by head: else that would take seconds, and all but the first are by gradient."""
     return _swap_runs(encoder, pair) <= EXACT
 
 

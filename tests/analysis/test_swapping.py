@@ -207,6 +207,54 @@ def test_by_gradient_the_heads_stand_in_the_same_order(encoder):
     assert together.share.tolist() == pytest.approx([0, float(gradient.share[5, 7] + gradient.share[0, 4])], abs=1e-6)
 
 
+# Above twelve tokens. By gradient another head than the exact one stands first in the first two; in the third the control's
+# first one falls behind the second's number by gradient.
+TAILS = (
+    " because nobody else had asked about it before the long winter came.",
+    " although it was late and the others were waiting outside in the rain.",
+    " as the old man told us again and again over a cup of tea.",
+)
+LONG = (
+    (
+        "You can also make a very good jam from green tomatoes" + TAILS[0],
+        "The bus was stuck in a jam, so we walked" + TAILS[1],
+        "Every summer our kitchen smells of hot jam" + TAILS[2],
+        "jam",
+    ),
+    (
+        "Why is the fan blowing hot air?" + TAILS[1],
+        "My grandmother has long been a secret fan of wrestling" + TAILS[2],
+        "A powerful fan blew fake snow across the stage" + TAILS[0],
+        "fan",
+    ),
+    (
+        "Her fingers moved so quickly that the ear could not follow each note of the sonata" + TAILS[0],
+        "On the seat of our car was a note from the police" + TAILS[1],
+        "If you press this key harder, the note will sound louder" + TAILS[2],
+        "note",
+    ),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [8, 1])
+def test_the_first_head_of_a_map_by_gradient_is_an_exact_one(encoder, monkeypatch, n):
+    monkeypatch.setattr(swapping, "LEADING", n)
+    for *texts, word in LONG:
+        at = [encoder.encode(text).places(word)[0] for text in texts]
+        exact, rough, seen = swap_pair(encoder, *at), swap_pair(encoder, *at, how="gradient"), {}
+        found = swap_pair(encoder, *at, how="leading", progress=seen.__setitem__)
+        assert (rough.share.argmax() != exact.share.argmax()) == (word != "note")
+        assert n == 1 or exact.share.argmax() == found.share.argmax()  # one may not be enough to find it
+        assert not found.exact.all() and list(seen)[-1] == list(seen.values())[-1]
+        for name in ("share", "control"):
+            ours, gradient = getattr(found, name), getattr(rough, name)
+            first = gradient.flatten().topk(n).indices
+            assert found.exact.flatten()[first].all() and found.exact.flatten()[ours.argmax()]
+            assert torch.allclose(ours[found.exact], getattr(exact, name)[found.exact], atol=1e-5)
+            assert torch.allclose(ours[~found.exact], gradient[~found.exact], atol=1e-6)
+
+
 def test_what_was_run_already_is_not_run_again(encoder, monkeypatch):
     fresh = swap_pair(encoder, A, B, C, how="gradient")
     known = [PlacedWord(encoder.encode(text), at) for text, at in (A, B, C)]
@@ -220,7 +268,7 @@ def test_what_was_run_already_is_not_run_again(encoder, monkeypatch):
 
 @pytest.mark.slow
 def test_a_word_that_is_the_same_in_both_sentences_has_no_way_to_go(encoder):
-    for how in ("exact", "gradient"):
+    for how in ("exact", "gradient", "leading"):
         swaps = swap_pair(encoder, A, A, C, how=how)
         assert all(
             getattr(swaps, name).isnan().all() for name in ("share", "a_from_b", "b_from_a", "control", "cosine")
@@ -228,7 +276,7 @@ def test_a_word_that_is_the_same_in_both_sentences_has_no_way_to_go(encoder):
 
 
 def test_what_cannot_be_swapped_is_refused(encoder):
-    with pytest.raises(ValueError, match='"exact" or "gradient", got \'fast\''):
+    with pytest.raises(ValueError, match='"exact", "gradient" or "leading", got \'fast\''):
         swap_pair(encoder, A, B, how="fast")
     shown = replace(encoder, recomputable=False, reason="a test.")
     for how in ("exact", "gradient"):

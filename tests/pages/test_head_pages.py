@@ -321,6 +321,14 @@ def test_the_heads_that_carry_the_similarity_of_two_sentences(encoder, measure):
     assert "L2 H3" in reading and "control sentence" in reading and "One pair is a hint" in reading
 
 
+@pytest.mark.usefixtures("quickly_ranked")
+def test_the_similarity_by_gradient_says_so_and_names_an_exact_head(encoder):
+    at = start(ALL, measure="similarity, swap")
+    share = swap_pair(encoder, *pooled(encoder, *PAIRS[0].sentences), move=True).share
+    first = f"Swapped, {encoder.all_heads[int(share.argmax())]} moves one furthest to the other: {numbers.share(share.max())}"
+    assert any(first in text and "By gradient, the first order of a swap; only the" in text for text in texts(at))
+
+
 def test_where_there_is_no_sentence_vector_the_page_says_why(tmp_path, monkeypatch):
     at = start(ALL, measure="similarity, swap", a="bank " * 260)
     assert any("reads 256: the rest would be cut off" in info.value.replace("\\", "") for info in at.info)

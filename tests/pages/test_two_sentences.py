@@ -1,6 +1,7 @@
 """The main view by AppTest: what it shows at first, what each control changes, and what bad input meets."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -266,6 +267,22 @@ def test_a_sentence_that_gives_no_finite_numbers_is_named_with_its_layer(overflo
     at = open_link(model="another ...", other=str(overflowing))
     (error,) = (error.replace("\\", "") for error in errors(at))
     assert error.startswith("Sentence B: ") and "in float32, first in the embeddings" in error
+
+
+@pytest.mark.usefixtures("quickly_ranked")
+def test_a_map_by_gradient_says_so_and_names_an_exact_head(encoder):
+    own = replace(PAIRS[0], first="We sat for an hour on the bank of the river.")  # not stored
+    at = open_link(a=own.first, b=own.second, c=own.control, word="bank", map="control")
+    exact = swap_pair(encoder, *places_of(encoder, own))
+    top = exact.control.max()
+    said = f'{encoder.all_heads[int(exact.control.argmax())]} moves "bank" furthest: {top:.0%}'.replace("%", " %")
+    assert any(said in text and "By gradient, the first order of a swap; only the" in text for text in texts(at))
+    (map_,) = (
+        each for each in map(json.dumps, specs(at)) if '"share of the way, from the control", "by gradient"' in each
+    )
+    assert '{"field": "how"' in map_  # of each head, in its tooltip
+    at = at.button_group(key="map").set_value("swap").run()
+    assert any("By gradient, the first order" in text for text in texts(at))
 
 
 @pytest.mark.usefixtures("quickly_ranked")

@@ -14,7 +14,7 @@ from selfattn.analysis.measures import MEASURES, Compared, head_measures, offere
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
 from selfattn.captions import sentences as captions_of_sentences
-from selfattn.captions.vectors import noise_floor
+from selfattn.captions.vectors import by_gradient, noise_floor
 from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
@@ -71,6 +71,8 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
     chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
     if compared is not None and measure.of == "sentence":
         reading = captions_of_sentences.by_head(frame, name, measure.unit, marked, compared.cosine)
+        if measure.unit == "share":
+            reading = f"{reading} {by_gradient(compared.swaps.exact)}".rstrip()
     else:
         reading = captions.measure_by_head(frame, name, measure.unit, marked)
     reading = f"{reading} {noise}".rstrip()
@@ -90,7 +92,7 @@ def _compared(choice: Choice, of: str) -> Compared | str:
             at = {name: PlacedWord(side.sentence, pooling.positions(side.sentence)) for name, side in at.items()}
         except TextError as error:
             return f"No sentence vector: {error}"
-    how = "exact" if swaps_are_exact(encoder, pair) else "gradient"
+    how = "exact" if swaps_are_exact(encoder, pair) else "leading"
     swaps = partial(cached_swaps, encoder, how=how, move=of == "sentence")
     return Compared(at, partial(cached_effect, encoder), swaps)
 

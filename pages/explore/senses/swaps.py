@@ -124,7 +124,8 @@ def _show_shares(encoder: Encoder, report: SwapReport, word: str, reading: str, 
     table = named_heads(report.heads[report.heads["word"] == word].drop(columns="word"))
     gap = report.gaps.set_index("word")["gap"][word]
     table, noise = noise_floor(table, "share", encoder.dtype, {"share": OF_SWAPS / gap})
-    show_map(table, "share", "effect", head, f"{reading} {noise}".strip(), "share of the gap", key=word)
+    said, how = f"{reading} {noise}".strip(), "" if report.reason else "by gradient"
+    show_map(table, "share", "effect", head, said, "share of the gap", key=word, how=how)
 
 
 def show_sources(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str, head: Head, row: Hashable) -> None:

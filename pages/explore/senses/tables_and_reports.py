@@ -173,9 +173,12 @@ def show_clusters(report: ClusterReport) -> None:
     file_button("Parquet", lambda: parquet(sentences), f"{name}.parquet", PARQUET, name)
 
 
-def show_map(frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str, key: str = "") -> None:
-    """Layers x heads; a click chooses a head for every view."""
-    chart = head_map(frame, column, current_theme(), str(head), kind=kind, title=title)
+def show_map(
+    frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str, key: str = "", how: str = ""
+) -> None:
+    """Layers x heads; a click chooses a head for every view. how: what its legend adds on how it was computed."""
+    legend = [title, how] if how else title
+    chart = head_map(frame, column, current_theme(), str(head), kind=kind, title=legend)
     show_chart(chart, reading, key=f"senses-{title}-{key}", heads=True, name=f"{title}, {key}" if key else title)
 
 

@@ -69,7 +69,7 @@ def show_leading_head(choice: Choice, frame: list[dict]) -> str:
         swapped = _show_swap(choice, own)
     _show_map(choice, every)
     with st.container(horizontal=True, vertical_alignment="center"):
-        n, leader = leader_over_sentences(encoder, pair.word, every)
+        n, leader = leader_over_sentences(choice, every)
         say(answer.limit(pair.word, head, n, leader))
         show_links("senses")
     return swapped
@@ -86,8 +86,8 @@ def _every(encoder: Encoder, pair: Pair) -> PairSwaps | str:
 
 
 def swap_of(choice: Choice, head: Head, every: PairSwaps) -> Swap:
-    """One head's swap, exactly: from the map of all, or run for itself where the map is by gradient."""
-    if swaps_are_exact(choice.encoder, choice.pair):
+    """One head's swap, exactly: from the map of all, or run for itself where it is by gradient there."""
+    if every.exact[head] or swaps_are_exact(choice.encoder, choice.pair):
         return _swap(choice.pair, every, head)
     return _swap(choice.pair, shares_of(choice.encoder, choice.pair, ((head,),)), 0)
 
@@ -142,32 +142,36 @@ def _show_map(choice: Choice, every: PairSwaps) -> None:
     chart = outlined(chart, name)
     show_chart(
         chart, reading, key="map", heads=True, in_place=True, name=f"all heads: {measure}",
-        visible=measure != "swap" or encoder.dtype in captions.NOISE,  # else the words above say it already
+        # Else the words above say it already.
+        visible=measure != "swap" or encoder.dtype in captions.NOISE or captions.by_gradient(every.exact) != "",
     )  # fmt: skip
 
 
-def _swaps(choice: Choice, every: PairSwaps, measure: str) -> tuple[pd.DataFrame, str, str, str]:
+def _swaps(choice: Choice, every: PairSwaps, measure: str) -> tuple[pd.DataFrame, str, list[str], str]:
     """Each head's share of the way, from the other sentence and from the control."""
     columns, controlled = {"share": every.share}, choice.pair.control is not None
     if controlled:
         columns["control_share"] = every.control
     frame, column = heads_frame(**columns), "control_share" if measure == "control" and controlled else "share"
-    title = "share of the way, from the control" if column == "control_share" else "share of the way"
+    title = ["share of the way, from the control" if column == "control_share" else "share of the way"]
+    if rough := captions.by_gradient(every.exact):
+        title += ["by gradient"]
+        frame = frame.assign(how=["exact" if ran else "by gradient" for ran in every.exact.flatten().tolist()])
     way = max(2 * (1 - _cosine(choice.pair, choice.pair.second)), NO_WAY)
     floors = dict.fromkeys(columns, captions.OF_PAIR_SWAPS / way)
     frame, noise = captions.noise_floor(frame, column, choice.encoder.dtype, floors)
-    reading = f"{answer.map_of_heads(frame, column, choice.pair.word)} {noise}".rstrip()
+    reading = " ".join(filter(None, (answer.map_of_heads(frame, column, choice.pair.word), rough, noise)))
     return frame, column, title, reading if measure == "swap" or controlled else f"{answer.NO_CONTROL} {reading}"
 
 
-def _removal(choice: Choice, *_: object) -> tuple[pd.DataFrame, str, str, str]:
+def _removal(choice: Choice, *_: object) -> tuple[pd.DataFrame, str, list[str], str]:
     """Each head's output set to zero in both sentences, and in A and the control."""
     encoder, pair = choice.encoder, choice.pair
     columns = {"effect": cached_effect(encoder, pair.first, pair.second)}
     if pair.control is not None:
         columns["control"] = cached_effect(encoder, pair.first, pair.control)
     frame, noise = captions.noise_floor(heads_frame(**columns), "effect", encoder.dtype)
-    return frame, "effect", "effect of removing", noise
+    return frame, "effect", ["effect of removing"], noise
 
 
 def _cosine(pair: Pair, other: PlacedWord) -> float:
@@ -175,8 +179,9 @@ def _cosine(pair: Pair, other: PlacedWord) -> float:
     return float(similarity(*(side.sentence.vector(last, side.positions) for side in (pair.first, other))))
 
 
-def leader_over_sentences(encoder: Encoder, word: str, every: PairSwaps) -> tuple[int, Leader | None]:
+def leader_over_sentences(choice: Choice, every: PairSwaps) -> tuple[int, Leader | None]:
     """How many labelled sentences of the word there are, and the head that leads over them where that was computed."""
+    encoder, word = choice.encoder, choice.pair.word
     n = int((labelled()["word"] == word.casefold()).sum())
     kept = stored_report(SwapReport, encoder, labelled(), "the labelled sentences") if n else None
     if kept is None:
@@ -184,5 +189,5 @@ def leader_over_sentences(encoder: Encoder, word: str, every: PairSwaps) -> tupl
     shares = kept.report.heads
     top = shares[shares["word"] == word.casefold()].nlargest(1, "share")  # none where the word has no shares
     for layer, head, share in zip(top["layer"], top["head"], top["share"]):
-        return n, Leader(Head(layer, head), share, float(every.share[layer, head]))
+        return n, Leader(Head(layer, head), share, swap_of(choice, Head(layer, head), every).share)
     return n, None
