@@ -174,6 +174,8 @@ def test_bank_moves_towards_its_landmarks():
 def test_one_word_says_what_is_missing():
     at = page("learn/before_attention", **{"one-word.word": "bat"})
     assert "expected the word 'bat'" in words(at)
+    at.text_area(key="one-word.text").set_value("A bat🦇 flew by.\nHe swung the bat.").run()
+    assert "Sentence 1: The tokeniser doesn't know 'bat🦇': it reads [UNK]" in words(at)
     at.text_area(key="one-word.text").set_value("A bat flew by.").run()
     assert "Expected 2 to 8 sentences, got 1" in words(at)
     assert not charts(at)

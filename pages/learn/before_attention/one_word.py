@@ -35,7 +35,7 @@ def choose(encoder: Encoder) -> tuple[str, list[str], one_word_one_vector.WordPa
         encoding = encode_or_stop(encoder, sentence.strip(), f"Sentence {number}")
         found = encoding.places(word)
         if not found:
-            why = encoding.why_unknown(word) or f"Expected the word {word!r} in it. Add it, or change the word."
+            why = encoding.why_unknown(word) or f"expected the word {word!r} in it. Add it, or change the word."
             raise ValueError(f"Sentence {number}: {why}")
         places.append(found[0])
         senses.append(sense.strip())
