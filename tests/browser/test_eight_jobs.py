@@ -113,13 +113,13 @@ def test_a_against_b(page, server):
     visitor.reads('only in B: "steel" 0.30')
 
 
-def test_a_link_and_the_bare_address_open_the_same(page, server):
+def test_a_link_and_the_bare_address_open_the_same(page, server, encoder):
     visitor = Visitor(page, server)
     bare = visitor.readings
     visitor.click("radio", "crane")
     visitor.click("button", "Copy link")
     link = page.evaluate("navigator.clipboard.readText()")
-    assert link == f"{server}/?example=crane"
+    assert link == f"{server}/?digest={encoder.digest[:8]}&example=crane"
     expected = visitor.readings
     page.evaluate("localStorage.clear()")
     page.context.clear_cookies()  # from here on the browser was never here
