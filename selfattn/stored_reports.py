@@ -119,7 +119,7 @@ def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progre
 
 KINDS = {
     "separation": Kind(SeparationReport, 1, labelled_sentences, separation),
-    "swaps": Kind(SwapReport, 1, labelled_sentences, swapped_heads),
+    "swaps": Kind(SwapReport, 2, labelled_sentences, swapped_heads),
     "leading_heads": Kind(LeadingHeads, 1, labelled_sentences, heads_together),
     "head_profiles": Kind(HeadProfiles, 1, labelled_sentences, head_profiles),
     "pairs": Kind(SwappedPairs, 1, lambda: PAIRS, swapped_pairs),

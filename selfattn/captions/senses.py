@@ -1,5 +1,6 @@
 """Captions of the senses' pictures: what separates them, and how often averaging or chance would do as well."""
 
+import numpy as np
 import pandas as pd
 
 from selfattn import numbers
@@ -17,9 +18,9 @@ FEW_WORDS = 10  # an interval over fewer words says little
 def swaps(report: SwapReport) -> str:
     """The map of shares over all words: the head that leads, how often, all heads at once, and what follows from it."""
     table, gap, agreement = _of(report, ALL)
-    best = table.loc[table["share"].idxmax()]
+    best = report.leader(ALL)
     text = (
-        f"Over {_words(int(agreement['n']))}: {_long(best)} brings in most, {numbers.share(best['share'])} of the gap between "
+        f"Over {_words(int(agreement['n']))}: {_long(best)} brings in most, {numbers.share(best['exact'])} of the gap between "
         f"the senses{_sure(best)}."
     )
     if agreement["leads"] == agreement["leads"]:
@@ -27,7 +28,7 @@ def swaps(report: SwapReport) -> str:
         text += f" It leads in {numbers.share(agreement['leads'])} of resamples of the words{other}."
     return (
         f"{text} {_all_heads(gap, len(table))} So the sense comes in by "
-        f"{'this head above all' if best['share'] >= 0.5 else 'many heads, and no single one is its place'}."
+        f"{'this head above all' if best['exact'] >= 0.5 else 'many heads, and no single one is its place'}."
     )
 
 
@@ -65,9 +66,9 @@ def together(shares: pd.DataFrame) -> str:
 def swaps_in_word(report: SwapReport, word: str, chosen: tuple[int, int]) -> str:
     """One word's map of shares: its leading head with effect and control, how far the ranking holds, the chosen head."""
     table, gap, agreement = _of(report, word)
-    best = table.loc[table["share"].idxmax()]
+    best = report.leader(word)
     text = (
-        f'In "{word}" {_long(best)} brings in most, {numbers.share(best["share"])} of the gap{_sure(best)}. Its output from the '
+        f'In "{word}" {_long(best)} brings in most, {numbers.share(best["exact"])} of the gap{_sure(best)}. Its output from the '
         f"other sense moves the word {numbers.effect(best['effect'])}; from the same sense, the control, "
         f"{numbers.effect(best['control'])}."
     )
@@ -77,7 +78,9 @@ def swaps_in_word(report: SwapReport, word: str, chosen: tuple[int, int]) -> str
     own = table[(table["layer"] == chosen[0]) & (table["head"] == chosen[1])]
     if own.empty or _name(best) == _name(own.iloc[0]):
         return text
-    return f"{text} {_name(own.iloc[0])}: {numbers.share(own.iloc[0]['share'])}{_sure(own.iloc[0])}."
+    row = own.iloc[0]
+    share = numbers.share(row["exact"]) if np.isfinite(row["exact"]) else f"{numbers.share(row['share'])} by gradient"
+    return f"{text} {_name(row)}: {share}{_sure(row)}."
 
 
 def ranking(report: SwapReport, word: str) -> str:
@@ -120,7 +123,9 @@ def _sure(row: pd.Series) -> str:
     if row["low"] != row["low"]:
         return ""
     p = numbers.decimal(row["p_value"], 3)
-    return f" (95 % interval {numbers.span(row['low'], row['high'], numbers.share)}, p = {p})"
+    ran_too = np.isfinite(row["exact"]) and not np.isclose(row["exact"], row["share"], rtol=1e-9)
+    by_gradient = f"by gradient {numbers.share(row['share'])}, " if ran_too else ""
+    return f" ({by_gradient}95 % interval {numbers.span(row['low'], row['high'], numbers.share)}, p = {p})"
 
 
 def _all_heads(gap: pd.Series, n_heads: int) -> str:

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from selfattn.analysis.swapping import ContextGradients, context_gradients
+from selfattn.analysis.swapping import LEADING, ContextGradients, context_gradients
 from selfattn.encoders.batches import length_batches
 from selfattn.encoders.capture import Patch
 from selfattn.encoders.encoder import Encoder, Progress, silent
@@ -50,7 +50,8 @@ class SwapReport(OfTables):
 
     heads: pd.DataFrame
     # word, layer, head, share (signed, of the gap), low, high, p_value (one-sided, against the maximum over all heads),
-    # effect, control (in units of r); with two words and more also word "all": means over words, share by the mean gap
+    # effect, control (in units of r), exact (the share, run: of the eight highest by gradient, or of all; else NaN);
+    # with two words and more also word "all": means over words, share by the mean gap
     sources: pd.DataFrame
     # word, row (the table's index label), layer, head, token (position), text, share: what of the effect comes from each
     # token, by gradient. Adds up to effect / gap, not to share. After layer 0 a position has itself taken in context.
@@ -59,6 +60,11 @@ class SwapReport(OfTables):
     gaps: pd.DataFrame  # word, gap, low, high, all_heads (every head swapped at once, exactly), all_heads_control
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
     reason: str  # why there are no intervals, p-values, sources and reliability; "" where there are
+
+    def leader(self, word: str) -> pd.Series:
+        """The row of `heads` whose head brings the sense in most, by its exact share."""
+        own = self.heads[self.heads["word"] == word]
+        return own.loc[own["exact"].idxmax()]
 
     @property
     def small_gaps(self) -> dict[str, str]:
@@ -92,6 +98,10 @@ class _Word:
         """The rows as they stand."""
         return Draws.of(self.senses[None], np.ones(self.senses.shape))
 
+    def mean(self, swapped: Sequence[Tensor]) -> np.ndarray:
+        """Over the rows, each sense counting alike, of what `_exactly` gives for each: (2, sets)."""
+        return torch.einsum("i,ich->ch", self.once.row_means[0], torch.stack(swapped)).numpy()
+
     def passes(self, encoder: Encoder) -> list[list[int]]:
         """Rows of like length, A_PASS of them together."""
         lengths = [len(at.sentence.ids) for at in self.placed]
@@ -115,6 +125,7 @@ class _Result:
     gap: float
     effect: np.ndarray  # (n_heads,)
     control: np.ndarray
+    exact: np.ndarray  # (n_heads,): D, where it was run; else NaN
     all_heads: np.ndarray  # (2,): effect and control of all heads at once
     gap_draws: np.ndarray  # (resamples,), empty without gradients, like all that follow
     draws: np.ndarray  # (resamples, n_heads): D
@@ -127,6 +138,11 @@ class _Result:
         """D (n_heads,): what each head moves beyond its control."""
         return self.effect - self.control
 
+    @property
+    def leading(self) -> set[int]:
+        """The eight heads of the largest shares."""
+        return set((self.difference / self.gap).argsort()[-LEADING:].tolist())
+
 
 @rejecting_what_breaks_down
 def interchange(
@@ -138,10 +154,11 @@ def interchange(
 ) -> SwapReport:
     """Measure how far each head's output moves a word between its senses: a table with the columns sentence, word, sense.
 
-    Each word needs two senses with four rows each. how="gradient" takes each effect to first order; "exact" runs every
-    swap (effect, control and share; the rest by gradient), at n_layers * n_heads * 4 passes a sentence. Where an encoder
-    can't be differentiated everything is exact and the rest NaN, with the `reason`. progress(done, total) is called after
-    each sentence; an exception it raises ends the computation. vectors: how each word's are had.
+    Each word needs two senses with four rows each. how="gradient" takes each effect to first order, and then runs the eight
+    heads that lead in a word and the eight that lead over all words; "exact" runs every swap (effect, control and share; the
+    rest by gradient), at n_layers * n_heads * 4 passes a sentence. Where an encoder can't be differentiated everything is
+    exact and the rest NaN, with the `reason`. progress(done, total) is called after each sentence, of which each comes twice
+    by gradient; an exception it raises ends the computation. vectors: how each word's are had.
     Raises NotRecomputable where heads' outputs can't be swapped, ValueError where a column is missing or no word is left.
     """
     encoder.check_patchable()
@@ -149,7 +166,7 @@ def interchange(
         raise ValueError(f'how must be "gradient" or "exact", got {how!r}.')
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST)
     each, together = [(head,) for head in encoder.all_heads], tuple(encoder.all_heads)
-    results, sources, reason, done = [], [], "", 0
+    results, sources, reason, done, total = [], [], "", 0, len(items) * (1 if how == "exact" else 2)
     for name, rows in items.groupby("word"):
         word, parts, swapped = _word(encoder, str(name), rows, vectors), {}, {}
         for some in word.passes(encoder):
@@ -162,11 +179,23 @@ def interchange(
             for i in some:
                 swapped[i] = _exactly(encoder, word, i, sets)
                 done += 1
-                progress(done, len(items))
+                progress(done, total)
         slopes, table = (None, pd.DataFrame(columns=SOURCES)) if reason else _joined(word, parts)
         results.append(_result(word, slopes, [swapped[i] for i in range(len(rows))]))
         sources.append(table)
     over_words = _over_words(results)
+    if not reason and how == "gradient":
+        common = over_words.leading if len(results) > 1 else set()
+        for number, (name, rows) in enumerate(items.groupby("word")):
+            word, ran = _word(encoder, str(name), rows, vectors), sorted(results[number].leading | common)
+            swapped = {}
+            for i in range(len(rows)):
+                swapped[i] = _exactly(encoder, word, i, [each[head] for head in ran])
+                done += 1
+                progress(done, total)
+            effect, control = word.mean([swapped[i] for i in range(len(rows))])
+            results[number].exact[ran] = effect - control
+        over_words = _over_words(results)
     return SwapReport(
         **_tables(encoder, [*results, over_words] if len(results) > 1 else results),
         sources=pd.concat(sources, ignore_index=True),
@@ -298,7 +327,7 @@ def _exactly(
 
 def _result(word: _Word, slopes: WordSlopes | None, swapped: Sequence[Tensor]) -> _Result:
     """swapped: `_exactly` of each row; the last set is all heads, and where there are others, they are each head alone."""
-    *exact, all_heads = torch.einsum("i,ich->hc", word.once.row_means[0], torch.stack(swapped)).numpy()
+    *exact, all_heads = word.mean(swapped).T
     effect, control = torch.cat(slopes.effects(word.once)).numpy() if slopes and not exact else np.transpose(exact)
     gap_draws, draws, halves = np.zeros(0), np.zeros((0, len(effect))), np.zeros((0, 2, len(effect)))
     shuffled, shuffled_halves = draws, halves
@@ -314,8 +343,8 @@ def _result(word: _Word, slopes: WordSlopes | None, swapped: Sequence[Tensor]) -
             shuffled_halves = _half_differences(slopes, shuffles[:SHUFFLED])
     return _Result(
         word=word.name, n=len(word.senses), gap=float(gaps(word.once, word.gram)[0]), effect=effect, control=control,
-        all_heads=all_heads, gap_draws=gap_draws, draws=draws, shuffled=shuffled, halves=halves,
-        shuffled_halves=shuffled_halves
+        exact=effect - control if exact else np.full(len(effect), np.nan), all_heads=all_heads, gap_draws=gap_draws,
+        draws=draws, shuffled=shuffled, halves=halves, shuffled_halves=shuffled_halves
     )  # fmt: skip
 
 
@@ -332,6 +361,7 @@ def _over_words(words: Sequence[_Result]) -> _Result:
         gap=gap.mean(),
         effect=np.mean([r.effect for r in words], axis=0),
         control=np.mean([r.control for r in words], axis=0),
+        exact=np.mean([r.exact for r in words], axis=0),  # NaN where one word's is
         all_heads=np.mean([r.all_heads for r in words], axis=0),
         gap_draws=counts @ gap,
         draws=counts @ differences,
@@ -380,6 +410,7 @@ def _tables(encoder: Encoder, results: Sequence[_Result]) -> dict[str, pd.DataFr
             p_value=p_values(r.difference, r.shuffled.T) if len(r.shuffled) else np.nan,
             effect=r.effect,
             control=r.control,
+            exact=r.exact / r.gap,
         )
         for r in results
     ]

@@ -8,6 +8,7 @@ import pytest
 
 from selfattn.captions import senses as captions
 from selfattn.encoders.capture import Head
+from selfattn.senses import SwapReport
 
 NAN = float("nan")
 
@@ -101,7 +102,7 @@ def test_sentences_count_whole_points_and_ties():
     assert captions.sentences(pd.DataFrame({"score": [1, 0]}), "L3 H7").endswith("1 of 2 sentences.")
 
 
-def swapped(leads=0.992, halves=0.93, brown=0.96, share=0.13, low=0.08):
+def swapped(leads=0.992, halves=0.93, brown=0.96, share=0.13, low=0.08, exact=None):
     heads = pd.DataFrame(
         {
             "word": ["bank"] * 2 + ["seal"] * 2 + ["all"] * 2,
@@ -115,6 +116,7 @@ def swapped(leads=0.992, halves=0.93, brown=0.96, share=0.13, low=0.08):
             "control": [0.001, -0.0012, 0.01, 0.0, -0.002, 0.001],
         }
     )
+    heads["exact"] = exact or heads["share"]
     gaps = pd.DataFrame(
         {"word": ["bank", "seal", "all"], "gap": [0.08, 0.1, 0.2], "low": 0.01, "high": 0.3,
          "all_heads": [0.09, 0.1, 0.21], "all_heads_control": [-0.004, 0.0, -0.01]}
@@ -123,7 +125,7 @@ def swapped(leads=0.992, halves=0.93, brown=0.96, share=0.13, low=0.08):
         {"word": ["bank", "seal", "all"], "n": [24, 24, 2], "halves": [0.56, NAN, halves], "shuffled": [-0.01, NAN, 0.04],
          "spearman_brown": [0.72, 0.81, brown], "leads": [0.92, NAN, leads], "own": NAN}
     )  # fmt: skip
-    return SimpleNamespace(heads=heads, gaps=gaps, reliability=reliability)
+    return SwapReport(heads, None, reliability, gaps, None, "")
 
 
 def test_swaps_over_all_words_name_the_leader_its_interval_all_heads_and_the_control():
@@ -146,6 +148,21 @@ def test_swaps_in_a_word_have_effect_and_control_and_the_chosen_head():
         "5 %, p = 0.400)."
     )
     assert captions.swaps_in_word(swapped(), "bank", (5, 10)).endswith("−5 %.")
+
+
+def test_the_head_that_is_named_leads_exactly_whatever_the_gradient_says():
+    report = swapped(exact=[0.21, 0.12, NAN, 0.2, 0.12, NAN])
+    text = captions.swaps_in_word(report, "bank", (5, 10))
+    assert (
+        'In "bank" head 3 of layer 0 brings in most, 21 % of the gap (by gradient 2 %, 95 % interval −1 to 5 %' in text
+    )
+    assert text.endswith("L5 H10: 12 % (by gradient 14 %, 95 % interval 5 to 22 %, p = 0.002).")
+    text = captions.swaps_in_word(report, "seal", (0, 3))
+    assert 'In "seal" head 10 of layer 5 brings in most, 20 %' in text
+    assert text.endswith("L0 H3: 30 % by gradient (95 % interval 20 to 40 %, p = 0.001).")
+    assert "head 3 of layer 0 brings in most, 12 % of the gap between the senses (by gradient 13 %" in captions.swaps(
+        report
+    )
 
 
 @pytest.mark.parametrize(

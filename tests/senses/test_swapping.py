@@ -58,7 +58,18 @@ def split(encoder, frame):
 
 
 def test_the_tables_of_the_report(report, frame, encoder):
-    assert list(report.heads) == ["word", "layer", "head", "share", "low", "high", "p_value", "effect", "control"]
+    assert list(report.heads) == [
+        "word",
+        "layer",
+        "head",
+        "share",
+        "low",
+        "high",
+        "p_value",
+        "effect",
+        "control",
+        "exact",
+    ]
     assert list(report.sources) == ["word", "row", "layer", "head", "token", "text", "share"]
     assert list(report.reliability) == ["word", "n", "halves", "shuffled", "spearman_brown", "leads", "own"]
     assert list(report.gaps) == ["word", "gap", "low", "high", "all_heads", "all_heads_control"]
@@ -356,12 +367,17 @@ def test_where_nothing_can_be_differentiated_everything_is_exact_and_the_reason_
     tiny, table = riverbank
     renamed = table.assign(word="bank", sentence=table["sentence"].str.replace("riverbank", "bank"))
     both = pd.concat([table, renamed], ignore_index=True)
-    exactly = interchange(tiny, both, how="exact")
+    exactly, plain = interchange(tiny, both, how="exact"), interchange(tiny, both)
+    for word, own in plain.heads.groupby("word"):  # by gradient the eight that lead are run, here and over all words
+        ran = own.index[own["exact"].notna()]
+        assert set(own["share"].nlargest(8).index) <= set(ran) and len(ran) < len(own)
+        np.testing.assert_allclose(own["exact"][ran], exactly.heads["share"][ran], atol=1e-5)
+        assert plain.leader(word).name == exactly.heads["share"][ran].idxmax()
     monkeypatch.setattr(swapping, "context_gradients", refuse)
     report = interchange(tiny, both)
     assert report.reason == "a test."
     assert report.heads[["low", "high", "p_value"]].isna().all(axis=None)
-    columns = ["share", "effect", "control"]
+    columns = ["share", "effect", "control", "exact"]
     pd.testing.assert_frame_equal(report.heads[columns], exactly.heads[columns])
     assert report.reliability[["halves", "shuffled", "spearman_brown", "leads", "own"]].isna().all(axis=None)
     assert report.gaps[["low", "high"]].isna().all(axis=None) and report.gaps["all_heads"].notna().all()
@@ -389,7 +405,7 @@ def test_rows_that_cannot_be_used_are_named(encoder, frame):
     assert list(report.rejected) == ["row", "reason", "sentence", "word", "sense"]
     assert "stands 2 times" in reasons["a"] and "stands further up" in reasons["b"]
     assert "one usable sentence in the sense 'stove'; at least 4" in reasons["c"] and "at least 4" in reasons["d"]
-    assert seen == [(done, 8) for done in range(1, 9)]
+    assert seen == [(done, 16) for done in range(1, 17)]
     assert report.reliability["n"].tolist() == [8, 1] and report.heads["word"].unique().tolist() == ["swashbuckler"]
 
 

@@ -186,8 +186,8 @@ def leader_over_sentences(choice: Choice, every: PairSwaps) -> tuple[int, Leader
     kept = stored_report(SwapReport, encoder, labelled(), "the labelled sentences") if n else None
     if kept is None:
         return n, None
-    shares = kept.report.heads
-    top = shares[shares["word"] == word.casefold()].nlargest(1, "share")  # none where the word has no shares
-    for layer, head, share in zip(top["layer"], top["head"], top["share"]):
-        return n, Leader(Head(layer, head), share, swap_of(choice, Head(layer, head), every).share)
-    return n, None
+    if word.casefold() not in set(kept.report.heads["word"]):
+        return n, None
+    top = kept.report.leader(word.casefold())
+    head = Head(int(top["layer"]), int(top["head"]))
+    return n, Leader(head, top["exact"], swap_of(choice, head, every).share)
