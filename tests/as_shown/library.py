@@ -1,0 +1,130 @@
+"""What the library computes over many sentences, for few of them: the pages' own come from stored reports."""
+
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from selfattn import load_encoder
+from selfattn.captions import senses as captions
+from selfattn.encoders.encoder import Encoder
+from selfattn.examples import labelled_sentences
+from selfattn.scan.measure import measure
+from selfattn.scan.tables import Row
+from selfattn.senses import clusters, head_profiles, interchange, leading_heads, removal, separation
+from selfattn.senses.nearest_sentences import labelled_vectors, nearest_before_and_after
+from selfattn.tidy_tables import layers_frame, named_heads, together_frame, words_frame
+from tests.as_shown.record import column, table
+
+WORDS = {"bank": 6, "bat": 6, "ring": 4}
+SPLIT = {  # a word of several pieces
+    "person": ("A swashbuckler leapt across the deck.", "Her uncle was a loud swashbuckler with a hat.",
+               "The drunken swashbuckler drew his sword and laughed.", "Nobody dared to insult that swashbuckler twice."),
+    "film": ("We watched an old swashbuckler on television.", "The Swashbuckler won two prizes at the festival.",
+             "Critics called it the best swashbuckler of the decade.", "He directed a swashbuckler for the studio."),
+}  # fmt: skip
+
+
+def sentences() -> pd.DataFrame:
+    """Four words, as many as a ranking takes, of six sentences a sense or of four, one of them split; and rows of no use."""
+    labelled = labelled_sentences()
+    some = [labelled[labelled["word"] == word].groupby("sense", sort=False).head(n) for word, n in WORDS.items()]
+    rows = [(sentence, "swashbuckler", sense) for sense, texts in SPLIT.items() for sentence in texts]
+    rows += [("", "bank", "none"), ("No such word.", "bank", "none"), ("A bank beside a bank.", "bank", "none")]
+    added = pd.DataFrame(rows, columns=["sentence", "word", "sense"])
+    return pd.concat([*some, added], ignore_index=True)[list(added)]
+
+
+def parts(report: Any) -> dict[str, Any]:
+    """A report's fields by name."""
+    fields = {field.name: getattr(report, field.name) for field in dataclasses.fields(report)}
+    return {name: table(value) if isinstance(value, pd.DataFrame) else _plain(value) for name, value in fields.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    return column(np.ravel(value).tolist()) if isinstance(value, tuple | np.ndarray) else value
+
+
+def separated(encoder: Encoder) -> dict[str, Any]:
+    report = separation(encoder, sentences(), shuffles=50)
+    frames = {"layers": layers_frame(report), "named": named_heads(report.heads), "ranked": words_frame(report)}
+    table_of = report.sentences(3, 7)
+    said = (captions.layers(report), captions.heads(report, (3, 7)), captions.chance(report))
+    said += (captions.words(frames["ranked"]), captions.sentences(table_of, "L3 H7"))
+    return {"report": parts(report), **{name: table(frame) for name, frame in frames.items()}, "says": _lines(said),
+            "sentences": table(table_of)}  # fmt: skip
+
+
+def swapped(encoder: Encoder) -> dict[str, Any]:
+    report = interchange(encoder, sentences())
+    said = [captions.swaps(report), captions.reliable_words(report), captions.ranking(report, "all")]
+    said += [
+        captions.swaps_in_word(report, "bank", (3, 7)),
+        captions.ranking(report, "bank"),
+        *report.small_gaps.values(),
+    ]
+    return {"report": parts(report), "says": _lines(said)}
+
+
+def together(encoder: Encoder) -> dict[str, Any]:
+    labelled = labelled_sentences().query("word == 'bank'")
+    shares = leading_heads(encoder, labelled.groupby("sense", sort=False).head(8), sets=1)
+    return {
+        "shares": table(shares),
+        "frame": table(together_frame(shares)),
+        "says": _lines([captions.together(shares)]),
+    }
+
+
+def removed(encoder: Encoder) -> dict[str, Any]:
+    report = removal(encoder, sentences(), how="mean")
+    return {
+        "report": parts(report),
+        "says": _lines(captions.removal(report, kind) for kind in ("different", "same", "gap")),
+    }
+
+
+def grouped(encoder: Encoder) -> dict[str, Any]:
+    report = clusters(encoder, sentences(), layer=4)
+    return {"report": parts(report), "says": _lines([captions.clusters(report)])}
+
+
+def profiled(encoder: Encoder) -> dict[str, Any]:
+    return {"report": parts(head_profiles(encoder, sentences()))}
+
+
+def nearest(encoder: Encoder) -> dict[str, Any]:
+    few = sentences().query("word == 'bat'")
+    first, second = (encoder.locate(text, "bat")[0] for text in (few["sentence"].iloc[0], few["sentence"].iloc[-1]))
+    found = nearest_before_and_after(encoder, first, second, labelled_vectors(encoder, few), [(5, 7)])
+    return {name: table(frame) for name, frame in found.items()}
+
+
+def scanned(encoder: Encoder) -> dict[str, Any]:
+    rows = [Row(i, "table.csv", i + 2, *row) for i, row in enumerate(sentences().itertuples(index=False, name=None))]
+    tables, rejects = zip(*measure(encoder, rows, vectors=True, batch_tokens=100))
+    columns = pa.concat_tables(tables).to_pydict()
+    flat = {
+        name: [one for row in values for one in (row if isinstance(row, list) else [row])]
+        for name, values in columns.items()
+    }
+    why = [f"{reject.row.row}: {reject.reason}" for some in rejects for reject in some]
+    return {"rows": {name: column(values) for name, values in flat.items()}, "rejects": _lines(why)}
+
+
+def _lines(texts: Any) -> dict[str, str]:
+    return {str(number): text for number, text in enumerate(texts)}
+
+
+def _kept(make: Callable[[Encoder], dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {"few sentences": make(load_encoder(device="cpu"))}
+
+
+MAKERS = (separated, swapped, together, removed, grouped, profiled, nearest, scanned)
+RECORDS = {f"library_{make.__name__}": partial(_kept, make) for make in MAKERS}

@@ -1,0 +1,183 @@
+"""The views of every page that are kept, and what each draws and says."""
+
+import re
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+import streamlit as st
+import torch
+import transformers
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from pages.learn.from_scratch.lesson_pages import STOPS
+from selfattn.analysis.measures import MEASURES
+from selfattn.charts.theme import LIGHT, vega_config
+from selfattn.dashboard import cache as kept
+from selfattn.dashboard import figures
+from selfattn.encoders.families import FAMILIES, save_tiny
+from tests.as_shown.record import chart, figure, table
+from tests.pages.conftest import APP, addresses
+
+View = dict[str, Any]  # the keys of the session and their values; "query": of the address; "click": a button
+
+OWN: View = {
+    "a": "The old riverbanks were muddy.", "b": "She photographed riverbanks yesterday.", "c": "Wide riverbanks flooded.",
+    "example": None, "word": "riverbanks", "head": "L3 H7",
+}  # fmt: skip
+TALE = "The old bank of the river was muddy, and we sat there with the boat until the rain came; "
+LONG: View = OWN | {
+    "a": TALE + "then, when the wind had turned and the sun was low, the bank was cold, so we rowed home along the bank.",
+    "b": TALE + "but the bank in the town, which had lent us the money for it, wanted all of it back before the end of May.",
+    "c": "", "word": "bank", "head": "L5 H2", "at_a": 2, "at_b": 2,
+}  # fmt: skip
+# Without a control, and with hardly a way from one vector to the other.
+NEAR: View = OWN | {"a": "The muddy bank.", "b": "The muddy bank!", "c": "", "word": "bank"}
+STEPS = (
+    "input", "query", "key", "value", "scores", "scaled", "masked", "maximum", "shifted", "exponentials", "total", "weights",
+    "context", "output",
+)  # fmt: skip
+STOP_FIELDS: dict[str, View] = {
+    "soft-lookup": {"query": "1, -0.5", "t": 0.3},
+    "projections": {"example": "raschka", "journey": "0.1, -0.2, 0.3", "seed": 7, "role": "key"},
+    "dot-product": {"example": "a and b", "a": "1, 2", "b": "2, -3", "angle": 120, "length": 3.0},
+    "magnitude": {"example": "the source's", "query": "2, 1"},
+    "scaling": {"n": 8, "seed": 3, "d_k": 32, "sentence": "She opened an account at the bank."},
+    "three-words": {"example": "good, not, the", "query": "2, 0", "more": 2.0, "others": 50},
+    "causal-mask": {"source": "real", "sentence": "One two three.", "layer": 2, "head": 5, "hidden": "the word itself"},
+    "padding-mask": {"sentence": "One two three.", "extra": 3, "row": 1, "layer": 2, "head": 5},
+    "worked-example": {"example": "it"},
+    "geometry": {"example": "it"},
+    "residual": {"sentence": "loan"},
+    "twelve-tokens": {"causal": True},
+    "annotated-heatmap": {"example": "twelve tokens", "causal": False},
+    "kernel": {"example": "it"},
+    "learned": {"target": "street", "steps": 7, "rate": 0.3},
+    "order": {"words": "dogs chase cats in vain", "positions": True},
+    "not-symmetric": {"sentence": "The crane spread its wings.", "layer": 2, "head": 5},
+    "drawn-numbers": {},
+    "real-head": {"head": "L5 H7"},
+}
+
+
+FOLDERS = TemporaryDirectory()
+
+
+@cache
+def folder(family: str) -> str:
+    """A tiny checkpoint with a masked-language head."""
+    return str(save_tiny(FAMILIES[family], Path(FOLDERS.name) / family, masked_head=True))
+
+
+def views(address: str) -> dict[str, View]:
+    """The views of a page by what they are called: as it opens, and with other sentences, heads and choices."""
+    default, own, long = ({name: view} for name, view in (("default", {}), ("own", OWN), ("long", LONG)))
+    match address:
+        case "":
+            choices = [
+                {"view": "own", "swap": "head", "map": "control", "hide": True},
+                {"view": "difference", "map": "removal"},
+            ]
+            choices += [{"view": "against", "swap": "all", "words": False, "meaning": True}]
+            return default | own | long | {"near": NEAR} | _each(own, choices)
+        case "inside-a-head":
+            steps = _each(own, [*({"step": step} for step in STEPS), {"step": "weights", "follow": "A"}])
+            changes = [{"causal": True, "temperature": 0.5}, {"alone": True, "unscaled": True}]
+            return (
+                default | own | long | steps | _each(own | long, [{"part": "What if"} | change for change in changes])
+            )
+        case "all-heads":
+            choices = [{"measure": name} for name in MEASURES] + [{"map_of": "average", "sentence": "B"}]
+            choices += [{"map_of": "rollout", "sentence": "both", "sorted": True}, {"tab": "Attributions"}]
+            lines = _each(own | long, [{"tab": "Lines from the word"}])
+            return default | own | long | _each(own, choices) | lines
+        case "senses":
+            return _each(default | {"own": {"head": "L5 H10", "sense_word": "bat"}}, [{}, {"sense_map": "adds"}])
+        case "two-encoders" | "masked-words":
+            tiny = {
+                "model": "another ...",
+                "other": folder("BERT"),
+                "a": "The bank of the river was muddy.",
+                "head": "L1 H2",
+            }
+            tiny |= {"second": "another ...", "second_other": folder("RoBERTa"), "head2": "L0 H3"}
+            return default | own | {"tiny": tiny | {"gap": 4, "changed": 1, "replacement": "loan", "target": 2}}
+        case "from-scratch":
+            shown = {slug: {"query": {"stop": slug, "reveal": "yes"}} for slug in STOPS}
+            typed = {slug: {f"{slug}.{key}": value for key, value in STOP_FIELDS[slug].items()} for slug in STOPS}
+            return shown | {f"{slug}, typed": view | typed[slug] for slug, view in shown.items()}
+        case "before-attention":
+            return default | {"recurrence": {"part": "recurrence"}, "layer 2": {"one-word.layer": 2}}
+        case "train-a-tiny-one":
+            return default | {"trained": {"tiny.epochs": 2, "click": "tiny.train"}}
+        case "pronouns-and-negation":
+            return _each(default, [{}, {"pronouns.remove": True}, {"view": "negation"}, {"view": "heads"}])
+        case "models-and-proof":
+            return default | {"proof": {"click": "run_proof"}}
+        case "what-it-cannot-tell":
+            return default | own
+    return default  # fmt: skip
+
+
+def _each(bases: dict[str, View], choices: list[View]) -> dict[str, View]:
+    views = {}
+    for name, base in bases.items():
+        for choice in choices:
+            views[", ".join([name, *(f"{key} {value}" for key, value in choice.items())])] = base | choice
+    return views
+
+
+def forget() -> None:
+    """No view shows what something else had the dashboard compute."""
+    kept._results.forget(lambda key: True)
+    st.cache_data.clear()
+
+
+def shown(address: str) -> dict[str, dict[str, Any]]:
+    """What every kept view of a page draws and says: view -> item -> its parts."""
+    return {name: _shown(address, dict(view)) for name, view in views(address).items()}
+
+
+def _shown(address: str, view: View) -> dict[str, Any]:
+    records: list[figures.Page] = []
+    end = figures.end_page
+    at = AppTest.from_file(str(APP), default_timeout=120)
+    at._page_hash = calc_hash(address) if address else ""
+    at.query_params.update(view.pop("query", {}))
+    click = view.pop("click", "")
+    for key, value in view.items():
+        at.session_state[key] = value
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
+        at.run()
+        if click:
+            at.button(key=click).click().run()
+    assert not at.exception, at.exception[0].message
+    record = records[-1] if records else figures.Page()  # none of a page that ends with a message
+    captions = {each.caption for _, each in record.noted}
+    said = [text for text in _said(at) if text not in captions]
+    items: dict[str, Any] = {"says": {str(i): text for i, text in enumerate(said)}}
+    for number, (name, each) in enumerate(record.noted, start=1):
+        items[f"figure {number}"] = figure(name, each.caption, each.table(), each.draw())
+    items |= {f"table {number}": table(frame.value) for number, frame in enumerate(at.dataframe, start=1)}
+    return items | {f"download {name}": table(make()) for name, make in record.tables.items()}
+
+
+def _said(at: AppTest) -> list[str]:
+    """All plain texts, and of the others those with a number, but for lists of links."""
+    others = [element.value for kind in (at.caption, at.markdown, at.info, at.success, at.error) for element in kind]
+    texts = [element.value for element in at.text]
+    texts += [text for text in others if re.search(r"\d", text) and "](" not in text]
+    here = re.compile("|".join(map(re.escape, (FOLDERS.name, torch.__version__, transformers.__version__))))
+    return [here.sub("HERE", text) for text in texts]
+
+
+def look() -> dict[str, dict[str, Any]]:
+    """What all charts share."""
+    return {"light": {"config": chart(vega_config(LIGHT))}}
+
+
+RECORDS = {address or "start": lambda address=address: shown(address) for address in addresses()} | {"look": look}

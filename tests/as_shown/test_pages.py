@@ -1,0 +1,18 @@
+"""Every page draws and says what is kept of it."""
+
+import pytest
+
+from tests.as_shown import pages, record
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_computed():
+    pages.forget()
+
+
+@pytest.mark.parametrize("name", pages.RECORDS)
+def test_is_shown_as_it_was(name):
+    different = record.differences(name, pages.RECORDS[name]())
+    assert not different, "\n".join([f"{len(different)} differences. {record.ANEW}", *different])
