@@ -46,6 +46,8 @@ def test_repeated_and_missing_words_are_aligned_in_order():
     first = ["the", "dog", "and", "the", "cat"]
     second = ["the", "cat", "and", "the", "big", "cat"]
     assert align(first, second) == [(0, 0), (1, None), (None, 1), (2, 2), (3, 3), (None, 4), (4, 5)]
+    long = ["the"] * 250
+    assert align(["a", *long], long) == [(0, None), *((i + 1, i) for i in range(250))]
 
 
 def test_every_place_of_both_appears_once_and_in_order():

@@ -4,6 +4,7 @@ import math
 import runpy
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 import torch
 
@@ -82,6 +83,12 @@ def test_precision_is_given_back(encoder):
 def test_what_is_shown_only_has_no_proof(encoder_of):
     with pytest.raises(NotRecomputable, match="shown, not recomputed"):
         prove(encoder_of("XLNet"), TEXT)
+
+
+def test_the_largest_error_is_that_of_any_head_in_either_comparison(tmp_path, monkeypatch):
+    errors = pd.DataFrame({"same_inputs": [1.0, 5.0], "separate_pass": [2.0, 4.0], "projections": 0.0})
+    monkeypatch.setattr(proofs, "prove", lambda encoder, text: errors)
+    assert proofs._support(FAMILIES["BERT"], tmp_path)["largest_error"] == 5
 
 
 @pytest.fixture(scope="module")

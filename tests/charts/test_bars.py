@@ -1,14 +1,19 @@
 """Bars: each number's length and sign, its token, one scale for all rows, and minus infinity written out."""
 
+import json
 import math
+import re
 
 import pandas as pd
 import pytest
 
 from selfattn.charts.bars import Row, bar_list, bars, rows_frame, vector_strip
+from selfattn.charts.butterfly import butterfly
+from selfattn.charts.head_map import head_map
 from selfattn.charts.theme import LIGHT, THEMES
 from tests.charts.scene import drawn, on_ramp, same_color, texts, tooltip
 
+FEW = ["its", "wings"]
 ROWS = [
     Row("A", [0.5, -0.25, -math.inf, 1.0], ["The", "crane", "if", "the"], LIGHT.sentence_a, marked=1),
     Row("B", [0.25, 0.75], ["its", "wings"], LIGHT.sentence_b),
@@ -89,3 +94,22 @@ def test_a_lists_number_and_domain_are_the_callers():
     spec = bar_list(frame, "share", LIGHT, label="word", number=".0%", domain=(0, 1), width=200)
     assert [item["text"] for item in drawn(spec, "text")] == ["25 %", "50 %"]
     assert [item["width"] for item in drawn(spec, "rect")] == pytest.approx([50, 100])
+
+
+def zeros(*columns, **more):
+    return pd.DataFrame(0.0, index=[0, 1], columns=list(columns)).assign(**more)
+
+
+@pytest.mark.parametrize(
+    ("spec", "domain"),
+    [
+        (vector_strip([Row("A", [0.0, 0.0], FEW, LIGHT.ink)], LIGHT), [-1, -0.5, 0, 0.5, 1]),
+        (bars([Row("A", [0.0, 0.0], FEW, LIGHT.ink)], LIGHT), [0, 1]),
+        (bar_list(zeros("score", token=FEW), "score", LIGHT), [0, 0.25]),
+        (head_map(zeros("effect", layer=0, head=[0, 1]), "effect", LIGHT, ""), [-1, -0.5, 0, 0.5, 1]),
+        (butterfly(zeros("a", "b", text=FEW, only=""), LIGHT, name=""), [-1.25, 1.25]),
+    ],
+)
+def test_what_is_all_zero_has_a_scale_of_its_own(spec, domain):
+    domains = re.findall(r'"domain": (\[[^a-z]*?\])', json.dumps(spec))
+    assert pytest.approx(domain) in [json.loads(each) for each in domains]

@@ -29,6 +29,11 @@ def test_every_method_has_its_shape_and_its_colour():
     assert any({"word: if", "method: gradients", "rank: 4"} <= entries for entries in said)
 
 
+@pytest.mark.parametrize(("n", "height"), [(1, 48), (2, 48), (37, 888), (40, 900)])
+def test_few_words_have_room_and_many_stay_on_the_screen(n, height):
+    assert rank_chart(pd.concat([RANKS] * 10).head(n), METHODS, LIGHT, width=400)["height"] == pytest.approx(height)
+
+
 WORDS = pd.DataFrame(
     {
         "word": ["crane", "if", "constructor"],

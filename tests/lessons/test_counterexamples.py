@@ -40,5 +40,18 @@ def test_a_token_with_much_weight_hands_over_little(encoder):
     assert float(trace.weights[2, found.position]) == pytest.approx(found.weight)
 
 
+@pytest.mark.parametrize("position", range(1, 8))
+def test_no_token_of_any_head_has_more_weight_beyond_its_share(encoder, position):
+    encoding = encoder.encode("The bank of the river was muddy.")
+    found = counterexamples.much_weight_little_share(encoding, position)
+    beyond = []
+    for head in encoder.all_heads:
+        trace = encoding.trace(*head)
+        context = trace.context[position]
+        for weight, value in zip(trace.weights[position], trace.value):
+            beyond.append(float(weight - weight * (value @ context) / (context @ context)))
+    assert found.weight - found.share == pytest.approx(max(beyond), abs=1e-5)
+
+
 def test_noise_is_recomputed_just_as_well():
     assert counterexamples.recomputed_noise() < 1e-5
