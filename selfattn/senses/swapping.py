@@ -166,7 +166,7 @@ def interchange(
         raise ValueError(f'how must be "gradient" or "exact", got {how!r}.')
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST)
     each, together = [(head,) for head in encoder.all_heads], tuple(encoder.all_heads)
-    results, sources, reason, done, total = [], [], "", 0, len(items) * (1 if how == "exact" else 2)
+    words, results, sources, reason, done, total = [], [], [], "", 0, len(items) * (1 if how == "exact" else 2)
     for name, rows in items.groupby("word"):
         word, parts, swapped = _word(encoder, str(name), rows, vectors), {}, {}
         for some in word.passes(encoder):
@@ -181,20 +181,20 @@ def interchange(
                 done += 1
                 progress(done, total)
         slopes, table = (None, pd.DataFrame(columns=SOURCES)) if reason else _joined(word, parts)
+        words.append(word)
         results.append(_result(word, slopes, [swapped[i] for i in range(len(rows))]))
         sources.append(table)
     over_words = _over_words(results)
     if not reason and how == "gradient":
         common = over_words.leading if len(results) > 1 else set()
-        for number, (name, rows) in enumerate(items.groupby("word")):
-            word, ran = _word(encoder, str(name), rows, vectors), sorted(results[number].leading | common)
-            swapped = {}
-            for i in range(len(rows)):
-                swapped[i] = _exactly(encoder, word, i, [each[head] for head in ran])
+        for word, result in zip(words, results):
+            ran, run = sorted(result.leading | common), []
+            for i in range(len(word.placed)):
+                run.append(_exactly(encoder, word, i, [each[head] for head in ran]))
                 done += 1
                 progress(done, total)
-            effect, control = word.mean([swapped[i] for i in range(len(rows))])
-            results[number].exact[ran] = effect - control
+            effect, control = word.mean(run)
+            result.exact[ran] = effect - control
         over_words = _over_words(results)
     return SwapReport(
         **_tables(encoder, [*results, over_words] if len(results) > 1 else results),
