@@ -62,6 +62,12 @@ def test_words_keep_their_hyphens_and_apostrophes_and_leave_the_commas():
     assert split_words("It's well-known, is it?") == ("It's", "well-known", "is", "it")
 
 
+def test_what_is_timed_runs_once_a_time_and_once_before():
+    runs = []
+    assert timing._median_ms(lambda: runs.append(1), 5, "cpu") < 100
+    assert len(runs) == 6
+
+
 def test_the_race_times_every_way_at_every_length():
     found = timing.race((3, 5), d_model=4, repeats=1)
     assert len(found) == 6
