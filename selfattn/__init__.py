@@ -7,6 +7,7 @@ from selfattn.settings import forbid_the_hub
 
 if TYPE_CHECKING:
     from selfattn.encoders.capture import Head as Head
+    from selfattn.encoders.capture import Hide as Hide
     from selfattn.encoders.capture import Patch as Patch
     from selfattn.encoders.encoder import Encoder as Encoder
     from selfattn.encoders.encoding import Encoding as Encoding
@@ -30,6 +31,7 @@ _HOMES = {
     "Encoder": "encoders.encoder",
     "Encoding": "encoders.encoding",
     "Head": "encoders.capture",
+    "Hide": "encoders.capture",
     "LoadError": "encoders.errors",
     "NotRecomputable": "encoders.errors",
     "Patch": "encoders.capture",

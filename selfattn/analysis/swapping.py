@@ -89,7 +89,9 @@ def swap_pair(
             if move:
                 values = [_by_position(encodings[at], own) + (value - donors[at])[..., None, :] for value in values]
             patches = [[Patch(*head, own, value[head]) for head in each] for value in values for each in sets]
-            after = normalize(encoder.patched_vectors(words[at], patches, half_of(progress, at)).double(), dim=1)
+            after = normalize(
+                encoder.changed_vectors(words[at], patches, progress=half_of(progress, at)).double(), dim=1
+            )
             moved += ((after - units[at]) @ axis).split(len(sets))
             cosine = (after[: len(sets)] @ units[1]).float() if at == 0 else cosine
     else:
@@ -156,7 +158,7 @@ def swapped_vector(
     """The word's last hidden state in the first sentence with these heads' outputs at it from the second: (d_model,)."""
     first, second = encoder.placed(first), encoder.placed(second)
     donor = encoder.encoded(second).context(second.positions)
-    return encoder.patched_vectors(first, [[Patch(*head, first.positions, donor[head]) for head in heads]])[0]
+    return encoder.changed_vectors(first, [[Patch(*head, first.positions, donor[head]) for head in heads]])[0]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

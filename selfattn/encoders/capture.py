@@ -6,26 +6,29 @@ Families that never ask for a function have hooks instead (`hooks.py`). One reco
 both by a ContextVar, which each thread has for itself: concurrent calls can't disturb one another. The layer is the
 recorder's call count, because several families give their attention modules no index.
 
-Every intervention is made here too, as a `Patch`: a head removed, or its output taken from another sentence.
+Every intervention is made here too: a `Patch` replaces a head's output, by zero or by that from another sentence; a `Hide`
+hides tokens from others, by the mask.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
-from transformers.masking_utils import sdpa_mask
+from transformers.masking_utils import eager_mask, sdpa_mask
 
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias, of_sentence
 from selfattn.kernel import AttentionTrace
 from selfattn.precision import attend_precisely, precision, to_single
 
-IMPLEMENTATION = "selfattn"
+IMPLEMENTATION, EAGER = "selfattn", "selfattn eager"
 
 
 class Head(NamedTuple):
@@ -59,6 +62,26 @@ class Patch:
     value: Tensor = field(repr=False)  # (d_head,), the same at each position, or (len(positions), d_head)
 
 
+@dataclass(frozen=True, eq=False)
+class Hide:
+    """Tokens that others may not attend to while the model runs: minus infinity is added to their scaled scores.
+
+    The others' weights grow in proportion, as where the hidden tokens were padding. Only these queries' rows change: what
+    other tokens took from the hidden ones still reaches the queries through them.
+    Checked where it meets a text (`Encoder.encode`). Source: Geva et al. 2023, "Dissecting Recall of Factual Associations in
+    Auto-Regressive Language Models", section 5 (attention knockout).
+    """
+
+    queries: tuple[int, ...]  # positions: from these ...
+    keys: tuple[int, ...]  # ... these are hidden
+    heads: Collection[Head] | None = None  # None: in every head of every layer
+
+    def edges(self, layer: int, n_heads: int) -> Iterable[tuple[int, int, int]]:
+        """(head, query, key) of each that is hidden in a layer."""
+        heads = range(n_heads) if self.heads is None else [head for at, head in self.heads if at == layer]
+        return product(heads, self.queries, self.keys)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerRecording:
     """What one layer's attention received and returned, on the model's device and in its dtype."""
@@ -67,7 +90,9 @@ class LayerRecording:
     query: Tensor  # (batch, n_heads, n, d_head)
     key: Tensor  # (batch, n_heads, n, d_head)
     value: Tensor  # (batch, n_heads, n, d_head)
-    mask: Tensor | None  # bool or float, broadcast to (batch, n_heads, n, n); the model's own, by reference
+    mask: (
+        Tensor | None
+    )  # bool or float, broadcast to (batch, n_heads, n, n); the model's own, with what is hidden in it
     terms: tuple[PositionBias | DistanceVectors, ...]  # what is added to the scaled scores; empty in most families
     scale: float
     context: Tensor  # (batch, n, n_heads, d_head): what enters W_O, patched where it was patched
@@ -123,13 +148,19 @@ class LayerRecording:
 
 
 class Recorder:
-    """Collects one forward pass, layer by layer, and replaces heads' contexts on the way.
+    """Collects one forward pass, layer by layer; replaces heads' contexts and hides tokens on the way.
 
-    patches: one collection for each sentence of the batch. keep=False records nothing (enough for a knock-out).
+    patches, hidden: one collection for each sentence of the batch. keep=False records nothing (enough for a knock-out).
     differentiable=True: what is computed can be differentiated by the recorded contexts, with gradients switched on.
     """
 
-    def __init__(self, patches: Sequence[Collection[Patch]] = (), keep: bool = True, differentiable: bool = False):
+    def __init__(
+        self,
+        patches: Sequence[Collection[Patch]] = (),
+        keep: bool = True,
+        differentiable: bool = False,
+        hidden: Sequence[Collection[Hide]] = (),
+    ):
         self.layers: list[LayerRecording] = []
         self.n_calls = 0
         self.pending: dict[str, object] = {}  # what the hooks of a layer have handed over so far
@@ -139,6 +170,28 @@ class Recorder:
         for row, own in enumerate(patches):
             for patch in own:
                 self._patches.setdefault(patch.layer, []).append((row, patch))
+        self._hidden = [(row, hide) for row, own in enumerate(hidden) for hide in own]
+
+    def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
+        """The coming layer's mask with what is hidden in it, of the mask's own kind: (batch, n_heads or 1, n, n).
+
+        shape: (batch, n_heads, n). No mask and nothing hidden: None.
+        """
+        batch, n_heads, n = shape
+        layer = self.n_calls
+        here = [
+            (row, hide) for row, hide in self._hidden if hide.heads is None or any(at == layer for at, _ in hide.heads)
+        ]
+        if not here:
+            return mask
+        n_heads = n_heads if any(hide.heads is not None for _, hide in here) else 1  # one mask for all
+        edges = [(row, *edge) for row, hide in here for edge in hide.edges(layer, n_heads)]
+        may = torch.ones(batch, n_heads, n, n, dtype=torch.bool, device=device)
+        may[tuple(torch.tensor(edges, device=device).T)] = False
+        if mask is None:
+            return may
+        mask = mask[:, None, None] if mask.dim() == 2 else mask
+        return mask.masked_fill(~may, -torch.inf) if mask.is_floating_point() else (mask.bool() & may).to(mask.dtype)
 
     def receive(self, context: Tensor, inputs: Mapping[str, Any]) -> Tensor:
         """Take one layer's context (batch, n, n_heads, d_head) and what it was made of; return the context to go on with.
@@ -197,6 +250,7 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
     # Always said: where neither the call nor the module says it, transformers' sdpa would run causally (Splinter).
     causal = options.pop("is_causal", None)
     causal = getattr(module, "is_causal", False) if causal is None else causal
+    attention_mask = _with_hidden(query, attention_mask)
     context, _ = sdpa_attention_forward(module, query, key, value, attention_mask, is_causal=causal, **options)
     recorder = current_recorder()
     if recorder is None:
@@ -215,6 +269,28 @@ def recorded_attention(module, query, key, value, attention_mask, **options):
     return recorder.receive(context, inputs), None
 
 
+def eager_attention(module, query, key, value, attention_mask, **options):
+    """The family's own slow function, which returns its weights: with what the recorder hides."""
+    own = sys.modules[type(module).__module__].eager_attention_forward
+    attention_mask = _with_hidden(query, attention_mask)
+    if (recorder := current_recorder()) is not None:
+        recorder.n_calls += 1
+    return own(module, query, key, value, added(attention_mask, query.dtype), **options)
+
+
+def added(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """A mask as the families' slow functions take it: numbers to add, the dtype's lowest where a bool one says no."""
+    if mask is None or mask.dtype != torch.bool:
+        return mask
+    return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)
+
+
+def _with_hidden(query: Tensor, mask: Tensor | None) -> Tensor | None:
+    """query (batch, n_heads, n, d_head)."""
+    recorder = current_recorder()
+    return mask if recorder is None else recorder.hide(mask, tuple(query.shape[:3]), query.device)
+
+
 def _argument(name: str, tensor: Tensor, index: int, n: int) -> Tensor:
     """One sentence's part of what a hooked module was called with."""
     if name in ("attention_mask", "mask", "position_bias", "relative_pos"):
@@ -229,3 +305,5 @@ def _argument(name: str, tensor: Tensor, index: int, n: int) -> Tensor:
 
 AttentionInterface.register(IMPLEMENTATION, recorded_attention)
 AttentionMaskInterface.register(IMPLEMENTATION, sdpa_mask)
+AttentionInterface.register(EAGER, eager_attention)
+AttentionMaskInterface.register(EAGER, eager_mask)

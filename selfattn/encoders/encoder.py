@@ -4,13 +4,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from selfattn.encoders.batches import length_batches, tokens_a_pass
-from selfattn.encoders.capture import Head, Patch, Recorder, run
+from selfattn.encoders.capture import Head, Hide, Patch, Recorder, run
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotFinite, NotRecomputable, OutOfMemory, TextError, failing_as
 from selfattn.encoders.memory import in_halves, out_of_memory_as
@@ -52,6 +53,8 @@ class Encoder:
     recomputable: bool  # measured at load: as many recordings as layers, and parity with the model's own weights
     reason: str  # why not, where it isn't
     patch_reason: str = ""  # measured at load: why heads' outputs can't be swapped or removed; "" where they can
+    hide_reason: str = ""  # measured at load: why tokens can't be hidden; "" where they can
+    one_head_reason: str = ""  # measured at load: why not in some heads alone
     model: nn.Module
     tokenizer: Tokenizer
     digest: str = ""  # sha256 of the weights
@@ -71,30 +74,39 @@ class Encoder:
         return html_table("Encoder", [(name, value) for name, value in about if value not in (None, "")])
 
     def encode(
-        self, text: str | Tokens, pair: str | None = None, pad_to: int | None = None, patches: Collection[Patch] = ()
+        self,
+        text: str | Tokens,
+        pair: str | None = None,
+        pad_to: int | None = None,
+        patches: Collection[Patch] = (),
+        hidden: Collection[Hide] = (),
     ) -> Encoding:
         """Run one text through the encoder, at full speed, keeping what each layer's attention received.
 
         text: a string, or what `tokenize` has read already. pair: a second segment. pad_to: pad to this many tokens and keep
         the padding (to see the padding mask at work).
-        patches: heads' outputs to replace on the way; the Encoding keeps them, so that it isn't taken for a plain one.
+        patches: heads' outputs to replace on the way. hidden: tokens to hide from others. The Encoding keeps both, so that it
+        isn't taken for a plain one.
         Raises TextError for a text that is empty, too long, not valid Unicode, or of which it makes no finite numbers;
-        ValueError for a patch that doesn't fit the encoder, the text or the other patches; NotRecomputable for any patch where
-        what enters W_O isn't known.
+        ValueError for a patch or a hidden token that doesn't fit the encoder, the text or the others; NotRecomputable for any
+        patch where what enters W_O isn't known, for any hidden token where the encoder takes no such mask.
         """
         tokens = self.tokenize(text, pair)
         n = len(tokens.ids)
         if pad_to is not None and not n <= pad_to <= self.max_tokens:
             raise TextError(f"pad_to must lie between the text's {n} tokens and {self.max_tokens}, got {pad_to}.")
-        return self._run([tokens], pad_to or n, keep_padding=True, patches=[patches])[0]
+        return self._run([tokens], pad_to or n, keep_padding=True, patches=[patches], hidden=[hidden])[0]
 
     def encode_batch(
-        self, texts: Sequence[str | Tokens], patches: Sequence[Collection[Patch]] | None = None
+        self,
+        texts: Sequence[str | Tokens],
+        patches: Sequence[Collection[Patch]] | None = None,
+        hidden: Sequence[Collection[Hide]] | None = None,
     ) -> list[Encoding]:
         """Run several texts, those of like length in one padded pass, each cut back to its own length afterwards.
 
         A pass has a bounded number of padded tokens, however many the texts and however long one of them; where padding
-        changes the encoder's numbers, texts of exactly one length. patches: one collection for each text, as in `encode`.
+        changes the encoder's numbers, texts of exactly one length. patches, hidden: one collection for each text, as in `encode`.
         A text with a second segment comes as `tokenize` has read it. Raises TypeError for one string in place of a list.
         """
         if isinstance(texts, str):
@@ -102,15 +114,17 @@ class Encoder:
                 f"Expected a list of texts, got one text ({texts[:40]!r}). Use encode, or a list of this one."
             )
         batch = [self.tokenize(text) for text in texts]
-        patches = [()] * len(batch) if patches is None else patches
-        if len(patches) != len(batch):
-            raise ValueError(f"Expected one collection of patches for each of {len(batch)} texts, got {len(patches)}.")
+        replaced = [()] * len(batch) if patches is None else patches
+        covered = [()] * len(batch) if hidden is None else hidden
+        for what, n in (("patches", len(replaced)), ("hidden tokens", len(covered))):
+            if n != len(batch):
+                raise ValueError(f"Expected one collection of {what} for each of {len(batch)} texts, got {n}.")
         lengths = [len(tokens.ids) for tokens in batch]
 
         def one_pass(places: Sequence[int]) -> list[Encoding]:
             length = max(lengths[place] for place in places)
             own = [batch[place] for place in places]
-            return self._run(own, length, keep_padding=False, patches=[patches[place] for place in places])
+            return self._run(own, length, False, [replaced[at] for at in places], [covered[at] for at in places])
 
         encodings: dict[int, Encoding] = {}
         limit = tokens_a_pass(self.device)
@@ -237,13 +251,18 @@ class Encoder:
     def encoded(self, word: PlacedWord) -> Encoding:
         """The word's sentence, run: as it is where it has been run already."""
         sentence = word.sentence
-        return sentence if isinstance(sentence, Encoding) and not sentence.patches else self.encode(sentence)
+        return (
+            sentence
+            if isinstance(sentence, Encoding) and not (sentence.patches or sentence.hides)
+            else self.encode(sentence)
+        )
 
-    def reference_weights(self, text: str, pair: str | None = None) -> Tensor:
-        """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair: as in `encode`."""
+    def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
+        """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair, hidden: as in `encode`."""
         tokens = self.tokenize(text, pair)
+        self._check_hidden(hidden, tokens, len(tokens.ids))
         with torch.no_grad():
-            output = self.eager.run(self.inputs([tokens]))
+            output = self.eager.run(self.inputs([tokens]), [hidden] if hidden else ())
         self.check_finite(tokens, [state[0] for state in self.states(output)])
         return stack_layers(output.attentions, 0, len(tokens.ids))
 
@@ -279,34 +298,76 @@ class Encoder:
         else:
             means = self.encoded(word).context(range(len(word.sentence.tokens)))
             patches = [[Patch(*head, None, means[head]) for head in each] for each in sets]
-        vectors = self.patched_vectors(word, patches, progress)
+        vectors = self.changed_vectors(word, patches, progress=progress)
         return vectors.unflatten(0, (self.n_layers, self.n_heads)) if heads is None else vectors
 
-    def patched_vectors(
-        self, word: PlacedWord | tuple, patches: Sequence[Collection[Patch]], progress: Progress = silent
+    def hide(
+        self,
+        text: str | Tokens,
+        position: int | Sequence[int] | str,
+        words: Sequence[int | Sequence[int] | str],
+        *,
+        heads: Sequence[Collection[Head] | None] | None = None,
+        progress: Progress | None = None,
+        pair: str | None = None,
     ) -> Tensor:
-        """The word's last hidden state in copies of its sentence, each with its own patches: (len(patches), d_model).
+        """What the vector at `position` becomes with each of `words` in turn hidden from it: (len(words), d_model).
 
-        progress as in `knock_out`. The copies run in batches of about 4,096 tokens.
+        The last hidden state. position and each word: an int, several for a split word (all hidden together), or a word that
+        stands once. heads: for each of words those in which it is hidden, None for all; heads=None: all for each. progress,
+        pair: as in `knock_out`. What it doesn't say: what the hidden word gave to other tokens still reaches the position
+        through them.
+        Raises as `encode` does, IndexError for positions that the text hasn't. (Geva et al. 2023, "Dissecting Recall of
+        Factual Associations in Auto-Regressive Language Models", section 5)
+        """
+        word = self.placed((text, position, pair))
+        heads = [None] * len(words) if heads is None else heads
+        if len(heads) != len(words):
+            raise ValueError(
+                f"Expected heads for each of {len(words)} words, got {len(heads)}. None stands for all heads."
+            )
+        keys = [tuple(self._positions(word.sentence, each)) for each in words]
+        hidden = [[Hide(word.positions, *each)] for each in zip(keys, heads)]
+        return self.changed_vectors(word, hidden=hidden, progress=progress or silent)
+
+    def changed_vectors(
+        self,
+        word: PlacedWord | tuple,
+        patches: Sequence[Collection[Patch]] | None = None,
+        hidden: Sequence[Collection[Hide]] | None = None,
+        progress: Progress = silent,
+        layers: bool = False,
+    ) -> Tensor:
+        """The word's last hidden state in copies of its sentence, each with its own patches and hidden tokens: (copies, d_model).
+
+        progress as in `knock_out`. The copies run in batches of about 4,096 tokens. layers: what each layer reads, too, the
+        last hidden state last: (copies, n_layers + 1, d_model).
         """
         tokens, positions = self.placed(word)
-        for each in patches:
-            self._check_patches(each, len(tokens.ids))
-        size = max(1, COPIED_TOKENS // len(tokens.ids))
-        chunks = [patches[start : start + size] for start in range(0, len(patches), size)]
+        n, copies = len(tokens.ids), len(patches if patches is not None else hidden or ())
+        changes = list(zip(patches or [()] * copies, hidden or [()] * copies, strict=True))
+        for replaced, covered in changes:
+            self._check_patches(replaced, n)
+            self._check_hidden(covered, tokens, n)
+        size = max(1, COPIED_TOKENS // n)
+        chunks = [changes[start : start + size] for start in range(0, copies, size)]
 
-        def patched(chunk: Sequence[Collection[Patch]]) -> list[Tensor]:
-            with torch.no_grad(), self.within_memory(len(chunk), len(tokens.ids)):
-                output = run(self.model, self.inputs([tokens] * len(chunk)), Recorder(chunk, keep=False))
-                own = output.last_hidden_state[:, list(positions)].mean(dim=1).float().cpu()
+        def changed(chunk: Sequence[tuple[Collection[Patch], Collection[Hide]]]) -> list[Tensor]:
+            replaced, covered = zip(*chunk)
+            recorder = Recorder(replaced, keep=False, hidden=covered)
+            with torch.no_grad(), self.within_memory(len(chunk), n):
+                output = run(self.model, self.inputs([tokens] * len(chunk)), recorder, output_hidden_states=layers)
+                states = self.states(output) if layers else (output.last_hidden_state,)
+                own = torch.stack([state[:, list(positions)].mean(dim=1).float().cpu() for state in states], dim=1)
             self.check_finite(tokens, [own])
-            return list(own)
+            return list(own if layers else own[:, 0])
 
         vectors: list[Tensor] = []
         for done, chunk in enumerate(chunks, start=1):
-            vectors += in_halves(patched, chunk)
+            vectors += in_halves(changed, chunk)
             progress(done, len(chunks))
-        return torch.stack(vectors) if vectors else torch.zeros(0, self.d_model)
+        shape = (0, self.n_layers + 1, self.d_model) if layers else (0, self.d_model)
+        return torch.stack(vectors) if vectors else torch.zeros(shape)
 
     def sets_of(self, heads: Sequence[Head | tuple[Head, ...]] | None) -> list[tuple[Head, ...]]:
         """What each run changes: None every head alone; else each head alone, and those in a tuple together."""
@@ -401,14 +462,44 @@ class Encoder:
                     raise ValueError(f"Expected one patch a head and position, got two for {name} at position {p}.")
                 taken.add((name, p))
 
+    def _check_hidden(self, hidden: Collection[Hide], tokens: Tokens, n: int) -> None:
+        """Refuse what can't be hidden in this encoder, or in a text padded to n tokens, or is hidden twice."""
+        taken = set()
+        for hide in hidden:
+            self.check_hideable(hide.heads is not None)
+            heads = self.all_heads if hide.heads is None else [Head(*head) for head in hide.heads]
+            if strange := sorted({*heads} - {*self.all_heads}):
+                raise ValueError(f"Expected heads L0 H0 to L{self.n_layers - 1} H{self.n_heads - 1}, got {strange[0]}.")
+            for at, most in ((hide.queries, len(tokens.ids)), (hide.keys, n)):
+                if not at or not all(0 <= p < most for p in at):
+                    raise ValueError(
+                        f"Expected positions from 0 to {most - 1} to hide or to hide from, got {tuple(at)}."
+                    )
+            if own := sorted({*hide.queries} & {*hide.keys}):
+                names = ", ".join(f"{tokens.tokens[p]!r} at {p}" for p in own)
+                raise ValueError(
+                    f"A token is never hidden from itself: {names} stands in queries and in keys. Take it from one."
+                )
+            for head, query, key in product(heads, hide.queries, hide.keys):
+                if (head, query, key) in taken:
+                    raise ValueError(f"Position {key} is hidden from position {query} twice in {head}. Name it once.")
+                taken.add((head, query, key))
+
     def _run(
-        self, batch: list[Tokens], length: int, keep_padding: bool, patches: Sequence[Collection[Patch]]
+        self,
+        batch: list[Tokens],
+        length: int,
+        keep_padding: bool,
+        patches: Sequence[Collection[Patch]],
+        hidden: Sequence[Collection[Hide]],
     ) -> list[Encoding]:
-        for tokens, own in zip(batch, patches):
-            self._check_patches(own, length if keep_padding else len(tokens.ids))
+        for tokens, replaced, covered in zip(batch, patches, hidden):
+            n = length if keep_padding else len(tokens.ids)
+            self._check_patches(replaced, n)
+            self._check_hidden(covered, tokens, n)
         inputs = self.inputs(batch, length)
         # An encoder that is shown is asked for its own weights; its heads' outputs are recorded where that is verified.
-        recorder = Recorder(patches) if self.recomputable or self.patchable else None
+        recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
         with torch.no_grad(), self.within_memory(len(batch), length):
             if recorder is None:
                 output = self.eager.run(inputs)
@@ -434,6 +525,7 @@ class Encoder:
                     shown=None if self.recomputable else stack_layers(output.attentions, row, n),
                     reason=self.reason,
                     patches=tuple(patches[row]),
+                    hides=tuple(hidden[row]),
                 )
             )
         return encodings
@@ -465,6 +557,12 @@ class Encoder:
         """Raise NotRecomputable where the encoder is shown only."""
         if not self.recomputable:
             raise NotRecomputable(f"{self.title}'s attention is shown, not recomputed: {self.reason}")
+
+    def check_hideable(self, one_head: bool = False) -> None:
+        """Raise NotRecomputable where tokens can't be hidden from others. one_head: in some heads alone."""
+        if reason := self.hide_reason or (self.one_head_reason if one_head else ""):
+            where = " in some heads alone" if not self.hide_reason else ""
+            raise NotRecomputable(f"No word can be hidden in {self.title}{where}: {reason}")
 
     def check_patchable(self) -> None:
         """Raise NotRecomputable where heads' outputs can't be swapped or removed."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from selfattn.encoders.capture import LayerRecording, Patch
+from selfattn.encoders.capture import Hide, LayerRecording, Patch
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import own_weights
@@ -20,7 +20,8 @@ BLOCK = 2**22  # weights that are computed at a time: 34 MB for each step
 class Encoding(Tokens):
     """What an encoder made of one text. Every tensor handed out is CPU float32; rows are queries, columns keys.
 
-    Where `patches` isn't empty, heads' outputs were replaced on the way: these aren't the encoder's own numbers for the text.
+    Where `patches` isn't empty, heads' outputs were replaced on the way, and where `hides` isn't, tokens were hidden from
+    others: these aren't the encoder's own numbers for the text.
     """
 
     states: tuple[Tensor, ...] = field(repr=False)  # n_layers + 1 of (n, d_model): what each layer reads, and the last
@@ -30,11 +31,13 @@ class Encoding(Tokens):
     shown: Tensor | None = field(repr=False, default=None)  # (n_layers, n_heads, n, n) where shown only
     reason: str = ""  # why it is shown only
     patches: tuple[Patch, ...] = ()  # heads' outputs that were replaced while it ran
+    hides: tuple[Hide, ...] = ()  # tokens that were hidden from others while it ran
 
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 60 else f"{self.text[:57]}..."
         sizes = f"{len(self.tokens)} tokens, {self.n_layers} layers x {self.n_heads} heads"
-        return f"<Encoding of {text!r}: {sizes}{', heads replaced' if self.patches else ''}>"
+        changes = f"{', heads replaced' if self.patches else ''}{', tokens hidden' if self.hides else ''}"
+        return f"<Encoding of {text!r}: {sizes}{changes}>"
 
     def _repr_html_(self) -> str:
         """The tokens with their positions, as `knock_out`, patches and places count them."""

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from selfattn.encoders.capture import current_recorder
+from selfattn.encoders.capture import added, current_recorder
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias
 
 # What the families call W_Q, W_K and W_V inside the attention module, and W_O inside it or beside it.
@@ -26,6 +26,7 @@ SEPARATE = (
     ("q", "k", "v"),  # T5, MPNet
 )
 OUTPUT = ("dense", "out_lin", "o_proj", "o", "Wo")
+MASKS = ("attention_mask", "mask")
 FUSED = "in_proj"  # DeBERTa: one matrix, head by head its query, key and value
 # What takes the vectors of distances to position keys and position queries: DeBERTa-v2, DeBERTa.
 POSITIONS = {
@@ -39,7 +40,7 @@ POSITIONS = {
 def install(model: nn.Module, n_heads: int) -> None:
     """Put hooks on every attention module of the model whose projections are found; for good, and once a model."""
     for module, output in _attention_modules(model):
-        module.register_forward_pre_hook(_open, with_kwargs=True)
+        module.register_forward_pre_hook(partial(_open, n_heads), with_kwargs=True)
         names = separate(module) or (FUSED,)
         for name in (*names, *(name for name in POSITIONS if is_linear(module, name))):
             getattr(module, name).register_forward_hook(partial(_keep, name))
@@ -90,12 +91,25 @@ def _attention_modules(model: nn.Module) -> Iterator[tuple[nn.Module, nn.Linear]
                 yield module, output
 
 
-def _open(module: nn.Module, args: Sequence, kwargs: Mapping) -> None:
-    """A layer's attention begins: keep what it is called with."""
-    if (recorder := current_recorder()) is not None:
-        given = {**dict(zip(_parameters(type(module)), args)), **kwargs}
-        tensors = {name: value for name, value in given.items() if isinstance(value, Tensor)}
-        recorder.pending = {"module": module, "arguments": tensors}
+def _open(n_heads: int, module: nn.Module, args: Sequence, kwargs: Mapping) -> tuple[Sequence, Mapping] | None:
+    """A layer's attention begins: keep what it is called with, its mask with what is hidden in it."""
+    if (recorder := current_recorder()) is None:
+        return None
+    names = _parameters(type(module))
+    given = {**dict(zip(names, args)), **kwargs}
+    name = next((name for name in MASKS if name in names), "")
+    mask, reads = given.get(name), given[names[0]]  # the layer's input (batch, n, d_model)
+    hidden = recorder.hide(mask, (len(reads), n_heads, reads.shape[1]), reads.device)
+    if mask is None:  # those that may be without one add it; DeBERTa and XLM always have theirs
+        hidden = added(hidden, reads.dtype)
+    elif mask.dim() == 2 and hidden.dim() == 4 and hidden.shape[1] == 1:  # XLM's has no place for heads
+        hidden = hidden[:, 0]
+    given[name] = hidden
+    tensors = {name: value for name, value in given.items() if isinstance(value, Tensor)}
+    recorder.pending = {"module": module, "arguments": tensors}
+    if hidden is mask:
+        return None
+    return tuple(given.pop(name) for name in names[: len(args)]), given
 
 
 @cache
@@ -130,7 +144,7 @@ def _inputs(pending: Mapping, n_heads: int) -> dict[str, object]:
         "query": query,
         "key": key,
         "value": value,
-        "mask": _mask(arguments.get("attention_mask", arguments.get("mask"))),
+        "mask": _mask(next((arguments[name] for name in MASKS if name in arguments), None)),
         "terms": tuple(_terms(pending, n_heads, kinds)),
         "scale": 1 / math.sqrt(query.shape[-1] * (1 + len(kinds))),
         "arguments": arguments,
@@ -158,10 +172,10 @@ def _heads(projected: Tensor, n_heads: int) -> Tensor:
 
 
 def _mask(mask: Tensor | None) -> Tensor | None:
-    """A module's own mask as an attention function gets it: bool, or float to be added; (batch, 1, 1 or n, n)."""
+    """A module's own mask as an attention function gets it: bool, or float to be added; (batch, 1 or n_heads, 1 or n, n)."""
     if mask is None:
         return None
-    mask = mask[:, None, None] if mask.dim() == 2 else mask
+    mask = mask if mask.dim() == 4 else mask.reshape(len(mask), 1, -1, mask.shape[-1])
     return mask if mask.is_floating_point() else mask.bool()
 
 

@@ -39,7 +39,8 @@ from selfattn.settings import Settings
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 FACTS = (  # what is measured of an encoder, as JSON has it
-    "family", "n_layers", "n_heads", "d_model", "d_head", "max_tokens", "recomputable", "reason", "patch_reason", "note",
+    "family", "n_layers", "n_heads", "d_model", "d_head", "max_tokens", "recomputable", "reason", "patch_reason",
+    "hide_reason", "one_head_reason", "note",
     "equal_lengths", "files",
 )  # fmt: skip
 PARITY = {"float32": 1e-4, "bfloat16": 5e-2, "float16": 1e-2}  # largest difference in a weight that precision explains
@@ -175,8 +176,14 @@ def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
     if (device, dtype) == ("cpu", "float32"):
         return loaded
     reason = differs_in_precision(loaded, _probe(loaded), PARITY[dtype])
-    patch_reason = exact.patch_reason or ("" if loaded.hooked else reason)
-    return replace(loaded, reason=reason, recomputable=not reason, patch_reason=patch_reason)
+    return replace(
+        loaded,
+        reason=reason,
+        recomputable=not reason,
+        patch_reason=exact.patch_reason or ("" if loaded.hooked else reason),
+        hide_reason=exact.hide_reason or reason,
+        one_head_reason=exact.one_head_reason or reason,
+    )
 
 
 def _encoder(source: Source, model: nn.Module, tokenizer: Tokenizer, **facts: Any) -> Encoder:

@@ -1,17 +1,19 @@
 """What an encoder is, measured at load: its maps' shapes, and its fast pass held against a plain eager pass.
 
 The dashboard shows the fast pass. So its weights, contexts and hidden states must be those of the model's own slow
-`eager` attention: for a short text, alone and padded beside a longer one, and for a text at the encoder's limit (of 512
-tokens where it reads more). It is measured, not read from a list of families, and always in float32.
+`eager` attention: for a short text, alone, padded beside a longer one, and with a word hidden from another, and for a text
+at the encoder's limit (of 512 tokens where it reads more). It is measured, not read from a list of families, and always in
+float32.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder, run
+from selfattn.encoders.capture import Head, Hide, LayerRecording, Patch, Recorder, run
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, brief
 from selfattn.encoders.hooks import install, zero_values
@@ -41,13 +43,14 @@ class EagerPass:
     tokens: Tokens
     weights: list[Tensor]  # (n_heads, n, n) a layer; none where they weren't asked for
     states: list[Tensor]  # n_layers + 1 of (n, d_model), the last being the last hidden state
+    hidden: tuple[Hide, ...] = ()
 
 
 def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
     """The encoder with what a short text says about it, run in each way. Raises LoadError for what can't be shown at all.
 
-    pinned: the bundled encoder, known by its digest. The tests hold it at its limit, and that padding doesn't change its
-    numbers, so that a load needn't: one eager pass, of the padded text, serves for the text alone, too.
+    pinned: the bundled encoder, known by its digest. The tests hold it at its limit and with hidden words, and that padding
+    doesn't change its numbers, so that a load needn't: one eager pass, of the padded text, serves for the text alone, too.
     """
     n = len(short.ids)
     longer = filled(short, min(n + PADDING, encoder.max_tokens))
@@ -56,12 +59,16 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
     _check_maps(encoder, alone)
     if encoder.hooked:
         install(encoder.model, alone.weights[0].shape[0])
-    padded = [alone, *beside] if pinned else _eager(encoder, [short, longer])
+    n_heads, d_model = alone.weights[0].shape[0], alone.states[-1].shape[-1]
+    hides = _in_one_head_and_in_all(short, len(alone.weights), n_heads)
+    padded, refused = ([alone, *beside], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
     at_limit = [] if pinned else [_eager(encoder, [limit], maps=False)]
     reason, recordings = "", []
     for passes in ([alone], padded, *at_limit):
-        recordings, reason = (recordings, reason) if reason else _held_against(encoder, passes)
-    n_heads, d_model = alone.weights[0].shape[0], alone.states[-1].shape[-1]
+        if not reason:
+            recordings, reason, found = _held_against(encoder, passes)
+            refused |= found
+    one_head, every_head = (reason or refused.get(hide, "") for hide in hides)
     sizes = (getattr(module, "attention_head_size", None) for module in encoder.model.modules())
     return replace(
         encoder,
@@ -72,6 +79,8 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
         recomputable=not reason,
         reason=reason,
         patch_reason=_cannot_patch(encoder, alone) if encoder.hooked else reason,
+        hide_reason=every_head,
+        one_head_reason=one_head,
         equal_lengths=not all(
             _share(one, other) <= PADDED
             for one, other in zip(alone.weights + alone.states, padded[0].weights + padded[0].states, strict=True)
@@ -108,14 +117,40 @@ def filled(tokens: Tokens, n: int) -> Tokens:
     return replace(tokens, ids=ids, types=types, special=special)
 
 
-def _eager(encoder: Encoder, batch: list[Tokens], maps: bool = True) -> list[EagerPass]:
+def _in_one_head_and_in_all(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hide]:
+    """The text's last token hidden from its first, special ones aside: in one head of each layer, and in every head."""
+    first, *_, last = (place for place, special in enumerate(tokens.special) if not special)
+    heads = [Head(layer, layer % n_heads) for layer in range(n_layers)]
+    return Hide((first,), (last,), heads), Hide((first,), (last,))
+
+
+def _with_hidden(
+    encoder: Encoder, batch: list[Tokens], hides: tuple[Hide, ...]
+) -> tuple[list[EagerPass], dict[Hide, str]]:
+    """The batch, and its first text with each of `hides`, in one eager pass; without those that the model refuses, and why."""
+    refused = {}
+    while True:
+        hidden = [(), ()] + [(hide,) for hide in hides]
+        try:
+            return _eager(encoder, [*batch, *batch[:1] * len(hides)], hidden=hidden if hides else ()), refused
+        except Exception as error:
+            if is_out_of_memory(error) or not hides:
+                raise
+            own = " of a head's own" if hides[0].heads else ""
+            refused[hides[0]] = f"its modules take no mask{own} ({brief(error)})."
+            hides = hides[1:]
+
+
+def _eager(
+    encoder: Encoder, batch: list[Tokens], maps: bool = True, hidden: Sequence[tuple[Hide, ...]] = ()
+) -> list[EagerPass]:
     """The batch through the plain eager model, each sentence cut back to its own length. Raises LoadError."""
     try:
         with torch.no_grad():
-            output = encoder.eager.run_at_load(encoder.inputs(batch), maps)
+            output = encoder.eager.run_at_load(encoder.inputs(batch), maps, hidden)
             states = (*output.hidden_states[:-1], output.last_hidden_state)
     except Exception as error:  # a model of another kind asks for images, boxes or a language, each in its own words
-        if is_out_of_memory(error):
+        if is_out_of_memory(error) or hidden:
             raise
         if encoder.dtype != "float32":  # in which it could
             raise LoadError(
@@ -134,7 +169,7 @@ def _eager(encoder: Encoder, batch: list[Tokens], maps: bool = True) -> list[Eag
         n = len(tokens.ids)
         # A single sentence's maps are the ones whose shapes are checked, so they stay as they come.
         weights = [layer[row] if len(batch) == 1 else layer[row, :, :n, :n] for layer in layers]
-        own = EagerPass(tokens, weights, [state[row, :n] for state in states])
+        own = EagerPass(tokens, weights, [state[row, :n] for state in states], hidden[row] if hidden else ())
         if not all(bool(torch.isfinite(numbers).all()) for numbers in own.weights + own.states):
             raise LoadError(
                 "encoder",
@@ -179,34 +214,58 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
         )
 
 
-def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[LayerRecording], str]:
-    """The fast pass of the same sentences: the first one's recordings, and why it doesn't equal the eager pass, or ""."""
+def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[LayerRecording], str, dict[Hide, str]]:
+    """The fast pass of the same sentences: the first one's recordings, and why it doesn't equal the eager pass, or "".
+
+    And why not where a word is hidden, for each of these.
+    """
     n_layers = len(passes[0].states) - 1
     try:
         recordings, states = _fast(encoder, passes)
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        return [], f"{encoder.family}'s attention can't be read ({brief(error)})."
+        return [], f"{encoder.family}'s attention can't be read ({brief(error)}).", {}
     if len(recordings[0]) != n_layers:
         relative = any(re.search(r"\brel_|relative|r_r_bias", name) for name, _ in encoder.model.named_parameters())
         terms = ", with relative-position terms in the scores" if relative else ""
-        return [], (
+        reason = (
             f"{encoder.family} computes its attention by itself{terms}: in {len(recordings[0])} of {n_layers} layers query, "
             "key and value can be read."
         )
+        return [], reason, {}
+    refused = {}
     for sentence, own in enumerate(passes):
-        for layer, recording in enumerate(recordings[sentence]):
-            reason = _layer_differs(recording, own.weights[layer] if own.weights else None)
-            if reason:
-                more = ": its modules do more than softmax(Q Kᵀ scale + terms + mask) V" if encoder.hooked else ""
-                return [], f"in {encoder.family}, layer {layer}, {reason}{more}."
-        for layer, (fast, eager) in enumerate(zip(states[sentence], own.states, strict=True)):
-            error = _share(eager, fast)
-            if not error <= STATES:
-                name = "last hidden state" if layer == n_layers else f"hidden state before layer {layer}"
-                return [], f"{encoder.family}'s fast pass is not its plain eager pass: {_differ(name, error)}."
-    return recordings[0], ""
+        reason = _sentence_differs(encoder, own, recordings[sentence], states[sentence])
+        if not own.hidden and reason:
+            return [], reason, {}
+        for hide in own.hidden:
+            refused[hide] = reason or _still_seen(own, hide)
+    return recordings[0], "", refused
+
+
+def _sentence_differs(encoder: Encoder, own: EagerPass, recordings: list[LayerRecording], states: list[Tensor]) -> str:
+    """How the fast pass of one sentence differs from its eager pass, or ""."""
+    for layer, recording in enumerate(recordings):
+        reason = _layer_differs(recording, own.weights[layer] if own.weights else None)
+        if reason:
+            more = ": its modules do more than softmax(Q Kᵀ scale + terms + mask) V" if encoder.hooked else ""
+            return f"in {encoder.family}, layer {layer}, {reason}{more}."
+    for layer, (fast, eager) in enumerate(zip(states, own.states, strict=True)):
+        error = _share(eager, fast)
+        if not error <= STATES:
+            name = "last hidden state" if layer == len(recordings) else f"hidden state before layer {layer}"
+            return f"{encoder.family}'s fast pass is not its plain eager pass: {_differ(name, error)}."
+    return ""
+
+
+def _still_seen(own: EagerPass, hide: Hide) -> str:
+    """Where a hidden token still has weight in the eager pass, or ""."""
+    for layer, weights in enumerate(own.weights):
+        for edge in hide.edges(layer, len(weights)):
+            if weights[edge] != 0:  # nor NaN
+                return f"in layer {layer} a hidden token still has the weight {float(weights[edge]):.1e}."
+    return ""
 
 
 def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
@@ -252,7 +311,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
 
 def _fast(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[list[LayerRecording]], list[list[Tensor]]]:
     """The pass that the dashboard uses: for each sentence its recordings and its hidden states, cut to its length."""
-    recorder = Recorder()
+    recorder = Recorder(hidden=[each.hidden for each in passes])
     with torch.no_grad():
         inputs = encoder.inputs([each.tokens for each in passes])
         output = run(encoder.model, inputs, recorder, output_hidden_states=True)

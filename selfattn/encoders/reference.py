@@ -6,13 +6,13 @@ Two ways: the family's eager function on the very inputs that were recorded, and
 import copy
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from inspect import signature
 
 import torch
 from torch import Tensor, nn
 
-from selfattn.encoders.capture import LayerRecording, run
+from selfattn.encoders.capture import EAGER, IMPLEMENTATION, Hide, LayerRecording, Recorder, added, run
 
 
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
@@ -24,12 +24,10 @@ def own_weights(recording: LayerRecording, head: int | None = None, rows: slice 
     if recording.arguments:
         return _by_the_module(recording)[slice(None) if head is None else head, rows]
     eager = sys.modules[type(recording.module).__module__].eager_attention_forward
-    mask = _queries(recording.mask, rows)
-    if mask is not None and mask.dtype == torch.bool:
-        lowest = torch.finfo(recording.query.dtype).min
-        mask = torch.zeros_like(mask, dtype=recording.query.dtype).masked_fill(~mask, lowest)
     groups = getattr(recording.module, "num_key_value_groups", 1)  # the family's function repeats them by itself
     some = slice(None) if head is None or groups > 1 else slice(head, head + 1)
+    mask = _queries(recording.mask, rows)
+    mask = added(mask if mask is None or mask.shape[1] == 1 else mask[:, some], recording.query.dtype)
     query = recording.query[:, some, rows]
     key, value = (tensor[:, some][:, ::groups] for tensor in (recording.key, recording.value))
     (bias,) = recording.terms or (None,)  # T5's
@@ -72,27 +70,34 @@ class EagerTwin:
         self._twin: nn.Module | None = None
         self._lock = threading.Lock()
 
-    def run(self, inputs: dict[str, Tensor]):
-        """The model's output with hidden states and attention weights."""
+    def run(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = ()):
+        """The model's output with hidden states and attention weights. hidden: one collection for each text."""
         with self._lock:
             if self._twin is None:
                 shared = {id(tensor): tensor for tensor in (*self._model.parameters(), *self._model.buffers())}
                 twin = copy.deepcopy(self._model, shared)
-                twin.set_attn_implementation("eager")
+                twin.set_attn_implementation(_slow(twin, hidden=True))
                 self._twin = twin
-        return run(self._twin, inputs, output_attentions=True, output_hidden_states=True)
+        recorder = Recorder(keep=False, hidden=hidden) if hidden else None
+        return run(self._twin, inputs, recorder, output_attentions=True, output_hidden_states=True)
 
-    def run_at_load(self, inputs: dict[str, Tensor], weights: bool):
+    def run_at_load(self, inputs: dict[str, Tensor], weights: bool, hidden: Sequence[Collection[Hide]] = ()):
         """As `run`, by the model itself, switched to `eager` and back: before anybody else has it.
 
         weights: whether to hand out the attention weights, which of a long text take much memory.
         """
         own = self._model.config._attn_implementation
-        self._model.set_attn_implementation("eager")
+        self._model.set_attn_implementation(_slow(self._model, bool(hidden)))
         try:
-            return run(self._model, inputs, output_attentions=weights, output_hidden_states=True)
+            recorder = Recorder(keep=False, hidden=hidden) if hidden else None
+            return run(self._model, inputs, recorder, output_attentions=weights, output_hidden_states=True)
         finally:
             self._model.set_attn_implementation(own)
+
+
+def _slow(model: nn.Module, hidden: bool) -> str:
+    """The implementation that returns weights: the family's own, and where tokens are to be hidden in it, by way of ours."""
+    return EAGER if hidden and model.config._attn_implementation == IMPLEMENTATION else "eager"
 
 
 def stack_layers(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:

@@ -2,14 +2,14 @@
 
 import json
 import platform
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 
 import selfattn
 from selfattn import numbers
-from selfattn.encoders.capture import Head, Patch
+from selfattn.encoders.capture import Head, Hide, Patch
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 
@@ -30,6 +30,7 @@ class Provenance:
     sentences: dict[str, str] = field(default_factory=dict)  # A: text, B: text
     tokens: dict[str, list[str]] = field(default_factory=dict)
     patches: dict[str, list[str]] = field(default_factory=dict)  # heads' outputs replaced, where any were: "L5 H7 at 4"
+    hidden: dict[str, list[str]] = field(default_factory=dict)  # tokens hidden from others: "river (7) from bank (5)"
     layer: int | None = None  # None for what shows all layers
     head: int | None = None  # None for what shows all heads
     error: float | None = None  # largest difference of the kernel's weights to the model's own, where one was measured
@@ -56,7 +57,9 @@ class Provenance:
         patches = {
             name: list(map(_patch, encoding.patches)) for name, encoding in encodings.items() if encoding.patches
         }
-        return cls(title=title, link=link, layer=layer, head=head, error=error, patches=patches, **facts, **origin)
+        hidden = {name: [_hide(each, one.tokens) for each in one.hides] for name, one in encodings.items() if one.hides}
+        changed = {"patches": patches, "hidden": hidden}
+        return cls(title=title, link=link, layer=layer, head=head, error=error, **changed, **facts, **origin)
 
     def of_figure(self, name: str, *, one_head: bool = True, sentences: Collection[str] | None = None) -> "Provenance":
         """The same for one figure of the view: titled by its name, with the head and the sentences (None: all) that it shows."""
@@ -66,7 +69,7 @@ class Provenance:
         if not one_head:
             shown |= {"layer": None, "head": None, "error": None}
         if sentences is not None:
-            for part in ("sentences", "tokens", "patches"):
+            for part in ("sentences", "tokens", "patches", "hidden"):
                 shown[part] = {at: what for at, what in getattr(self, part).items() if at in sentences}
         return replace(self, **shown)
 
@@ -77,7 +80,8 @@ class Provenance:
         revision = f" @ {self.revision[:7]}" if self.revision else ""
         place = [f"{what} {i}" for what, i in (("layer", self.layer), ("head", self.head)) if i is not None]
         replaced = [f"in {at} these heads' outputs were replaced: {', '.join(own)}" for at, own in self.patches.items()]
-        origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}", *replaced])
+        hidden = [f"in {at} tokens were hidden: {', '.join(own)}" for at, own in self.hidden.items()]
+        origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}", *replaced, *hidden])
         return f"{origin}; {check}" if (check := self.check()) else origin
 
     def check(self) -> str:
@@ -94,6 +98,12 @@ class Provenance:
 def _patch(patch: Patch) -> str:
     at = "every position" if patch.positions is None else " and ".join(map(str, patch.positions))
     return f"{Head(patch.layer, patch.head)} at {at}"
+
+
+def _hide(hide: Hide, tokens: Sequence[str]) -> str:
+    keys, queries = (" and ".join(f"{tokens[p]} ({p})" for p in at) for at in (hide.keys, hide.queries))
+    where = "" if hide.heads is None else f" in {', '.join(str(Head(*head)) for head in hide.heads)} alone"
+    return f"{keys} from {queries}{where}"
 
 
 @cache

@@ -320,7 +320,7 @@ def _exactly(
         for own in (False, True):
             donor = torch.einsum("k,klhd->lhd", donor_weights(fold, own)[0, i, part].float(), word.outputs)
             patches += [[Patch(layer, head, positions, donor[layer, head]) for layer, head in heads] for heads in sets]
-    after = normalize(encoder.patched_vectors(word.placed[i], patches).double(), dim=1)
+    after = normalize(encoder.changed_vectors(word.placed[i], patches).double(), dim=1)
     moved = (word.units[i] - after).unflatten(0, (2, 2, len(sets)))  # (fold, effect or control, sets, d_model)
     return torch.einsum("fcsd,fd->cs", moved, torch.stack(axis)) / 2
 

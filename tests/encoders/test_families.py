@@ -330,8 +330,8 @@ def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkey
 def test_weights_whose_rows_do_not_sum_to_one_are_refused(checkpoint, monkeypatch, factor, refused):
     run = EagerTwin.run_at_load
 
-    def scaled(twin, inputs, weights=True):
-        output = run(twin, inputs, weights)
+    def scaled(twin, inputs, weights=True, hidden=()):
+        output = run(twin, inputs, weights, hidden)
         output.attentions = tuple(layer * factor for layer in output.attentions or ())
         return output
 

@@ -115,7 +115,7 @@ def test_each_text_of_a_batch_has_its_own_patches(encoder):
 def test_copies_of_a_text_each_with_their_own_patches(encoder, monkeypatch):
     patches = [some_patches(encoder, seed) for seed in range(3)]
     monkeypatch.setattr("selfattn.encoders.encoder.COPIED_TOKENS", 20)
-    vectors = encoder.patched_vectors((TEXT, (2, 5)), patches)
+    vectors = encoder.changed_vectors((TEXT, (2, 5)), patches)
     expected = [encoder.encode(TEXT, patches=each).vector(6, (2, 5)) for each in patches]
     torch.testing.assert_close(vectors, torch.stack(expected), atol=1e-5, rtol=1e-5)
 
@@ -156,7 +156,7 @@ def test_patches_that_do_not_fit_are_refused(encoder, patches, message):
     for call in (
         lambda: encoder.encode(TEXT, patches=patches),
         lambda: encoder.encode_batch(["The bank of the river was muddy.", TEXT], [(), patches]),
-        lambda: encoder.patched_vectors((TEXT, 2), [(), patches]),
+        lambda: encoder.changed_vectors((TEXT, 2), [(), patches]),
     ):
         with pytest.raises(ValueError, match=message):
             call()

@@ -195,7 +195,7 @@ def test_memory_that_runs_out_is_said_on_the_page(monkeypatch):
     def fail(encoder, *arguments, **options):
         raise OutOfMemory("96 text(s) of 9 tokens need more memory than cuda has left.")
 
-    monkeypatch.setattr(Encoder, "patched_vectors", fail)
+    monkeypatch.setattr(Encoder, "changed_vectors", fail)
     at = open_link(a="A swan on a lake.", b="A swan flew over.")
     assert [message.value.replace("\\", "") for message in at.error] == [
         "96 text(s) of 9 tokens need more memory than cuda has left."

@@ -1,0 +1,289 @@
+"""Tokens hidden from others: against plain transformers whose softmax gets the minus infinity, in every recomputed family."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.nn import functional
+from transformers import AutoModel, AutoModelForTextEncoding
+
+from selfattn import Head, Hide, NotRecomputable, Patch, TextError, load_encoder
+from selfattn.encoders.capture import Recorder
+from selfattn.encoders.encoding import Encoding
+from selfattn.export.provenance import Provenance
+from tests.encoders.test_families import RECOMPUTED, SHOWN
+
+TEXT = "She sat by the water of the river and waited for the banker."
+ALL_HEADS_ALONE = ["XLM"]  # one mask serves all heads of theirs
+
+
+@pytest.fixture
+def plain(checkpoint) -> Callable:
+    """plain(name, inputs, hides): hidden states and weights by transformers alone, minus infinity put in before each softmax."""
+
+    def states(name: str, inputs: dict, hides: list[Hide]) -> tuple[torch.Tensor, torch.Tensor]:
+        kind = AutoModelForTextEncoding if "T5" in name else AutoModel
+        model = kind.from_pretrained(checkpoint(name), attn_implementation="eager").eval()
+        maps, softmax = [], torch.Tensor.softmax
+
+        def hiding(scores, *args, **options):
+            layer, scores = len(maps), scores.clone()
+            for hide in hides:
+                for head in range(scores.shape[1]):
+                    if hide.heads is None or (layer, head) in hide.heads:
+                        for query in hide.queries:
+                            scores[:, head, query, list(hide.keys)] = -torch.inf
+            maps.append(softmax(scores, -1))
+            return maps[-1]
+
+        with pytest.MonkeyPatch.context() as patch, torch.no_grad():
+            for owner, attribute in ((functional, "softmax"), (torch, "softmax"), (torch.Tensor, "softmax")):
+                patch.setattr(owner, attribute, hiding)
+            output = model(**inputs, output_hidden_states=True)
+        return torch.stack([*output.hidden_states[:-1], output.last_hidden_state])[:, 0], torch.cat(maps)
+
+    return states
+
+
+def some_hides(encoder) -> list[Hide]:
+    """A word of one piece and one of several, in every head and in some, from several tokens and from one."""
+    some = [] if encoder.one_head_reason else [Hide((4,), (6, 7), [Head(0, 1), Head(1, 0)]), Hide((5,), (1,), [(1, 1)])]
+    return [Hide((2, 3), (5, 8)), *some]
+
+
+@pytest.mark.parametrize("name", RECOMPUTED)
+@pytest.mark.slow
+def test_hiding_is_minus_infinity_before_the_softmax(encoder_of, plain, name):
+    encoder = encoder_of(name)
+    hides = some_hides(encoder)
+    encoding = encoder.encode(TEXT, hidden=hides)
+    states, weights = plain(name, encoder.inputs([encoding]), hides)
+    near = {"atol": 1e-5 * max(1.0, float(states.abs().max())), "rtol": 0}
+    torch.testing.assert_close(encoding.hidden, states, **near)
+    torch.testing.assert_close(
+        torch.stack([encoding.weights(at) for at in range(encoder.n_layers)]), weights, atol=1e-5, rtol=0
+    )
+    assert float((encoding.hidden - encoder.encode(TEXT).hidden).abs().max()) > 1e-3  # it does something
+    batched, unchanged = encoder.encode_batch(
+        [TEXT, "Rain fell on the river bank, and she waited there. It was muddy."], hidden=[hides, ()]
+    )
+    torch.testing.assert_close(batched.hidden, states, **near)
+    assert batched.hides == tuple(hides) and unchanged.hides == ()
+
+
+@pytest.mark.parametrize("name", RECOMPUTED)
+def test_every_proof_holds_with_hidden_tokens(encoder_of, name):
+    """The kernel's own mask, the model's own function on the same inputs, a whole eager pass, and what the fast call returned."""
+    encoder = encoder_of(name)
+    hides = some_hides(encoder)
+    encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
+    for layer in range(encoder.n_layers):
+        edges = {edge for hide in hides for edge in hide.edges(layer, encoder.n_heads)}
+        weights, own, context = encoding.weights(layer), encoding.own_weights(layer), encoding.own_context(layer)
+        for head in range(encoder.n_heads):
+            trace = encoding.trace(layer, head)
+            for _, query, key in (edge for edge in edges if edge[0] == head):
+                assert trace.masked[query, key] == -torch.inf and trace.weights[query, key] == 0
+                assert own[head, query, key] == 0 and reference[layer, head, query, key] == 0
+                assert trace.scaled[query, key].isfinite()
+            torch.testing.assert_close(trace.context, context[head], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(weights, own, atol=1e-5, rtol=0)
+        torch.testing.assert_close(weights, reference[layer], atol=1e-5, rtol=0)
+    rows = encoding.rows(2)
+    torch.testing.assert_close(
+        rows, torch.stack([encoding.weights(at)[:, 2] for at in range(encoder.n_layers)]), atol=1e-6, rtol=0
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in RECOMPUTED if name != "MobileBERT"])  # its embeddings mix neighbours
+def test_a_last_token_hidden_from_all_others_is_as_if_it_were_padding(encoder_of, name):
+    encoder = encoder_of(name)
+    short = encoder.tokenize(TEXT)
+    n = len(short.ids)
+    more = {
+        part: (*getattr(short, part), getattr(short, part)[4])
+        for part in ("tokens", "ids", "types", "special", "offsets", "segments")
+    }
+    hidden = encoder.encode(replace(short, **more), hidden=[Hide(tuple(range(n)), (n,))])
+    plain = encoder.encode(short)
+    near = {"atol": 1e-5 * max(1.0, float(plain.hidden.abs().max())), "rtol": 0}
+    torch.testing.assert_close(hidden.hidden[:, :n], plain.hidden, **near)
+    padded = encoder.encode(short, pad_to=n + 3, hidden=[Hide((2,), (n, n + 1, 4))])  # padding may be hidden, too
+    torch.testing.assert_close(padded.hidden[:, :n], encoder.encode(short, hidden=[Hide((2,), (4,))]).hidden, **near)
+
+
+def test_hiding_in_one_layer_is_a_patch(encoder):
+    """The other tokens' contexts, weighed anew: (c - sum of weights x values) / (1 - their weight)."""
+    heads = [Head(2, 3), Head(2, 7)]
+    plain = encoder.encode(TEXT)
+    patches = []
+    for layer, head in heads:
+        trace = plain.trace(layer, head)
+        weight = trace.weights[5, [3, 8]]
+        without = (trace.context[5] - weight @ trace.value[[3, 8]]) / (1 - weight.sum())
+        patches.append(Patch(layer, head, (5,), without))
+    hidden = encoder.encode(TEXT, hidden=[Hide((5,), (3, 8), heads)])
+    torch.testing.assert_close(hidden.hidden, encoder.encode(TEXT, patches=patches).hidden, atol=1e-5, rtol=0)
+
+
+def test_only_the_rows_that_are_asked_for_change(encoder):
+    plain, hidden = encoder.encode(TEXT), encoder.encode(TEXT, hidden=[Hide((5,), (3,), [Head(1, 4)])])
+    before, after = plain.weights(1), hidden.weights(1)
+    changed = (before != after).any(-1)
+    assert changed.nonzero().tolist() == [[4, 5]]
+    others = torch.arange(before.shape[-1]) != 3
+    torch.testing.assert_close(after[4, 5, others], before[4, 5, others] / (1 - before[4, 5, 3]), atol=1e-6, rtol=0)
+
+
+def test_hide_gives_the_vector_at_a_position_for_each_word(encoder):
+    text = "The river bank, the snow bank and the bank."
+    words = ["river", 7, (6, 7)]
+    vectors = encoder.hide(text, 3, words)
+    for vector, keys in zip(vectors, [(2,), (7,), (6, 7)], strict=True):
+        alone = encoder.encode(text, hidden=[Hide((3,), keys)])
+        torch.testing.assert_close(vector, alone.vector(encoder.n_layers, (3,)), atol=1e-5, rtol=0)
+    heads = [[Head(0, 10)], None, encoder.all_heads]
+    some = encoder.hide(text, (3,), words, heads=heads)
+    torch.testing.assert_close(some[1:], vectors[1:], atol=1e-5, rtol=0)
+    alone = encoder.encode(text, hidden=[Hide((3,), (2,), heads[0])]).vector(encoder.n_layers, (3,))
+    torch.testing.assert_close(some[0], alone, atol=1e-5, rtol=0)
+    assert encoder.hide(text, 3, []).shape == (0, encoder.d_model)
+
+
+def test_hide_counts_positions_through_a_pair_and_reports_its_passes(encoder):
+    seen = []
+    vectors = encoder.hide(
+        "The bank.", "bank", ["river"], pair="A river.", progress=lambda done, of: seen.append((done, of))
+    )
+    tokens = encoder.tokenize("The bank.", "A river.")
+    river = tokens.places("river")[0].positions
+    hidden = encoder.encode("The bank.", "A river.", hidden=[Hide((2,), river)])
+    torch.testing.assert_close(vectors[0], hidden.hidden[-1, 2], atol=1e-5, rtol=0)
+    assert seen == [(1, 1)]
+
+
+def test_patches_and_hidden_tokens_together(encoder):
+    patch, hide = Patch(4, 2, (5,), torch.ones(encoder.d_head)), Hide((5,), (8,))
+    both = encoder.encode(TEXT, patches=[patch], hidden=[hide])
+    assert both.patches == (patch,) and both.hides == (hide,)
+    torch.testing.assert_close(both.own_context(4)[2, 5], torch.ones(encoder.d_head))
+    assert both.trace(4, 2).weights[5, 8] == 0
+    for other in (encoder.encode(TEXT, patches=[patch]), encoder.encode(TEXT, hidden=[hide])):
+        assert float((both.hidden[-1] - other.hidden[-1]).abs().max()) > 1e-3
+
+
+def test_an_encoding_says_that_tokens_were_hidden(encoder):
+    plain = encoder.encode("The bank of the river.")
+    hidden = encoder.encode(plain, hidden=[Hide((2,), (5,)), Hide((2,), (1,), [Head(5, 7), Head(0, 3)])])
+    assert isinstance(hidden, Encoding) and "tokens hidden" in repr(hidden) and "hidden" not in repr(plain)
+    assert encoder.encoded(hidden.places("bank")[0]).hides == ()  # it isn't taken for the plain one
+    origin = Provenance.of(encoder, "x", {"A": plain, "B": hidden})
+    assert origin.hidden == {"B": ["river (5) from bank (2)", "the (1) from bank (2) in L5 H7, L0 H3 alone"]}
+    assert "in B tokens were hidden: river (5) from bank (2), the (1)" in origin.line()
+    assert (
+        "hidden" not in origin.of_figure("y", sentences="A").line()
+        and json.loads(origin.json())["hidden"] == origin.hidden
+    )
+
+
+@pytest.mark.parametrize(
+    ("hides", "message"),
+    [
+        ([Hide((2, 3), (3,))], "never hidden from itself.* at 3"),
+        ([Hide((2,), (40,))], "positions from 0 to 15.*40"),
+        ([Hide((40,), (2,))], "positions from 0 to 15.*40"),
+        ([Hide((-1,), (2,))], "positions from 0"),
+        ([Hide((), (2,))], "positions from 0"),
+        ([Hide((2,), ())], "positions from 0"),
+        ([Hide((2,), (5, 5))], "Position 5 is hidden from position 2 twice in L0 H0"),
+        ([Hide((2,), (5,)), Hide((2,), (5,), [Head(3, 3)])], "hidden from position 2 twice in L3 H3"),
+        ([Hide((2,), (5,), [Head(6, 0)])], "L0 H0 to L5 H11, got L6 H0"),
+    ],
+)
+def test_what_can_not_be_hidden_is_refused_in_words(encoder, hides, message):
+    for refused in (
+        lambda: encoder.encode(TEXT, hidden=hides),
+        lambda: encoder.encode_batch([TEXT], hidden=[hides]),
+        lambda: encoder.reference_weights(TEXT, hidden=hides),
+        lambda: encoder.changed_vectors((TEXT, 4), hidden=[hides]),
+    ):
+        with pytest.raises(ValueError, match=message):
+            refused()
+
+
+def test_padding_asks_for_nothing(encoder):
+    with pytest.raises(
+        ValueError, match="positions from 0 to 15"
+    ):  # all that a padding token may attend to is padding's own
+        encoder.encode(TEXT, pad_to=20, hidden=[Hide((18,), (2,))])
+
+
+def test_hide_refuses_what_does_not_fit(encoder):
+    with pytest.raises(ValueError, match="Expected heads for each of 2 words, got 1"):
+        encoder.hide(TEXT, 4, [5, 6], heads=[None])
+    with pytest.raises(ValueError, match="never hidden from itself"):
+        encoder.hide(TEXT, 4, [4])
+    with pytest.raises(TextError, match="'the' stands 3 times"):
+        encoder.hide(TEXT, 4, ["the"])
+    with pytest.raises(ValueError, match="one collection of hidden tokens for each of 2 texts, got 1"):
+        encoder.encode_batch([TEXT, TEXT], hidden=[()])
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_where_attention_is_shown_only_nothing_can_be_hidden(encoder_of, name):
+    encoder = encoder_of(name)
+    for refused in (
+        lambda: encoder.encode("Rain fell.", hidden=[Hide((1,), (2,))]),
+        lambda: encoder.hide("Rain fell.", 1, [2]),
+    ):
+        with pytest.raises(NotRecomputable, match="No word can be hidden in"):
+            refused()
+
+
+@pytest.mark.parametrize("name", RECOMPUTED)
+def test_what_can_be_hidden_is_measured_at_load(encoder_of, name):
+    encoder = encoder_of(name)
+    assert encoder.hide_reason == ""
+    assert bool(encoder.one_head_reason) == (name in ALL_HEADS_ALONE)
+    if encoder.one_head_reason:
+        with pytest.raises(NotRecomputable, match="in some heads alone: its modules take no mask of a head's own"):
+            encoder.encode(TEXT, hidden=[Hide((2,), (4,), [Head(0, 0)])])
+
+
+@pytest.mark.parametrize("name", ["BERT", "MPNet"])
+def test_a_mask_that_does_not_reach_the_weights_is_found_at_load(checkpoint, monkeypatch, name):
+    monkeypatch.setattr(Recorder, "hide", lambda recorder, mask, shape, device: mask)
+    encoder = load_encoder(str(checkpoint(name)), trusted=True)
+    assert encoder.recomputable and "a hidden token still has the weight" in encoder.hide_reason
+    with pytest.raises(NotRecomputable, match="still has the weight"):
+        encoder.hide(TEXT, 4, [5])
+
+
+def test_a_mask_that_the_slow_pass_reads_otherwise_is_found_at_load(checkpoint, monkeypatch):
+    hide = Recorder.hide
+    monkeypatch.setattr(
+        Recorder, "hide", lambda recorder, *given: hide(recorder, *given) if recorder.keep else given[0]
+    )
+    encoder = load_encoder(str(checkpoint("BERT")), trusted=True)
+    assert encoder.recomputable and "the kernel's weights differ" in encoder.hide_reason
+
+
+def test_hiding_in_half_precision(checkpoint):
+    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16", trusted=True)
+    exact = load_encoder(str(checkpoint("BERT")), trusted=True)
+    hides = [Hide((2,), (4, 5)), Hide((3,), (6,), [Head(1, 1)])]
+    encoding = encoder.encode(TEXT, hidden=hides)
+    assert all(encoding.weights(layer)[:, 2, [4, 5]].abs().max() == 0 for layer in range(encoder.n_layers))
+    torch.testing.assert_close(encoding.hidden, exact.encode(TEXT, hidden=hides).hidden, atol=0.05, rtol=0)
+
+
+def test_the_bundled_encoders_hiding_is_held_here_and_not_at_its_load(encoder):
+    """Its load has no pass with hidden words: a separate eager pass and the model's own function, on both kinds."""
+    hides = [Hide((5,), (8,)), Hide((2,), (4,), [Head(layer, layer) for layer in range(6)])]
+    encoding, reference = encoder.encode(TEXT, hidden=hides), encoder.reference_weights(TEXT, hidden=hides)
+    weights = torch.stack([encoding.weights(layer) for layer in range(6)])
+    assert weights[:, :, 5, 8].abs().max() == 0 and all(weights[at, at, 2, 4] == 0 for at in range(6))
+    torch.testing.assert_close(weights, reference, atol=2e-6, rtol=0)
+    assert encoder.hide_reason == encoder.one_head_reason == ""
