@@ -19,12 +19,12 @@ from benchmarks.models import bundled
 from benchmarks.table import keep, made_by
 from selfattn.analysis.removing import change_of_cosine
 from selfattn.analysis.swapping import swap_pair
+from selfattn.analysis.usable_rows import require_rows
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import labelled_sentences
 from selfattn.senses import interchange, swapping
 from selfattn.senses.resampling import rank_correlations
 from selfattn.senses.sense_axis import Draws
-from selfattn.senses.usable_rows import require_rows
 from selfattn.stored_reports import stored
 from tests.senses.test_swapping import by_gradient_in_folds, word_of
 

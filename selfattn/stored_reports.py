@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from selfattn.analysis.sense_means import SenseMeans, as_known, sense_means
 from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.examples import PAIRS, PRONOUNS, Example, PronounSentence, labelled_sentences
@@ -83,6 +84,37 @@ class SwappedPairs:
         return PairSwaps(share=(parts["a_from_b"] + parts["b_from_a"]) / 2, **parts)
 
 
+@dataclass(frozen=True, eq=False)
+class AllSenseMeans:
+    """Where every word's senses lie: `SenseMeans` of each."""
+
+    senses: pd.DataFrame  # word, sense, count, within
+    means: np.ndarray  # (rows of senses, d_model)
+
+    def of(self, word: str, read: pd.DataFrame) -> SenseMeans:
+        """One word's. read: the table that they were made of."""
+        own, rows = self.senses["word"] == word, read[read["word"] == word]
+        return SenseMeans(
+            word=word,
+            senses=tuple(self.senses.loc[own, "sense"]),
+            means=torch.from_numpy(self.means[own.to_numpy()]).double(),
+            counts=tuple(self.senses.loc[own, "count"]),
+            within=float(self.senses.loc[own, "within"].iloc[0]),
+            labels={as_known(sentence): sense for sentence, sense in zip(rows["sentence"], rows["sense"])},
+        )
+
+
+def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> AllSenseMeans:
+    """`sense_means` of each word of a table, all of whose rows can be used."""
+    found, words = [], sorted(set(frame["word"]))
+    for word in words:
+        found.append(sense_means(encoder, frame, word))
+        progress(len(found), len(words))
+    table = [(each.word, *own, each.within) for each in found for own in zip(each.senses, each.counts)]
+    means = torch.cat([each.means for each in found]).numpy()
+    return AllSenseMeans(pd.DataFrame(table, columns=["word", "sense", "count", "within"]), means)
+
+
 def swapped_pairs(encoder: Encoder, examples: Sequence[Example], progress: Progress) -> SwappedPairs:
     """`swap_pair` of each, its word where it stands first."""
     tables = []
@@ -120,6 +152,7 @@ def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progre
 KINDS = {
     "separation": Kind(SeparationReport, 1, labelled_sentences, separation),
     "swaps": Kind(SwapReport, 2, labelled_sentences, swapped_heads),
+    "sense_means": Kind(AllSenseMeans, 1, labelled_sentences, all_sense_means),
     "leading_heads": Kind(LeadingHeads, 1, labelled_sentences, heads_together),
     "head_profiles": Kind(HeadProfiles, 1, labelled_sentences, head_profiles),
     "pairs": Kind(SwappedPairs, 1, lambda: PAIRS, swapped_pairs),

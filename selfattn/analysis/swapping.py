@@ -4,7 +4,7 @@ The literature calls it an interchange intervention, or activation patching. Eff
 Sources: Geiger et al. 2021, "Causal Abstractions of Neural Networks"; Nanda 2023, "Attribution Patching" (by gradient).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 import torch
@@ -186,6 +186,14 @@ def context_gradients(
     For several words in one pass: some of like length take two thirds of the time of each alone. The whole effect, that
     through later layers included. Raises NotRecomputable where heads can't be swapped or the encoder can't be differentiated.
     """
+    # A sentence's contexts move its own word only, so the slopes of the words' sum are those of each.
+    return gradients(encoder, words, lambda vectors: directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0))
+
+
+def gradients(
+    encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[Tensor], Tensor]
+) -> list[ContextGradients]:
+    """As `context_gradients`, of any numbers (m,) of the words' last hidden states (len(words), d_model)."""
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))
     recorder = Recorder(differentiable=True)
@@ -194,8 +202,7 @@ def context_gradients(
     with torch.enable_grad(), encoder.within_memory(*inputs["input_ids"].shape):
         hidden = run(encoder.model, inputs, recorder).last_hidden_state
         vectors = torch.stack([hidden[row, list(own)].mean(dim=0).float() for row, own in enumerate(at)])
-        # A sentence's contexts move its own word only, so the slopes of the words' sum are those of each.
-        targets = directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
+        targets = numbers(vectors)
         contexts = [layer.context for layer in recorder.layers]
         parts = [[] for _ in words]
         for chosen in torch.eye(len(targets), device=vectors.device).split(size):

@@ -1,11 +1,11 @@
 """Do heads separate a word's senses, and do they bring them in? Over many labelled sentences, beside the baselines."""
 
+from selfattn.analysis.usable_rows import check_rows
 from selfattn.senses.nearest_centroid import SeparationReport, separation
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.removing import RemovalReport, removal
 from selfattn.senses.swapping import SwapReport, interchange, leading_heads
 from selfattn.senses.unlabelled import ClusterReport, clusters
-from selfattn.senses.usable_rows import check_rows
 from selfattn.senses.what_heads_do import HeadProfiles, head_profiles
 
 __all__ = [

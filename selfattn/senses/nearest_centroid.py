@@ -15,11 +15,11 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows, with_spans
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.resampling import interval, p_values, threshold
-from selfattn.senses.usable_rows import rejecting_what_breaks_down, require_rows, with_spans
 from selfattn.senses.word_vectors import Vectors, word_vectors
 
 SHUFFLES = 1000

@@ -7,10 +7,10 @@ from torch import Tensor
 
 from selfattn.analysis.measures import similarity
 from selfattn.analysis.swapping import swapped_vector
+from selfattn.analysis.usable_rows import check_rows, rejecting_what_breaks_down
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.senses.usable_rows import check_rows, rejecting_what_breaks_down
 from selfattn.senses.word_vectors import word_vectors
 
 DIGITS = 4  # of a cosine: sentences that differ less are equally near

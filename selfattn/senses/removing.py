@@ -15,11 +15,11 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.measures import similarity
+from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import chance_count, interval, rank_correlations, word_halves
-from selfattn.senses.usable_rows import rejecting_what_breaks_down, require_rows
 
 RELIABLE = 0.8  # a Spearman-Brown from which a ranking of heads can be relied on
 SPLITS = 200

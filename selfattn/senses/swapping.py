@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.analysis.swapping import LEADING, ContextGradients, context_gradients
+from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows
 from selfattn.encoders.batches import length_batches
 from selfattn.encoders.capture import Patch
 from selfattn.encoders.encoder import Encoder, Progress, silent
@@ -30,7 +31,6 @@ from selfattn.encoders.reference import own_weights
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import SEED, p_values, percentiles, rank_correlations, word_draws, word_halves
 from selfattn.senses.sense_axis import Draws, WordSlopes, axes, donor_weights, gaps
-from selfattn.senses.usable_rows import rejecting_what_breaks_down, require_rows
 from selfattn.senses.word_vectors import Vectors, word_vectors
 
 PER_SENSE = 4  # rows: an axis and its donors are different ones

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows, with_spans
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.notebook_repr import OfTables
-from selfattn.senses.usable_rows import rejecting_what_breaks_down, require_rows, with_spans
 from selfattn.senses.word_vectors import word_vectors
 
 MOST = 6  # clusters tried

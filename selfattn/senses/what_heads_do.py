@@ -6,9 +6,9 @@ import pandas as pd
 import torch
 
 from selfattn.analysis.patterns import PATTERNS, pattern_values
+from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.notebook_repr import OfTables
-from selfattn.senses.usable_rows import rejecting_what_breaks_down, require_rows
 from selfattn.words import between_groups
 
 TOP = 10  # sentences a head

@@ -1,0 +1,291 @@
+"""Hide each other word from a word, and see how far it moves: which word gives it its meaning here, and through which heads.
+
+Hidden as padding is, by the mask, in every head or in some. How far it moves is measured on a way: to its vector in another
+sentence, or to its other senses in labelled sentences. A share of 1: it has arrived; negative: it went away. What it doesn't
+say: a hidden word's message still arrives through the words that have read it; between two sentences it is about these two,
+and no evidence about the sense (two sentences of one sense name a word as often).
+Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5
+(attention knockout); DeYoung et al. 2020, "ERASER", section 4 (what is needed, what is enough); Nanda 2023, "Attribution
+Patching" (by gradient).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from selfattn.analysis.sense_means import SenseMeans, sense_means
+from selfattn.analysis.swapping import LEADING, SAME, gradients
+from selfattn.encoders.capture import Hide
+from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.errors import NotRecomputable
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.words import Word
+
+MOST = 32  # words of a sentence that are each hidden exactly; of more, the eight that lead by gradient
+
+
+class Target(Protocol):
+    """A differentiable number of the last hidden state, the mean over some positions of it: what hiding a word changes."""
+
+    positions: tuple[int, ...]
+
+    def of(self, vector: Tensor) -> Tensor:
+        """The number: (..., d_model) -> (...)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """How far along a way a word's last unit vector lies, in parts of the way."""
+
+    positions: tuple[int, ...]
+    way: Tensor  # (d_model,)
+
+    def of(self, vector: Tensor) -> Tensor:
+        """(..., d_model) -> (...); NaN where the way is shorter than 1e-6."""
+        way = self.way.to(vector)
+        length = way.square().sum()
+        return normalize(vector, dim=-1) @ way / (length if length >= SAME**2 else length * torch.nan)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HiddenPair:
+    """A word in two sentences, A and B, with each other word hidden from it.
+
+    n_A and n_B other words: those of the word rule but for the chosen occurrence. What wasn't run is NaN.
+    """
+
+    words: tuple[tuple[Word, ...], tuple[Word, ...]]
+    share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): of the way, that hiding each word moves it
+    cosine: Tensor  # (n_A + 1, n_B + 1): of the word's two vectors; row and column 0: nothing hidden
+    curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): the same as each layer reads it, and at last
+    control_cosine: float  # of A and the control; NaN without one
+    control_hidden: float  # each with its own word hidden, of the largest share on the way to the other
+    by_head: tuple[
+        Tensor, Tensor
+    ]  # (n_A, n_layers, n_heads), (n_B, ...): shares by gradient, the word hidden in a head alone
+    top: tuple[int | None, int | None]  # the word of the largest share; punctuation is never it
+    ways: tuple[Tensor, Tensor]  # (d_model,) each: what the shares are parts of
+    senses: (
+        tuple[str, str] | None
+    )  # that the sentences are taken for, where the way is between senses; else to the other's vector
+    notes: tuple[str, ...]  # what a reader must know
+
+    @property
+    def both_hidden(self) -> float:
+        """The cosine with the word of the largest share hidden in each sentence."""
+        i, j = (0 if at is None else at + 1 for at in self.top)
+        return float(self.cosine[i, j])
+
+    @property
+    def other_words(self) -> float:
+        """The largest cosine with any two of the other words hidden, one in each sentence; NaN where there are none."""
+        i, j = (
+            [at + 1 for at, word in enumerate(words) if at != top and not word.is_punctuation]
+            for words, top in zip(self.words, self.top)
+        )
+        left = self.cosine[i][:, j]
+        left = left[~left.isnan()]
+        return float(left.max()) if len(left) else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """A word in one sentence, and its vectors with each other word hidden."""
+
+    word: PlacedWord[Encoding]
+    words: tuple[Word, ...]
+    states: Tensor  # (n + 1, n_layers + 1, d_model): of the word, nothing hidden first; NaN where not run
+
+    @classmethod
+    def of(cls, encoder: Encoder, word: PlacedWord) -> "_Side":
+        encoding = encoder.encoded(word)
+        words = tuple(other for other in encoding.words if not {*other.positions} & {*word.positions})
+        states = torch.full((len(words) + 1, encoder.n_layers + 1, encoder.d_model), torch.nan)
+        states[0] = torch.stack([encoding.vector(layer, word.positions) for layer in range(encoder.n_layers + 1)])
+        return cls(PlacedWord(encoding, word.positions), words, states)
+
+    @property
+    def units(self) -> Tensor:
+        """(n + 1, n_layers + 1, d_model) float64."""
+        return normalize(self.states.double(), dim=-1)
+
+    @property
+    def unit(self) -> Tensor:
+        """The last, with nothing hidden: (d_model,)."""
+        return self.units[0, -1]
+
+    def toward(self, way: Tensor) -> "Along":
+        return Along(self.word.positions, way)
+
+    def run(self, encoder: Encoder, wanted: Sequence[int], progress: Progress) -> None:
+        """Fill in the states with each of these words hidden."""
+        hidden = [[Hide(self.word.positions, self.words[at].positions)] for at in wanted]
+        states = encoder.changed_vectors(self.word, hidden=hidden, progress=progress, layers=True)
+        self.states[[at + 1 for at in wanted]] = states
+
+    def share(self, target: Target) -> Tensor:
+        """What hiding each word does to the target, (n,)."""
+        values = target.of(self.states[:, -1].double())
+        return (values[1:] - values[0]).float()
+
+    def leader(self, share: Tensor) -> int | None:
+        """The first of the words with the largest share; no punctuation."""
+        named = [at for at, word in enumerate(self.words) if not word.is_punctuation and share[at].isfinite()]
+        return max(named, key=lambda at: float(share[at]), default=None)
+
+    def to_run(self, by_head: Tensor | None) -> set[int]:
+        """Every word; of more than 32 the eight that lead by gradient, where there is one."""
+        named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
+        if len(self.words) <= MOST or by_head is None:
+            return set(range(len(self.words)))
+        return set(sorted(named, key=lambda at: -float(by_head[at].sum()))[:LEADING])
+
+
+def hidden_pair(
+    encoder: Encoder,
+    first: PlacedWord | tuple,
+    second: PlacedWord | tuple,
+    control: PlacedWord | tuple | None = None,
+    *,
+    senses: pd.DataFrame | SenseMeans | None = None,
+    progress: Progress = silent,
+) -> HiddenPair:
+    """Hide each other word from a word in two sentences, in every head, and measure how far its last unit vector moves.
+
+    first, second, control: the placed word, or (text, positions) with or without a second segment. The way: from the one
+    sentence's vector to the other's, u_B - u_A in A; with `senses`, labelled sentences of the word (columns sentence, word,
+    sense) or their `sense_means`, from its own sense's mean to that of the others, the sentence itself left out. Where a
+    sentence fits no sense, the notes say so and the way is that between the sentences. Every word is run; in a sentence of
+    more than 32 the eight that lead by gradient. control: a sentence of A's sense: in it and in A each one's leading word on the
+    way to the other is hidden. progress(done, total) counts sentences.
+    Raises NotRecomputable where no word can be hidden, TextError, and ValueError for senses that can't be used.
+    """
+    encoder.check_hideable()
+    sides = [_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None]
+    a, b, *c = sides
+    ways, taken, notes = _ways(encoder, a, b, senses)
+    there_is_a_way = all(float(way.norm()) >= SAME for way in ways)
+    if not there_is_a_way:
+        notes.append("The word's two vectors are the same, so there is no way from one to the other.")
+    asked: list[tuple[int, Target]] = [(0, a.toward(ways[0])), (1, b.toward(ways[1]))]
+    for other in c:
+        asked += [(0, a.toward(other.unit - a.unit)), (2, other.toward(a.unit - other.unit))]
+    long = any(len(side.words) > MOST for side in sides)
+    by_head = [torch.full((len(side.words), encoder.n_layers, encoder.n_heads), torch.nan) for side in (a, b)]
+    if there_is_a_way:
+        try:
+            ranked = asked if long else asked[:2]
+            by_head = hidden_by_head(encoder, [sides[at].word for at, _ in ranked], [target for _, target in ranked])
+        except NotRecomputable as error:
+            notes.append(f"Heads have no shares: {error}")
+    for at, side in enumerate(sides):
+        ranks = [heads for (own, _), heads in zip(asked, by_head) if own == at and not heads.isnan().any()]
+        wanted = sorted(set().union(*(side.to_run(heads) for heads in ranks or [None])))
+        if len(wanted) < len(side.words):
+            notes.append(
+                f"Of {len(side.words)} other words the {len(wanted)} that lead by gradient were hidden, each exactly."
+            )
+        side.run(encoder, wanted, silent)
+        progress(at + 1, len(sides))
+    share = a.share(asked[0][1]), b.share(asked[1][1])
+    alike = alike_hidden = math.nan
+    for other in c:
+        own, its = (0 if at is None else at + 1 for at in (sides[i].leader(sides[i].share(to)) for i, to in asked[2:]))
+        alike, alike_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), (own, its)))
+    curves = torch.einsum("ild,jld->ijl", a.units, b.units).float()
+    return HiddenPair(
+        words=(a.words, b.words),
+        share=share,
+        cosine=curves[..., -1],
+        curves=curves,
+        control_cosine=alike,
+        control_hidden=alike_hidden,
+        by_head=(by_head[0], by_head[1]),
+        top=(a.leader(share[0]), b.leader(share[1])),
+        ways=ways,
+        senses=taken,
+        notes=tuple(notes),
+    )
+
+
+def _ways(
+    encoder: Encoder, a: _Side, b: _Side, senses: pd.DataFrame | SenseMeans | None
+) -> tuple[tuple[Tensor, Tensor], tuple[str, str] | None, list[str]]:
+    """The ways of both, the senses that they are taken for where the ways are those between senses, and what is to be said."""
+    between = b.unit - a.unit, a.unit - b.unit
+    if senses is None:
+        return between, None, []
+    if isinstance(senses, pd.DataFrame):
+        senses = sense_means(encoder, senses, a.word.word.text)
+    own = [senses.way(side.word.sentence, side.unit) for side in (a, b)]
+    strange = [
+        f"{name} fits no labelled sense of {senses.word!r}: the squared distance to the nearest mean ({each.sense}) is "
+        f"{each.distance:.2f}, and 95 % of the labelled sentences lie within {senses.within:.2f} of theirs."
+        for name, each in zip("AB", own)
+        if not each.fits
+    ]
+    if strange:
+        return between, None, strange
+    alike = [f"Both sentences are taken for one sense: {own[0].sense}."] if own[0].sense == own[1].sense else []
+    return (own[0].axis, own[1].axis), (own[0].sense, own[1].sense), alike
+
+
+def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
+    """What hiding each other word from a word, in one head alone, does to its target, by gradient: (n, n_layers, n_heads) each.
+
+    In one backward pass where padding doesn't change the encoder's numbers. To first order in what the head hands the word's
+    positions: its gradient times the change there, which is exact. Sums over heads fall short of hiding in all heads at once,
+    in the first pair by a third to three quarters. Raises NotRecomputable where the encoder can't be differentiated.
+    """
+    if encoder.equal_lengths and len(words) > 1:
+        return [hidden_by_head(encoder, [word], [target])[0] for word, target in zip(words, targets)]
+    placed = [encoder.placed(word) for word in words]
+    found = gradients(
+        encoder, placed, lambda vectors: torch.stack([t.of(v) for t, v in zip(targets, vectors)]).sum()[None]
+    )
+    shares = []
+    for word, own in zip(placed, found):
+        others = [other for other in word.sentence.words if not {*other.positions} & {*word.positions}]
+        share = torch.zeros(len(others), encoder.n_layers, encoder.n_heads)
+        for layer, recording in enumerate(own.recordings):
+            trace = [recording.attend(slice(None), slice(p, p + 1)) for p in word.positions]
+            masked, context = (
+                torch.cat([getattr(each, step) for each in trace], dim=1) for step in ("masked", "context")
+            )
+            for at, other in enumerate(others):
+                hidden = masked.index_fill(-1, torch.tensor(other.positions), -torch.inf)  # (n_heads, pieces, n)
+                change = hidden.softmax(dim=-1) @ trace[0].value - context
+                share[at, layer] = (own.gradient[0, layer] * change).sum(dim=(-2, -1))
+        shares.append(share)
+    return shares
+
+
+def hidden_heads(
+    encoder: Encoder,
+    first: PlacedWord | tuple,
+    word: Word | int | Sequence[int] | str,
+    way: Tensor,
+    progress: Progress = silent,
+) -> Tensor:
+    """The share of a way that hiding one word in each head alone moves another: (n_layers, n_heads), each head run.
+
+    first: the word that moves, as in `hidden_pair`; word: the one that is hidden; way (d_model,), of `HiddenPair.ways`.
+    progress as in `Encoder.knock_out`. What it doesn't say: shares of single heads needn't add up to that of all at once.
+    Raises NotRecomputable where no word can be hidden in a head alone, TextError, ValueError.
+    """
+    encoder.check_hideable(one_head=True)
+    tokens, positions = placed = encoder.placed(first)
+    keys = word.positions if isinstance(word, Word) else word
+    target, heads = Along(positions, way), encoder.all_heads
+    alone = [[head] for head in heads]
+    vectors = encoder.hide(tokens, positions, [keys] * len(heads), heads=alone, progress=progress)
+    before = encoder.encoded(placed).vector(encoder.n_layers, positions)
+    moved = target.of(vectors.double()) - target.of(before.double())
+    return moved.float().reshape(encoder.n_layers, encoder.n_heads)

@@ -1,0 +1,99 @@
+"""Where a word's senses lie: the mean of its last unit vectors in labelled sentences, one a sense, and the way between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from selfattn.analysis.usable_rows import require_rows
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.placed_word import PlacedWord, Tokens
+
+PER_SENSE = 4  # rows, as for swaps
+WITHIN = 0.95  # of the labelled rows are nearer to their sense's mean than a sentence may be
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SenseMeans:
+    """A word's senses in labelled sentences, by one encoder."""
+
+    word: str
+    senses: tuple[str, ...]  # in alphabetical order
+    means: Tensor  # (n_senses, d_model) float64: plain means of the rows' unit vectors
+    counts: tuple[int, ...]  # rows of each sense
+    within: float  # the squared distance from their own sense's other rows' mean under which 95 % of the rows lie
+    labels: dict[str, str]  # the rows' sentences, spaces and letter case aside, and their senses
+
+    def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
+        """From a sentence's own sense to the others. unit (d_model,): the word's last unit vector in it.
+
+        A labelled sentence has the sense of its label, and is left out of its mean; any other the one whose mean is nearest.
+        """
+        means, label = self.means.clone(), self.labels.get(as_known(sentence.text)) if sentence.pair is None else None
+        if label is not None:
+            own = self.senses.index(label)
+            means[own] = (self.counts[own] * means[own] - unit) / (self.counts[own] - 1)
+        distance = (means - unit).square().sum(dim=1)
+        nearest = int(distance.argmin()) if label is None else own
+        others = torch.cat([means[:nearest], means[nearest + 1 :]]).mean(dim=0)
+        fits = label is not None or float(distance[nearest]) <= self.within
+        return WayBetweenSenses(self.senses[nearest], others - means[nearest], float(distance[nearest]), fits)
+
+
+@dataclass(frozen=True, eq=False)
+class WayBetweenSenses:
+    """The way of a word in a sentence from its own sense's mean to the mean of the other senses' means."""
+
+    sense: str  # that the sentence is taken for
+    axis: Tensor  # (d_model,)
+    distance: float  # squared, from the sense's mean
+    fits: bool  # whether 95 % of the labelled sentences aren't nearer to their own sense's mean
+
+
+def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
+    """A word's senses in a table with the columns sentence, word, sense; rows of other words aren't read.
+
+    The word needs two senses with four rows each. Raises ValueError where a column is missing or none of its rows can be used.
+    """
+    if "word" in frame.columns:
+        frame = frame[
+            frame["word"].map(lambda each: isinstance(each, str) and each.strip().casefold() == word.casefold())
+        ]
+    usable, _ = require_rows(encoder, frame, per_sense=PER_SENSE)
+    return means_of(
+        word.casefold(), list(usable["placed"]), list(usable["sense"]), last_units(encoder, usable["placed"])
+    )
+
+
+def last_units(encoder: Encoder, words: Sequence[PlacedWord]) -> Tensor:
+    """Each word's last hidden state as a unit vector, (n, d_model) float64; a split word's is the mean of its pieces'."""
+    encodings = encoder.encode_batch([word.sentence for word in words])
+    vectors = [one.vector(encoder.n_layers, word.positions) for one, word in zip(encodings, words)]
+    return normalize(torch.stack(vectors).double(), dim=1)
+
+
+def means_of(word: str, placed: Sequence[PlacedWord], labels: Sequence[str], units: Tensor) -> SenseMeans:
+    """The means of rows with these labels and unit vectors (n, d_model)."""
+    senses = sorted(set(labels))
+    own = torch.tensor([[label == sense for label in labels] for sense in senses], dtype=torch.float64)
+    counts = own.sum(dim=1)
+    means = own @ units / counts[:, None]
+    at = own.argmax(dim=0)  # each row's sense
+    left = (counts[at][:, None] * means[at] - units) / (counts[at][:, None] - 1)
+    return SenseMeans(
+        word=word,
+        senses=tuple(senses),
+        means=means,
+        counts=tuple(int(n) for n in counts),
+        within=float(np.quantile((left - units).square().sum(dim=1).numpy(), WITHIN)),
+        labels={as_known(one.sentence.text): label for one, label in zip(placed, labels)},
+    )
+
+
+def as_known(sentence: str) -> str:
+    """A sentence as it is recognised again: spaces and letter case aside."""
+    return " ".join(sentence.split()).casefold()

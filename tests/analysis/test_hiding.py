@@ -1,0 +1,299 @@
+"""Words hidden from a word in two sentences: against plain transformers and plain loops, and the figures that were published."""
+
+import functools
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from selfattn import Head, Hide, NotRecomputable, Patch
+from selfattn.analysis.hiding import Along, hidden_by_head, hidden_heads, hidden_pair
+from selfattn.analysis.sense_means import sense_means
+from selfattn.encoders.sources import resolve
+from selfattn.examples import labelled_sentences
+from selfattn.stored_reports import stored
+from tests.senses import plain_hiding as plain
+
+NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
+LESSON = ("The bank of the river.", "The bank approved the loan.")
+# Words of several pieces, among them the chosen one; a repeated word; punctuation.
+OWN = (
+    "The stalagmite, wet and cold, stood in the unlit cave.",
+    "Her stalagmite was an unbelievably sugary cake!",
+    "A tall stalagmite rose from the floor of the limestone cave.",
+)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return plain.load(resolve(None).folder)
+
+
+@pytest.fixture(scope="module")
+def pair_of(encoder):
+    """hidden_pair of three sentences, run once each."""
+
+    @functools.cache
+    def pair(word: str, *sentences: str):
+        return hidden_pair(encoder, *((sentence, word) for sentence in sentences))
+
+    return pair
+
+
+def percent(share: torch.Tensor, words: tuple) -> dict[str, int]:
+    """Of the last word of each spelling."""
+    return {word.text: round(100 * float(value)) for word, value in zip(words, share)}
+
+
+def test_the_published_figures_between_the_sentences(pair_of):
+    pair = pair_of("bank", *NEW)
+    assert percent(pair.share[0], pair.words[0]) | {"river": 35, "of": 19} == percent(pair.share[0], pair.words[0])
+    assert percent(pair.share[1], pair.words[1]) | {"loan": 23, "to": 5} == percent(pair.share[1], pair.words[1])
+    assert [words[top].text for words, top in zip(pair.words, pair.top)] == ["river", "loan"]
+    cosines = (pair.cosine[0, 0], pair.both_hidden, pair.other_words, pair.control_cosine, pair.control_hidden)
+    assert [round(float(each), 2) for each in cosines] == [0.80, 0.93, 0.86, 0.92, 0.97]
+    lesson = pair_of("bank", *LESSON)
+    assert percent(lesson.share[0], lesson.words[0]) == {"The": 6, "of": 16, "the": 1, "river": 36, ".": 1}
+    assert percent(lesson.share[1], lesson.words[1]) | {"loan": 25, "approved": 11, "The": 5} == percent(
+        lesson.share[1], lesson.words[1]
+    )
+    assert [round(each, 2) for each in (float(lesson.cosine[0, 0]), lesson.both_hidden, lesson.other_words)] == [
+        0.81,
+        0.94,
+        0.87,
+    ]
+    assert math.isnan(lesson.control_cosine) and math.isnan(lesson.control_hidden)
+    assert pair.senses is None and pair.notes == ()
+
+
+@pytest.mark.slow
+def test_the_published_figures_between_the_senses(encoder):
+    frame = labelled_sentences()
+    pair = hidden_pair(encoder, *((sentence, "bank") for sentence in NEW), senses=frame)
+    assert pair.senses == ("river side", "money house") and pair.notes == ()
+    assert percent(pair.share[0], pair.words[0]) | {"river": 44, "of": 16} == percent(pair.share[0], pair.words[0])
+    assert percent(pair.share[1], pair.words[1]) | {"loan": 20, "to": 7} == percent(pair.share[1], pair.words[1])
+    assert round(pair.both_hidden, 2) == 0.93 and round(pair.control_hidden, 2) == 0.97
+    lesson = hidden_pair(encoder, *((sentence, "bank") for sentence in LESSON), senses=frame)
+    assert percent(lesson.share[0], lesson.words[0])["river"] == 53
+    assert percent(lesson.share[1], lesson.words[1]) | {"loan": 12, "The": 10} == percent(
+        lesson.share[1], lesson.words[1]
+    )
+
+
+@pytest.mark.slow
+def test_a_sentence_that_fits_no_sense_and_two_of_one_sense_are_said(encoder):
+    frame = labelled_sentences()
+    jam = hidden_pair(
+        encoder, ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam"), senses=frame
+    )
+    assert jam.senses is None and len(jam.notes) == 1
+    assert re.search(
+        r"^A fits no labelled sense of 'jam'.*\(traffic block\) is 0.24, and 95 % .* within 0.18", jam.notes[0]
+    )
+    unlabelled = hidden_pair(
+        encoder, ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam")
+    )
+    assert torch.equal(jam.share[0], unlabelled.share[0])
+    alike = hidden_pair(encoder, (NEW[0], "bank"), (NEW[2], "bank"), senses=frame)
+    assert alike.senses == ("river side", "river side") and alike.notes == (
+        "Both sentences are taken for one sense: river side.",
+    )
+    with pytest.raises(ValueError, match="None of the 0 rows can be used"):
+        hidden_pair(encoder, (NEW[0], "river"), (NEW[0], "river"), senses=frame)
+
+
+@pytest.mark.slow
+def test_whole_tables_against_plain_transformers(encoder, model, pair_of):
+    ours = pair_of("stalagmite", *OWN)
+    rows = [plain.placed(encoder, sentence, "stalagmite") for sentence in OWN]
+    found = [plain.vectors(model, row) for row in rows]
+    near = {"atol": 1e-5, "rtol": 0}
+    tops = []
+    for side, (here, there) in enumerate(((0, 1), (1, 0))):
+        way = found[there].u - found[here].u
+        share = plain.shares(found[here].u, found[here].hidden, way)
+        np.testing.assert_allclose(ours.share[side], share, **near)
+        np.testing.assert_allclose(ours.ways[side], way, **near)
+        assert [word.positions for word in ours.words[side]] == rows[here].others
+        tops.append(plain.largest(rows[here], share))
+        exact = plain.by_head(model, rows[here], tops[-1], way)
+        heads = hidden_heads(encoder, (OWN[here], "stalagmite"), ours.words[side][tops[-1]], ours.ways[side])
+        np.testing.assert_allclose(heads, exact, **near)
+        for word in (tops[-1], 0):
+            slopes = plain.by_head(model, rows[here], word, way, exact=False)
+            np.testing.assert_allclose(ours.by_head[side][word], slopes, **near)
+    assert ours.top == tuple(tops)
+    np.testing.assert_allclose(ours.cosine, plain.cosines(*found[:2]), **near)
+    both, others = plain.both_hidden(*rows[:2], plain.cosines(*found[:2]), *tops)
+    assert ours.both_hidden == pytest.approx(both, abs=1e-5) and ours.other_words == pytest.approx(others, abs=1e-5)
+    states = [plain.run(model, row.ids, plain.edges_of(model, row, [(), *row.others]))[0] for row in rows[:2]]
+    units = [plain.unit_vectors(row, each) for row, each in zip(rows, states)]
+    np.testing.assert_allclose(ours.curves, np.einsum("ild,jld->ijl", *units), **near)
+    apart = found[2].u - found[0].u
+    i, j = (
+        plain.largest(rows[at], plain.shares(found[at].u, found[at].hidden, sign * apart))
+        for at, sign in ((0, 1), (2, -1))
+    )
+    assert ours.control_cosine == pytest.approx(found[0].u @ found[2].u, abs=1e-5)
+    assert ours.control_hidden == pytest.approx(found[0].hidden[i] @ found[2].hidden[j], abs=1e-5)
+
+
+@pytest.mark.slow
+def test_the_way_between_the_senses_against_plain_loops(encoder, model):
+    """A labelled sentence, left out of its own sense's mean, and one that isn't labelled."""
+    frame = labelled_sentences()
+    frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
+    rows = plain.rows_of(encoder, frame)
+    u, senses = np.stack([plain.vectors(model, row).u for row in rows]), list(frame["sense"])
+    typed = "The bark was wet."
+    ours = hidden_pair(encoder, (frame["sentence"].iloc[7], "bark"), (typed, "bark"), senses=frame)
+    for side, (row, i) in enumerate(((rows[7], 7), (plain.placed(encoder, typed, "bark"), None))):
+        found = plain.vectors(model, row)
+        taken, distance, within = plain.taken_for(found.u, u, senses, i)
+        assert ours.senses[side] == (senses[7] if i == 7 else taken) and distance <= within
+        way = plain.axis_without(u, senses, ours.senses[side], i)
+        np.testing.assert_allclose(ours.ways[side], way, atol=1e-6)
+        np.testing.assert_allclose(ours.share[side], plain.shares(found.u, found.hidden, way), atol=1e-5)
+
+
+@pytest.mark.slow
+def test_heads_by_gradient_rank_as_the_exact_ones(encoder, pair_of):
+    for name, sentences in (("bank", NEW), ("stalagmite", OWN)):
+        pair = pair_of(name, *sentences)
+        for side in (0, 1):
+            word = pair.words[side][pair.top[side]]
+            exact = hidden_heads(encoder, (sentences[side], name), word, pair.ways[side]).flatten()
+            slopes = pair.by_head[side][pair.top[side]].flatten()
+            assert np.corrcoef(exact, slopes)[0, 1] > 0.99 and exact.argmax() == slopes.argmax()
+
+
+def test_what_a_head_alone_takes_from_a_word(encoder, pair_of):
+    pair = pair_of("bank", *NEW)
+    assert Head(*divmod(int(pair.by_head[0][pair.top[0]].argmax()), 12)) == Head(0, 10)
+    word = encoder.placed((NEW[0], "bank"))
+    (alone,) = hidden_by_head(encoder, [word], [Along(word.positions, pair.ways[0])])
+    torch.testing.assert_close(alone, pair.by_head[0], atol=1e-5, rtol=0)
+
+
+def test_in_long_sentences_the_eight_that_lead_by_gradient_are_run(encoder):
+    long = (
+        "We sat on the bank of the river, "
+        + "and we saw the boats, the birds, the reeds and the stones " * 3
+        + "there."
+    )
+    pair = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"), (long.replace("river", "stream"), "bank"))
+    run = ~pair.share[0].isnan()
+    assert len(pair.words[0]) > 32 and 8 <= int(run.sum()) <= 16 and not pair.share[1].isnan().any()
+    ranked = [
+        at
+        for at in pair.by_head[0].sum((1, 2)).argsort(descending=True).tolist()
+        if not pair.words[0][at].is_punctuation
+    ]
+    assert all(run[ranked[:8]]) and run[pair.top[0]] and pair.share[0][pair.top[0]] == pair.share[0][run].max()
+    assert pair.cosine[1:][~run].isnan().all() and not pair.cosine[1:][run].isnan().any()
+    assert (
+        sum("that lead by gradient were hidden, each exactly" in note for note in pair.notes) == 2
+    )  # A and the control
+    word = pair.words[0][pair.top[0]]
+    alone = encoder.hide(long, "bank", [word.positions])[0].double()
+    plain_vector = encoder.encode(long).vector(6, encoder.placed((long, "bank")).positions).double()
+    target = Along((0,), pair.ways[0])
+    assert float(target.of(alone) - target.of(plain_vector)) == pytest.approx(
+        float(pair.share[0][pair.top[0]]), abs=1e-5
+    )
+    assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
+
+
+def test_the_same_sentence_twice_has_no_way(encoder):
+    pair = hidden_pair(encoder, (NEW[0], "bank"), (NEW[0], "bank"))
+    assert pair.share[0].isnan().all() and pair.by_head[0].isnan().all() and pair.top == (None, None)
+    assert "there is no way" in pair.notes[0] and pair.both_hidden == pytest.approx(1)
+
+
+def test_a_sentence_of_the_word_alone_has_nothing_to_hide(encoder):
+    pair = hidden_pair(encoder, ("Bank!", "bank"), (NEW[1], "bank"))
+    assert [word.text for word in pair.words[0]] == ["!"] and pair.top[0] is None and pair.top[1] is not None
+    assert pair.both_hidden == pytest.approx(float(pair.cosine[0, pair.top[1] + 1])) and math.isnan(pair.other_words)
+
+
+@pytest.mark.parametrize("name", ["MPNet", "ModernBERT", "T5 (encoder half)", "DeBERTa", "XLM"])
+def test_other_families(encoder_of, name):
+    encoder = encoder_of(name)
+    first, second = ("She sat by the river bank.", "bank"), ("The bank lent him the money.", "bank")
+    pair = hidden_pair(encoder, first, second)
+    words = [word.positions for word in pair.words[0]]
+    alone = encoder.hide(*first, words).double()
+    before = encoder.encode(first[0]).vector(encoder.n_layers, encoder.placed(first).positions).double()
+    target = Along((0,), pair.ways[0])
+    torch.testing.assert_close((target.of(alone) - target.of(before)).float(), pair.share[0], atol=1e-4, rtol=0)
+    assert pair.by_head[0].shape == (len(words), encoder.n_layers, encoder.n_heads) and pair.by_head[0].abs().max() > 0
+    if name == "XLM":
+        with pytest.raises(NotRecomputable, match="in some heads alone"):
+            hidden_heads(encoder, first, "river", pair.ways[0])
+        return
+    at = [word.text for word in pair.words[0]].index("river")
+    plain_one = encoder.encode(first[0])
+    hidden = encoder.encode(first[0], hidden=[Hide(encoder.placed(first).positions, words[at])])
+    # By a small step towards the layer's context without it: in layer 0, whose input is the same with it and without.
+    for head in range(encoder.n_heads):
+        positions = encoder.placed(first).positions
+        without, context = (each.own_context(0)[head, list(positions)] for each in (hidden, plain_one))
+        vectors = [
+            encoder.encode(first[0], patches=[Patch(0, head, positions, context + step * (without - context))])
+            .vector(encoder.n_layers, positions)
+            .double()
+            for step in (0.01, -0.01)
+        ]
+        slope = float(target.of(vectors[0]) - target.of(vectors[1])) / 0.02
+        assert slope == pytest.approx(float(pair.by_head[0][at, 0, head]), abs=2e-4, rel=1e-2)
+
+
+def test_an_encoder_that_is_shown_only_is_refused(encoder_of):
+    with pytest.raises(NotRecomputable, match="No word can be hidden in"):
+        hidden_pair(encoder_of("XLNet"), ("Rain fell.", "rain"), ("The rain.", "rain"))
+
+
+def test_a_way_shorter_than_a_millionth_has_no_share():
+    vector = torch.randn(3, 4).double()
+    assert Along((0,), torch.full((4,), 4e-7)).of(vector).isnan().all()
+    assert Along((0,), torch.full((4,), 6e-7)).of(vector).isfinite().all()
+
+
+@pytest.mark.slow
+def test_the_stored_means_are_those_of_now(encoder):
+    frame = labelled_sentences()
+    report = stored("sense_means", encoder, frame).report
+    assert sorted(set(report.senses["word"])) == sorted(set(frame["word"]))
+    for word in ("bank", "bark"):
+        kept, now = report.of(word, frame), sense_means(encoder, frame, word)
+        assert (kept.senses, kept.counts, kept.labels) == (now.senses, now.counts, now.labels)
+        torch.testing.assert_close(kept.means, now.means, atol=1e-6, rtol=0)
+        assert kept.within == pytest.approx(now.within, abs=1e-6)
+    pairs = [
+        hidden_pair(encoder, (NEW[0], "bank"), (NEW[1], "bank"), senses=each)
+        for each in (report.of("bank", frame), frame)
+    ]
+    torch.testing.assert_close(pairs[0].share[0], pairs[1].share[0], atol=1e-5, rtol=0)
+
+
+def test_the_means_of_other_words_are_not_read(encoder):
+    frame = labelled_sentences()
+    own = frame[frame["word"] == "bank"]
+    broken = pd.concat([own, pd.DataFrame({"sentence": [None, "x"], "word": ["bark", None], "sense": ["a", "b"]})])
+    assert torch.equal(sense_means(encoder, broken, "Bank").means, sense_means(encoder, own, "bank").means)
+
+
+def test_words_hidden_in_the_heads_of_one_layer_hide_together(encoder, pair_of):
+    """The three leading heads of one layer together move it as a Hide in these heads does."""
+    pair = pair_of("bank", *NEW)
+    heads = [Head(0, head) for head in (10, 4, 1)]
+    together = encoder.hide(NEW[0], "bank", ["river"], heads=[heads])[0]
+    hidden = encoder.encode(NEW[0], hidden=[Hide((5,), (8,), heads)])
+    torch.testing.assert_close(together, hidden.vector(6, (5,)), atol=1e-5, rtol=0)
+    target = Along((5,), pair.ways[0])
+    before = encoder.encode(NEW[0]).vector(6, (5,))
+    assert 0 < float(target.of(together) - target.of(before)) < float(pair.share[0][pair.top[0]])

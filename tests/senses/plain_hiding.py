@@ -1,0 +1,333 @@
+"""Hiding a word as it is defined, once more and plainly: transformers' own model with an attention function of this file.
+
+float64, one sentence a run, in copies that differ in what is hidden. Nothing is shared with the library but the tokeniser
+and its words. Where the definition leaves a choice, the choice is marked with "Read as".
+
+    u           (d_model,) the word's unit vector as it is; others: the words of its sentence, m of them, in order
+    hidden[w]   (m, d_model) u without word w: no piece of the word attends to a piece of w, in no head of any layer
+    alone[w]    (m, d_model) u where it attends to w, to itself and to the special tokens only
+    way         what a share is measured on: ((u without w) - u) . way / |way|^2
+"""
+
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+from transformers import AttentionInterface, AttentionMaskInterface, AutoModel
+from transformers.masking_utils import eager_mask
+
+from selfattn import Encoder
+
+WHAT = ["as it is", "the word hidden", "any other hidden", "most attended hidden", "nearest hidden"]
+WHAT += ["the word alone", "any other alone", "most attended alone", "nearest alone"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One sentence with the word in it."""
+
+    ids: Tensor  # (n,)
+    word: tuple[int, ...]  # the positions of its pieces
+    others: list[tuple[int, ...]]  # those of the other words, punctuation too
+    texts: list[str]
+    named: list[int]  # which of the others aren't punctuation
+    distance: list[int]  # of the named ones, in words
+    special: list[int]
+    sense: str
+
+
+@dataclass(frozen=True)
+class Vectors:
+    u: np.ndarray
+    hidden: np.ndarray
+    alone: np.ndarray
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """What the attention function is told, and the (weights, values) that it saw, a layer each."""
+
+    edges: Tensor  # (copies, n_layers, n_heads, n, n), True: hidden
+    strength: float  # 1: hidden; near 0: a step in that direction, for first-order effects
+    renormalised: bool  # False: the other tokens' weights stay what they were (value zeroing)
+    seen: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+
+
+def attention(module, query, key, value, attention_mask, scaling, hiding=None, position_bias=None, **options):
+    """softmax(Q K^T scale + position bias + mask) V, with minus infinity added where an edge is hidden."""
+    key, value = (
+        each.repeat_interleave(query.shape[1] // each.shape[1], dim=1) for each in (key, value)
+    )  # shared ones
+    scaled = query @ key.transpose(-1, -2) * scaling
+    for term in (position_bias, attention_mask):
+        scaled = scaled if term is None else scaled + term
+    weights = scaled.softmax(dim=-1)
+    if hiding is not None:
+        edges = hiding.edges[:, len(hiding.seen)]
+        hiding.seen.append((weights, value))
+        without = weights.masked_fill(edges, 0)
+        if hiding.renormalised:
+            without = (scaled + torch.zeros_like(scaled).masked_fill(edges, -torch.inf)).softmax(dim=-1)
+        weights = (1 - hiding.strength) * weights + hiding.strength * without
+    return (weights @ value).transpose(1, 2).contiguous(), weights
+
+
+AttentionInterface.register("plain_hiding", attention)
+AttentionMaskInterface.register("plain_hiding", eager_mask)
+
+
+def load(folder):
+    """The folder's encoder as transformers loads it, in float64."""
+    model = AutoModel.from_pretrained(folder, attn_implementation="plain_hiding").double().requires_grad_(False).eval()
+    return model.encoder if hasattr(model, "decoder") else model  # T5's encoder half
+
+
+def run(model, ids: Tensor, edges: Tensor, strength: float = 1.0, renormalised: bool = True):
+    """All hidden states, (copies, n_layers + 1, n, d_model), and the Hiding; ids: (n,), or (copies, n)."""
+    hiding = Hiding(edges, strength, renormalised)
+    states = model(ids.expand(len(edges), -1), output_hidden_states=True, hiding=hiding).hidden_states
+    if len(hiding.seen) != edges.shape[1]:
+        raise ValueError(f"{len(hiding.seen)} of {edges.shape[1]} layers were told what to hide.")
+    return torch.stack(states, dim=1).numpy(), hiding
+
+
+def edges_of(model, row: Row, keys: Sequence[Collection[int]], heads=None) -> Tensor:
+    """A copy for each of `keys`: its positions hidden from the word, in all heads or in its own, [(layer, head), ...]."""
+    n, shape = len(row.ids), (model.config.num_hidden_layers, model.config.num_attention_heads)
+    edges = torch.zeros(len(keys), *shape, n, n, dtype=torch.bool)
+    for copy, positions in enumerate(keys):
+        for layer, head in heads[copy] if heads else np.ndindex(shape):
+            for query in row.word:
+                edges[copy, layer, head, query, list(positions)] = True
+    return edges
+
+
+def unit_vectors(row: Row, states: np.ndarray) -> np.ndarray:
+    """The word's mean over its pieces, as unit vectors: (..., n, d_model) -> (..., d_model)."""
+    mean = states[..., list(row.word), :].mean(axis=-2)
+    return mean / np.linalg.norm(mean, axis=-1, keepdims=True)
+
+
+def without(model, row: Row, keys: Sequence[Collection[int]], heads=None, **how) -> np.ndarray:
+    """u where each of `keys` is hidden: (len(keys), d_model)."""
+    return unit_vectors(row, run(model, row.ids, edges_of(model, row, keys, heads), **how)[0][:, -1])
+
+
+def first_order(model, row: Row, keys: Sequence[Collection[int]], heads=None, step: float = 1e-4) -> np.ndarray:
+    """How u begins to move, (len(keys), d_model): the contexts go a little of the way to those without, and back."""
+    ends = [without(model, row, keys, heads, strength=sign * step) for sign in (1, -1)]
+    return (ends[0] - ends[1]) / (2 * step)
+
+
+def rows_of(encoder: Encoder, frame: pd.DataFrame) -> list[Row]:
+    """The rows of one word, (sentence, word, sense): it stands once in each."""
+    return [placed(encoder, *each) for each in frame[["sentence", "word", "sense"]].itertuples(index=False)]
+
+
+def placed(encoder: Encoder, sentence: str, word: str, sense: str = "") -> Row:
+    tokens = encoder.tokenize(sentence)
+    (chosen,) = [at for at in tokens.words if at.text.casefold() == word.casefold()]
+    others = [at for at in tokens.words if at != chosen]
+    counted = [at for at in tokens.words if not at.is_punctuation]
+    return Row(
+        ids=encoder.inputs([tokens])["input_ids"][0],
+        word=chosen.positions,
+        others=[at.positions for at in others],
+        texts=[at.text for at in others],
+        named=[w for w, at in enumerate(others) if not at.is_punctuation],
+        distance=[abs(counted.index(at) - counted.index(chosen)) for at in others if not at.is_punctuation],
+        special=[position for position, special in enumerate(tokens.special) if special],
+        sense=sense,
+    )
+
+
+def vectors(model, row: Row) -> Vectors:
+    kept = [{*row.word, *row.special, *positions} for positions in row.others]
+    all_but = [[position for position in range(len(row.ids)) if position not in each] for each in kept]
+    found = without(model, row, [(), *row.others, *all_but])
+    m = len(row.others)
+    return Vectors(found[0], found[1 : 1 + m], found[1 + m :])
+
+
+def shares(u: np.ndarray, u_without: np.ndarray, way: np.ndarray) -> np.ndarray:
+    """Of each word, signed; NaN where there is no way."""
+    length = np.linalg.norm(way)
+    return (u_without - u) @ way / length**2 if length >= 1e-6 else np.full(len(u_without), np.nan)
+
+
+def largest(row: Row, scores: np.ndarray) -> int:
+    """The named word with the largest score; the first of equal ones."""
+    return max(row.named, key=lambda w: scores[w])
+
+
+# --- two sentences -------------------------------------------------------------------------------------------------
+
+
+def cosines(a: Vectors, b: Vectors) -> np.ndarray:
+    """(m_A + 1, m_B + 1); row and column 0: nothing hidden."""
+    return np.vstack([a.u, a.hidden]) @ np.vstack([b.u, b.hidden]).T
+
+
+def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
+    """The cosine with word i of A and j of B hidden, and the largest with another one in each."""
+    others = [cosine[v + 1, w + 1] for v in a.named for w in b.named if v != i and w != j]
+    return cosine[i + 1, j + 1], max(others, default=np.nan)
+
+
+def by_head(model, row: Row, word: int, way: np.ndarray, exact: bool = True) -> np.ndarray:
+    """The word's share with it hidden in one head alone, (n_layers, n_heads); else first-order, each divided by the way."""
+    shape = model.config.num_hidden_layers, model.config.num_attention_heads
+    heads = [[head] for head in np.ndindex(shape)]
+    keys = [row.others[word]] * len(heads)
+    u = without(model, row, [()])[0]
+    moved = without(model, row, keys, heads) - u if exact else first_order(model, row, keys, heads)
+    return (moved @ way / (way @ way)).reshape(shape)
+
+
+def announced(row: Row, share: np.ndarray) -> tuple[str, int]:
+    """How the answer names its word: "mostly", "more" or not at all (""), and the word."""
+    first = largest(row, share)
+    runner_up = max((share[w] for w in row.named if w != first), default=-np.inf)
+    clear = share[first] >= 1.5 * runner_up
+    return ("mostly" if clear and share[first] >= 0.33 else "more" if clear and share[first] >= 0.1 else ""), first
+
+
+# --- the senses ----------------------------------------------------------------------------------------------------
+
+
+def own_and_other(u: np.ndarray, senses: Sequence[str], sense: str, among: Collection[int]):
+    """The mean of a sense's vectors, and the mean of the other senses' means; u (n_rows, d_model), of the rows `among`."""
+    mean = {each: np.mean([u[j] for j in among if senses[j] == each], axis=0) for each in sorted(set(senses))}
+    return mean[sense], np.mean([mean[each] for each in mean if each != sense], axis=0)
+
+
+def axis_without(u: np.ndarray, senses: Sequence[str], sense: str, i: int | None = None) -> np.ndarray:
+    """Other - own, row i left out."""
+    own, other = own_and_other(u, senses, sense, [j for j in range(len(u)) if j != i])
+    return other - own
+
+
+def taken_for(typed: np.ndarray, u: np.ndarray, senses: Sequence[str], i: int | None = None):
+    """The nearer sense, the squared distance to its mean, and the one that 95 % of the labelled rows are within of theirs.
+
+    Read as: the quantile over the rows of all the word's senses; where the sentence is labelled row i, it counts there too.
+    """
+
+    def squared(vector, sense, left_out):
+        own, _ = own_and_other(u, senses, sense, [j for j in range(len(u)) if j != left_out])
+        return float(((vector - own) ** 2).sum())
+
+    distance = {sense: squared(typed, sense, i) for sense in sorted(set(senses))}
+    nearer = min(distance, key=distance.__getitem__)
+    return nearer, distance[nearer], float(np.quantile([squared(u[j], senses[j], j) for j in range(len(u))], 0.95))
+
+
+# --- over labelled sentences ---------------------------------------------------------------------------------------
+
+
+def deals(senses: Sequence[str]) -> Iterator[tuple[int, list[int], list[int]]]:
+    """Row i and the two halves of the others, five times a row."""
+    generator = np.random.default_rng(0)
+    for i in range(len(senses)):
+        for _ in range(5):
+            halves: tuple[list[int], list[int]] = ([], [])
+            for sense in sorted(set(senses)):
+                dealt = generator.permutation([j for j in range(len(senses)) if senses[j] == sense and j != i])
+                halves[0].extend(dealt[: len(dealt) // 2])
+                halves[1].extend(dealt[len(dealt) // 2 :])
+            yield i, *halves
+
+
+def judgements(rows: Sequence[Row], found: Sequence[Vectors], weight: Sequence[np.ndarray]) -> pd.DataFrame:
+    """Ten a row, as they are made: row, picked (a place among the others), way (the picking half's axis) and WHAT.
+
+    weight: how much the word attends to each other word, (m,) a row. Rows with fewer than two other named words were
+    rejected before. Read as: any sentence's sense is its label, not the nearer one.
+    """
+    senses, u = [row.sense for row in rows], np.stack([each.u for each in found])
+    table = []
+    for i, *halves in deals(senses):
+        row, at = rows[i], found[i]
+        most, near = largest(row, weight[i]), nearest(row)
+        for picking, judging in (halves, halves[::-1]):
+            own, other = own_and_other(u, senses, row.sense, picking)
+            way = other - own
+            picked = largest(row, shares(at.u, at.hidden, way))
+            own, other = own_and_other(u, senses, row.sense, judging)
+            unpicked = [w for w in row.named if w != picked]
+
+            def right(vector, own=own, other=other):
+                return (np.sign(((own + other) / 2 - vector) @ (other - own)) + 1) / 2
+
+            answers = [right(at.u)]
+            for vector in (at.hidden, at.alone):
+                for words in ([picked], unpicked, [most], near):
+                    answers.append(np.mean([right(vector[w]) for w in words]))
+            table.append((i, picked, way, *answers))
+    return pd.DataFrame(table, columns=["row", "picked", "way", *WHAT])
+
+
+def nearest(row: Row) -> list[int]:
+    """The named words at the smallest distance: one, or one on each side."""
+    return [w for w, distance in zip(row.named, row.distance) if distance == min(row.distance)]
+
+
+def between(rows: Sequence[Row], found: Sequence[Vectors]) -> dict[bool, float]:
+    """In how many of the pairs of two senses (False) and of one (True) the answer names a word in both sentences.
+
+    Read as: "mostly" or "more", on the way between the two sentences, over all pairs instead of random ones.
+    """
+    named: dict[bool, list[bool]] = {False: [], True: []}
+    for a, b in itertools.combinations(range(len(rows)), 2):
+        ways = ((a, found[b].u - found[a].u), (b, found[a].u - found[b].u))
+        said = [announced(rows[i], shares(found[i].u, found[i].hidden, way))[0] for i, way in ways]
+        named[rows[a].sense == rows[b].sense].append(all(said))
+    return {same: float(np.mean(each)) for same, each in named.items()}
+
+
+# --- other ways to name the word -----------------------------------------------------------------------------------
+
+
+def to_words(row: Row, from_word: Tensor) -> np.ndarray:
+    """(..., n, n), or what is for tokens (..., n), to (..., m): mean over the word's pieces, sum over the other's."""
+    mean = from_word[..., list(row.word), :].mean(dim=-2)
+    return torch.stack([mean[..., list(positions)].sum(dim=-1) for positions in row.others], dim=-1).numpy()
+
+
+def attended(model, row: Row) -> np.ndarray:
+    """The word's weights, (n_layers, n_heads, m)."""
+    _, hiding = run(model, row.ids, edges_of(model, row, [()]))
+    return np.stack([to_words(row, weights[0]) for weights, _ in hiding.seen])
+
+
+def without_axis(model, row: Row) -> dict[str, np.ndarray]:
+    """Scores (m,) of the ways that know no axis. BERT only: the norm needs the learned W_O."""
+    _, hiding = run(model, row.ids, edges_of(model, row, [()]))
+    norm, rollout = np.zeros(len(row.others)), torch.eye(len(row.ids), dtype=torch.float64)
+    for layer, (weights, values) in enumerate(hiding.seen):
+        output = model.encoder.layer[layer].attention.output.dense.weight  # (d_model, n_heads * d_head)
+        W_O = output.unflatten(1, values.shape[1:2] + values.shape[3:])  # (d_model, n_heads, d_head)
+        handed = torch.einsum("hqk,hkd,mhd->mqk", weights[0], values[0], W_O)  # summed over the heads
+        norm += np.linalg.norm(to_words(row, handed), axis=0)
+        rollout = 0.5 * weights[0].mean(dim=0) @ rollout + 0.5 * rollout  # Abnar and Zuidema 2020, section 3
+    weight = attended(model, row)
+    scores = {"most attended": weight.mean(axis=(0, 1)), "largest weight": weight.max(axis=(0, 1)), "norm": norm}
+    return scores | {"rollout": to_words(row, rollout)}
+
+
+def along_axis(model, row: Row, mask_id: int) -> dict[str, np.ndarray]:
+    """How u moves (m, d_model), by the ways that have a share along an axis as hiding has."""
+    u = without(model, row, [()])[0]
+    masked = row.ids.repeat(len(row.others), 1)
+    for copy, positions in enumerate(row.others):
+        masked[copy, list(positions)] = mask_id
+    states, _ = run(model, masked, edges_of(model, row, [()] * len(row.others)))
+    return {
+        "gradient": first_order(model, row, row.others),
+        "value zeroing": without(model, row, row.others, renormalised=False) - u,
+        "[MASK]": unit_vectors(row, states[:, -1]) - u,
+    }
