@@ -8,6 +8,7 @@ from benchmarks.table import keep, show
 NAMES = (
     "base_size",
     "capture",
+    "hiding",
     "memory",
     "removal",
     "png",
