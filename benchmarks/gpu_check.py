@@ -18,6 +18,7 @@ import torch
 from benchmarks.models import ids, text
 from benchmarks.table import keep, made_by, size
 from selfattn import Encoder, LoadError, load_encoder
+from selfattn.analysis.hiding import hidden_pair
 from selfattn.analysis.swapping import swap_pair
 from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import Recorder, run
@@ -59,10 +60,10 @@ DRY = Plan(lengths=(16,), rounds=2, rows=24, judges_time=False)
 
 def checks(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     """Every check; one whose package is missing says so. A bound of a time is dropped where the plan judges none."""
-    for check in (parity, capture, swap, memory_runs_out, seeds, scan_rate, peak_memory, lesson):
+    for check in (parity, capture, swap, hiding, memory_runs_out, seeds, scan_rate, peak_memory, lesson):
         try:
             for found in check(encoder, on_cpu, plan):
-                judged = plan.judges_time or check in (parity, swap, memory_runs_out, seeds)
+                judged = plan.judges_time or check in (parity, swap, hiding, memory_runs_out, seeds)
                 yield found if judged else replace(found, holds=None)
         except ImportError as error:
             yield Check(check.__name__.replace("_", " "), f"not measured: {error}")
@@ -111,6 +112,16 @@ def swap(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
         )
     together = swap_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
     yield _most("all heads swapped: how far from 1", abs(float(together.share) - 1), SHARES)
+
+
+def hiding(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
+    """The first example's words hidden, in every head and by gradient in each, beside the CPU's."""
+    pair = PAIRS[0]
+    places = [(sentence, _positions(encoder, sentence, pair.word)) for sentence in (pair.first, pair.second)]
+    ours, theirs = (hidden_pair(each, *places) for each in (encoder, on_cpu))
+    for what in ("share", "by_head"):
+        apart = max(float((a - b).abs().max()) for a, b in zip(getattr(ours, what), getattr(theirs, what)))
+        yield _most(f"hidden words beside the CPU's, {what.replace('_', ' ')}", apart, SHARES)
 
 
 def memory_runs_out(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:

@@ -115,7 +115,10 @@ def tried(folder: Path) -> tuple[str, str, dict[str, float]]:
     if not encoder.patchable:
         why = "." if encoder.patch_reason == encoder.reason else f": {encoder.patch_reason}"
         heads = f"No head can be swapped or removed{why}"
-    words = " ".join(filter(None, (encoder.reason, heads, encoder.note)))
+    hiding = ""
+    if encoder.recomputable and (reason := encoder.hide_reason or encoder.one_head_reason):
+        hiding = f"Words can't be hidden{'' if encoder.hide_reason else ' in some heads alone'}: {reason}"
+    words = " ".join(filter(None, (encoder.reason, heads, hiding, encoder.note)))
     return "right" if encoder.recomputable else "shown", words, errors
 
 

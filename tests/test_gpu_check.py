@@ -47,7 +47,7 @@ def test_numbers_that_are_off_and_bounds_that_are_not_kept_are_told(encoder, mon
         yield gpu_check._most("largest", float("nan"), 1)
         yield gpu_check._most("small", 0.5, 1)
 
-    for name in ("capture", "swap", "memory_runs_out", "seeds", "scan_rate", "peak_memory", "lesson"):
+    for name in ("capture", "swap", "hiding", "memory_runs_out", "seeds", "scan_rate", "peak_memory", "lesson"):
         monkeypatch.setattr(gpu_check, name, lambda *_: iter(()))
     monkeypatch.setattr(gpu_check, "parity", wrong)
     assert [check.holds for check in checks(encoder, encoder, DRY)] == [False, True]
@@ -60,7 +60,7 @@ def test_numbers_that_are_off_and_bounds_that_are_not_kept_are_told(encoder, mon
 
 def test_a_package_that_is_missing_is_said(encoder, monkeypatch):
     monkeypatch.setitem(sys.modules, "selfattn.scan.measure", None)
-    for name in ("parity", "capture", "swap", "memory_runs_out", "seeds", "peak_memory", "lesson"):
+    for name in ("parity", "capture", "swap", "hiding", "memory_runs_out", "seeds", "peak_memory", "lesson"):
         monkeypatch.setattr(gpu_check, name, lambda *_: iter(()))
     (only,) = checks(encoder, encoder, DRY)
     assert only.what == "scan rate" and only.found.startswith("not measured: ") and only.holds is None

@@ -136,8 +136,8 @@ def _with_hidden(
         except Exception as error:
             if is_out_of_memory(error) or not hides:
                 raise
-            own = " of a head's own" if hides[0].heads else ""
-            refused[hides[0]] = f"its modules take no mask{own} ({brief(error)})."
+            own = "one mask for all heads" if hides[0].heads else "no such mask"
+            refused[hides[0]] = f"its modules take {own}."
             hides = hides[1:]
 
 

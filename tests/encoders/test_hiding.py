@@ -248,7 +248,7 @@ def test_what_can_be_hidden_is_measured_at_load(encoder_of, name):
     assert encoder.hide_reason == ""
     assert bool(encoder.one_head_reason) == (name in ALL_HEADS_ALONE)
     if encoder.one_head_reason:
-        with pytest.raises(NotRecomputable, match="in some heads alone: its modules take no mask of a head's own"):
+        with pytest.raises(NotRecomputable, match="in some heads alone: its modules take one mask for all heads"):
             encoder.encode(TEXT, hidden=[Hide((2,), (4,), [Head(0, 0)])])
 
 
