@@ -21,7 +21,7 @@ from torch.nn.functional import normalize
 
 from selfattn.analysis.sense_means import SenseMeans, sense_means
 from selfattn.analysis.swapping import LEADING, SAME, gradients
-from selfattn.encoders.capture import Hide
+from selfattn.encoders.capture import Hide, LayerRecording
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
@@ -255,16 +255,24 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
         others = [other for other in word.sentence.words if not {*other.positions} & {*word.positions}]
         share = torch.zeros(len(others), encoder.n_layers, encoder.n_heads)
         for layer, recording in enumerate(own.recordings):
-            trace = [recording.attend(slice(None), slice(p, p + 1)) for p in word.positions]
-            masked, context = (
-                torch.cat([getattr(each, step) for each in trace], dim=1) for step in ("masked", "context")
-            )
-            for at, other in enumerate(others):
-                hidden = masked.index_fill(-1, torch.tensor(other.positions), -torch.inf)  # (n_heads, pieces, n)
-                change = hidden.softmax(dim=-1) @ trace[0].value - context
-                share[at, layer] = (own.gradient[0, layer] * change).sum(dim=(-2, -1))
+            change = context_changes(recording, word.positions, [other.positions for other in others])
+            share[:, layer] = torch.einsum("hpd,mhpd->mh", own.gradient[0, layer].double(), change)
         shares.append(share)
     return shares
+
+
+def context_changes(recording: LayerRecording, positions: Sequence[int], hidden: Sequence[Sequence[int]]) -> Tensor:
+    """What a layer's heads hand some positions with tokens hidden from them, minus what they do: (m, n_heads, p, d_head) float64.
+
+    hidden: m groups of tokens. The weights of the others grow in proportion; of a token with all its weight on the hidden ones
+    they come from its other scores.
+    """
+    steps = [recording.attend(slice(None), slice(p, p + 1)) for p in positions]
+    masked, context = (torch.cat([getattr(each, step) for each in steps], dim=1) for step in ("masked", "context"))
+    without = [masked.index_fill(-1, torch.tensor(group), -torch.inf) for group in hidden]  # (n_heads, p, n) each
+    if not without:
+        return context.new_zeros(0, *context.shape)
+    return torch.stack(without).softmax(dim=-1) @ steps[0].value - context
 
 
 def hidden_heads(
