@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +35,14 @@ def silent(done: int, total: int) -> None:
 def half_of(progress: Progress, half: int) -> Progress:
     """The progress callback for one of two equal parts of the work."""
     return lambda done, total: progress(half * total + done, 2 * total)
+
+
+class Copy(NamedTuple):
+    """A copy of a word's sentence, and what is changed while it runs."""
+
+    word: PlacedWord
+    patches: Collection[Patch] = ()
+    hidden: Collection[Hide] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -343,24 +352,19 @@ class Encoder:
         progress as in `knock_out`. The copies run in batches of about 4,096 tokens. layers: what each layer reads, too, the
         last hidden state last: (copies, n_layers + 1, d_model).
         """
-        tokens, positions = self.placed(word)
-        n, copies = len(tokens.ids), len(patches if patches is not None else hidden or ())
-        changes = list(zip(patches or [()] * copies, hidden or [()] * copies, strict=True))
-        for replaced, covered in changes:
-            self._check_patches(replaced, n)
-            self._check_hidden(covered, tokens, n)
+        word = self.placed(word)
+        n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
+        copies = [Copy(word, *each) for each in zip(patches or [()] * count, hidden or [()] * count, strict=True)]
+        for copy in copies:
+            self._check_patches(copy.patches, n)
+            self._check_hidden(copy.hidden, word.sentence, n)
         size = max(1, COPIED_TOKENS // n)
-        chunks = [changes[start : start + size] for start in range(0, copies, size)]
+        chunks = [copies[start : start + size] for start in range(0, count, size)]
 
-        def changed(chunk: Sequence[tuple[Collection[Patch], Collection[Hide]]]) -> list[Tensor]:
-            replaced, covered = zip(*chunk)
-            recorder = Recorder(replaced, keep=False, hidden=covered)
-            with torch.no_grad(), self.within_memory(len(chunk), n):
-                output = run(self.model, self.inputs([tokens] * len(chunk)), recorder, output_hidden_states=layers)
-                states = self.states(output) if layers else (output.last_hidden_state,)
-                own = torch.stack([state[:, list(positions)].mean(dim=1).float().cpu() for state in states], dim=1)
-            self.check_finite(tokens, [own])
-            return list(own if layers else own[:, 0])
+        def changed(chunk: Sequence[Copy]) -> list[Tensor]:
+            own = self.in_copies(chunk, layers)
+            self.check_finite(word.sentence, [own])
+            return list(own)
 
         vectors: list[Tensor] = []
         for done, chunk in enumerate(chunks, start=1):
@@ -368,6 +372,23 @@ class Encoder:
             progress(done, len(chunks))
         shape = (0, self.n_layers + 1, self.d_model) if layers else (0, self.d_model)
         return torch.stack(vectors) if vectors else torch.zeros(shape)
+
+    def in_copies(self, copies: Sequence[Copy], layers: bool = False) -> Tensor:
+        """Words' last hidden states in copies of their sentences, of several too, in one padded pass: (copies, d_model).
+
+        layers: as in `changed_vectors`, which checks what is changed and what comes out; here neither is checked.
+        """
+        words, patches, hidden = zip(*copies)
+        pieces = [(row, position) for row, word in enumerate(words) for position in word.positions]
+        row, position = torch.tensor(pieces, device=self.device).T
+        batch = [word.sentence for word in words]
+        with torch.no_grad(), self.within_memory(len(batch), max(len(sentence.ids) for sentence in batch)):
+            recorder = Recorder(patches, keep=False, hidden=hidden)
+            output = run(self.model, self.inputs(batch), recorder, output_hidden_states=layers)
+            states = self.states(output) if layers else (output.last_hidden_state,)
+            own = torch.stack([state[row, position].float().cpu() for state in states], dim=1)
+        vectors = torch.stack([each.mean(dim=0) for each in own.split([len(word.positions) for word in words])])
+        return vectors if layers else vectors[:, 0]
 
     def sets_of(self, heads: Sequence[Head | tuple[Head, ...]] | None) -> list[tuple[Head, ...]]:
         """What each run changes: None every head alone; else each head alone, and those in a tuple together."""
