@@ -54,15 +54,15 @@ def bare(encoder, path: Path) -> float:
     return time.perf_counter() - start
 
 
-def scanned(encoder, path: Path) -> float:
+def scanned(encoder, path: Path, sources: bool = False) -> float:
     """Seconds for the whole job on the same rows, the plan and the writing included; loading the encoder is not."""
     with tempfile.TemporaryDirectory() as folder:
-        job = Job(str(path), f"{folder}/scan")
+        job = Job(str(path), f"{folder}/scan", sources=sources)
         start = time.perf_counter()
         chunks = plan(input_files(path), PART_ROWS)
         out = ScanFolder(Path(job.output))
         out.path.mkdir()
-        out.prepare(describe(encoder, chunks, PART_ROWS, False))
+        out.prepare(describe(encoder, chunks, PART_ROWS, False, sources=sources))
         one_process(job, encoder, chunks, lambda n: None)
         out.finish()
         return time.perf_counter() - start

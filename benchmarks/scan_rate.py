@@ -1,4 +1,4 @@
-"""The corpus job's rows a second, beside the bare batched forward pass over the same rows."""
+"""The corpus job beside the bare batched forward pass over the same rows, and with --sources beside itself without."""
 
 import tempfile
 from collections.abc import Iterator
@@ -10,14 +10,17 @@ from benchmarks.table import Row, compare
 
 TITLE = "A corpus job"
 COLUMNS = ("the whole job", "bare batched pass")
-ROWS = 400
+ROWS, FEW = 400, 200
 
 
 def main() -> Iterator[Row]:
-    """One row; benchmarks/scan.py has more."""
+    """Two rows; benchmarks/scan.py has more of the first."""
     encoder = bundled()
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder, "table.csv")
         write_table(table, ROWS)
         what = f"{ROWS:,} rows, one process"
         yield compare(what, lambda: scanned(encoder, table), lambda: bare(encoder, table), 3)
+        write_table(table, FEW)
+        what = f"{FEW:,} rows, one process, with `--sources` beside the job without"
+        yield compare(what, lambda: scanned(encoder, table, sources=True), lambda: scanned(encoder, table), 3)

@@ -89,6 +89,14 @@ def test_the_queries_of_the_scans_page_answer_what_the_encoder_says(folder, enco
     assert [row["weight"] for row in rows] == pytest.approx([muddy[0], loan[0]], abs=0.0051)
     many = read_scan("many").frame()
     assert many["word"].tolist() == ["bank", "river", "bank"] and many["top_weight"].map(len).tolist() == [72] * 3
+    page = (ROOT / "docs/scan.md").read_text("utf-8")
+    printed = re.findall(r"^\| ([a-z ]+) \| (\w+) \| (\d+) \| (0\.\d{3}) \| (.+) \|$", page, re.M)
+    answer = names["answer"].reset_index()
+    assert [(*row[:3], row[4]) for row in printed] == [
+        *zip(answer["sense"], answer["source"], answer["n"].astype(str), answer["example"])
+    ]
+    assert [float(row[3]) for row in printed] == pytest.approx(answer["move"].tolist(), abs=0.00051)
+    assert len(printed) == 6
 
 
 def run(command: list[str], started: list) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from selfattn.encoders.capture import Head
-from selfattn.encoders.errors import LoadError, OutOfMemory
+from selfattn.encoders.errors import LoadError, NotRecomputable, OutOfMemory
 from selfattn.encoders.loading import DTYPES
 from selfattn.scan.description import ScanError
 from selfattn.scan.job import PART_ROWS, Job, run
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
     try:
         options["words"] = (*options["words"], *_listed(listed))
         outcome = run(Job(**options), _engine(engine, address, workers), _bar)
-    except (InputError, ScanError, LoadError, OutOfMemory, OSError) as error:
+    except (InputError, ScanError, LoadError, NotRecomputable, OutOfMemory, OSError) as error:
         return _fail(prog, str(error))
     except KeyboardInterrupt:
         print("\nStopped. The same command goes on where it was.", file=sys.stderr)
@@ -84,6 +84,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--device", default="auto", help="auto, cpu, cuda or mps (default: auto)")
     add("--dtype", default="float32", choices=DTYPES, help="default: float32")
     add("--vectors", action="store_true", help="also keep the word's vector after the embedding and each layer")
+    add("--sources", action="store_true", help="also hide each other word from it: the three that move its vector most")
     add("--strict", action="store_true", help="exit with 1 where any row was rejected")
     add(
         "--max-rejects",

@@ -78,6 +78,8 @@ SCHEMA = {
     "heads": _or_none(_list(text(12, r"L\d{1,4} H\d{1,4}"))),
     "input": _list(fields({"file": text(4096), "chunks": _list(text(16, r"[0-9a-f]{16}"))})),
 }  # fmt: skip
+# Stands there only where it was asked for: a scan without is described as before, so that an older one can be gone on with.
+ASKED_FOR = {"sources": lambda value: value is True}
 
 
 def describe(
@@ -87,6 +89,7 @@ def describe(
     vectors: bool,
     words: Sequence[str] = (),
     heads: Sequence[Head] | None = None,
+    sources: bool = False,
 ) -> dict:
     """What a scan is a scan of: compared before a stopped one goes on."""
     by_file = groupby(chunks, lambda chunk: chunk.file)
@@ -95,6 +98,7 @@ def describe(
         "encoder": describe_encoder(encoder),
         "part_rows": part_rows,
         "vectors": vectors,
+        **({"sources": True} if sources else {}),
         "words": list(words) or None,
         "heads": list(map(str, heads or ())) or None,
         "input": [{"file": Path(file).name, "chunks": [chunk.digest for chunk in own]} for file, own in by_file],
@@ -152,8 +156,9 @@ def n_parts(about: dict) -> int:
 
 def _check(about: dict) -> None:
     """Raise ValueError for what a job never writes."""
-    for name in {**SCHEMA, **about}:
-        if name not in SCHEMA or name not in about or not SCHEMA[name](about[name]):
+    schema = SCHEMA | {name: fit for name, fit in ASKED_FOR.items() if name in about}
+    for name in {**schema, **about}:
+        if name not in schema or name not in about or not schema[name](about[name]):
             raise ValueError(f"{name[:80]!r} doesn't fit")
     sizes = about["encoder"]
     heads = list(map(Head.named, about["heads"] or ()))
@@ -166,7 +171,7 @@ def _check(about: dict) -> None:
 def difference(earlier: dict, now: dict) -> str | None:
     """The first thing but the input in which two descriptions differ, in words."""
     for name in {**earlier, **now}:
-        before, after = earlier.get(name), now.get(name)
+        before, after = earlier.get(name, False), now.get(name, False)
         if name in ("encoder", "files") and before != after:
             return difference(before or {}, after or {})
         if name not in ("input", "sha256") and before != after:

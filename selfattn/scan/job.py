@@ -34,6 +34,7 @@ class Job:
     batch_tokens: int | None = None
     words: tuple[str, ...] = ()  # to search every text for; none: the tables' column word says which
     heads: tuple[Head, ...] | None = None  # to measure; None: all
+    sources: bool = False  # hide every other word from each occurrence
 
     def load(self) -> Encoder:
         """The job's encoder. Raises LoadError."""
@@ -56,7 +57,7 @@ Engine = Callable[[Job, Encoder, list[Chunk], Progress], None]
 def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], Progress] | None = None) -> Outcome:
     """Run the job, or what an earlier run of the same job has left. progress(done, total) gives the counter of rows.
 
-    Raises InputError, ScanError or LoadError before anything is written.
+    Raises InputError, ScanError, LoadError, or NotRecomputable where no word can be hidden, before anything is written.
     """
     source, output = Path(job.source), Path(job.output)
     job = replace(job, words=words_to_find(job.words))
@@ -70,6 +71,8 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
             f"{encoder.title} has no {', '.join(strange)}: its heads are L0 H0 to {encoder.all_heads[-1]}. "
             "Change --heads."
         )
+    if job.sources:
+        encoder.check_hideable()
     chunks = plan(files, job.part_rows, job.words)
     if len(chunks) > MOST_PARTS:
         raise InputError(
@@ -77,7 +80,8 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
         )
     folder = ScanFolder(output)
     with _locked(output):
-        done = folder.prepare(describe(encoder, chunks, job.part_rows, job.vectors, job.words, job.heads))
+        about = describe(encoder, chunks, job.part_rows, job.vectors, job.words, job.heads, job.sources)
+        done = folder.prepare(about)
         left = [chunk for chunk in chunks if chunk.index not in done]
         total = sum(chunk.n_rows for chunk in chunks)
         count = progress(total - sum(chunk.n_rows for chunk in left), total) if progress else lambda n: None
@@ -118,7 +122,10 @@ def scan_chunk(job: Job, encoder: Encoder, chunk: Chunk, progress: Progress = la
     with folder.journal(chunk, scan) as journal:
         progress(chunk.n_without)
         rows = read_chunk(chunk, job.words)
-        windows = measure(encoder, rows, job.vectors, job.batch_tokens, progress, journal.recall, job.heads)
+        windows = measure(
+            encoder, rows, job.vectors, job.batch_tokens, progress, journal.recall, job.heads, job.sources
+        )
         sizes = encoder.n_layers, encoder.n_heads, encoder.d_model
-        folder.write(chunk, scan, schema(*sizes, job.vectors, len(job.heads or encoder.all_heads)), windows)
+        columns = schema(*sizes, job.vectors, len(job.heads or encoder.all_heads), job.sources)
+        folder.write(chunk, scan, columns, windows)
     journal.remove()

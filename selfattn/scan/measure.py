@@ -5,6 +5,7 @@ Only the word's own rows are computed, O(n) a head, batched over sentences of li
 
 import hashlib
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,11 +14,12 @@ import numpy as np
 import pyarrow as pa
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from selfattn.analysis.measures import entropy
 from selfattn.encoders.batches import length_batches, tokens_a_pass
-from selfattn.encoders.capture import Head, LayerRecording, Recorder, run
-from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.capture import Head, Hide, LayerRecording, Recorder, run
+from selfattn.encoders.encoder import Copy, Encoder
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.memory import in_halves
 from selfattn.encoders.pair_terms import rows_of
@@ -25,8 +27,10 @@ from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.kernel import attend
 from selfattn.scan.freed_memory import give_back_sometimes
 from selfattn.scan.tables import Row
+from selfattn.words import Word
 
 WINDOW = 1024  # rows held at a time, and sorted by length: as tokens and results each takes 50 kB
+MOST_SOURCES = 3  # context words that are named for an occurrence
 
 Recall = Callable[[bytes, Callable[[], pa.Table]], pa.Table]
 
@@ -51,16 +55,22 @@ def measure(
     progress: Callable[[int], None] = lambda n: None,
     recall: Recall = lambda key, measure: measure(),
     heads: Sequence[Head] | None = None,
+    sources: bool = False,
 ) -> Iterator[tuple[pa.Table, list[Reject]]]:
     """Window after window, in the input's order: the rows' occurrences as a table (see `schema`), and the rejected rows.
 
     vectors: keep the word's vector after the embedding and after each layer. progress(n) is called as n more rows are
     done. However many the rows, one window is all that is held. recall(key, measure) may have a batch's table from an
     earlier run: the same rows come in the same batches, and the key stands for them. heads: the ones to measure (None: all).
+    sources: hide every other word of the sentence from the occurrence, each in turn, and keep those that move it most. What
+    it doesn't say: where to (1 - cosine has no direction), and what other tokens still pass on of the hidden word.
+    Raises NotRecomputable where words can't be hidden. (Geva et al. 2023, section 5)
     """
+    if sources:
+        encoder.check_hideable()
     limit, left = batch_tokens or tokens_a_pass(encoder.device), iter(rows)
     heads = heads or encoder.all_heads
-    wanted = schema(encoder.n_layers, encoder.n_heads, encoder.d_model, vectors, len(heads))
+    wanted = schema(encoder.n_layers, encoder.n_heads, encoder.d_model, vectors, len(heads), sources)
 
     reason = (
         f"{encoder.title} in {encoder.dtype} makes NaN or infinity of this text, so nothing was measured. "
@@ -69,7 +79,7 @@ def measure(
 
     def tables(batch: list[_Usable]) -> pa.Table:
         """The batch's table, in one pass; in two where the memory doesn't suffice for one."""
-        return pa.concat_tables(in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted)], batch))
+        return pa.concat_tables(in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted, limit)], batch))
 
     def in_window(rows: list[Row]) -> tuple[pa.Table, list[Reject]]:
         usable, rejects = _locate(encoder, rows)
@@ -93,8 +103,13 @@ def _key(batch: list[_Usable]) -> bytes:
     return hashlib.sha256(ascii(rows).encode()).digest()
 
 
-def schema(n_layers: int, n_heads: int, d_model: int, vectors: bool, n_measured: int) -> pa.Schema:
-    """The columns of a part. The lists run over the heads that are measured: of all, [layer * n_heads + head]."""
+def schema(
+    n_layers: int, n_heads: int, d_model: int, vectors: bool, n_measured: int, sources: bool = False
+) -> pa.Schema:
+    """The columns of a part. The lists run over the heads that are measured: of all, [layer * n_heads + head].
+
+    Those of sources have an entry for each other word, up to three, and no nulls: whatever reads them can unnest them.
+    """
     fields = [
         pa.field("row", pa.int64()),  # of the input, from 0
         pa.field("sentence", pa.string()),
@@ -108,6 +123,9 @@ def schema(n_layers: int, n_heads: int, d_model: int, vectors: bool, n_measured:
     ]
     if vectors:  # [layer * d_model + i], layer 0 being the embedding output
         fields.append(pa.field("vectors", pa.list_(pa.float32(), (n_layers + 1) * d_model)))
+    if sources:
+        fields.append(pa.field("sources", pa.list_(pa.string())))  # hidden from it, they move it most; falling
+        fields.append(pa.field("source_moves", pa.list_(pa.float32())))  # how far: 1 - cosine, last hidden state
     shape = {"n_layers": str(n_layers), "n_heads": str(n_heads), "d_model": str(d_model)}
     return pa.schema(fields, metadata=shape)
 
@@ -124,8 +142,13 @@ def _locate(encoder: Encoder, rows: Iterable[Row]) -> tuple[list[_Usable], list[
     return usable, rejects
 
 
-def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema) -> pa.Table:
-    """One pass of the encoder, and the rows it yields: of a text with a number that isn't finite, none."""
+def _table(
+    encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequence[Head], wanted: pa.Schema, limit: int
+) -> pa.Table:
+    """One pass of the encoder, and the rows it yields: of a text with a number that isn't finite, none.
+
+    For the sources more passes, over copies of its sentences, of about `limit` padded tokens each.
+    """
     occurrences = [(b, row, placed) for b, (row, places) in enumerate(batch) for placed in places]
     pieces = [(o, b, position) for o, (b, _, placed) in enumerate(occurrences) for position in placed.positions]
     owner, sentence, position = torch.tensor(pieces, device=encoder.device).T
@@ -144,9 +167,16 @@ def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequenc
         "top_word": _lists(pa.array([own[i] for own, line in zip(names, top) for i in line], pa.string()), len(heads)),
         **{name: _lists(pa.array(values.ravel()), len(heads)) for name, values in numbers.items()},
     }
+    own = _mean_of_pieces(states, owner, len(occurrences)).cpu()  # (n_occurrences, n_layers + 1 or 1, d_model)
     if vectors:
-        own = _mean_of_pieces(states, owner, len(occurrences)).cpu().numpy()
-        columns["vectors"], numbers["vectors"] = _lists(pa.array(own.ravel()), own[0].size), own.reshape(len(own), -1)
+        numbers["vectors"] = own.flatten(1).numpy()
+        columns["vectors"] = _lists(pa.array(numbers["vectors"].ravel()), own[0].numel())
+    if "sources" in wanted.names:
+        moves = _moves(encoder, [placed for _, _, placed in occurrences], own[:, -1], limit)
+        broken |= {occurrences[at][0] for at, one in enumerate(moves) if not all(math.isfinite(far) for far, _ in one)}
+        largest = [sorted(one, key=lambda move: -move[0])[:MOST_SOURCES] for one in moves]  # ties: the first word
+        columns["sources"] = [[name for _, name in one] for one in largest]
+        columns["source_moves"] = [[far for far, _ in one] for one in largest]
     for values in numbers.values():
         broken |= {occurrences[at][0] for at in np.flatnonzero(~np.isfinite(values).all(axis=1))}
     table = pa.table(columns, schema=wanted)
@@ -155,8 +185,8 @@ def _table(encoder: Encoder, batch: list[_Usable], vectors: bool, heads: Sequenc
 
 def _run(
     encoder: Encoder, batch: list[Tokens], sentence: Tensor, position: Tensor, vectors: bool, heads: Sequence[Head]
-) -> tuple[Tensor, Tensor | None, set[int]]:
-    """Weights (n_pieces, heads, n) and, if wanted, states (n_pieces, n_layers + 1, d_model), float32.
+) -> tuple[Tensor, Tensor, set[int]]:
+    """Weights (n_pieces, heads, n), and states (n_pieces, n_layers + 1, d_model), without `vectors` the last; float32.
 
     And the sentences that come out with a number that isn't finite.
     """
@@ -172,10 +202,38 @@ def _run(
         chosen = torch.stack([weights[at.layer][:, at.head] for at in heads], dim=1)
         whole = output.last_hidden_state.isfinite().all(-1) | (inputs["attention_mask"] == 0)
         broken = {b for b, finite in enumerate(whole.all(-1).tolist()) if not finite}
-        if not vectors:
-            return chosen, None, broken
-        states = [state[sentence, position].float() for state in encoder.states(output)]
+        every = encoder.states(output) if vectors else (output.last_hidden_state,)
+        states = [state[sentence, position].float() for state in every]
     return chosen, torch.stack(states, dim=1), broken
+
+
+def _moves(
+    encoder: Encoder, occurrences: Sequence[PlacedWord], plain: Tensor, limit: int
+) -> list[list[tuple[float, str]]]:
+    """For each occurrence, how far its vector goes when another word is hidden from it (1 - cosine), and that word.
+
+    plain (n_occurrences, d_model), of one batch: their sentences may share passes. Every word but punctuation is hidden, each
+    repetition by itself, in all heads of all layers.
+    """
+    copies = [
+        (at, word)
+        for at, placed in enumerate(occurrences)
+        for word in placed.sentence.words
+        if word.positions != placed.positions and not word.is_punctuation
+    ]
+
+    def far(chunk: Sequence[tuple[int, Word]]) -> list[float]:
+        hidden = [(occurrences[at], Hide(occurrences[at].positions, word.positions)) for at, word in chunk]
+        after = encoder.in_copies([Copy(placed, hidden=(hide,)) for placed, hide in hidden])
+        before = plain[[at for at, _ in chunk]]
+        # 1 - cosine of unit vectors is half their squared distance: exact where it is small, and never below 0.
+        return ((normalize(after.double()) - normalize(before.double())).square().sum(dim=1) / 2).tolist()
+
+    moves: list[list[tuple[float, str]]] = [[] for _ in occurrences]
+    for chunk in length_batches(copies, lambda copy: len(occurrences[copy[0]].sentence.ids), limit):
+        for (at, word), move in zip(chunk, in_halves(far, chunk)):
+            moves[at].append((move, word.label))
+    return moves
 
 
 def word_rows(recording: LayerRecording, sentence: Tensor, position: Tensor) -> Tensor:

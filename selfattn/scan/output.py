@@ -34,7 +34,7 @@ from selfattn.spreadsheets import csv_text, unescaped
 
 LOCK, REJECTS = "lock", "rejects.csv"
 REJECT_COLUMNS = ("row", "file", "line", "sentence", "word", "sense", "reason")
-NUMBERS = {"top_weight", "entropy", "special_share", "vectors"}
+NUMBERS = {"top_weight", "entropy", "special_share", "vectors", "source_moves"}
 DICTIONARIES = ["sentence", "word", "sense", "top_word"]
 PART = re.compile(rf"part-(\d{{6}})-([0-9a-f]{{{SHORT}}})\.parquet")
 # What a scan writes, by place. Whatever else stands there is somebody's own and stays.
@@ -275,7 +275,7 @@ def _read_parts(folder: Path, about: dict) -> list[_Part]:
     """The parts that are there, in order, each verified. Raises ScanError for any that isn't what was written."""
     parts: list[_Part] = []
     sizes = {name: about["encoder"][name] for name in ("n_layers", "n_heads", "d_model")}
-    columns = schema(**sizes, vectors=about["vectors"], n_measured=len(_measured(about)))
+    columns = schema(**sizes, vectors=about["vectors"], n_measured=len(_measured(about)), sources="sources" in about)
     for path in sorted((folder / "parts").glob("*")):
         if OWN["parts"].fullmatch(finished_name(path.name)):
             continue  # it is being written, or was when its job was killed

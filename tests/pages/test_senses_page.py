@@ -282,9 +282,10 @@ def test_a_table_of_no_use_is_refused_in_words(at, data, message):
     assert message in at.error[0].value.replace("\\", "")
 
 
-def test_a_scan_is_opened_once_and_a_folder_without_one_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("more", [[], pytest.param(["--sources"], marks=pytest.mark.slow)])
+def test_a_scan_is_opened_once_and_a_folder_without_one_refused(tmp_path, monkeypatch, more):
     (tmp_path / "table.csv").write_bytes(table(GOOD))
-    assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu"]) == 0
+    assert scan([str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", *more]) == 0
     at = open_page(PAGE, source="scan")
     at.text_input(key="scan").set_value(str(tmp_path / "scan")).run()
     shown = texts(at)

@@ -574,6 +574,7 @@ MISFITS = [
     ("encoder.n_heads", float("nan")), ("encoder.d_model", float("inf")), ("encoder.d_model", True), ("encoder.name", None),
     ("encoder.name", "x" * 5000), ("encoder.dtype", "float8"), ("encoder.dtype", []), ("encoder.revision", 7),
     ("encoder.files", GONE), ("encoder.files", {}), ("encoder.files", []), ("encoder.files", {"config.json": "0"}),
+    ("sources", False), ("sources", 1),
 ]  # fmt: skip
 
 
@@ -664,11 +665,13 @@ class Stopped(BaseException):
     """A kill, as far as the job can tell."""
 
 
+@pytest.mark.parametrize("asked", [[], ["--sources"]])
 @pytest.mark.slow
-def test_within_a_part_nothing_that_was_measured_is_measured_again(tmp_path, monkeypatch):
+def test_within_a_part_nothing_that_was_measured_is_measured_again(tmp_path, monkeypatch, encoder_of, asked):
     """One part, killed after each third batch: the runs together pass each batch once, and the result is the same."""
     table, output, whole = write(tmp_path / "table.csv", 36, bad=(5, 30)), tmp_path / "scan", tmp_path / "whole"
-    more = ["--batch-tokens", "64"]
+    more = ["--batch-tokens", "64", *asked]
+    monkeypatch.setattr(job, "load_encoder", lambda *_, **__: encoder_of("BERT"))
     passes = []
     measured = measure._table
     monkeypatch.setattr(measure, "_table", lambda *arguments: (passes.append("a batch"), measured(*arguments))[1])
@@ -780,6 +783,50 @@ def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsy
     rejects = found.rejects()
     assert (rejects["row"].tolist(), rejects["line"].tolist(), rejects["word"].tolist()) == (["3"], ["5"], ["bank"])
     assert "512" in rejects["reason"][0]
+
+
+@pytest.mark.slow
+def test_sources_are_kept_where_they_are_asked_for_and_a_scan_without_is_what_it_was(tmp_path, capsys):
+    text, plain, output = corpus(tmp_path / "corpus.txt"), tmp_path / "plain", tmp_path / "scan"
+    more = ["--word", "bank", "--max-rejects", "1"]
+    assert scan(text, plain, *more) == scan(text, output, *more, "--sources") == 0
+    about = json.loads((plain / "scan.json").read_text())
+    assert [*about] == ["sha256", "format", "encoder", "part_rows", "vectors", "words", "heads", "input"]
+    names = [*read_scan(plain).frame()]
+    assert names[-1] == "special_share" and [*read_scan(output).frame()] == [*names, "sources", "source_moves"]
+    frame, found = read_scan(output).frame(), read_scan(output)
+    assert [len(one) for one in frame["sources"]] == [3, 3, 3]
+    assert "river" in frame["sources"][0] and frame["source_moves"].map(max).between(0.001, 1).all()
+    assert found.heads()["entropy"].tolist() == pytest.approx(read_scan(plain).heads()["entropy"].tolist(), abs=1e-6)
+    for folder, other, message in (
+        (plain, ["--sources"], "was False and is True"),
+        (output, [], "was True and is False"),
+    ):
+        assert scan(text, folder, *more, *other) == 2
+        assert f"another scan: sources {message}" in capsys.readouterr().err
+    found.parts[0].unlink()
+
+    def worker(job, encoder, chunks, progress):  # of the other engine
+        for chunk in chunks:
+            ChunkWorker(job)({name: np.array([value]) for name, value in asdict(chunk).items()})
+
+    run(Job(str(text), str(output), device="cpu", words=("bank",), sources=True), worker)
+    found = read_scan(output)
+    pd.testing.assert_frame_equal(found.frame(), frame)
+    table = pq.read_table(found.parts[-1])
+    moves = pa.array([[np.nan]] * len(table), pa.list_(pa.float32()))
+    pq.write_table(table.set_column(table.num_columns - 1, "source_moves", moves), found.parts[-1])  # by a stranger
+    with pytest.raises(ScanError, match="NaN or infinity"):
+        found.frame()
+
+
+@pytest.mark.slow
+def test_sources_of_an_encoder_that_is_shown_only_are_refused(tmp_path, capsys, monkeypatch, encoder_of):
+    text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
+    monkeypatch.setattr(job, "load_encoder", lambda *_, **__: encoder_of("XLNet"))
+    assert scan(text, output, "--word", "bank", "--sources") == 2
+    assert "No word can be hidden in" in capsys.readouterr().err
+    assert not output.exists()
 
 
 def test_texts_without_the_word_dont_make_the_share_of_rejected_rows_smaller(tmp_path, capsys):

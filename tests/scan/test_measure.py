@@ -1,5 +1,6 @@
 """The rows of a part against the encoder's own answers, sentence by sentence, in every family."""
 
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -7,9 +8,11 @@ import pyarrow as pa
 import pytest
 import torch
 
-from selfattn import Head, load_encoder
+from selfattn import Head, Hide, NotRecomputable, load_encoder
 from selfattn.analysis.measures import entropy, special_share
 from selfattn.encoders.batches import length_batches, tokens_a_pass
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.placed_word import Tokens
 from selfattn.scan import measure as scan_measure
@@ -200,3 +203,113 @@ def test_a_row_whose_word_the_tokeniser_does_not_know_is_rejected_and_another_su
     assert all("The tokeniser doesn't know 'bank🏦': it reads [UNK]" in reject.reason for reject in rejects)
     named = {word for row in table["top_word"].to_pylist() for word in row}
     assert "loan" not in named and named <= {"The", "bank", ".", "loan [UNK]", "of", "the", "river"}
+
+
+WITH_SOURCES = [
+    *SENTENCES,
+    ("The river, the river: a bank.", "bank"),  # repetitions; punctuation
+    ("A swashbuckler leapt off the swashbuckler's bank.", "bank"),  # a word of several pieces is hidden
+    ("Muddy bank.", "bank"),
+    ("On bank bank they slept.", "bank"),  # two in a row
+    ("A loan🏦 of the bank.", "bank"),  # a word that the tokeniser doesn't know
+]
+
+
+def moves_one_by_one(encoder, text, word):
+    """For each time the word stands there, how far it goes without each other word: plain cosines, a whole pass each."""
+    plain = encoder.encode(text)
+    for place in plain.places(word):
+        at = list(place.positions)
+        moves = []
+        for other in plain.words:
+            if other.start != place.positions[0] and any(letter.isalnum() for letter in other.text):
+                hidden = encoder.encode(text, hidden=[Hide(place.positions, other.positions)])
+                before, after = (one.hidden[-1, at].double().mean(0) for one in (plain, hidden))
+                moves.append((1 - torch.cosine_similarity(before, after, dim=0).item(), other.label))
+        yield moves
+
+
+def check_sources(encoder, pairs, tolerance=1e-5, **options):
+    table, rejects = measured(encoder, rows_of(pairs), sources=True, **options)
+    assert not rejects
+    lines = iter(table.to_pylist())
+    for text, word in pairs:
+        for moves in moves_one_by_one(encoder, text, word):
+            line = next(lines)
+            expected = sorted((far for far, _ in moves), reverse=True)[:3]
+            assert line["source_moves"] == pytest.approx(expected, abs=tolerance), text
+            assert line["source_moves"] == sorted(line["source_moves"], reverse=True)
+            for name, far in zip(line["sources"], line["source_moves"], strict=True):
+                assert far >= 0 and any(other == name and abs(one - far) <= tolerance for one, other in moves), text
+    assert next(lines, None) is None
+    return table
+
+
+def test_the_sources_are_the_words_that_move_it_most_when_they_are_hidden_one_by_one(encoder):
+    table = check_sources(encoder, WITH_SOURCES, batch_tokens=40)
+    words = dict(zip(table["sentence"].to_pylist(), table["sources"].to_pylist()))
+    assert words["bank"] == words["Bank!"] == [] and words["Muddy bank."] == ["Muddy"]
+    assert words["The river, the river: a bank."].count("river") == 2
+    assert "bank" in words["On bank bank they slept."] and "loan [UNK]" in words["A loan🏦 of the bank."]
+    assert table["source_moves"].null_count == table["sources"].null_count == 0
+    kinds = [table.schema.field(name).type for name in ("sources", "source_moves")]
+    assert kinds == [pa.list_(pa.string()), pa.list_(pa.float32())]
+    assert table.schema.names[-2:] == ["sources", "source_moves"]
+
+
+@pytest.mark.parametrize("name", ["ModernBERT", "T5 (encoder half)", "RoBERTa", "MPNet", "DeBERTa-v3", "XLM"])
+@pytest.mark.slow
+def test_sources_in_other_families_too(encoder_of, name):
+    """Padded beside a longer text; ModernBERT's window is shorter than that. XLM's own mask has no place for heads."""
+    long = "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank."
+    check_sources(encoder_of(name), [("The bank of the river.", "bank"), (long, "bank")], batch_tokens=1000)
+
+
+def test_copies_share_passes_within_the_budget_and_come_out_as_alone(encoder_of, monkeypatch):
+    """Of several sentences too; where padding changes an encoder's numbers, of one length; in halves where memory runs out."""
+    encoder, passes, in_copies = encoder_of("BERT"), [], Encoder.in_copies
+    pairs = [
+        (text, "bank") for text in ("The bank.", "A bank of the river.", "The river " * 12 + "bank", "My bank leapt.")
+    ]
+
+    def counted(self, copies, layers=False):
+        passes.append([len(copy.word.sentence.ids) for copy in copies])
+        if len(copies) > most:
+            raise OutOfMemory("no room")
+        return in_copies(self, copies, layers)
+
+    monkeypatch.setattr(Encoder, "in_copies", counted)
+    most = 1000
+    table = check_sources(encoder, pairs, batch_tokens=120)
+    assert all(max(lengths) * len(lengths) <= 120 for lengths in passes)
+    assert sum(map(len, passes)) == 1 + 4 + 24 + 2 and len(passes) == 24 / 4 + 1
+    assert len({*passes[-1]}) == 3
+    passes.clear()
+    check_sources(replace(encoder, equal_lengths=True), pairs, batch_tokens=120)
+    assert all(len({*lengths}) == 1 for lengths in passes) and len(passes) == 24 / 4 + 3
+    passes.clear()
+    most = 4
+    halved, _ = measured(encoder, rows_of(pairs), sources=True, batch_tokens=120)
+    assert max(map(len, passes)) > 4
+    for one, other in zip(halved["source_moves"].to_pylist(), table["source_moves"].to_pylist(), strict=True):
+        assert one == pytest.approx(other, abs=1e-5)
+
+
+def test_a_text_that_comes_out_as_nan_with_a_word_hidden_is_a_rejected_row(encoder_of, monkeypatch):
+    encoder, in_copies = encoder_of("BERT"), Encoder.in_copies
+
+    def broken(self, copies, layers=False):
+        vectors = in_copies(self, copies, layers)
+        vectors[[copy.word.sentence.text == "A bank of rain." for copy in copies].index(True), 0] = torch.nan
+        return vectors
+
+    monkeypatch.setattr(Encoder, "in_copies", broken)
+    pairs = [("The bank of the river.", "bank"), ("A bank of rain.", "bank")]
+    table, rejects = measured(encoder, rows_of(pairs), sources=True)
+    assert table["row"].to_pylist() == [0]
+    assert [reject.row.row for reject in rejects] == [1] and "makes NaN or infinity of this text" in rejects[0].reason
+
+
+def test_where_no_word_can_be_hidden_there_are_no_sources(encoder_of):
+    with pytest.raises(NotRecomputable, match="No word can be hidden in xlnet"):
+        measured(encoder_of("XLNet"), rows_of(SENTENCES[:1]), sources=True)
