@@ -297,3 +297,12 @@ def test_words_hidden_in_the_heads_of_one_layer_hide_together(encoder, pair_of):
     target = Along((5,), pair.ways[0])
     before = encoder.encode(NEW[0]).vector(6, (5,))
     assert 0 < float(target.of(together) - target.of(before)) < float(pair.share[0][pair.top[0]])
+
+
+def test_words_of_a_second_segment_are_hidden_too(encoder):
+    pair = hidden_pair(encoder, ("The bank.", "bank", "A river flows."), ("The bank.", "bank", "A loan was made."))
+    assert [word.text for word in pair.words[0]] == ["The", ".", "A", "river", "flows", "."]
+    alone = encoder.hide("The bank.", "bank", ["river"], pair="A river flows.")[0].double()
+    before = encoder.encode("The bank.", "A river flows.").vector(6, (2,)).double()
+    target = Along((2,), pair.ways[0])
+    assert float(target.of(alone) - target.of(before)) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
