@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.compare import align
+from selfattn.analysis.hiding import HiddenPair
 from selfattn.analysis.measures import weighted_values
 from selfattn.analysis.swapping import PairSwaps
 from selfattn.analysis.word_map import places
@@ -173,6 +174,53 @@ def drift_frame(**curves: Tensor) -> pd.DataFrame:
         (name, depth, stage, value)
         for name, values in curves.items()
         for depth, (stage, value) in enumerate(zip(stage_names(len(values) - 2), values.tolist()))
+    ]
+    return pd.DataFrame(rows, columns=["curve", "depth", "stage", "similarity"])
+
+
+def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
+    """Every word of both sentences, in order: sentence ("A", "B"), place (its first token), text, share, chosen, leads.
+
+    share: of the way that the chosen word moves with this one hidden from it, signed; NaN for itself and for words not run.
+    leads: the word of the largest share. A share is no part of a whole: those of a sentence needn't add up.
+    """
+    rows = []
+    for name, chosen, words, share, top in zip("AB", pair.placed, pair.words, pair.share, pair.top):
+        known = {word.start: (float(value), at == top) for at, (word, value) in enumerate(zip(words, share))}
+        for word in chosen.sentence.words:
+            value, leads = known.get(word.start, (math.nan, False))
+            rows.append((name, word.start, word.label, value, word.start not in known, leads))
+    return pd.DataFrame(rows, columns=["sentence", "place", "text", "share", "chosen", "leads"])
+
+
+def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:
+    """Every word x every head: sentence, place, text, layer, head, name, share (hidden in this head alone), how.
+
+    run: of some (sentence, place) the shares (n_layers, n_heads) of `hidden_heads`: how is "exact" for these words and
+    "by gradient" for the others; never both of one word. Shares of single heads don't add up to that of all at once.
+    """
+    tables = []
+    for name, words, by_head in zip("AB", pair.words, pair.by_head):
+        for word, slopes in zip(words, by_head):
+            exact = (run or {}).get((name, word.start))
+            heads = heads_frame(share=slopes if exact is None else exact)
+            how = "by gradient" if exact is None else "exact"
+            tables.append(heads.assign(sentence=name, place=word.start, text=word.label, how=how))
+    columns = ["sentence", "place", "text", "layer", "head", "name", "share", "how"]
+    return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+
+def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
+    """The cosine of the two vectors as they are, and with the leading word of each sentence hidden: as `drift_frame`, without
+    the bare token."""
+    i, j = (0 if at is None else at + 1 for at in pair.top)
+    hidden = " and ".join(f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None)
+    curves = {"as they are": pair.curves[0, 0]} | ({f"{hidden} hidden": pair.curves[i, j]} if hidden else {})
+    stages = stage_names(pair.curves.shape[-1] - 1)[1:]
+    rows = [
+        (name, depth, stage, value)
+        for name, values in curves.items()
+        for depth, (stage, value) in enumerate(zip(stages, values.tolist()))
     ]
     return pd.DataFrame(rows, columns=["curve", "depth", "stage", "similarity"])
 

@@ -13,10 +13,12 @@ import vl_convert
 from playwright.sync_api import expect
 
 from selfattn import TextError, notebook
+from selfattn.analysis.hiding import hidden_heads, hidden_pair
 from selfattn.analysis.swapping import swap_pair
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import drawn_frame, drawn_title
 from selfattn.encoders.projections import ProjectionsUnknown
+from selfattn.examples import labelled_sentences
 from selfattn.export.files import draw_svg
 from selfattn.senses import SwapReport
 from tests.charts.scene import drawn as scene_items
@@ -213,6 +215,66 @@ def test_a_click_on_a_head_opens_it_in_any_browser(encoder, page):
     expect(page.locator("svg text", has_text="L0 H10")).to_be_visible()
 
 
+BANKS = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
+
+
+@pytest.mark.slow
+def test_hidden_words_draws_every_words_share_the_heads_of_one_and_the_curve(encoder, plain):
+    pair = hidden_pair(encoder, *((sentence, "bank") for sentence in BANKS))
+    chart = notebook.hidden_words(encoder, *BANKS)
+    strip, _, curve = chart["vconcat"]
+    words = strip["layer"][0]["data"]["values"]
+    assert [word["text"] for word in words] == [word.text for own in pair.placed for word in own.sentence.words]
+    shares = [word["share"] for word in words if not word["chosen"]]
+    np.testing.assert_allclose(shares, torch.cat(pair.share), atol=1e-6)
+    assert [word["rounded"] for word in words][4:8] == ["", "19 %", "1 %", "35 %"]
+    assert [word["text"] for word in words if word["leads"]] == ["river", "loan"]
+    color = strip["layer"][0]["encoding"]["color"]["scale"]
+    assert (color["domain"][0], color["domain"][-1]) == (-0.4, 0.4)
+    records = chart["datasets"]["heads"]
+    exact = hidden_heads(encoder, pair.placed[0], "river", pair.ways[0]).flatten()
+    by_place = {(row["sentence"], row["place"]): row for row in records}
+    np.testing.assert_allclose(by_place["A", 8]["share"], exact, atol=1e-5)
+    np.testing.assert_allclose(by_place["A", 6]["share"], pair.by_head[0][4].flatten(), atol=1e-5)
+    assert by_place["A", 8]["heads"] == 'Through which heads "bank" reads "river": exact'
+    assert by_place["A", 6]["heads"] == 'Through which heads "bank" reads "of": by gradient'
+    assert len(by_place) == len(records) == 16 and chart["params"][0]["value"][0]["place"] == 8
+    values = {row["curve"]: row["similarity"] for row in curve["data"]["values"]}
+    assert [round(value, 2) for value in values.values()] == [0.80, 0.93]
+    assert list(values) == ["as they are", '"river" and "loan" hidden']
+    assert strip["title"]["text"].endswith("""in % of the way to the other sentence's "bank"?""")
+    assert strip["title"]["subtitle"] == ["A and the compared sentence: cosine 0.92, 0.97 hidden alike."]
+    svg = draw_svg(chart)
+    assert "44 %" not in svg and "35 %" in svg and "23 %" in svg
+
+
+@pytest.mark.slow
+def test_hidden_words_says_which_way_it_measures(encoder, plain):
+    senses = labelled_sentences()
+    strip, *_ = notebook.hidden_words(encoder, *BANKS[:2], senses=senses)["vconcat"]
+    assert strip["title"]["text"].endswith("to its other sense?")
+    assert strip["title"]["subtitle"] == ["A is taken for river side, B for money house."]
+    jams = "The printer had a paper jam again.", "They ate toast with jam."
+    strip, *_ = notebook.hidden_words(encoder, *jams, senses=senses)["vconcat"]
+    assert (
+        "the other sentence's" in strip["title"]["text"] and "A fits no labelled sense" in strip["title"]["subtitle"][0]
+    )
+
+
+@pytest.mark.browser
+def test_a_click_on_a_word_opens_its_heads_in_any_browser(encoder, page):
+    spec = notebook.hidden_words(encoder, *BANKS).to_dict()
+    page.set_content(vl_convert.vegalite_to_html(spec, bundle=True, renderer="svg"))
+    head = page.locator("path[aria-label='L0 H10']").first
+    expect(page.locator("svg text", has_text='reads "river": exact')).to_be_visible()
+    before = head.get_attribute("fill")
+    page.locator("[aria-label*='sentence: B; word: loan']").last.click()
+    expect(page.locator("svg text", has_text='reads "loan": exact')).to_be_visible()
+    expect(head).not_to_have_attribute("fill", before)
+    page.locator("[aria-label*='sentence: A; word: We']").last.click()
+    expect(page.locator("svg text", has_text='reads "We": by gradient')).to_be_visible()
+
+
 @pytest.mark.slow
 def test_handed_over_draws_norms_and_not_weights(encoder):
     frame = drawn(notebook.handed_over(encoder, PAIR[0], "bank", 0, 10))
@@ -288,6 +350,7 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
         "reliability": notebook.reliability(report, DARK),
         "leading_together": notebook.leading_together(curve, "bank", DARK),
         "parting": notebook.parting(encoder, *PAIR, theme=DARK),
+        "hidden_words": notebook.hidden_words(encoder, *PAIR, theme=DARK),
     }
     assert set(figures) == {name for name in OWN if name[0] != "_"}
     light, dark = (set(re.findall("#[0-9a-f]{6}", str(theme))) for theme in (LIGHT, DARK))

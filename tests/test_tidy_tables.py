@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from selfattn import Head
+from selfattn.analysis.hiding import hidden_pair
 from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.kernel import attend
 from selfattn.tidy_tables import (
@@ -15,6 +16,9 @@ from selfattn.tidy_tables import (
     drift_frame,
     handed_over_frame,
     heads_frame,
+    hidden_curves_frame,
+    hidden_heads_frame,
+    hidden_words_frame,
     layers_frame,
     named_heads,
     sets_frame,
@@ -238,3 +242,50 @@ def test_sets_of_heads_are_rows_with_their_names(encoder):
     removed = encoder.knock_out("The bank of the river.", 2, heads=sets)
     assert sets_frame(sets, norm=removed.norm(dim=-1))["norm"].tolist() == pytest.approx(removed.norm(dim=-1).tolist())
     assert sets_frame([()], share=torch.zeros(1)).to_dict("records") == [{"heads": "", "n": 0, "share": 0.0}]
+
+
+def test_the_frames_of_hidden_words_hold_each_words_own_numbers(encoder):
+    """A word that stands twice is kept apart by its place; what wasn't measured is NaN."""
+    pair = hidden_pair(encoder, ("The river bank and the bank.", (3,)), ("The bank lent money.", "bank"))
+    words = hidden_words_frame(pair)
+    assert words["text"].tolist() == [
+        "The",
+        "river",
+        "bank",
+        "and",
+        "the",
+        "bank",
+        ".",
+        "The",
+        "bank",
+        "lent",
+        "money",
+        ".",
+    ]
+    assert words["place"].tolist() == [1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5]
+    assert (
+        words.index[words["chosen"]].tolist() == [2, 8] and words["share"].isna().tolist() == words["chosen"].tolist()
+    )
+    assert words.loc[~words["chosen"], "share"].tolist() == pytest.approx(torch.cat(pair.share).tolist())
+    assert words.loc[words["leads"], "text"].tolist() == [own[top].text for own, top in zip(pair.words, pair.top)]
+    run = torch.full((6, 12), 0.5)
+    heads = hidden_heads_frame(pair, {("A", 6): run})
+    assert len(heads) == 10 * 72 and set(heads.groupby(["sentence", "place"])["how"].nunique()) == {1}
+    second = heads[(heads["sentence"] == "A") & (heads["place"] == 6)]
+    assert set(second["how"]) == {"exact"} and set(second["share"]) == {0.5} and set(second["text"]) == {"bank"}
+    first = heads[(heads["sentence"] == "B") & (heads["place"] == 3)]
+    assert set(first["how"]) == {"by gradient"} and first["share"].tolist() == pytest.approx(
+        pair.by_head[1][1].flatten().tolist()
+    )
+    assert first.iloc[13][["layer", "head", "name"]].tolist() == [1, 1, "L1 H1"]
+    curves = hidden_curves_frame(pair).set_index("curve")["similarity"]
+    i, j = (top + 1 for top in pair.top)
+    assert curves["as they are"].tolist() == pytest.approx(pair.curves[0, 0].tolist())
+    assert curves[[*{*curves.index} - {"as they are"}]].tolist() == pytest.approx(pair.curves[i, j].tolist())
+    assert hidden_curves_frame(pair)["stage"].tolist()[:2] == ["embedding", "after L0"]
+
+
+def test_without_another_word_there_is_one_curve_and_no_head(encoder):
+    pair = hidden_pair(encoder, ("Bank", "bank"), ("bank", "bank"))
+    assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"]
+    assert hidden_heads_frame(pair).empty and hidden_words_frame(pair)["text"].tolist() == ["Bank", "bank"]

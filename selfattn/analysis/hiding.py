@@ -61,6 +61,7 @@ class HiddenPair:
     n_A and n_B other words: those of the word rule but for the chosen occurrence. What wasn't run is NaN.
     """
 
+    placed: tuple[PlacedWord[Encoding], PlacedWord[Encoding]]
     words: tuple[tuple[Word, ...], tuple[Word, ...]]
     share: tuple[Tensor, Tensor]  # (n_A,), (n_B,): of the way, that hiding each word moves it
     cosine: Tensor  # (n_A + 1, n_B + 1): of the word's two vectors; row and column 0: nothing hidden
@@ -201,6 +202,7 @@ def hidden_pair(
         alike, alike_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), (own, its)))
     curves = torch.einsum("ild,jld->ijl", a.units, b.units).float()
     return HiddenPair(
+        placed=(a.word, b.word),
         words=(a.words, b.words),
         share=share,
         cosine=curves[..., -1],

@@ -32,8 +32,9 @@ def drift_curve(frame: pd.DataFrame, theme: Theme, colors: dict[str, str], dashe
         "tooltip": [nominal("curve"), nominal("stage"), field("similarity", format=FINE)],
     }
     dashes = hues({name: DASHED if name in dashed else [1, 0] for name in colors})
+    dash = {"strokeDash": nominal("curve", scale=dashes, legend=legend)} if dashed else {}
     layers = [
-        marks("line", {**encoding, "strokeDash": nominal("curve", scale=dashes, legend=legend)}),
+        marks("line", {**encoding, **dash}),
         marks("point", encoding, filled=True, size=50, opacity=1),
     ]
     return layered(layers, {"curves": frame}, theme, 420, 260, data=CURVES)

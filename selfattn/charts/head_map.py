@@ -4,13 +4,13 @@ The grid is one picture with one transparent rectangle a head, so it paints in t
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, backdrop, calculate, field, layered, marks, nominal, picture, scale, stacked
-from selfattn.encoders.capture import Head
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
 PIXELS = 1_000_000  # of the composed picture, at most
@@ -18,6 +18,7 @@ SHARES = ("share", "control_share")  # measures that are parts of the way to the
 HOW = "how"  # whether a head's numbers are exact
 WIDTH = 490  # pixels of the page
 GAP, STRIP, LABEL = 4, 6, 12  # around each head's map, in pixels of the page
+Key = TypeVar("Key", bound=NamedTuple)  # what is picked: the fields of the selection
 
 
 def head_map(
@@ -28,15 +29,16 @@ def head_map(
     *,
     kind: str = "effect",
     title: str | list[str] = "effect of removing",
+    maximum: float = 0.0,
 ) -> Spec:
     """tidy_tables.heads_frame (layer, head, name, measures) as layers x heads coloured by one measure, the chosen head outlined.
 
-    A click picks a head (the selection "pick", fields layer and head).
+    A click picks a head (the selection "pick", fields layer and head). maximum: the number of the deepest colour (0: theirs).
     """
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
     cell = min(32.0, (WIDTH - 110) / heads)
     height = min(22.0, cell) * layers
-    maximum = float(frame[measure].abs().max()) or 1.0
+    maximum = maximum or float(frame[measure].abs().max()) or 1.0
     shared = {
         "x": field("head", "ordinal", axis={"labelAngle": 0, "title": "head", "orient": "top"}),
         "y": field("layer", "ordinal", axis={"title": "layer"}),
@@ -67,37 +69,43 @@ def outlined(chart: Spec, chosen: str) -> Spec:
     return {**chart, "layer": [cells, {**outline, "transform": [_here(chosen)]}]}
 
 
-def opened_by_a_click(heads: Spec, details: Mapping[Head, Spec], first: Head) -> Spec:
+def opened_by_a_click(heads: Spec, details: Mapping[Key, Spec], first: Key, title: str = "", *beneath: Spec) -> Spec:
     """A `head_map` or `head_grid` above the picture of the head that a click picks, at first `first`; all in the browser.
 
     details: a picture for every head, all of one form (layers over named datasets): they differ in their records only. Each
-    head's records travel as one, column by column, and only those of the picked head are laid out.
+    head's records travel as one, column by column, and only those of the picked head are laid out. Or any other chart with a
+    selection, whose fields the keys have; title: a Vega expression. beneath: more charts.
     """
     (pick,) = heads["params"]
     picked = {"filter": {"param": pick["name"], "empty": False}}
     outline = [
-        {**layer, "transform": [picked if "filter" in step else step for step in layer.get("transform", [])]}
+        {
+            **layer,
+            "transform": [
+                picked if isinstance(step.get("filter"), dict) else step for step in layer.get("transform", [])
+            ],
+        }
         for layer in heads["layer"]
     ]
     one = details[first]
     columns = {name: list(rows[0]) for name, rows in one["datasets"].items()}
-    opened = [
-        {**layer, "transform": [picked, {"flatten": columns[layer["data"]["name"]]}, *layer.get("transform", [])]}
-        for layer in one["layer"]
-    ]
+    opened = []
+    for layer in one["layer"]:
+        own = columns[layer.get("data", one.get("data"))["name"]]
+        opened.append({**layer, "transform": [picked, {"flatten": own}, *layer.get("transform", [])]})
     datasets = {
         name: [
-            {"layer": at.layer, "head": at.head, **{key: [row[key] for row in spec["datasets"][name]] for key in keys}}
+            {**{key: [row[key] for row in spec["datasets"][name]] for key in keys}, **at._asdict()}
             for at, spec in details.items()
         ]
         for name, keys in columns.items()
     }
-    title = (
+    title = title or (
         f"isDefined({pick['name']}.layer) ? 'L' + {pick['name']}.layer + ' H' + {pick['name']}.head : 'Click a head.'"
     )
     above = {key: part for key, part in heads.items() if key != "params"} | {"layer": outline}
-    below = {key: part for key, part in one.items() if key != "datasets"} | {"layer": opened}
-    whole = stacked(above, {**below, "title": {"text": {"expr": title}}})
+    below = {key: part for key, part in one.items() if key not in ("datasets", "params")} | {"layer": opened}
+    whole = stacked(above, {**below, "title": {"text": {"expr": title}}}, *beneath)
     return {**whole, "datasets": datasets, "params": [{**pick, "value": [first._asdict()]}]}
 
 

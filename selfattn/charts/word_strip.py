@@ -6,35 +6,49 @@ import pandas as pd
 
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, hues, layered, marks, nominal, records, scale
-from selfattn.numbers import FINE, WEIGHT
+from selfattn.numbers import FINE, WEIGHT, decimal, share
 
 CHIP_HEIGHT, CHIP_GAP, LINE = 24, 6, 50  # in pixels
 
 
 def word_strip(
-    frame: pd.DataFrame | list[dict], theme: Theme, width: int = 490, pick: bool = False, maximum: float = 0.0
+    frame: pd.DataFrame | list[dict],
+    theme: Theme,
+    width: int = 490,
+    pick: bool | list[str] = False,
+    maximum: float = 0.0,
+    measure: str = "weight",
 ) -> Spec:
     """tidy_tables.strip_rows of one sentence or several, one above the other: sentence, text, weight, chosen, special.
 
-    pick: a click picks a word (the selection "pick", fields sentence and place). maximum: the weight of the deepest colour
-    (0: theirs).
+    pick: a click picks a word (the selection "pick", fields sentence and place, or these). maximum: the weight of the deepest
+    colour (0: theirs). measure: "weight", or "share" (of hidden_words_frame): signed, in %, blank where there is none.
     """
     words = _place_words(frame, width - 30)
-    maximum = maximum or max(word["weight"] for word in words) or 1.0
+    maximum = maximum or max(word[measure] for word in words) or 1.0
+    kind, written, exactly = "weights", field("weight", format=WEIGHT), field("weight", format=FINE)
+    if measure == "share":
+        kind, written, exactly = "effect", nominal("rounded"), nominal("said", title="share")
     letters: dict[str, float] = {}  # on the first line of each sentence
     for word in words:
         letters.setdefault(word["sentence"], word["y_text"])
-        faint = word["special"] and word["weight"] < 0.25 * maximum
-        word["ink"] = theme.background if word["weight"] > 0.5 * maximum else theme.muted if faint else theme.ink
+        if measure == "share":
+            known = word["share"] is not None
+            word["rounded"] = f"{decimal(100 * word['share'], 0)} %" if known else ""
+            word["said"] = share(word["share"], 1) if known else "not measured"
+            word["share"] = word["share"] if known else 0.0
+        value = abs(word[measure])
+        faint = word.get("special") and value < 0.25 * maximum
+        word["ink"] = theme.background if value > 0.5 * maximum else theme.muted if faint else theme.ink
     names = [{"sentence": name, "x": 4, "y_text": y} for name, y in letters.items()]
     height = words[-1]["y"] + LINE - 8
     across = {"axis": None, "scale": {"domain": [0, width], "nice": False}}
     down = {"axis": None, "scale": {"domain": [0, height], "reverse": True}}
-    tooltip = [nominal("sentence"), nominal("text", title="word"), field("weight", format=FINE)]
+    tooltip = [nominal("sentence"), nominal("text", title="word"), exactly]
     chip = {
         "x": field("x", **across), "x2": {"field": "x2"}, "y": field("y", **down), "y2": {"field": "y2"},
         # No legend: each word has its number beneath it.
-        "color": field("weight", scale=scale(theme, "weights", maximum), legend=None),
+        "color": field(measure, scale=scale(theme, kind, maximum), legend=None),
         "stroke": either("datum.chosen", theme.ink, theme.grid), "strokeWidth": either("datum.chosen", 2.5, 1),
         "tooltip": tooltip,
     }  # fmt: skip
@@ -42,7 +56,7 @@ def word_strip(
         "x": field("middle"), "y": field("y_text"), "text": nominal("text"), "color": nominal("ink", scale=None),
         "tooltip": tooltip,
     }  # fmt: skip
-    number = {"x": field("middle"), "y": field("y2"), "text": field("weight", format=WEIGHT), "tooltip": tooltip}
+    number = {"x": field("middle"), "y": field("y2"), "text": written, "tooltip": tooltip}
     hue = nominal("sentence", scale=hues({"A": theme.sentence_a, "B": theme.sentence_b}), legend=None)
     name = {"x": field("x"), "y": field("y_text"), "text": nominal("sentence"), "color": hue}
     beneath = calculate(y2="datum.y2 + 2")
@@ -58,7 +72,7 @@ def word_strip(
         }
         layers.append({"name": "chips", **marks("rect", area, "words", opacity=0, cursor="pointer")})
     datasets = {"words": words, "sentences": names}
-    click = {"type": "point", "fields": ["sentence", "place"]}
+    click = {"type": "point", "fields": pick if isinstance(pick, list) else ["sentence", "place"]}
     picking = {"params": [{"name": "pick", "select": click, "views": ["chips"]}]} if pick else {}
     own = {"scale": {"color": "independent"}}
     return layered(layers, datasets, theme, width, height, **picking, resolve=own)

@@ -88,7 +88,7 @@ def _places(items, along, names):
     elif shown:
         known, order = shown, list(names[:: -(-len(names) // len(shown))])
     else:
-        shown = {item["text"]: item[along] for _, kind, _, item in reversed(items) if kind == "text"}
+        shown = {str(item["text"]): item[along] for _, kind, _, item in reversed(items) if kind == "text"}
         known, order = {text: place for text, place in shown.items() if text in (names or ())}, list(names or ())
     assert sorted(known, key=known.get) == order, f"labels along {along}"
     at = [number(text) if names is None else names.index(text) for text in known]

@@ -103,6 +103,33 @@ def opened():
     return spec, heads_with("L2 H1"), {"x": FEW, "y": FEW, "rect": cells(FEW, FEW)}
 
 
+def hidden():
+    """The words above the map of the heads of the leading one, above the curve."""
+    words = STRIP.assign(share=VALUES[:7], chosen=False, leads=[False, True, *[False] * 5])
+    tables = [
+        heads_frame(share=torch.linspace(-0.4, 1.0, 15).reshape(3, 5)).assign(
+            sentence=a, place=at, text=text, how="exact"
+        )
+        for a, at, text in STRIP[["sentence", "place", "text"]].itertuples(index=False)
+    ]
+    curves = hidden_curves()
+    spec = draw.hidden_words(words, pd.concat(tables), curves, LIGHT, title=["some", "more"], word="words")
+    strip = a_strip(pick=True)[1]
+    ring = {"x": [WORDS[1]], "y": ["A"]}
+    chips = {along: labels[:7] for along, labels in strip["rect"].items()}
+    percents = [f"{100 * value:.0f} %" for value in VALUES[:7]]
+    text = {**strip["text"], "text": [*STRIP["text"], *percents, *"AB"]}
+    points = {"x": [0, 1, 2], "y": curves["similarity"].tolist()}
+    heads = heads_with("L9 H9")
+    heads["rect"] = {along: labels[:15] for along, labels in heads["rect"].items()}
+    drawn_curve = {"x": FEW, "line": points, "symbol": points}
+    return spec, {**strip, "rect": joined(chips, ring, chips), "text": text}, heads, drawn_curve
+
+
+def hidden_curves():
+    return pd.DataFrame({"curve": "one", "depth": range(3), "stage": FEW, "similarity": [1.0, 0.5, 0.75]})
+
+
 def a_grid(named):
     """Names stand above their maps' left corner; else layers and heads beside and above the middle of theirs."""
     frame = HEADS.sort_values("effect", ascending=False, ignore_index=True) if named else HEADS
@@ -287,6 +314,7 @@ CHARTS = {
     "heatmap": a_map,
     "heatmap, a picture": lambda: a_map(n=100),
     "heatmap, a table": a_table,
+    "hidden_words": hidden,
     "kernel_steps": the_steps,
     "layers_curve": layers,
     "lines": powers,
