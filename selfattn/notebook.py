@@ -19,6 +19,7 @@ from selfattn.analysis.measures import Compared, drift, head_measures, offered
 from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
+from selfattn.captions.hidden_words import answer
 from selfattn.charts.bars import bar_list
 from selfattn.charts.curves import drift_curve, lines
 from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
@@ -186,7 +187,13 @@ def hidden_words(
     beside = [] if control is None else [
         f"A and the compared sentence: cosine {cosine(pair.control_cosine)}, {cosine(pair.control_hidden)} hidden alike."
     ]  # fmt: skip
-    title = [f'Hide a word from "{own}": how far does it move, in % of the way {way}?', *taken, *beside, *pair.notes]
+    title = [
+        f'Hide a word from "{own}": how far does it move, in % of the way {way}?',
+        *answer(pair),
+        *taken,
+        *beside,
+        *pair.notes,
+    ]
     frames = hidden_words_frame(pair), hidden_heads_frame(pair, run), hidden_curves_frame(pair)
     return _chart(hidden_figure(*frames, theme, title=title, word=own))
 
