@@ -28,9 +28,11 @@ from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
 from selfattn.senses import (
     HeadProfiles,
+    HiddenWordsReport,
     SeparationReport,
     SwapReport,
     head_profiles,
+    hidden_words,
     interchange,
     leading_heads,
     separation,
@@ -154,6 +156,7 @@ KINDS = {
     "swaps": Kind(SwapReport, 2, labelled_sentences, swapped_heads),
     "sense_means": Kind(AllSenseMeans, 1, labelled_sentences, all_sense_means),
     "leading_heads": Kind(LeadingHeads, 1, labelled_sentences, heads_together),
+    "hidden_words": Kind(HiddenWordsReport, 1, labelled_sentences, hidden_words),
     "head_profiles": Kind(HeadProfiles, 1, labelled_sentences, head_profiles),
     "pairs": Kind(SwappedPairs, 1, lambda: PAIRS, swapped_pairs),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),

@@ -42,14 +42,19 @@ def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
 
 
 def check_rows(
-    encoder: Encoder, frame: pd.DataFrame, labelled: bool = True, per_sense: int = PER_SENSE, most: int | None = None
+    encoder: Encoder,
+    frame: pd.DataFrame,
+    labelled: bool = True,
+    per_sense: int = PER_SENSE,
+    most: int | None = None,
+    others: int = 0,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split a table (columns sentence, word and, where labelled, sense) into usable and rejected rows.
 
     Usable rows have `word` in lower case and `placed`, a PlacedWord; rejected rows have their `reason`. Both keep the
     table's index and other columns. Labelled words need two senses with `per_sense` sentences
-    each, unlabelled ones four sentences; most: how many of a labelled word are used. Raises ValueError where a column is
-    missing.
+    each, unlabelled ones four sentences; most: how many of a labelled word are used; others: how many words with a letter or
+    a digit must stand beside it. Raises ValueError where a column is missing.
     """
     wanted = ["sentence", "word", "sense"][: 3 if labelled else 2]
     missing = [name for name in wanted if name not in frame.columns]
@@ -66,7 +71,7 @@ def check_rows(
     seen: set[tuple[str, str]] = set()
     for index, row in zip(frame.index, frame[wanted].itertuples(index=False)):
         try:
-            placed[index] = _placed(encoder, row, seen)
+            placed[index] = _placed(encoder, row, seen, others)
         except TextError as error:
             reasons[index] = str(error)
     usable = frame.loc[list(placed)].assign(
@@ -82,10 +87,15 @@ def check_rows(
 
 
 def require_rows(
-    encoder: Encoder, frame: pd.DataFrame, labelled: bool = True, per_sense: int = PER_SENSE, most: int | None = None
+    encoder: Encoder,
+    frame: pd.DataFrame,
+    labelled: bool = True,
+    per_sense: int = PER_SENSE,
+    most: int | None = None,
+    others: int = 0,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """`check_rows`, with a ValueError that names the first reason where no row can be used."""
-    usable, rejected = check_rows(encoder, frame, labelled, per_sense, most)
+    usable, rejected = check_rows(encoder, frame, labelled, per_sense, most, others)
     if usable.empty:
         first = f" First reason: {rejected['reason'].iloc[0]}" if len(rejected) else ""
         raise ValueError(f"None of the {len(frame)} rows can be used.{first}")
@@ -98,7 +108,7 @@ def with_spans(usable: pd.DataFrame) -> pd.DataFrame:
     return usable.drop(columns="placed").assign(start=[w.start for w in words], stop=[w.stop for w in words])
 
 
-def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]]) -> PlacedWord:
+def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: int) -> PlacedWord:
     """The row's word where it stands."""
     sentence, word = row[0], row[1]
     places = encoder.locate(sentence, word)
@@ -109,6 +119,9 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]]) -> PlacedW
     key = (" ".join(sentence.split()).casefold(), places[0].word.text.casefold())
     if key in seen:
         raise TextError("The same sentence with the same word stands further up: counted twice it would match itself.")
+    beside = [at for at in places[0].sentence.words if at.positions != places[0].positions and not at.is_punctuation]
+    if len(beside) < others:
+        raise TextError(f"Words beside {word!r} in the sentence: {len(beside)}; at least {others} are needed.")
     if _run_each.get():
         encoder.encode(places[0].sentence)
     seen.add(key)

@@ -101,6 +101,19 @@ def rotate(flat: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     return flat * cosine + torch.cat((-second, first), dim=-1) * sine
 
 
+def output_weight(encoder: Encoder, module: nn.Module) -> Tensor:
+    """W_O of an attention module, the heads one below the other: (n_heads * d_head, d_model), CPU float32.
+
+    Raises ProjectionsUnknown where the family isn't known.
+    """
+    output = output_layer(module, _surroundings(encoder.model, module)[0])
+    if output is None:
+        raise ProjectionsUnknown(
+            f"selfattn doesn't know the output matrix of {encoder.family} ({type(module).__name__})."
+        )
+    return _own(output.weight, torch.float32).T
+
+
 def _surroundings(model: nn.Module, module: nn.Module) -> list[nn.Module]:
     """The modules that hold `module`, nearest first."""
     path = next(name for name, each in model.named_modules() if each is module).split(".")

@@ -1,6 +1,7 @@
 """Do heads separate a word's senses, and do they bring them in? Over many labelled sentences, beside the baselines."""
 
 from selfattn.analysis.usable_rows import check_rows
+from selfattn.senses.hiding import HiddenWordsReport, hidden_words
 from selfattn.senses.nearest_centroid import SeparationReport, separation
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.removing import RemovalReport, removal
@@ -11,12 +12,14 @@ from selfattn.senses.what_heads_do import HeadProfiles, head_profiles
 __all__ = [
     "ClusterReport",
     "HeadProfiles",
+    "HiddenWordsReport",
     "RemovalReport",
     "SeparationReport",
     "SwapReport",
     "check_rows",
     "clusters",
     "head_profiles",
+    "hidden_words",
     "interchange",
     "leading_heads",
     "random_twin",

@@ -1,0 +1,272 @@
+"""Which word gives another its sense: each hidden from it, and each alone left to it, over labelled sentences.
+
+A word is picked by how far hiding it moves the other along the axis between the senses of one half of the sentences, and judged
+by the other half: is the right sense still the nearer one without it, and with it alone? Beside it stand every other word, the
+most attended and the nearest one, and how often other ways to rank the words name the picked one.
+Sources: Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models", section 5 (attention
+knockout); DeYoung et al. 2020, "ERASER", section 4 (what is needed, what is enough).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from selfattn.analysis.swapping import SAME
+from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows
+from selfattn.encoders.capture import Hide
+from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.notebook_repr import OfTables
+from selfattn.senses.resampling import SEED, percentiles, rank_correlations, word_draws
+from selfattn.senses.word_rankings import WordRankings
+from selfattn.words import Word
+
+PER_SENSE = 4  # rows, as for swaps
+MOST = 128  # rows a word
+OTHERS = 2  # words beside it in a row: one is picked, and one isn't
+DEALS = 5  # a row: each makes two halves, and each half picks once
+RESAMPLES = 1000
+NAMED, CLEAR = 0.1, 1.5  # between two sentences a word is named from this share on, and this many times the next one's
+ALL = "all"  # the word of the rows that stand for all words together
+PICKS = ("the word", "any other", "most attended", "nearest")
+WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HiddenWordsReport(OfTables):
+    """The result of `hidden_words`. Word "all" is the mean over the words, as are the ways.
+
+    Low and high: 95 % over resamples of a word's rows; of word "all" and of the ways, of the words, and NaN where there is one.
+    """
+
+    words: pd.DataFrame
+    # row (the table's index label), word, start (the hidden word's first token), text, share (signed, of the way to the other
+    # senses; 1: arrived; NaN: no way), picked (in how many of the row's ten judgements, 0 to 1; punctuation never is)
+    accuracy: pd.DataFrame  # word, what (one of WHAT), accuracy (0 to 1: the right sense is the nearer one), low, high
+    agreement: pd.DataFrame
+    # way, agreement (how often it names the picked word), low, high, rank (mean rank correlation of its numbers with the
+    # shares, over a sentence's words). The last way's name is the token that takes a word's place. NaN: see `reason`
+    between: pd.DataFrame
+    # word, senses ("one", "two"), named (in how many of the ordered pairs of its rows a word is named in both, where the answer
+    # is asked between the two), low, high, n (pairs)
+    rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
+    reason: str  # why a way has no numbers; "" where all have
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Row:
+    """One sentence, run as it is."""
+
+    placed: PlacedWord
+    unit: np.ndarray  # (d_model,)
+    words: list[Word]  # but the chosen one
+    named: list[int]  # m: which of them aren't punctuation
+    nearness: Tensor  # (m,): minus the distance from the chosen one, in words
+    attention: dict[str, Tensor]  # (m,): what `WordRankings.by_attention` says
+
+    @property
+    def groups(self) -> list[tuple[int, ...]]:
+        """The positions of those that aren't punctuation."""
+        return [self.words[at].positions for at in self.named]
+
+    @classmethod
+    def read(cls, rankings: WordRankings, placed: PlacedWord) -> "_Row":
+        encoding, positions = rankings.encoder.encode(placed.sentence), placed.positions
+        words = [word for word in encoding.words if word.positions != positions]
+        named = [at for at, word in enumerate(words) if not word.is_punctuation]
+        order = sorted([positions[0], *(words[at].start for at in named)])
+        distance = [abs(order.index(words[at].start) - order.index(positions[0])) for at in named]
+        return cls(
+            placed=placed,
+            unit=_units(encoding.vector(encoding.n_layers, positions)[None])[0],
+            words=words,
+            named=named,
+            nearness=-torch.tensor(distance, dtype=torch.float64),
+            attention=rankings.by_attention(PlacedWord(encoding, positions), [words[at].positions for at in named]),
+        )
+
+    def after(self, encoder: Encoder) -> tuple[np.ndarray, np.ndarray]:
+        """The unit vector with each of the words hidden, and with each of the m alone: (n_words, d_model), (m, d_model)."""
+        own, special = self.placed.positions, self.placed.sentence.special
+        every = [p for p, is_special in enumerate(special) if not is_special and p not in own]
+        keys = [word.positions for word in self.words]
+        keys += [tuple(p for p in every if p not in group) for group in self.groups]
+        units = _units(encoder.changed_vectors(self.placed, hidden=[[Hide(own, each)] for each in keys]))
+        return units[: len(self.words)], units[len(self.words) :]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Judged:
+    """What one row adds to the report."""
+
+    words: list[tuple[int, str, float, float]]  # start, text, share, picked
+    right: list[float]  # of WHAT, each the mean over ten judgements
+    ways: list[tuple[str, float, float]]  # way, agreement, rank
+    named: np.ndarray  # (n_rows,): whether a word is named on the way to each row's vector
+
+
+@rejecting_what_breaks_down
+def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = silent) -> HiddenWordsReport:
+    """Hide each other word from a word in labelled sentences: a table with the columns sentence, word, sense.
+
+    Each word needs two senses with four rows each, and in each row two other words. Runs about four copies of a sentence for
+    each of its words. progress(done, total) is called after each sentence; an exception it raises ends the computation.
+    What it doesn't say: only what the word itself reads is hidden, and what others took from the hidden word still reaches it
+    through them; a picked word can carry topic as well as sense.
+    Raises NotRecomputable where no word can be hidden, ValueError where a column is missing or no row can be used.
+    """
+    encoder.check_hideable()
+    items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
+    rankings, done = WordRankings(encoder), 0
+    words, right, ways, between = [], [], [], []
+    for name, own in items.groupby("word"):
+        senses, generator = own["sense"].to_numpy(dtype=str), np.random.default_rng(SEED)
+        rows, judged = [_Row.read(rankings, placed) for placed in own["placed"]], []
+        units = np.stack([row.unit for row in rows])
+        for i, row in enumerate(rows):
+            judged.append(found := _judged(rankings, row, units, senses, i, _halves(senses, i, generator)))
+            words += [(own.index[i], name, *each) for each in found.words]
+            ways += [(name, *each) for each in found.ways]
+            done += 1
+            progress(done, len(items))
+        right.append((name, np.array([each.right for each in judged])))
+        between += [(name, *each) for each in _between(np.stack([each.named for each in judged]), senses)]
+    right.append((ALL, np.stack([each.mean(axis=0) for _, each in right])))
+    accuracy = [
+        pd.DataFrame({"word": word, "what": WHAT, "accuracy": each.mean(axis=0), **_interval(each)})
+        for word, each in right
+    ]
+    return HiddenWordsReport(
+        words=pd.DataFrame(words, columns=["row", "word", "start", "text", "share", "picked"]),
+        accuracy=pd.concat(accuracy, ignore_index=True),
+        agreement=_agreement(pd.DataFrame(ways, columns=["word", "way", "agreement", "rank"]), rankings.reasons),
+        between=_with_all(pd.DataFrame(between, columns=["word", "senses", "named", "low", "high", "n"])),
+        rejected=rejected.assign(row=rejected.index)[
+            ["row", "reason", *frame.columns.difference(["row", "reason"], sort=False)]
+        ],
+        reason=" ".join(f"{way}: {reason}" for way, reason in rankings.reasons.items()),
+    )
+
+
+def _judged(
+    rankings: WordRankings,
+    row: _Row,
+    units: np.ndarray,
+    senses: np.ndarray,
+    i: int,
+    halves: Sequence[np.ndarray],
+) -> _Judged:
+    """Row i of its word's units (n_rows, d_model), by ten halves of the others: each picks, and the other of its deal judges."""
+    hidden, alone = row.after(rankings.encoder)
+    everything = np.arange(len(units)) != i
+    own, other = np.stack([_means(units, senses, i, among) for among in [*halves, everything]], axis=1)
+    axes, middle = other - own, (own + other) / 2  # (11, d_model), the last of everything
+    judge = np.arange(len(halves)) ^ 1
+
+    def right(vectors: np.ndarray) -> np.ndarray:
+        """Whether the right sense is the nearer one, (k, d_model) -> (10, k); on the middle a half."""
+        return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
+
+    moved = hidden - row.unit
+    length = axes[-1] @ axes[-1]
+    share = moved @ axes[-1] / (length if length >= SAME**2 else np.nan)
+    picked = _first(axes[:-1] @ moved[row.named].T)  # (10, m)
+    numbers = {"nearest": row.nearness} | row.attention
+    numbers |= rankings.along(row.placed, torch.from_numpy(row.unit), row.groups, torch.from_numpy(axes))
+    names = {way: _first(np.broadcast_to(each.numpy(), (len(axes), len(row.named)))) for way, each in numbers.items()}
+    tied = (row.nearness == row.nearness.max()).numpy()
+    names["nearest"] = np.tile(tied / tied.sum(), (len(axes), 1))
+    votes = [picked, (1 - picked) / (len(row.named) - 1), names["most attended"][:-1], names["nearest"][:-1]]
+    often = np.zeros(len(row.words))
+    often[row.named] = picked.mean(axis=0)
+    return _Judged(
+        words=[(w.start, w.label, *each) for w, *each in zip(row.words, share, often)],
+        right=[right(row.unit[None]).mean()]
+        + [(right(each) * vote).sum(axis=1).mean() for each in (hidden[row.named], alone) for vote in votes],
+        ways=[
+            (way, (names[way][:-1] * picked).sum(axis=1).mean(), _rank(np.atleast_2d(each)[-1], share[row.named]))
+            for way, each in numbers.items()
+        ],
+        named=_named(moved[row.named], units - row.unit),
+    )
+
+
+def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[np.ndarray]:
+    """The other rows dealt into two halves, five times: ten of (n_rows,) bool, the two of a deal side by side."""
+    others, halves = np.arange(len(senses)) != i, []
+    for _ in range(DEALS):
+        first = np.zeros(len(senses), dtype=bool)
+        for sense in np.unique(senses):
+            dealt = generator.permutation(np.flatnonzero(others & (senses == sense)))
+            first[dealt[: len(dealt) // 2]] = True
+        halves += [first, others & ~first]
+    return halves
+
+
+def _means(units: np.ndarray, senses: np.ndarray, i: int, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the rows `among`: the mean of row i's sense's unit vectors, and the mean of the other senses' means, (d_model,) each."""
+    means = {sense: units[among & (senses == sense)].mean(axis=0) for sense in np.unique(senses)}
+    return means.pop(senses[i]), np.mean(list(means.values()), axis=0)
+
+
+def _units(vectors: Tensor) -> np.ndarray:
+    return normalize(vectors.double(), dim=-1).numpy()
+
+
+def _first(numbers: np.ndarray) -> np.ndarray:
+    """1 for the largest of each line, the first of equal ones, else 0; NaN where they are: (k, m)."""
+    return np.eye(numbers.shape[1])[numbers.argmax(axis=1)] + 0 * numbers
+
+
+def _rank(numbers: np.ndarray, share: np.ndarray) -> float:
+    """NaN where all are equal."""
+    with np.errstate(invalid="ignore"):
+        return float(rank_correlations(numbers[None], share[None])[0])
+
+
+def _named(moved: np.ndarray, ways: np.ndarray) -> np.ndarray:
+    """Whether a word is named on each way, (m, d_model), (n_rows, d_model) -> (n_rows,); not where there is no way."""
+    length = (ways**2).sum(axis=1)
+    second, first = np.sort(moved @ ways.T / np.where(length >= SAME**2, length, np.nan), axis=0)[-2:]
+    return (first >= NAMED) & (first >= CLEAR * second)
+
+
+def _between(named: np.ndarray, senses: np.ndarray) -> list[tuple[str, float, float, float, int]]:
+    """Lines of the report's table: senses, named, low, high, n."""
+    draws, lines = word_draws(len(senses), RESAMPLES), []
+    same = senses[:, None] == senses
+    for how, pairs in (("one", same & ~np.eye(len(senses), dtype=bool)), ("two", ~same)):
+        both, drawn = (((draws @ each) * draws).sum(axis=1) for each in (named & named.T & pairs, pairs))
+        bounds = percentiles(both[drawn > 0] / drawn[drawn > 0])  # a few rows' resample may be without a pair
+        lines.append((how, (named & named.T)[pairs].mean(), *bounds, int(pairs.sum())))
+    return lines
+
+
+def _with_all(between: pd.DataFrame) -> pd.DataFrame:
+    every = [
+        {"word": ALL, "senses": how, "named": own["named"].mean(), "n": own["n"].sum()}
+        | {bound: each[0] for bound, each in _interval(own[["named"]].to_numpy()).items()}
+        for how, own in between.groupby("senses")
+    ]
+    return pd.concat([between, pd.DataFrame(every)], ignore_index=True)
+
+
+def _agreement(ways: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFrame:
+    """Of word, way, agreement and rank, a line a row: the means over rows, then over words."""
+    ways.loc[ways["way"].isin(list(reasons)), ["agreement", "rank"]] = np.nan
+    words = ways.groupby(["way", "word"], sort=False).mean()
+    tables = [words[column].unstack() for column in ("agreement", "rank")]
+    mean, rank = (table.mean(axis=1) for table in tables)
+    found = pd.DataFrame({"way": mean.index, "agreement": mean.to_numpy(), **_interval(tables[0].to_numpy().T)})
+    return found.assign(rank=rank.to_numpy())
+
+
+def _interval(values: np.ndarray) -> dict[str, np.ndarray]:
+    """Of the mean over what is drawn: (n, features) -> two (features,), NaN for one."""
+    draws = word_draws(len(values), RESAMPLES if len(values) > 1 else 0)
+    return dict(zip(("low", "high"), percentiles(draws @ values)))

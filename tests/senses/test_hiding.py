@@ -1,0 +1,354 @@
+"""Hiding over labelled sentences: the plain loops (plain_hiding.py) agree, and what must hold whatever the numbers are."""
+
+import dataclasses
+from unittest.mock import Mock
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy.stats import spearmanr
+from torch.nn.functional import normalize
+
+from selfattn import NotRecomputable, load_encoder
+from selfattn.analysis import attributions
+from selfattn.encoders import projections
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.sources import resolve
+from selfattn.examples import labelled_sentences
+from selfattn.senses import hidden_words, hiding, word_rankings
+from selfattn.stored_reports import stored
+from tests.senses import plain_hiding
+from tests.senses.plain_hiding import WHAT, largest
+from tests.senses.test_swapping import RIVERBANKS
+
+WAYS = ["nearest", "most attended", "largest single weight", "weights x V", "rollout", "gradient", "value zeroing"]
+
+
+def tiny_table(*senses):
+    """Two words, one of two pieces in the tiny vocabularies. The senses' rows are mixed: their order decides the deals."""
+    rows = [(sentence, sense) for sense in senses or RIVERBANKS for sentence in RIVERBANKS[sense]]
+    one = pd.DataFrame(rows, columns=["sentence", "sense"])
+    other = one.assign(sentence=one["sentence"].str.replace("riverbank", "bank"), word="bank")
+    return pd.concat([one.assign(word="riverbank"), other], ignore_index=True).sample(frac=1, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def tiny_report(encoder_of):
+    return hidden_words(encoder_of("BERT"), tiny_table())
+
+
+@pytest.fixture(scope="module")
+def whole(encoder):
+    """The stored report of the built-in sentences."""
+    return stored("hidden_words", encoder, labelled_sentences()).report
+
+
+COUNTED = 1e-6  # accuracies, picks and ranks are counted: in float32 as in float64, to what is stored of them
+ROUNDING = (
+    1e-5  # of shares in float32, whose axes are short: measured 1.3e-6 in all built-in words, 3.3e-6 in the tiny table
+)
+
+
+@torch.no_grad()
+def assert_agrees(report, encoder: Encoder, folder, frame):
+    """Every number of the report's tables but intervals, by the plain loops."""
+    model, blank = plain_hiding.load(folder), encoder.tokenizer.mask_token_id
+    accuracy, ways = {}, {}
+    for word, own in frame.groupby("word"):
+        rows = plain_hiding.rows_of(encoder, own)
+        found = [plain_hiding.vectors(model, row) for row in rows]
+        u, senses = np.stack([each.u for each in found]), [row.sense for row in rows]
+        scores = [plain_hiding.without_axis(model, row) for row in rows]
+        made = plain_hiding.judgements(rows, found, [each["most attended"] for each in scores])
+        accuracy[word] = made[WHAT].mean().tolist()
+        table, ways[word] = report.words[report.words["word"] == word], []
+        assert table["row"].drop_duplicates().tolist() == own.index.tolist()
+        for i, (row, at) in enumerate(zip(rows, found)):
+            here, axis = made[made["row"] == i], plain_hiding.axis_without(u, senses, senses[i], i)
+            share, lines = plain_hiding.shares(at.u, at.hidden, axis), table[table["row"] == own.index[i]]
+            assert lines["text"].tolist() == row.texts
+            assert lines["start"].tolist() == [positions[0] for positions in row.others]
+            np.testing.assert_allclose(lines["share"], share, atol=ROUNDING, rtol=0)
+            np.testing.assert_allclose(
+                lines["picked"], [(here["picked"] == w).mean() for w in range(len(share))], atol=COUNTED
+            )
+            nearest, distance = plain_hiding.nearest(row), np.full(len(share), np.nan)
+            distance[row.named] = row.distance
+            names = [(np.mean([(here["picked"] == w).mean() for w in nearest]), -distance)]
+            for score in scores[i].values():
+                names.append(((here["picked"] == largest(row, score)).mean(), score))
+            for moved in plain_hiding.along_axis(model, row, blank).values():
+                same = [w == largest(row, moved @ way) for w, way in zip(here["picked"], here["way"])]
+                names.append((np.mean(same), moved @ axis))
+            ranks = [rank_correlation(score[row.named], share[row.named]) for _, score in names]
+            ways[word].append(np.transpose([[often for often, _ in names], ranks]))
+        same = plain_hiding.between(rows, found)
+        named = report.between[report.between["word"] == word].set_index("senses")["named"]
+        assert named.to_dict() == pytest.approx({"one": same[True], "two": same[False]}, abs=COUNTED)
+    accuracy["all"] = np.mean(list(accuracy.values()), axis=0).tolist()
+    for word, expected in accuracy.items():
+        own = report.accuracy[report.accuracy["word"] == word]
+        assert own["what"].tolist() == WHAT
+        np.testing.assert_allclose(own["accuracy"], expected, atol=COUNTED)
+    assert report.accuracy["word"].unique().tolist() == list(accuracy)
+    expected = np.mean([np.nanmean(each, axis=0) for each in ways.values()], axis=0)
+    assert report.agreement["way"].tolist() == [*WAYS, encoder.tokenizer.mask_token]
+    np.testing.assert_allclose(report.agreement[["agreement", "rank"]], expected, atol=COUNTED)
+    assert report.reason == ""
+
+
+def rank_correlation(first, second) -> float:
+    """NaN where all are equal."""
+    return np.nan if len(set(first)) == 1 else spearmanr(first, second).statistic
+
+
+@pytest.mark.slow
+def test_the_plain_loops_agree_on_three_senses_and_a_split_word(tiny_report, encoder_of, checkpoint):
+    assert_agrees(tiny_report, encoder_of("BERT"), checkpoint("BERT"), tiny_table())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("words", [["bank", "pitcher"], None], ids=["two words live", "every word, stored"])
+def test_the_plain_loops_agree_on_built_in_words(whole, encoder, words):
+    table = labelled_sentences()
+    table = table if words is None else table[table["word"].isin(words)]
+    live = whole if words is None else hidden_words(encoder, table)
+    assert_agrees(live, encoder, resolve().folder, table)
+
+
+@pytest.mark.slow
+def test_one_words_stored_numbers_equal_the_live_ones(whole, encoder):
+    table = labelled_sentences().query("word == 'bank'")
+    live = hidden_words(encoder, table)
+    for name in ("words", "accuracy", "between"):
+        own, now = (getattr(each, name).query("word == 'bank'").reset_index(drop=True) for each in (whole, live))
+        pd.testing.assert_frame_equal(own, now, check_dtype=False, atol=1e-5, rtol=0)
+
+
+def test_the_figures_of_the_built_in_sentences(whole):
+    """Measured twice, here and by the plain loops in float64."""
+    every = whole.accuracy.query("word == 'all'").set_index("what")
+    expected = [92.28, 77.49, 92.28, 85.95, 89.64, 89.14, 55.31, 71.68, 61.11]
+    assert (100 * every["accuracy"]).round(2).tolist() == expected
+    bounds = (100 * every.loc[["the word hidden", "the word alone"], ["low", "high"]]).round().to_numpy()
+    assert bounds.tolist() == [[75, 80], [86, 92]]
+    ways = whole.agreement.set_index("way")
+    assert (100 * ways["agreement"]).round(1).to_dict() == {
+        "nearest": 17.4, "most attended": 35.5, "largest single weight": 24.8, "weights x V": 38.2, "rollout": 27.7,
+        "gradient": 87.2, "value zeroing": 85.1, "[MASK]": 72.9,
+    }  # fmt: skip
+    assert ways["rank"][["gradient", "value zeroing", "[MASK]"]].round(2).tolist() == [0.93, 0.92, 0.7]
+    between = whole.between.query("word == 'all'").set_index("senses")
+    assert (100 * between["named"]).round(1).to_dict() == {"one": 34.0, "two": 32.7}
+    assert between["n"].to_dict() == {"one": 32 * 264, "two": 32 * 288}
+    assert len(whole.words["word"].unique()) == 32 and whole.rejected.empty
+
+
+def test_intervals_are_over_words_and_a_words_own_over_its_rows(whole, tiny_report):
+    for report in (whole, tiny_report):
+        for table, by, value in ((report.accuracy, "what", "accuracy"), (report.between, "senses", "named")):
+            for _, lines in table.groupby(by):
+                singly, every = lines[lines["word"] != "all"][value].to_numpy(), lines[lines["word"] == "all"].iloc[0]
+                assert every[value] == pytest.approx(singly.mean(), abs=1e-6)
+                assert [every["low"], every["high"]] == pytest.approx(interval(singly), abs=1e-6)
+    assert (
+        (whole.agreement["low"] < whole.agreement["agreement"])
+        & (whole.agreement["agreement"] < whole.agreement["high"])
+    ).all()
+    own = whole.accuracy[whole.accuracy["word"] != "all"]
+    assert ((own["low"] <= own["accuracy"]) & (own["accuracy"] <= own["high"])).all()
+
+
+def interval(values):
+    """95 % over 1,000 resamples."""
+    n, generator = len(values), np.random.default_rng(0)
+    counts = generator.multinomial(n, np.full(n, 1 / n), size=1000)
+    means = [np.repeat(values, each).mean() for each in counts]
+    return np.percentile(means, [2.5, 97.5]).tolist()
+
+
+def test_a_words_own_intervals():
+    rows = np.random.default_rng(2).random((5, 1))
+    assert [float(bound[0]) for bound in hiding._interval(rows).values()] == pytest.approx(interval(rows[:, 0]))
+    assert np.isnan(list(hiding._interval(rows[:1]).values())).all()
+    named = np.array(
+        [[False, True, True, False], [True, False, True, True], [True, False, False, True], [True, True, True, False]]
+    )
+    (one, two) = hiding._between(named, np.array(["a", "a", "b", "b"]))
+    assert one[:2] == ("one", 1.0) and two[:2] == ("two", 0.5) and (one[4], two[4]) == (4, 8)
+    counts = np.random.default_rng(0).multinomial(4, np.full(4, 1 / 4), size=1000)
+    shares = []
+    for rows in (np.repeat(range(4), each) for each in counts):
+        pairs = [(i, j) for i in rows for j in rows if (i < 2) != (j < 2)]
+        if pairs:
+            shares.append(np.mean([named[i, j] and named[j, i] for i, j in pairs]))
+    assert two[2:4] == pytest.approx(np.percentile(shares, [2.5, 97.5]))
+
+
+@pytest.mark.slow
+def test_under_shuffled_labels_the_picked_word_is_as_good_as_any_other(encoder, monkeypatch):
+    changed, kept = Encoder.changed_vectors, {}
+
+    def once(encoder, word, hidden):
+        if word.key not in kept:
+            kept[word.key] = changed(encoder, word, hidden=hidden)
+        return kept[word.key]
+
+    monkeypatch.setattr(Encoder, "changed_vectors", once)
+    monkeypatch.setattr(word_rankings.WordRankings, "along", lambda *given: {})
+    monkeypatch.setattr(
+        word_rankings.WordRankings, "by_attention", lambda *given: {"most attended": torch.zeros(len(given[2]))}
+    )
+    table = labelled_sentences().query("word == 'pitcher'")
+    lost, told = [], []
+    for seed in range(-1, 6):
+        labels = table["sense"] if seed < 0 else table["sense"].sample(frac=1, random_state=seed).to_numpy()
+        now = hidden_words(encoder, table.assign(sense=labels)).accuracy.set_index("what")["accuracy"].iloc[:9]
+        lost.append(now["any other hidden"] - now["the word hidden"])
+        told.append(now["the word alone"] - now["any other alone"])
+    assert lost[0] > 0.15 and told[0] > 0.4
+    assert abs(np.mean(lost[1:])) < 0.05 and abs(np.mean(told[1:])) < 0.1
+
+
+def test_punctuation_has_a_share_and_is_never_picked(tiny_report):
+    words, largest_of_all = tiny_report.words, []
+    for _, lines in words.groupby(["word", "row"]):
+        marks = ~lines["text"].str.contains(r"\w")
+        assert lines["picked"].sum() == pytest.approx(1) and (lines["picked"][marks] == 0).all()
+        largest_of_all.append(marks[lines["share"].idxmax()])
+    assert sum(largest_of_all) >= 3  # it would have been picked
+
+
+def test_a_repeated_word_and_a_split_one_are_hidden_where_they_stand(encoder_of):
+    """Row 0: "the" stands twice, "well-known" has several pieces; the share is that of `hide`, on the axis of all other rows."""
+    tiny, table = encoder_of("BERT"), tiny_table("water", "money").query("word == 'bank'")
+    text = "The well-known bank was by the river."
+    table = pd.concat(
+        [pd.DataFrame({"sentence": [text], "word": ["bank"], "sense": ["water"]}), table], ignore_index=True
+    )
+    lines = hidden_words(tiny, table).words.query("row == 0")
+    assert lines["text"].tolist() == ["The", "well-known", "was", "by", "the", "river", "."]
+    words = [word for word in tiny.tokenize(text).words if word.text != "bank"]
+    assert len(words[1].positions) > 1 and lines["start"].tolist() == [word.start for word in words]
+    units = [tiny.encode(each).places("bank")[0] for each in table["sentence"]]
+    units = normalize(torch.stack([at.sentence.vector(tiny.n_layers, at.positions) for at in units]).double(), dim=1)
+    water = torch.tensor((table["sense"] == "water").tolist())
+    axis = units[~water].mean(dim=0) - units[1:][water[1:]].mean(dim=0)
+    hidden = normalize(tiny.hide(text, "bank", [word.positions for word in words]).double(), dim=1)
+    assert lines["share"].to_numpy() == pytest.approx(
+        ((hidden - units[0]) @ axis / (axis @ axis)).numpy(), abs=ROUNDING
+    )
+
+
+@pytest.mark.slow
+def test_rows_that_can_not_be_used_are_rejected_with_their_reason(encoder_of):
+    tiny, table = encoder_of("BERT"), tiny_table("water", "money")
+    added = [("The bank!", "bank", "water"), ("No word of it.", "bank", "water"), ("Rain, bank, rain.", "bank", "row")]
+    more = pd.DataFrame(added, columns=["sentence", "word", "sense"], index=["one", "none", "lonely"]).assign(note="x")
+    report = hidden_words(tiny, pd.concat([table, more]))
+    assert report.rejected["row"].tolist() == ["one", "none", "lonely"] and (report.rejected["note"] == "x").all()
+    assert report.rejected["reason"].tolist() == [
+        "Words beside 'bank' in the sentence: 1; at least 2 are needed.",
+        "'bank' is not a word of the sentence. Write it as it stands there (letter case aside).",
+        "'bank' has one usable sentence in the sense 'row'; at least 4 are needed.",
+    ]
+    plain = hidden_words(tiny, table)
+    for name in ("words", "accuracy", "agreement", "between"):
+        pd.testing.assert_frame_equal(getattr(report, name), getattr(plain, name), atol=1e-4, check_index_type=False)
+    with pytest.raises(ValueError, match=r"None of the 1 rows can be used\. First reason: Words beside 'bank'"):
+        hidden_words(tiny, more[:1])
+    with pytest.raises(ValueError, match="sense missing"):
+        hidden_words(tiny, table.drop(columns="sense"))
+
+
+def test_a_text_that_the_encoder_breaks_down_over_is_a_rejected_row(overflowing):
+    table = tiny_table("water", "row").query("word == 'bank'")
+    bad = pd.DataFrame({"sentence": ["The bank had a loan."], "word": ["bank"], "sense": ["water"]}, index=["bad"])
+    report = hidden_words(load_encoder(str(overflowing), trusted=True), pd.concat([table, bad]))
+    assert report.rejected["row"].tolist() == ["bad"] and "NaN or infinity" in report.rejected["reason"].iloc[0]
+    assert set(report.words["row"]) == set(table.index)
+
+
+@pytest.mark.slow
+def test_progress_counts_the_sentences_and_what_it_raises_ends_it(encoder_of):
+    table, seen = tiny_table("water", "money"), []
+    hidden_words(encoder_of("BERT"), table, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(done, len(table)) for done in range(1, len(table) + 1)]
+
+    class Stop(Exception):
+        pass
+
+    def stop(done, total):
+        seen.append(done)
+        if done == 3:
+            raise Stop
+
+    with pytest.raises(Stop):
+        hidden_words(encoder_of("BERT"), table, progress=stop)
+    assert seen[-3:] == [1, 2, 3]
+
+
+def test_one_word_alone_has_no_interval_over_words_and_may_be_called_all(encoder_of):
+    table = tiny_table("water", "money").query("word == 'bank'")
+    table = table.assign(sentence=table["sentence"].str.replace("bank", "all"), word="all")
+    report = hidden_words(encoder_of("BERT"), table)
+    for lines in (report.accuracy, report.between):
+        own, every = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]
+        assert own.iloc[:, 1:3].reset_index(drop=True).equals(every.iloc[:, 1:3].reset_index(drop=True))
+        assert not own["low"].isna().any() and every[["low", "high"]].isna().all(axis=None)
+    assert report.agreement[["low", "high"]].isna().all(axis=None) and not report.agreement["agreement"].isna().any()
+
+
+@pytest.mark.parametrize("name", ["MPNet", "RoBERTa", "ModernBERT"])
+@pytest.mark.slow
+def test_other_families(encoder_of, name):
+    encoder, table = encoder_of(name), tiny_table("water", "money")
+    report = hidden_words(encoder, table)
+    assert report.reason == "" and not report.agreement.isna().any(axis=None)
+    assert report.agreement["way"].iloc[-1] == {"MPNet": "[MASK]"}.get(name, "<mask>") == encoder.tokenizer.mask_token
+    assert np.isfinite(report.words["share"]).all()
+    assert report.accuracy["accuracy"].between(0, 1).all()
+
+
+def test_a_way_that_can_not_be_had_is_nan_and_says_why(encoder_of, monkeypatch):
+    bare = dataclasses.replace(encoder_of("BERT"), patch_reason="It wasn't found.")
+    wordless = dataclasses.replace(bare, tokenizer=Mock(mask_token=None, pad_token=None, unk_token=None))
+    monkeypatch.setattr(word_rankings, "blank_token", lambda encoder: attributions.blank_token(wordless))
+    tried, find = [], projections.output_layer
+
+    def none_from_the_third_row_on(module, around):
+        tried.append(module)
+        return find(module, around) if len(tried) <= 2 * bare.n_layers else None
+
+    monkeypatch.setattr(projections, "output_layer", none_from_the_third_row_on)
+    report = hidden_words(bare, tiny_table("water", "money"))
+    ways = report.agreement.set_index("way")
+    assert ways.index.tolist() == [*WAYS, "[MASK]"]
+    for way, why in {
+        "weights x V": "selfattn doesn't know the output matrix of bert",
+        "gradient": "No head of bert can be swapped or removed: It wasn't found.",
+        "value zeroing": "No head of bert can be swapped or removed: It wasn't found.",
+        "[MASK]": "bert's tokeniser has no mask, padding or unknown token",
+    }.items():
+        assert ways.loc[way].isna().all() and f"{way}: {why}" in report.reason
+        ways = ways.drop(way)
+    assert len(tried) == 2 * bare.n_layers + 1
+    assert len(ways) == 4 and not ways.isna().any(axis=None) and not report.accuracy.isna().any(axis=None)
+
+
+def test_where_no_word_can_be_hidden_it_is_refused(encoder_of):
+    with pytest.raises(NotRecomputable, match="No word can be hidden in"):
+        hidden_words(encoder_of("XLNet"), pd.DataFrame())  # before a table is read
+
+
+def test_identical_vectors_have_no_way(encoder_of, monkeypatch):
+    """All of a word's vectors are one but for rounding: no share is a number, and no word is named."""
+    noise = np.random.default_rng(1)
+    monkeypatch.setattr(hiding, "_units", lambda vectors: 0.5 + 1e-9 * noise.standard_normal((len(vectors), 4)))
+    monkeypatch.setattr(word_rankings.WordRankings, "along", lambda *given: {})
+    report = hidden_words(encoder_of("BERT"), tiny_table("water", "money"))
+    assert report.words["share"].isna().all() and (report.between["named"] == 0).all()
+    monkeypatch.setattr(hiding, "_units", lambda vectors: np.ones((len(vectors), 4)) / 2)
+    report = hidden_words(encoder_of("BERT"), tiny_table("water", "money"))
+    assert (report.accuracy["accuracy"] == 0.5).all()  # on the middle

@@ -1,0 +1,118 @@
+"""The other ways to rank words, in every family: against plain transformers, and against the plain loops where those run."""
+
+import pytest
+import torch
+from transformers import AutoModel, AutoModelForTextEncoding
+
+from selfattn import load_encoder
+from selfattn.encoders.errors import NotFinite
+from selfattn.encoders.projections import project
+from selfattn.senses import word_rankings
+from selfattn.senses.word_rankings import WordRankings
+from tests.encoders.test_families import RECOMPUTED
+from tests.senses import plain_hiding
+
+TEXT = "She sat by the riverbank of the river and the well-known bank, in the rain."
+SINGLE = [
+    "ModernBERT",
+    "EuroBERT",
+    "T5 (encoder half)",
+    "mT5 (encoder half)",
+]  # their norms stay in it: rough differences
+HOOKED = ["DeBERTa", "DeBERTa-v2", "DeBERTa-v3", "MPNet", "RoFormer", "RemBERT", "MegatronBERT", "XLM", "LUKE"]
+
+
+def ranked(encoder):
+    """ "riverbank", the sentence's other words, its last unit vector, and its moves by each way, (m, d_model)."""
+    encoding = encoder.encode(TEXT)
+    word = encoding.places("riverbank")[0]
+    groups = [other.positions for other in encoding.words if other.positions != word.positions]
+    unit = torch.nn.functional.normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)
+    rankings = WordRankings(encoder)
+    moves = rankings.along(word, unit, groups, torch.eye(encoder.d_model, dtype=torch.float64))
+    assert not rankings.reasons
+    return word, groups, unit, {way: each.T for way, each in moves.items()}
+
+
+def plainly(checkpoint, name, inputs, word, group=()):
+    """The word's last unit vector by transformers alone, every weight from its tokens to the group's taken out after softmax."""
+    kind = AutoModelForTextEncoding if "T5" in name else AutoModel
+    model = kind.from_pretrained(checkpoint(name), attn_implementation="eager").eval()
+    softmax = torch.Tensor.softmax
+
+    def taken_out(scores, *args, **options):
+        weights = softmax(scores, -1).clone()
+        for position in word.positions:
+            weights[..., position, list(group)] = 0
+        return weights
+
+    with pytest.MonkeyPatch.context() as patch, torch.no_grad():
+        for owner in (torch.nn.functional, torch, torch.Tensor):
+            patch.setattr(owner, "softmax", taken_out)
+        last = model(**inputs).last_hidden_state[0, list(word.positions)]
+    return torch.nn.functional.normalize(last.mean(dim=0).double(), dim=0)
+
+
+@pytest.mark.parametrize("name", RECOMPUTED)
+@pytest.mark.slow
+def test_value_zeroing_and_the_blank_are_what_plain_transformers_make_of_them(encoder_of, checkpoint, name):
+    encoder = encoder_of(name)
+    word, groups, unit, moves = ranked(encoder)
+    inputs = encoder.inputs([word.sentence])
+    for at in (0, 4, len(groups) - 4):  # the last one is of several pieces
+        zeroed = plainly(checkpoint, name, inputs, word, groups[at])
+        torch.testing.assert_close(moves["value zeroing"][at], zeroed - unit, atol=1e-5, rtol=0)
+        ids = inputs["input_ids"].clone()
+        ids[:, list(groups[at])] = encoder.tokenizer.mask_token_id
+        blanked = plainly(checkpoint, name, inputs | {"input_ids": ids}, word)
+        torch.testing.assert_close(moves[encoder.tokenizer.mask_token][at], blanked - unit, atol=1e-5, rtol=0)
+        assert (zeroed - unit).norm() > 1e-3 and (blanked - unit).norm() > 1e-3
+
+
+@pytest.mark.parametrize("name", [name for name in RECOMPUTED if name not in HOOKED])
+@pytest.mark.slow
+def test_the_gradient_is_the_first_order_of_hiding(encoder_of, checkpoint, name):
+    encoder = encoder_of(name)
+    *_, moves = ranked(encoder)
+    row = plain_hiding.placed(encoder, TEXT, "riverbank")
+    with torch.no_grad():
+        expected = plain_hiding.first_order(plain_hiding.load(checkpoint(name)), row, row.others, step=1e-3)
+    near = 3e-4 if name in SINGLE else 1e-6
+    torch.testing.assert_close(moves["gradient"], torch.from_numpy(expected), atol=near, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["BERT", "ModernBERT", "MobileBERT", "MPNet", "T5 (encoder half)"])
+def test_weights_x_v_goes_through_the_output_matrix(encoder_of, name):
+    encoder = encoder_of(name)
+    encoding = encoder.encode(TEXT)
+    word, group = encoding.places("riverbank")[0], encoding.places("well-known")[0].positions
+    total = 0
+    for layer in range(encoder.n_layers):
+        handed = 0
+        for head in range(encoder.n_heads):
+            trace, projected = encoding.trace(layer, head), project(encoder, encoding, layer, head)
+            weights = trace.weights[list(word.positions)].mean(dim=0)[list(group)]
+            handed = handed + projected.output(weights[None] @ trace.value[list(group)])
+        total += float(handed.norm())
+    assert float(WordRankings(encoder).by_attention(word, [group])["weights x V"]) == pytest.approx(total, rel=1e-5)
+
+
+def test_copies_run_some_at_a_time(encoder_of, monkeypatch):
+    *_, whole = ranked(encoder_of("BERT"))
+    monkeypatch.setattr(word_rankings, "COPIED_TOKENS", 50)
+    *_, parts = ranked(encoder_of("BERT"))
+    for way, moves in whole.items():
+        torch.testing.assert_close(parts[way], moves, atol=1e-6, rtol=0)
+
+
+def test_a_text_that_is_not_finite_is_no_reason_against_the_way(overflowing):
+    """It is the row's: the report rejects it."""
+    encoder = load_encoder(str(overflowing), trusted=True)
+    word = encoder.locate("The bank had a loan.", "bank")[0]
+    nothing = torch.zeros(1, encoder.d_model, dtype=torch.float64)
+    for asked in ("gradient", "value zeroing", encoder.tokenizer.mask_token):
+        others = {way: "" for way in ("gradient", "value zeroing", encoder.tokenizer.mask_token) if way != asked}
+        rankings = WordRankings(encoder, dict(others))
+        with pytest.raises(NotFinite):
+            rankings.along(word, nothing[0], [(1,)], nothing)
+        assert rankings.reasons == others
