@@ -274,7 +274,8 @@ def context_changes(recording: LayerRecording, positions: Sequence[int], hidden:
     without = [masked.index_fill(-1, torch.tensor(group), -torch.inf) for group in hidden]  # (n_heads, p, n) each
     if not without:
         return context.new_zeros(0, *context.shape)
-    return torch.stack(without).softmax(dim=-1) @ steps[0].value - context
+    weights = torch.stack(without).softmax(dim=-1)
+    return torch.einsum("mhpn,hnd->mhpd", weights, steps[0].value) - context  # a product would copy the values m times
 
 
 def hidden_heads(

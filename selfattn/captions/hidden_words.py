@@ -10,11 +10,11 @@ from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.hiding import HiddenPair
+from selfattn.senses.hiding import CLEAR, NAMED
 from selfattn.words import Word
 
-MOSTLY, SOME = 0.33, 0.1  # a share from which the meaning comes mostly from a word; and from which any is named
-CLEAR = 1.5  # times the next one's: then one word is named alone
-NAMED = 3  # words that share it, at most
+MOSTLY = 0.33  # the share from which the meaning comes mostly from a word
+MOST = 3  # words that share it, at most
 
 
 class Ranked(NamedTuple):
@@ -35,13 +35,13 @@ def source(words: Sequence[Ranked]) -> str:
     if not words:
         return "there is no other word to hide"
     first = words[0]
-    if first.share < SOME:
+    if first.share < NAMED:
         return f'from no single word: the largest is "{first.text}", {_percent(first)}'
     if len(words) == 1 or first.share >= CLEAR * words[1].share:
         if first.share >= MOSTLY:
             return f'mostly from "{first.text}"'
         return f'more from "{first.text}" than from any other word'
-    named = [f'"{one.text}"' for one in words[:NAMED] if one.share >= first.share / 2]
+    named = [f'"{one.text}"' for one in words[:MOST] if one.share >= first.share / 2]
     return f"from {', '.join(named[:-1])} and {named[-1]}"
 
 
