@@ -172,20 +172,19 @@ def hidden_pair(
     sides = [_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None]
     a, b, *c = sides
     ways, taken, notes = _ways(encoder, a, b, senses)
-    there_is_a_way = all(float(way.norm()) >= SAME for way in ways)
-    if not there_is_a_way:
+    if not all(float(way.norm()) >= SAME for way in ways):
         notes.append("The word's two vectors are the same, so there is no way from one to the other.")
-    asked: list[tuple[int, Target]] = [(0, a.toward(ways[0])), (1, b.toward(ways[1]))]
+    asked = [(0, a.toward(ways[0])), (1, b.toward(ways[1]))]
     for other in c:
         asked += [(0, a.toward(other.unit - a.unit)), (2, other.toward(a.unit - other.unit))]
     long = any(len(side.words) > MOST for side in sides)
-    by_head = [torch.full((len(side.words), encoder.n_layers, encoder.n_heads), torch.nan) for side in (a, b)]
-    if there_is_a_way:
-        try:
-            ranked = asked if long else asked[:2]
-            by_head = hidden_by_head(encoder, [sides[at].word for at, _ in ranked], [target for _, target in ranked])
-        except NotRecomputable as error:
-            notes.append(f"Heads have no shares: {error}")
+    by_head = [torch.full((len(sides[at].words), encoder.n_layers, encoder.n_heads), torch.nan) for at, _ in asked]
+    ranked = [n for n, (_, to) in enumerate(asked) if (n < 2 or long) and float(to.way.norm()) >= SAME]
+    try:
+        found = hidden_by_head(encoder, [sides[asked[n][0]].word for n in ranked], [asked[n][1] for n in ranked])
+        by_head = [found[ranked.index(n)] if n in ranked else unknown for n, unknown in enumerate(by_head)]
+    except NotRecomputable as error:
+        notes.append(f"Heads have no shares: {error}")
     for at, side in enumerate(sides):
         ranks = [heads for (own, _), heads in zip(asked, by_head) if own == at and not heads.isnan().any()]
         wanted = sorted(set().union(*(side.to_run(heads) for heads in ranks or [None])))
@@ -225,18 +224,23 @@ def _ways(
     if senses is None:
         return between, None, []
     if isinstance(senses, pd.DataFrame):
-        senses = sense_means(encoder, senses, a.word.word.text)
-    own = [senses.way(side.word.sentence, side.unit) for side in (a, b)]
+        own = [word for word in a.word.sentence.words if word.positions == a.word.positions]
+        if not own:
+            raise ValueError(
+                f"Expected a whole word where senses are given, got the tokens {a.word.positions}. Leave senses out."
+            )
+        senses = sense_means(encoder, senses, own[0].text)
+    taken = [senses.way(side.word.sentence, side.unit) for side in (a, b)]
     strange = [
         f"{name} fits no labelled sense of {senses.word!r}: the squared distance to the nearest mean ({each.sense}) is "
         f"{each.distance:.2f}, and 95 % of the labelled sentences lie within {senses.within:.2f} of theirs."
-        for name, each in zip("AB", own)
+        for name, each in zip("AB", taken)
         if not each.fits
     ]
     if strange:
         return between, None, strange
-    alike = [f"Both sentences are taken for one sense: {own[0].sense}."] if own[0].sense == own[1].sense else []
-    return (own[0].axis, own[1].axis), (own[0].sense, own[1].sense), alike
+    alike = [f"Both sentences are taken for one sense: {taken[0].sense}."] if taken[0].sense == taken[1].sense else []
+    return (taken[0].axis, taken[1].axis), (taken[0].sense, taken[1].sense), alike
 
 
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:
@@ -249,6 +253,8 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
     if encoder.equal_lengths and len(words) > 1:
         return [hidden_by_head(encoder, [word], [target])[0] for word, target in zip(words, targets)]
     placed = [encoder.placed(word) for word in words]
+    if not placed:
+        return []
     found = gradients(
         encoder, placed, lambda vectors: torch.stack([t.of(v) for t, v in zip(targets, vectors)]).sum()[None]
     )

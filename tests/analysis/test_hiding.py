@@ -208,6 +208,23 @@ def test_in_long_sentences_the_eight_that_lead_by_gradient_are_run(encoder):
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
 
 
+def test_a_long_sentence_that_is_its_own_control_has_the_same_words(encoder):
+    long = (
+        "We sat on the bank of the river, "
+        + "and we saw the boats, the birds, the reeds and the stones " * 3
+        + "there."
+    )
+    alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
+    beside = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"), (long, "bank"))
+    torch.testing.assert_close(beside.share[0], alone.share[0], equal_nan=True)
+    assert beside.control_cosine == pytest.approx(1) and beside.control_hidden == pytest.approx(1)
+
+
+def test_senses_are_asked_of_a_whole_word(encoder):
+    with pytest.raises(ValueError, match="Expected a whole word where senses are given"):
+        hidden_pair(encoder, (NEW[0], (4, 5)), (NEW[1], "bank"), senses=labelled_sentences())
+
+
 def test_the_same_sentence_twice_has_no_way(encoder):
     pair = hidden_pair(encoder, (NEW[0], "bank"), (NEW[0], "bank"))
     assert pair.share[0].isnan().all() and pair.by_head[0].isnan().all() and pair.top == (None, None)
