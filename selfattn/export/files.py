@@ -141,7 +141,7 @@ def _with_texts(raw: bytes, texts: Mapping[str, str]) -> bytes:
 
 
 def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
-    """A tidy table as CSV; model, revision, layer, head and error stand in columns of their own.
+    """A tidy table as CSV; model, revision, layer, head and error stand in columns of their own, and so do changes, if any.
 
     Columns that the table has already (a table of all heads has layer and head) are left as they are. A text that a
     spreadsheet would run as a formula is escaped; numbers stay numbers. Parquet has every text as it was.
@@ -152,6 +152,7 @@ def csv(frame: pd.DataFrame, provenance: Provenance) -> str:
         "model": provenance.model,
         "revision": provenance.revision or "",
         "error": "" if provenance.error is None else provenance.error,
+        "changes": "; ".join(provenance.changes()) or None,
     }
     new = {name: value for name, value in origin.items() if value is not None and name not in frame}
     return csv_text(frame.assign(**new))

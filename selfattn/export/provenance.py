@@ -79,10 +79,13 @@ class Provenance:
             return "computed by selfattn from scratch, without a pretrained encoder"
         revision = f" @ {self.revision[:7]}" if self.revision else ""
         place = [f"{what} {i}" for what, i in (("layer", self.layer), ("head", self.head)) if i is not None]
-        replaced = [f"in {at} these heads' outputs were replaced: {', '.join(own)}" for at, own in self.patches.items()]
-        hidden = [f"in {at} tokens were hidden: {', '.join(own)}" for at, own in self.hidden.items()]
-        origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}", *replaced, *hidden])
+        origin = ", ".join([self.model + revision, *place, f"{self.dtype} on {self.device}", *self.changes()])
         return f"{origin}; {check}" if (check := self.check()) else origin
+
+    def changes(self) -> list[str]:
+        """What was replaced and hidden while the encoder ran, in words, sentence by sentence."""
+        replaced = [f"in {at} these heads' outputs were replaced: {', '.join(own)}" for at, own in self.patches.items()]
+        return replaced + [f"in {at} tokens were hidden: {', '.join(own)}" for at, own in self.hidden.items()]
 
     def check(self) -> str:
         """How far the kernel is from the model, in words; "" where nothing was measured."""

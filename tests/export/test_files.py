@@ -3,6 +3,7 @@
 import io
 import json
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from selfattn import Head, Hide
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.labels import drawable, drawable_spec
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import in_light
-from selfattn.export import files
+from selfattn.export import bundle, files, report
 from selfattn.export.provenance import Provenance
 
 TOKENS = ["[CLS]", "</svg><script>alert(1)</script>", "bell \x07 nul \x00", "\ufffe \ud800", "😀"]
@@ -60,6 +62,30 @@ def test_each_kind_of_file_says_which_encoder_and_which_head(kind, encoder, spec
     assert found["link"] == "http://x/?a=1" and found["recomputed"] is True
     assert found["sentences"]["A"] == "The bank of the river." and "<b>bank</b>" in found["sentences"]["B"]
     assert found["tokens"] == {name: list(encoder.encode(text).tokens) for name, text in provenance.sentences.items()}
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "parquet", "npz", "csv", "zip", "report"])
+@pytest.mark.slow
+def test_each_kind_of_file_says_which_tokens_were_hidden_from_which(kind, encoder, spec):
+    hides = [Hide((2,), (5,)), Hide((2,), (3, 4), [Head(0, 10)])]
+    encodings = {"A": encoder.encode("The bank of the river.", hidden=hides), "B": encoder.encode("A bank.")}
+    origin = Provenance.of(encoder, "T", encodings)
+    hidden = {"A": ["river (5) from bank (2)", "of (3) and the (4) from bank (2) in L0 H10 alone"]}
+    said = f"in A tokens were hidden: {', '.join(hidden['A'])}"
+    view = files.View("name", origin, {}, {"weights": lambda: pd.DataFrame({"weight": [0.5]})})
+    if kind == "csv":
+        assert facts(kind, spec, origin)["changes"] == said
+        assert "changes" not in facts(kind, spec, Provenance.of(encoder, "T", {"B": encodings["B"]}))
+    elif kind == "zip":
+        with zipfile.ZipFile(io.BytesIO(bundle.zipped(view))) as archive:
+            assert json.loads(archive.read("provenance.json"))["hidden"] == hidden
+            assert said in archive.read("README.txt").decode() and said.encode() in archive.read("tables/weights.csv")
+    elif kind == "report":
+        assert said in report.html(view)
+    else:
+        assert facts(kind, spec, origin)["hidden"] == hidden
+    if kind == "svg":
+        assert said in " ".join(drawn_texts(files.svg(spec, origin)))
 
 
 @pytest.mark.parametrize("kind", ["svg", "parquet", "npz", "csv"])
