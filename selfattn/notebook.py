@@ -193,6 +193,7 @@ def hidden_words(
         *taken,
         *beside,
         *pair.notes,
+        *([f"All heads are by gradient: {encoder.one_head_reason}"] if encoder.one_head_reason else []),
     ]
     frames = hidden_words_frame(pair), hidden_heads_frame(pair, run), hidden_curves_frame(pair)
     return _chart(hidden_figure(*frames, theme, title=title, word=own))

@@ -179,18 +179,20 @@ def drift_frame(**curves: Tensor) -> pd.DataFrame:
 
 
 def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
-    """Every word of both sentences, in order: sentence ("A", "B"), place (its first token), text, share, chosen, leads.
+    """Every word of both sentences, in order: sentence ("A", "B"), place (its first token), text, share, chosen, leads,
+    punctuation.
 
     share: of the way that the chosen word moves with this one hidden from it, signed; NaN for itself and for words not run.
-    leads: the word of the largest share. A share is no part of a whole: those of a sentence needn't add up.
+    leads: the word of the largest share; never punctuation. What it doesn't say: a hidden word still arrives through others
+    that have read it, between two sentences no share is evidence about the sense, and those of a sentence needn't add up.
     """
     rows = []
     for name, chosen, words, share, top in zip("AB", pair.placed, pair.words, pair.share, pair.top):
         known = {word.start: (float(value), at == top) for at, (word, value) in enumerate(zip(words, share))}
         for word in chosen.sentence.words:
             value, leads = known.get(word.start, (math.nan, False))
-            rows.append((name, word.start, word.label, value, word.start not in known, leads))
-    return pd.DataFrame(rows, columns=["sentence", "place", "text", "share", "chosen", "leads"])
+            rows.append((name, word.start, word.label, value, word.start not in known, leads, word.is_punctuation))
+    return pd.DataFrame(rows, columns=["sentence", "place", "text", "share", "chosen", "leads", "punctuation"])
 
 
 def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] | None = None) -> pd.DataFrame:

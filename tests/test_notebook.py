@@ -222,15 +222,15 @@ BANKS = ("We sat on the bank of the river.", "We went to the bank for a loan.", 
 def test_hidden_words_draws_every_words_share_the_heads_of_one_and_the_curve(encoder, plain):
     pair = hidden_pair(encoder, *((sentence, "bank") for sentence in BANKS))
     chart = notebook.hidden_words(encoder, *BANKS)
-    strip, _, curve = chart["vconcat"]
+    (strip, _), curve = chart["hconcat"][0]["vconcat"], chart["hconcat"][1]
     words = strip["layer"][0]["data"]["values"]
     assert [word["text"] for word in words] == [word.text for own in pair.placed for word in own.sentence.words]
     shares = [word["share"] for word in words if not word["chosen"]]
     np.testing.assert_allclose(shares, torch.cat(pair.share), atol=1e-6)
-    assert [word["rounded"] for word in words][4:8] == ["", "19 %", "1 %", "35 %"]
+    assert [word["number"] for word in words][4:9] == ["", "19 %", "1 %", "35 %", ""]
     assert [word["text"] for word in words if word["leads"]] == ["river", "loan"]
     color = strip["layer"][0]["encoding"]["color"]["scale"]
-    assert (color["domain"][0], color["domain"][-1]) == (-0.4, 0.4)
+    assert (color["domain"][0], color["domain"][-1]) == (0, 0.4)
     records = chart["datasets"]["heads"]
     exact = hidden_heads(encoder, pair.placed[0], "river", pair.ways[0]).flatten()
     by_place = {(row["sentence"], row["place"]): row for row in records}
@@ -238,14 +238,15 @@ def test_hidden_words_draws_every_words_share_the_heads_of_one_and_the_curve(enc
     np.testing.assert_allclose(by_place["A", 6]["share"], pair.by_head[0][4].flatten(), atol=1e-5)
     assert by_place["A", 8]["heads"] == 'Through which heads "bank" reads "river": exact'
     assert by_place["A", 6]["heads"] == 'Through which heads "bank" reads "of": by gradient'
-    assert len(by_place) == len(records) == 16 and chart["params"][0]["value"][0]["place"] == 8
+    assert len(by_place) == len(records) == 14 and ("A", 9) not in by_place  # full stops are never picked
+    assert chart["params"][0]["value"][0]["place"] == 8
     values = {row["curve"]: row["similarity"] for row in curve["data"]["values"]}
     assert [round(value, 2) for value in values.values()] == [0.80, 0.93]
-    assert list(values) == ["as they are", '"river" and "loan" hidden']
-    assert strip["title"]["text"].endswith("""in % of the way to the other sentence's "bank"?""")
+    assert list(values) == ["0.80 as they are", '0.93 "river" and "loan" hidden']
+    assert " ".join(strip["title"]["text"]).endswith("""in % of the way to the other sentence's "bank"?""")
     said = strip["title"]["subtitle"]
-    assert said[0] == 'In A mostly from "river"; in B more from "loan" than from any other word.' and len(said) == 3
-    assert said[2] == "A and the compared sentence: cosine 0.92, 0.97 hidden alike."
+    assert said[0] == 'In A mostly from "river"; in B more from "loan" than from any other word.'
+    assert said[-2:] == ["A and the compared sentence: cosine 0.92, 0.97 hidden alike.", "Click a word for its heads."]
     svg = draw_svg(chart)
     assert "44 %" not in svg and "35 %" in svg and "23 %" in svg
 
@@ -253,15 +254,41 @@ def test_hidden_words_draws_every_words_share_the_heads_of_one_and_the_curve(enc
 @pytest.mark.slow
 def test_hidden_words_says_which_way_it_measures(encoder, plain):
     senses = labelled_sentences()
-    strip, *_ = notebook.hidden_words(encoder, *BANKS[:2], senses=senses)["vconcat"]
-    assert strip["title"]["text"].endswith("to its other sense?")
-    assert strip["title"]["subtitle"][2:] == ["A is taken for river side, B for money house."]
+    strip = notebook.hidden_words(encoder, *BANKS[:2], senses=senses)["hconcat"][0]["vconcat"][0]
+    assert " ".join(strip["title"]["text"]).endswith("to its other sense?")
+    assert strip["title"]["subtitle"][-2] == "A is taken for river side, B for money house."
     jams = "The printer had a paper jam again.", "They ate toast with jam."
-    strip, *_ = notebook.hidden_words(encoder, *jams, senses=senses)["vconcat"]
-    assert (
-        "the other sentence's" in strip["title"]["text"]
-        and "A fits no labelled sense" in strip["title"]["subtitle"][-1]
-    )
+    strip = notebook.hidden_words(encoder, *jams, senses=senses)["hconcat"][0]["vconcat"][0]
+    assert "the other sentence's" in " ".join(strip["title"]["text"])
+    assert "A fits no labelled sense of 'jam': the squared" in " ".join(strip["title"]["subtitle"])
+
+
+@pytest.mark.slow
+def test_another_place_of_the_words_spelling_is_one_of_the_others(encoder, plain):
+    twice = "She waded on and waded back."
+    words = drawn(notebook.hidden_words(encoder, twice, WADED[1], "waded", at=(2, 1))).dropna(subset="said")
+    own = words[words["sentence"] == "A"]
+    assert own["chosen"].astype(bool).tolist() == [False] * 4 + [True, False, False]
+    expected = hidden_pair(encoder, (twice, (6, 7)), (WADED[1], (2, 3))).share[0]
+    np.testing.assert_allclose(own["share"].drop(own.index[4]).astype(float), expected, atol=1e-6)
+
+
+def test_where_no_word_is_hidden_in_one_head_alone_all_heads_are_by_gradient(encoder_of, plain):
+    spec = notebook.hidden_words(encoder_of("XLM"), *PAIR)
+    kinds = {each["heads"].rpartition(": ")[2] for each in spec["datasets"]["heads"]}
+    said = " ".join(spec["hconcat"][0]["vconcat"][0]["title"]["subtitle"])
+    assert kinds == {"by gradient"} and f"All heads are by gradient: {encoder_of('XLM').one_head_reason}" in said
+
+
+@pytest.mark.slow
+def test_hidden_words_of_the_same_sentence_twice_and_of_a_word_alone(encoder, plain):
+    for texts_, said in (((BANKS[0], BANKS[0], None, "bank"), "there is no way"), (("Bank", "bank"), "no other word")):
+        spec = notebook.hidden_words(encoder, *texts_)
+        strip, curve = spec["hconcat"]  # no heads
+        assert said in " ".join(strip["title"]["subtitle"]) and "params" not in spec and draw_svg(spec)
+        assert [row["similarity"] for row in curve["data"]["values"]] == pytest.approx([1] * 7, abs=1e-5)
+    with pytest.raises(TextError, match="No word stands in both"):
+        notebook.hidden_words(encoder, "It rained.", WADED[0])
 
 
 @pytest.mark.browser
@@ -274,8 +301,14 @@ def test_a_click_on_a_word_opens_its_heads_in_any_browser(encoder, page):
     page.locator("[aria-label*='sentence: B; word: loan']").last.click()
     expect(page.locator("svg text", has_text='reads "loan": exact')).to_be_visible()
     expect(head).not_to_have_attribute("fill", before)
-    page.locator("[aria-label*='sentence: A; word: We']").last.click()
-    expect(page.locator("svg text", has_text='reads "We": by gradient')).to_be_visible()
+    page.mouse.move(0, 0)  # the tooltip goes
+    page.locator("[aria-label*='sentence: A; word: the']").last.click(modifiers=["Shift"])  # the second of two
+    expect(page.locator("svg text", has_text='reads "the": by gradient')).to_be_visible()
+    assert page.locator("path[aria-label='L0 H10']").count() == 1
+    page.mouse.move(0, 0)
+    page.locator("path[aria-label*='word: bank']").last.click()
+    expect(page.locator("svg text", has_text="The word itself: click another.")).to_be_visible()
+    assert page.locator("path[aria-label='L0 H10']").count() == 0
 
 
 @pytest.mark.slow

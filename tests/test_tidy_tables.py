@@ -30,6 +30,7 @@ from selfattn.tidy_tables import (
     weights_frame,
     words_frame,
 )
+from tests.small_hidden_pair import BY_HEAD, EXACT, hidden_pair_of
 
 
 def test_weights_frame_of_two_tokens_that_are_the_same_word():
@@ -289,3 +290,27 @@ def test_without_another_word_there_is_one_curve_and_no_head(encoder):
     pair = hidden_pair(encoder, ("Bank", "bank"), ("bank", "bank"))
     assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"]
     assert hidden_heads_frame(pair).empty and hidden_words_frame(pair)["text"].tolist() == ["Bank", "bank"]
+
+
+def test_a_hand_made_pairs_frames_hold_one_kind_a_word_and_tell_punctuation_apart():
+    """The full stop has the largest share and doesn't lead; "huge" was not run."""
+    words = hidden_words_frame(hidden_pair_of())
+    assert list(words) == ["sentence", "place", "text", "share", "chosen", "leads", "punctuation"]
+    assert words["text"].tolist() == ["the", "bank", "of", "the", "river", ".", "A", "huge", "bank", "."]
+    nan = float("nan")
+    shares = [0.1, nan, 0.2, -0.026, 0.5, 0.9, 0.25, nan, nan, 0.0]
+    assert words["share"].tolist() == pytest.approx(shares, nan_ok=True)
+    assert words.index[words["chosen"]].tolist() == [1, 8] and words.index[words["leads"]].tolist() == [4, 6]
+    assert words.index[words["punctuation"]].tolist() == [5, 9]
+    heads = hidden_heads_frame(hidden_pair_of(), EXACT)
+    assert list(heads) == ["sentence", "place", "text", "layer", "head", "name", "share", "how"] and len(heads) == 8 * 6
+    for (sentence, place), own in heads.groupby(["sentence", "place"]):
+        number = {"A": {1: 0, 3: 1, 4: 2, 5: 3, 6: 4}, "B": {1: 0, 2: 1, 4: 2}}[sentence][place]
+        expected = EXACT.get((sentence, place), BY_HEAD["AB".index(sentence)][number])
+        assert own["share"].tolist() == pytest.approx(expected.flatten().tolist())
+        assert set(own["how"]) == {"exact" if (sentence, place) in EXACT else "by gradient"}
+    curves = hidden_curves_frame(hidden_pair_of())
+    assert curves["curve"].tolist() == ["as they are"] * 3 + ['"river" and "A" hidden'] * 3
+    assert curves["similarity"].tolist() == pytest.approx([at / 72 for at in (0, 1, 2, 51, 52, 53)])
+    assert curves["depth"].tolist() == [0, 1, 2] * 2 and curves["stage"].tolist()[:2] == ["embedding", "after L0"]
+    assert hidden_curves_frame(hidden_pair_of(top=(None, 0)))["curve"].tolist()[3:] == ['"A" hidden'] * 3

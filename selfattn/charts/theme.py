@@ -2,7 +2,8 @@
 
 Sentence A is violet and sentence B orange (the two ends of ColorBrewer's PuOr, safe for the colour-blind); weights run
 from the page's background to deep blue; signed values from red over the background to blue; the effect of removing a
-head from brown over the background to teal; the chosen word always has an outline in ink.
+head from brown over the background to teal, what only runs from 0 as a share of a way in the teal half; the chosen word
+always has an outline in ink.
 """
 
 from dataclasses import dataclass, fields

@@ -40,9 +40,10 @@ def layered(
     return finish({"datasets": data, "layer": layers, "width": width, "height": height, **more}, theme)
 
 
-def beside(*charts: Spec) -> Spec:
-    """Complete charts side by side, as one."""
-    return {**_whole(charts[0]), "hconcat": [_part(chart) for chart in charts]}
+def beside(*charts: Spec, alike: bool = True) -> Spec:
+    """Complete charts side by side, as one. alike: one scale of colours and one legend for all, or each its own."""
+    own = {} if alike else {"resolve": {"scale": {"color": "independent"}}}
+    return {**_whole(charts[0]), "hconcat": [_part(chart) for chart in charts], **own}
 
 
 def stacked(*charts: Spec, spacing: int | None = None) -> Spec:
@@ -169,12 +170,12 @@ def span(*domain: float, reverse: bool = False) -> Spec:
 
 
 def scale(theme: Theme, kind: str, maximum: float) -> Spec:
-    """The fixed colour scale of a kind of number: "weights" from 0, "signed" and "effect" centred on 0.
+    """The fixed colour scale of a kind of number: "weights" and "shares" from 0, "signed" and "effect" centred on 0.
 
     Between the stops Vega would go through hues (white to blue by way of cyan); RGB goes straight.
     """
-    colors = list(getattr(theme, kind))
-    low = 0.0 if kind == "weights" else -maximum
+    colors = list(theme.effect[2:] if kind == "shares" else getattr(theme, kind))
+    low = -maximum if kind in ("signed", "effect") else 0.0
     domain = np.linspace(low, maximum or 1.0, len(colors)).tolist()
     return {"domain": domain, "range": colors, "clamp": True, "interpolate": "rgb"}
 

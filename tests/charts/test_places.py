@@ -104,8 +104,8 @@ def opened():
 
 
 def hidden():
-    """The words above the map of the heads of the leading one, above the curve."""
-    words = STRIP.assign(share=VALUES[:7], chosen=False, leads=[False, True, *[False] * 5])
+    """The words above the map of the heads of the leading one, beside the curve."""
+    words = STRIP.assign(share=VALUES[:7], chosen=False, leads=[False, True, *[False] * 5], punctuation=False)
     tables = [
         heads_frame(share=torch.linspace(-0.4, 1.0, 15).reshape(3, 5)).assign(
             sentence=a, place=at, text=text, how="exact"
