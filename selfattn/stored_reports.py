@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from selfattn.analysis.sense_means import SenseMeans, as_known, sense_means
+from selfattn.analysis.sense_means import SenseMeans, sense_means
 from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.examples import PAIRS, PRONOUNS, Example, PronounSentence, labelled_sentences
@@ -93,16 +93,19 @@ class AllSenseMeans:
     senses: pd.DataFrame  # word, sense, count, within
     means: np.ndarray  # (rows of senses, d_model)
 
-    def of(self, word: str, read: pd.DataFrame) -> SenseMeans:
-        """One word's. read: the table that they were made of."""
+    def of(self, word: str, encoder: Encoder, read: pd.DataFrame) -> SenseMeans:
+        """One word's. read: the table that they were made of. Raises ValueError for a word that isn't in it."""
+        word = word.casefold()
         own, rows = self.senses["word"] == word, read[read["word"] == word]
+        if rows.empty:
+            raise ValueError(f"There are no stored means of {word!r}: the table has no labelled sentences of it.")
         return SenseMeans(
             word=word,
             senses=tuple(self.senses.loc[own, "sense"]),
             means=torch.from_numpy(self.means[own.to_numpy()]).double(),
             counts=tuple(self.senses.loc[own, "count"]),
             within=float(self.senses.loc[own, "within"].iloc[0]),
-            labels={as_known(sentence): sense for sentence, sense in zip(rows["sentence"], rows["sense"])},
+            labels={encoder.tokenize(one).ids: sense for one, sense in zip(rows["sentence"], rows["sense"])},
         )
 
 

@@ -26,14 +26,15 @@ class SenseMeans:
     means: Tensor  # (n_senses, d_model) float64: plain means of the rows' unit vectors
     counts: tuple[int, ...]  # rows of each sense
     within: float  # the squared distance from their own sense's other rows' mean under which 95 % of the rows lie
-    labels: dict[str, str]  # the rows' sentences, spaces and letter case aside, and their senses
+    labels: dict[tuple[int, ...], str]  # the rows' sentences as token numbers, and their senses
 
     def way(self, sentence: Tokens, unit: Tensor) -> "WayBetweenSenses":
         """From a sentence's own sense to the others. unit (d_model,): the word's last unit vector in it.
 
         A labelled sentence has the sense of its label, and is left out of its mean; any other the one whose mean is nearest.
         """
-        means, label = self.means.clone(), self.labels.get(as_known(sentence.text)) if sentence.pair is None else None
+        once = len(sentence.places(self.word)) == 1  # as in every labelled row
+        means, label = self.means.clone(), self.labels.get(sentence.ids) if once else None
         if label is not None:
             own = self.senses.index(label)
             means[own] = (self.counts[own] * means[own] - unit) / (self.counts[own] - 1)
@@ -59,10 +60,11 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 
     The word needs two senses with four rows each. Raises ValueError where a column is missing or none of its rows can be used.
     """
-    if "word" in frame.columns:
-        frame = frame[
-            frame["word"].map(lambda each: isinstance(each, str) and each.strip().casefold() == word.casefold())
-        ]
+    if list(frame.columns).count("word") == 1:
+        own = frame["word"].map(lambda each: isinstance(each, str) and each.strip().casefold() == word.casefold())
+        if not own.any():
+            raise ValueError(f"The table has no labelled sentences of {word!r}. Label some, or leave senses out.")
+        frame = frame[own]
     usable, _ = require_rows(encoder, frame, per_sense=PER_SENSE)
     return means_of(
         word.casefold(), list(usable["placed"]), list(usable["sense"]), last_units(encoder, usable["placed"])
@@ -90,10 +92,5 @@ def means_of(word: str, placed: Sequence[PlacedWord], labels: Sequence[str], uni
         means=means,
         counts=tuple(int(n) for n in counts),
         within=float(np.quantile((left - units).square().sum(dim=1).numpy(), WITHIN)),
-        labels={as_known(one.sentence.text): label for one, label in zip(placed, labels)},
+        labels={one.sentence.ids: label for one, label in zip(placed, labels)},
     )
-
-
-def as_known(sentence: str) -> str:
-    """A sentence as it is recognised again: spaces and letter case aside."""
-    return " ".join(sentence.split()).casefold()

@@ -76,6 +76,14 @@ class Hide:
     keys: tuple[int, ...]  # ... these are hidden
     heads: Collection[Head] | None = None  # None: in every head of every layer
 
+    def __post_init__(self) -> None:
+        for name in ("queries", "keys"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, (given,) if isinstance(given, int) else tuple(given))
+        if self.heads is not None:
+            heads = (self.heads,) if isinstance(self.heads, Head) else self.heads
+            object.__setattr__(self, "heads", tuple(Head(*head) for head in heads))
+
     def edges(self, layer: int, n_heads: int) -> Iterable[tuple[int, int, int]]:
         """(head, query, key) of each that is hidden in a layer."""
         heads = range(n_heads) if self.heads is None else [head for at, head in self.heads if at == layer]

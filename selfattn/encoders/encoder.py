@@ -100,7 +100,7 @@ class Encoder:
         ValueError for a patch or a hidden token that doesn't fit the encoder, the text or the others; NotRecomputable for any
         patch where what enters W_O isn't known, for any hidden token where the encoder takes no such mask.
         """
-        tokens = self.tokenize(text, pair)
+        tokens, hidden = self.tokenize(text, pair), tuple(hidden)
         n = len(tokens.ids)
         if pad_to is not None and not n <= pad_to <= self.max_tokens:
             raise TextError(f"pad_to must lie between the text's {n} tokens and {self.max_tokens}, got {pad_to}.")
@@ -124,7 +124,7 @@ class Encoder:
             )
         batch = [self.tokenize(text) for text in texts]
         replaced = [()] * len(batch) if patches is None else patches
-        covered = [()] * len(batch) if hidden is None else hidden
+        covered = [()] * len(batch) if hidden is None else [tuple(own) for own in hidden]
         for what, n in (("patches", len(replaced)), ("hidden tokens", len(covered))):
             if n != len(batch):
                 raise ValueError(f"Expected one collection of {what} for each of {len(batch)} texts, got {n}.")
@@ -268,7 +268,7 @@ class Encoder:
 
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair, hidden: as in `encode`."""
-        tokens = self.tokenize(text, pair)
+        tokens, hidden = self.tokenize(text, pair), tuple(hidden)
         self._check_hidden(hidden, tokens, len(tokens.ids))
         with torch.no_grad():
             output = self.eager.run(self.inputs([tokens]), [hidden] if hidden else ())
@@ -330,6 +330,8 @@ class Encoder:
         Factual Associations in Auto-Regressive Language Models", section 5)
         """
         word = self.placed((text, position, pair))
+        if isinstance(words, str):
+            raise TypeError(f"Expected a list of words to hide, got one ({words[:40]!r}). Use a list of this one.")
         heads = [None] * len(words) if heads is None else heads
         if len(heads) != len(words):
             raise ValueError(
@@ -488,7 +490,9 @@ class Encoder:
         taken = set()
         for hide in hidden:
             self.check_hideable(hide.heads is not None)
-            heads = self.all_heads if hide.heads is None else [Head(*head) for head in hide.heads]
+            heads = self.all_heads if hide.heads is None else hide.heads
+            if not heads:
+                raise ValueError("Expected heads to hide tokens in, got none. None (heads=None) stands for all.")
             if strange := sorted({*heads} - {*self.all_heads}):
                 raise ValueError(f"Expected heads L0 H0 to L{self.n_layers - 1} H{self.n_heads - 1}, got {strange[0]}.")
             for at, most in ((hide.queries, len(tokens.ids)), (hide.keys, n)):

@@ -118,9 +118,11 @@ def filled(tokens: Tokens, n: int) -> Tokens:
 
 
 def _in_one_head_and_in_all(tokens: Tokens, n_layers: int, n_heads: int) -> tuple[Hide, Hide]:
-    """The text's last token hidden from its first, special ones aside: in one head of each layer, and in every head."""
-    first, *_, last = (place for place, special in enumerate(tokens.special) if not special)
-    heads = [Head(layer, layer % n_heads) for layer in range(n_layers)]
+    """The text's last token hidden from its first, special ones aside: in one head of every second layer, and in every head."""
+    middle = [place for place, special in enumerate(tokens.special) if not special]
+    first, last = middle[0], middle[-1] if len(middle) > 1 else len(tokens.ids) - 1
+    # In every second layer: the others have the mask of what is hidden in every head alone, which is another one.
+    heads = [Head(layer, layer % n_heads) for layer in range(0, n_layers, 2)]
     return Hide((first,), (last,), heads), Hide((first,), (last,))
 
 
@@ -137,7 +139,7 @@ def _with_hidden(
             if is_out_of_memory(error) or not hides:
                 raise
             own = "one mask for all heads" if hides[0].heads else "no such mask"
-            refused[hides[0]] = f"its modules take {own}."
+            refused[hides[0]] = f"its modules take {own} ({type(error).__name__})."
             hides = hides[1:]
 
 
@@ -225,7 +227,12 @@ def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[Layer
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        return [], f"{encoder.family}'s attention can't be read ({brief(error)}).", {}
+        plain = [each for each in passes if not each.hidden]
+        why = f"{encoder.family}'s attention can't be read ({brief(error)})."
+        if len(plain) == len(passes):
+            return [], why, {}
+        recordings, reason, _ = _held_against(encoder, plain)
+        return recordings, reason, {hide: why for each in passes for hide in each.hidden}
     if len(recordings[0]) != n_layers:
         relative = any(re.search(r"\brel_|relative|r_r_bias", name) for name, _ in encoder.model.named_parameters())
         terms = ", with relative-position terms in the scores" if relative else ""

@@ -289,3 +289,33 @@ def test_the_bundled_encoders_hiding_is_held_here_and_not_at_its_load(encoder):
     assert weights[:, :, 5, 8].abs().max() == 0 and all(weights[at, at, 2, 4] == 0 for at in range(6))
     torch.testing.assert_close(weights, reference, atol=2e-6, rtol=0)
     assert encoder.hide_reason == encoder.one_head_reason == ""
+
+
+def test_what_is_given_once_counts(encoder):
+    """Generators, a head or a position alone; and no head isn't all."""
+    wanted = encoder.encode(TEXT, hidden=[Hide((5,), (8,), [Head(0, 3), Head(0, 4)])])
+    heads = (Head(0, head) for head in (3, 4))
+    ways = (each for each in [Hide((p for p in (5,)), 8, heads)])
+    for given in (encoder.encode(TEXT, hidden=ways), encoder.encode(TEXT, hidden=[Hide(5, 8, ((0, 3), (0, 4)))])):
+        assert torch.equal(given.hidden, wanted.hidden) and len(given.hides) == 1
+    (batched,) = encoder.encode_batch([TEXT], hidden=[(Hide(5, 8, Head(0, 3)) for _ in range(1))])
+    assert batched.hides[0].heads == (Head(0, 3),)
+    with pytest.raises(ValueError, match="Expected heads to hide tokens in, got none"):
+        encoder.encode(TEXT, hidden=[Hide((5,), (8,), [])])
+    with pytest.raises(TypeError, match="Expected a list of words to hide"):
+        encoder.hide(TEXT, 4, "river")
+
+
+@pytest.mark.parametrize("name", ["BERT", "MPNet"])
+def test_the_mask_of_all_heads_is_verified_at_load_too(checkpoint, monkeypatch, name):
+    hide = Recorder.hide
+
+    def broken(recorder, mask, shape, device):
+        hidden = hide(recorder, mask, shape, device)
+        return (
+            mask if hidden is not None and hidden.dim() == 4 and hidden.shape[1] == 1 and recorder._hidden else hidden
+        )
+
+    monkeypatch.setattr(Recorder, "hide", broken)
+    encoder = load_encoder(str(checkpoint(name)), trusted=True)
+    assert encoder.recomputable and "a hidden token still has the weight" in encoder.hide_reason
