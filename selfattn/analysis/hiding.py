@@ -68,14 +68,12 @@ class HiddenPair:
     curves: Tensor  # (n_A + 1, n_B + 1, n_layers + 1): the same as each layer reads it, and at last
     control_cosine: float  # of A and the control; NaN without one
     control_hidden: float  # each with its own word hidden, of the largest share on the way to the other
-    by_head: tuple[
-        Tensor, Tensor
-    ]  # (n_A, n_layers, n_heads), (n_B, ...): shares by gradient, the word hidden in a head alone
+    by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): by gradient, hidden in one head alone
     top: tuple[int | None, int | None]  # the word of the largest share; punctuation is never it
     ways: tuple[Tensor, Tensor]  # (d_model,) each: what the shares are parts of
     senses: (
         tuple[str, str] | None
-    )  # that the sentences are taken for, where the way is between senses; else to the other's vector
+    )  # what they are taken for, where the ways are between senses; None: to the other's vector
     notes: tuple[str, ...]  # what a reader must know
 
     @property
@@ -107,7 +105,7 @@ class _Side:
     @classmethod
     def of(cls, encoder: Encoder, word: PlacedWord) -> "_Side":
         encoding = encoder.encoded(word)
-        words = tuple(other for other in encoding.words if not {*other.positions} & {*word.positions})
+        words = word.others
         states = torch.full((len(words) + 1, encoder.n_layers + 1, encoder.d_model), torch.nan)
         states[0] = torch.stack([encoding.vector(layer, word.positions) for layer in range(encoder.n_layers + 1)])
         return cls(PlacedWord(encoding, word.positions), words, states)
@@ -122,13 +120,13 @@ class _Side:
         """The last, with nothing hidden: (d_model,)."""
         return self.units[0, -1]
 
-    def toward(self, way: Tensor) -> "Along":
+    def toward(self, way: Tensor) -> Along:
         return Along(self.word.positions, way)
 
-    def run(self, encoder: Encoder, wanted: Sequence[int], progress: Progress) -> None:
+    def run(self, encoder: Encoder, wanted: Sequence[int]) -> None:
         """Fill in the states with each of these words hidden."""
         hidden = [[Hide(self.word.positions, self.words[at].positions)] for at in wanted]
-        states = encoder.changed_vectors(self.word, hidden=hidden, progress=progress, layers=True)
+        states = encoder.changed_vectors(self.word, hidden=hidden, layers=True)
         self.states[[at + 1 for at in wanted]] = states
 
     def share(self, target: Target) -> Tensor:
@@ -194,7 +192,7 @@ def hidden_pair(
             notes.append(
                 f"{'AB'[at]}: of {len(side.words)} other words the {len(kept[at])} that lead by gradient, each exactly."
             )
-        side.run(encoder, sorted(set().union(*runs.values())), silent)
+        side.run(encoder, sorted(set().union(*runs.values())))
         progress(at + 1, len(sides))
     alike = alike_hidden = math.nan
     for other in c:
@@ -267,10 +265,10 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
     )
     shares = []
     for word, own in zip(placed, found):
-        others = [other for other in word.sentence.words if not {*other.positions} & {*word.positions}]
+        others = [other.positions for other in word.others]
         share = torch.zeros(len(others), encoder.n_layers, encoder.n_heads)
         for layer, recording in enumerate(own.recordings):
-            change = context_changes(recording, word.positions, [other.positions for other in others])
+            change = context_changes(recording, word.positions, others)
             share[:, layer] = torch.einsum("hpd,mhpd->mh", own.gradient[0, layer].double(), change)
         shares.append(share)
     return shares

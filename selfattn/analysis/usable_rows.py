@@ -119,7 +119,7 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
     key = (" ".join(sentence.split()).casefold(), places[0].word.text.casefold())
     if key in seen:
         raise TextError("The same sentence with the same word stands further up: counted twice it would match itself.")
-    beside = [at for at in places[0].sentence.words if at.positions != places[0].positions and not at.is_punctuation]
+    beside = [word for word in places[0].others if not word.is_punctuation]
     if len(beside) < others:
         raise TextError(f"Words beside {word!r} in the sentence: {len(beside)}; at least {others} are needed.")
     if _run_each.get():

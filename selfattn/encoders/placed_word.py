@@ -89,6 +89,12 @@ class PlacedWord(NamedTuple, Generic[Sentence]):
         return next(word for word in self.sentence.words if word.positions == self.positions)
 
     @property
+    def others(self) -> tuple[Word, ...]:
+        """Every other word of the sentence, in order, repetitions of this one too."""
+        own = {*self.positions}
+        return tuple(word for word in self.sentence.words if own.isdisjoint(word.positions))
+
+    @property
     def rows(self) -> slice:
         """The word's queries, as `Encoding.trace` and `Encoding.weights` take them."""
         return slice(self.positions[0], self.positions[-1] + 1)

@@ -215,12 +215,7 @@ def _moves(
     plain (n_occurrences, d_model), of one batch: their sentences may share passes. Every word but punctuation is hidden, each
     repetition by itself, in all heads of all layers.
     """
-    copies = [
-        (at, word)
-        for at, placed in enumerate(occurrences)
-        for word in placed.sentence.words
-        if word.positions != placed.positions and not word.is_punctuation
-    ]
+    copies = [(at, word) for at, placed in enumerate(occurrences) for word in placed.others if not word.is_punctuation]
 
     def far(chunk: Sequence[tuple[int, Word]]) -> list[float]:
         hidden = [(occurrences[at], Hide(occurrences[at].positions, word.positions)) for at, word in chunk]

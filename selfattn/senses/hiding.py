@@ -77,7 +77,7 @@ class _Row:
     @classmethod
     def read(cls, rankings: WordRankings, placed: PlacedWord) -> "_Row":
         encoding, positions = rankings.encoder.encode(placed.sentence), placed.positions
-        words = [word for word in encoding.words if word.positions != positions]
+        words = list(placed.others)
         named = [at for at, word in enumerate(words) if not word.is_punctuation]
         order = sorted([positions[0], *(words[at].start for at in named)])
         distance = [abs(order.index(words[at].start) - order.index(positions[0])) for at in named]

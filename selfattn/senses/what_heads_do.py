@@ -37,7 +37,7 @@ def head_profiles(encoder: Encoder, frame: pd.DataFrame, progress: Progress = si
         encoding = encoder.encode(row.placed.sentence)
         maps = torch.stack([encoding.weights(layer) for layer in range(encoder.n_layers)])
         patterns.append(torch.stack(list(pattern_values(maps, encoding).values())))
-        others = [w for w in encoding.words if w.positions != row.placed.positions and not w.is_punctuation]
+        others = [word for word in row.placed.others if not word.is_punctuation]
         to_others = between_groups(maps, [row.placed.positions], [word.positions for word in others])[..., 0, :]
         best = to_others.max(-1) if others else None
         weights.append(torch.zeros(maps.shape[:2]) if best is None else best.values)

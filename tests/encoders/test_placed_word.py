@@ -90,3 +90,9 @@ def test_the_senses_read_each_sentence_once(encoder, monkeypatch, report):
     monkeypatch.setattr(Encoder, "tokenize", counted)
     report(encoder, frame)
     assert sorted(read) == sorted(frame["sentence"])
+
+
+def test_the_other_words_are_all_but_this_one_where_it_stands(encoder):
+    bank, again = encoder.tokenize("The bank, a bank.").places("bank")
+    assert [(word.text, word.start) for word in bank.others] == [("The", 1), (",", 3), ("a", 4), ("bank", 5), (".", 6)]
+    assert [word.start for word in again.others] == [1, 2, 3, 4, 6]
