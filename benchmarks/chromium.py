@@ -23,9 +23,8 @@ SCRIPTS = {
     "jquery": ("jquery@2.2.4", "dist/jquery.min.js"),
 }
 
-# A number that stands for what is to be seen in a chart of ours: its canvas' pixels, or its SVG. 0 where nothing is.
-PICTURE = """selector => {
-  const drawing = document.querySelector(selector);
+# A number that stands for what is to be seen in a drawing of ours: its canvas' pixels, or its SVG. 0 where nothing is.
+DRAWING = """drawing => {
   if (!drawing || drawing.closest('[data-stale=true]')) return 0;
   const hash = (length, at) => {
     let sum = 7;
@@ -40,6 +39,9 @@ PICTURE = """selector => {
   const data = new Uint32Array(drawing.getContext('2d').getImageData(0, 0, drawing.width, drawing.height).data.buffer);
   return new Set(data).size > 3 ? hash(data.length, i => data[i]) : 0;
 }"""
+
+# The same for the first drawing that a selector finds.
+PICTURE = f"selector => ({DRAWING})(document.querySelector(selector))"
 
 # Resolves when the chart's picture is there and other than `before`.
 OURS_PAINTED = (

@@ -29,12 +29,13 @@ class Row:
     ratio: float | None  # None where theirs has no figure
     rounds: int
     bound: float | None = None  # what the ratio must not exceed
+    aim: str = ""  # another bound, and whether it is kept
 
     def line(self) -> str:
         """The row in Markdown."""
         shown = "" if self.ratio is None else f"{self.ratio:.3g}"
         kept = "" if self.bound is None or self.ratio is None else f"{'yes' if self.ratio <= self.bound else 'NO'}"
-        bound = "" if self.bound is None else f"at most {self.bound:g}: {kept}"
+        bound = self.aim if self.bound is None else f"at most {self.bound:g}: {kept}"
         return f"| {self.what} | {self.ours} | {self.theirs} | {shown} | {bound} | {self.rounds} |"
 
 

@@ -84,12 +84,14 @@ def attribute(
     with torch.no_grad():
         whole, bare = float(number(input_ids=ids)), float(number(input_ids=empty))
     groups = [other.positions for other in others]
-    gradients = to_groups(_integrated_gradients(encoder, ids, empty, number), groups)
-    values = {
-        "rollout": to_groups(rollout(encoding)[-1][list(word.positions)].mean(0), groups),
-        "integrated gradients": gradients,
-        "occlusion": _occlusion(ids, others, blank_id, number, whole),
-    }
+    n = len(encoding.ids)
+    with encoder.pass_over(min(STEPS, max(1, COPIED_TOKENS // n)), n):  # the largest of those that follow
+        gradients = to_groups(_integrated_gradients(encoder, ids, empty, number), groups)
+        values = {
+            "rollout": to_groups(rollout(encoding)[-1][list(word.positions)].mean(0), groups),
+            "integrated gradients": gradients,
+            "occlusion": _occlusion(ids, others, blank_id, number, whole),
+        }
     gap = float(gradients.sum()) - (whole - bare)
     return Attributions(words=others, values=values, number=whole, baseline=bare, gap=gap, blank=blank)
 

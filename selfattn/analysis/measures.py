@@ -176,6 +176,19 @@ MEASURES = {measure.name: measure for measure in (
         "The effect (zero) for the control: A against a sentence of the same sense.", needs_control=True,
     ),
     Measure(
+        "swap, A from B", "share", "word", lambda word: word.swaps.a_from_b,
+        "How far A's word moves on the way to B's when the head's output at it comes from B.",
+    ),
+    Measure(
+        "swap, B from A", "share", "word", lambda word: word.swaps.b_from_a,
+        "How far B's word moves on the way to A's when the head's output at it comes from A.",
+    ),
+    Measure(
+        "swap, A from control", "share", "word", lambda word: word.swaps.control,
+        "How far A's word moves on the way to B's when the head's output at it comes from a sentence of A's own sense: what "
+        "moves it as far isn't about the sense.", needs_control=True,
+    ),
+    Measure(
         "similarity, swap", "share", "sentence", lambda sentence: sentence.swaps.share,
         "How far A's sentence vector moves to B's, and B's to A's, when the head's mean output over the sentence becomes the "
         "other's. A sentence vector is the mean of last hidden states that the encoder's own files name.",

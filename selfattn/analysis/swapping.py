@@ -199,7 +199,7 @@ def gradients(
     recorder = Recorder(differentiable=True)
     inputs = encoder.inputs(tokens)
     size = max(1, COPIED_TOKENS // inputs["input_ids"].numel())
-    with torch.enable_grad(), encoder.within_memory(*inputs["input_ids"].shape):
+    with torch.enable_grad(), encoder.pass_over(*inputs["input_ids"].shape):
         hidden = run(encoder.model, inputs, recorder).last_hidden_state
         vectors = torch.stack([hidden[row, list(own)].mean(dim=0).float() for row, own in enumerate(at)])
         targets = numbers(vectors)

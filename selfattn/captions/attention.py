@@ -103,6 +103,8 @@ def measure_by_head(frame: pd.DataFrame, measure: str, unit: str, chosen: str) -
     def value(row: pd.Series) -> str:
         return signed[unit](row[measure]) if unit in signed else f"{numbers.decimal(row[measure])} {unit}".strip()
 
+    if frame[measure].isna().all():
+        return "The two vectors are the same: no head can move one."
     most, least = frame.loc[frame[measure].idxmax()], frame.loc[frame[measure].idxmin()]
     own = frame[frame["name"] == chosen].iloc[0]
     return (

@@ -18,6 +18,7 @@ from selfattn.numbers import ERROR, FINE, WEIGHT, fitting
 
 CELLS = 64
 ROUNDING = 1e-3  # numbers below this are differences by rounding, and need a power of ten
+LIMIT, LETTER, GAP = 90, 7, 8  # pixels of a label at most, of a letter about, and between a label and the map
 DARK_CELL = 0.6  # of the maximum: light numbers above it. In the dark look the ramp runs the other way
 
 
@@ -34,6 +35,7 @@ def heatmap(
     title: str = "",
     color: str | None = None,
     size: int = 400,
+    alike: Sequence[Sequence[str]] = (),
     legend: str = "",
     cell: int | tuple[int, int] | None = None,
     numbers: str | Sequence[str] | None = WEIGHT,
@@ -47,6 +49,7 @@ def heatmap(
 
     With `cell`, the pixels of a cell (or across and down), it is a small table: names on both axes, and in each cell its
     number in the d3 format `numbers`, or a text of that list (row by row), or nothing (None). Else a map `size` pixels wide.
+    alike: the labels of every map that stands beside it, its own too: all then have cells of one size, in plots `size` wide.
     """
     matrix = np.asarray(matrix, float)
     columns = rows if columns is None else columns
@@ -64,9 +67,10 @@ def heatmap(
         right = label_axis(columns, orient="top", labelAngle=-45, title=f"{names[1]} →", **look)
         axes = _axes(columns, right, rows, label_axis(rows, labelAngle=0, title=names[0], **look))
     else:
-        width = height = size
+        width, most = size, max(map(len, alike), default=len(columns))
+        height = size * len(rows) / most if alike else size
         bar = {"title": legend or "weight", "gradientLength": 200, "format": short, "tickCount": 4}
-        axes = token_axes(rows, columns, theme, sides, names)
+        axes = token_axes(rows, columns, theme, sides, names, alike)
     shades = {"scale": scale(theme, kind, maximum), "legend": {**bar, "orient": "bottom"}}
     if len(rows) <= CELLS:
         stroke = {"stroke": theme.grid if cell else theme.background, "strokeWidth": 0.5 if len(rows) <= 40 else 0}
@@ -74,6 +78,8 @@ def heatmap(
         layers, datasets = _cells(matrix, rows, columns, axes, shades, names, what, precise, stroke)
     else:
         layers, datasets = _image(matrix, rows, columns, axes, shades, theme, kind, maximum)
+        if alike:  # not over the whole plot
+            layers[0]["mark"]["width"] = size * len(columns) / most
     if cell and numbers is not None:
         layers.append(_numbers(numbers, theme, maximum))
         if not isinstance(numbers, str):
@@ -92,6 +98,10 @@ def heatmap(
     for layer in layers:  # one without the axis would bring in Vega's own, which drops labels
         for channel in "xy":
             layer["encoding"][channel].setdefault("axis", axes[channel]["axis"])
+    if alike:  # labels stand out beyond the plot, in each map by their own length: an unseen line goes as far in all
+        datasets["reach"] = [{"line": 0}]
+        line = {"x": {"value": 0}, "x2": {"value": size + LIMIT / 2}, "y": {"value": 0}}
+        layers.append(marks("rule", line, "reach", opacity=0))
     named = {"title": {"text": title, "color": color or theme.ink}} if title else {}
     return layered(layers, datasets, theme, width, height, **named)
 
@@ -102,22 +112,25 @@ def token_axes(
     theme: Theme,
     sides: Sequence[str] = (),
     names: tuple[str, str] = ("from", "to"),
+    alike: Sequence[Sequence[str]] = (),
 ) -> dict[str, Spec]:
     """The channels x and y of a map, named; where the texts are many, only every few are spelled, evenly."""
     colors = [{"A": theme.sentence_a, "B": theme.sentence_b}.get(side, theme.muted) for side in sides]
-    look = {"labelLimit": 90, **({"labelColor": {"expr": f"{expression(colors)}[datum.value]"}} if colors else {})}
+    most, wide = max(map(len, alike), default=0), max((len(text) for texts in alike for text in texts), default=0)
+    limit = min(LIMIT, LETTER * wide) if alike else LIMIT
+    look = {"labelLimit": limit, **({"labelColor": {"expr": f"{expression(colors)}[datum.value]"}} if colors else {})}
 
     def axis(labels: Sequence[str], **more: Any) -> Spec:
-        n = len(labels)
+        n = max(most, len(labels))
         return label_axis(labels, every=-(-n // LABELS), labelFontSize=12 if n <= 24 else 10, **look, **more)
 
     right = axis(columns, orient="top", labelAngle=-60, minExtent=54, title=f"{names[1]} →")
-    return _axes(columns, right, rows, axis(rows, minExtent=60, title=names[0]))
+    return _axes(columns, right, rows, axis(rows, minExtent=limit + GAP if alike else 60, title=names[0]), most)
 
 
-def _axes(columns: Sequence[str], across: Spec, rows: Sequence[str], down: Spec) -> dict[str, Spec]:
+def _axes(columns: Sequence[str], across: Spec, rows: Sequence[str], down: Spec, most: int = 0) -> dict[str, Spec]:
     return {
-        "x": field("x", scale=span(-0.5, len(columns) - 0.5), axis=across),
+        "x": field("x", scale=span(-0.5, max(most, len(columns)) - 0.5), axis=across),
         "y": field("y", scale=span(-0.5, len(rows) - 0.5, reverse=True), axis=down),
     }
 

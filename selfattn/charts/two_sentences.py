@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -29,16 +30,19 @@ def maps_of_two(
     name: str,
     kind: str = "weights",
     legend: str = "weight",
+    hidden: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Spec]:
-    """A head's map in the sentences "A" and "B", on one colour scale, the rows of the word outlined.
+    """A head's map in the sentences "A" and "B", on one colour scale, cells of one size, the rows of the word outlined.
 
-    name: the head's, for the titles.
+    name: the head's, for the titles. hidden: the word that is hidden in a sentence, where one is.
     """
     maximum = max(float(view.matrix.abs().max()) for view in maps.values())
-    draw = partial(heatmap, theme=theme, kind=kind, maximum=maximum, legend=legend)
+    alike = [view.labels for view in maps.values()]
+    draw = partial(heatmap, theme=theme, kind=kind, maximum=maximum, legend=legend, alike=alike)
     charts = {}
     for sentence, view in maps.items():
-        look = {"title": f"{sentence}   {name}", "color": theme.sentence(sentence)}
+        without = f', "{hidden[sentence]}" hidden' if sentence in hidden else ""
+        look = {"title": f"{sentence}   {name}{without}", "color": theme.sentence(sentence)}
         charts[sentence] = draw(view.matrix, view.labels, marked=view.rows_of(words[sentence].positions), **look)
     return charts
 

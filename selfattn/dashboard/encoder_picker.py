@@ -3,6 +3,7 @@
 import gc
 import threading
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -11,6 +12,7 @@ from selfattn.dashboard.cache import Cache, encoder_key, forget_all_but
 from selfattn.dashboard.figures import say, show_error, this_page
 from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing, spell
 from selfattn.dashboard.permissions import beyond_localhost, check_encoder, for_visitors, offered_encoders
+from selfattn.dashboard.queue import threads_for
 from selfattn.encoders import bounded_process
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
@@ -71,7 +73,8 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
 
         try:
             with _loading:
-                loaded.append(load_encoder(name, revision=revision, device=device, dtype=dtype, report=report))
+                encoder = load_encoder(name, revision=revision, device=device, dtype=dtype, report=report)
+                loaded.append(replace(encoder, around=threads_for))
         finally:
             place.empty()
         return loaded[0]

@@ -7,7 +7,6 @@ many visitors the pages then end one after the other, and not all of them late.
 """
 
 import bisect
-import functools
 import itertools
 import threading
 import time
@@ -26,6 +25,11 @@ PATIENCE = 1.0  # seconds between two times that a waiting page says so
 LEASE = 3.0  # seconds after which a page that still computes makes room for the next
 AHEAD = 1.0  # seconds of costly work by which one may be ahead of another before giving way
 HALF_LIFE = 60.0  # seconds in which half of what somebody has used is forgotten
+# A pass of so much work, tokens x layers x d_model, takes as long on one core as on two: 128 tokens of the bundled encoder, 32
+# of one of base size. Every run of a page is a new thread, for which PyTorch starts a new team of threads: with two a sentence
+# of 12 tokens takes a third longer than with one, one head's weights twice as long, the words and heads that are hidden in two
+# short sentences 1.5 times as long. From 256 tokens on, copies counted, two take three quarters of the time, then two thirds.
+SMALL = 300_000
 
 
 class Queue:
@@ -50,9 +54,9 @@ class Queue:
         return len(self._waiting)
 
     @property
-    def alone(self) -> bool:
-        """Whether at most one holds a place, and none waits."""
-        return len(self._holding) < 2 and not self._waiting
+    def held(self) -> int:
+        """How many hold a place."""
+        return len(self._holding)
 
     @contextmanager
     def turn(self, still_wanted: Callable[[], None] = lambda: None, since: float | None = None) -> Iterator[None]:
@@ -176,6 +180,7 @@ class FairQueue(Queue):
             self._used = {each: self._used[each] for each in self._used if self.used(each) > AHEAD / 100}
 
 
+_CORES = torch.get_num_threads()  # as many as there are, or OMP_NUM_THREADS
 _runs = Queue(Settings.read().max_runs)
 _costly = FairQueue(max(1, Settings.read().max_runs - 1))
 _pages = Queue(Settings.read().max_pages, LEASE)
@@ -232,22 +237,24 @@ def page_turn(news: Any) -> Iterator[None]:
     with _pages.turn(still_wanted=look):
         if place is not None:
             place.empty()
-        share_cores(_pages.alone)
+        torch.set_num_threads(1)  # this thread's number, and that of threads to come
         yield
 
 
-@functools.cache
-def _cores() -> int:
-    return torch.get_num_threads()  # as many as there are, or OMP_NUM_THREADS
+@contextmanager
+def threads_for(work: int) -> Iterator[None]:
+    """Inside it this thread computes a pass of so much work, tokens x layers x d_model: a large one with all cores.
 
-
-def share_cores(alone: bool) -> None:
-    """A page that is put together alone computes with all cores; one among others with its share of them.
-
-    With all cores each, the threads of pages side by side wait for one another: fifty visitors on two cores waited a third
-    longer, and used more processor time for the same.
+    Among others a large one has its share of them. With all cores each, the threads of pages side by side wait for one
+    another: fifty visitors on two cores waited a third longer, and used more processor time for the same.
     """
-    torch.set_num_threads(_cores() if alone else max(1, _cores() // Settings.read().max_runs))  # this thread's number
+    before = torch.get_num_threads()
+    share = _CORES if _pages.held + _costly.held < 2 and not _pages.waiting else _CORES // Settings.read().max_runs
+    torch.set_num_threads(max(1, share) if work > SMALL else 1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def stop_if_superseded() -> None:

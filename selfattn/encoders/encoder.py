@@ -1,7 +1,7 @@
 """A pretrained encoder and what can be asked of it: run text through it, check it, replace or remove heads' outputs."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import product
@@ -71,6 +71,7 @@ class Encoder:
     note: str = ""  # what a visitor should know ("the encoder half of T5")
     equal_lengths: bool = False  # measured at load: padding changes its numbers, so texts of one length share a pass
     eager: EagerTwin  # the same parameters under the implementation that returns its weights
+    around: Callable[[int], AbstractContextManager] = nullcontext  # each pass, by tokens x layers x d_model
 
     def __repr__(self) -> str:
         how = "recomputable" if self.recomputable else "shown only"
@@ -270,7 +271,7 @@ class Encoder:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair, hidden: as in `encode`."""
         tokens, hidden = self.tokenize(text, pair), tuple(hidden)
         self._check_hidden(hidden, tokens, len(tokens.ids))
-        with torch.no_grad():
+        with torch.no_grad(), self.pass_over(1, len(tokens.ids)):
             output = self.eager.run(self.inputs([tokens]), [hidden] if hidden else ())
         self.check_finite(tokens, [state[0] for state in self.states(output)])
         return stack_layers(output.attentions, 0, len(tokens.ids))
@@ -384,7 +385,7 @@ class Encoder:
         pieces = [(row, position) for row, word in enumerate(words) for position in word.positions]
         row, position = torch.tensor(pieces, device=self.device).T
         batch = [word.sentence for word in words]
-        with torch.no_grad(), self.within_memory(len(batch), max(len(sentence.ids) for sentence in batch)):
+        with torch.no_grad(), self.pass_over(len(batch), max(len(sentence.ids) for sentence in batch)):
             recorder = Recorder(patches, keep=False, hidden=hidden)
             output = run(self.model, self.inputs(batch), recorder, output_hidden_states=layers)
             states = self.states(output) if layers else (output.last_hidden_state,)
@@ -525,7 +526,7 @@ class Encoder:
         inputs = self.inputs(batch, length)
         # An encoder that is shown is asked for its own weights; its heads' outputs are recorded where that is verified.
         recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
-        with torch.no_grad(), self.within_memory(len(batch), length):
+        with torch.no_grad(), self.pass_over(len(batch), length):
             if recorder is None:
                 output = self.eager.run(inputs)
             else:
@@ -569,14 +570,15 @@ class Encoder:
                 f"Take {higher}another text."
             )
 
-    def within_memory(self, copies: int, n: int) -> AbstractContextManager[None]:
-        """Raise OutOfMemory where a pass inside, over so many texts of n tokens, takes more memory than there is."""
-        return out_of_memory_as(
-            OutOfMemory(
-                f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
-                "choose another device, a lower precision or a smaller encoder."
-            )
+    @contextmanager
+    def pass_over(self, copies: int, n: int) -> Iterator[None]:
+        """Inside it a pass runs over so many texts of n tokens; OutOfMemory where it takes more memory than there is."""
+        message = (
+            f"{copies} text(s) of {n:,} tokens need more memory than {self.device} has left. Shorten the text, or "
+            "choose another device, a lower precision or a smaller encoder."
         )
+        with self.around(copies * n * self.n_layers * self.d_model), out_of_memory_as(OutOfMemory(message)):
+            yield
 
     def check_recomputable(self) -> None:
         """Raise NotRecomputable where the encoder is shown only."""

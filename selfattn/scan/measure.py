@@ -191,7 +191,7 @@ def _run(
     And the sentences that come out with a number that isn't finite.
     """
     inputs, layers = encoder.inputs(batch), {at.layer for at in heads}
-    with torch.no_grad(), encoder.within_memory(*inputs["input_ids"].shape):
+    with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):
         if encoder.recomputable:
             recorder = Recorder()
             output = run(encoder.model, inputs, recorder, output_hidden_states=vectors)

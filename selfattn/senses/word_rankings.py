@@ -112,7 +112,7 @@ class WordRankings:
         for first in range(0, len(copies), size := max(1, COPIED_TOKENS // n)):
             recorder = _ValueZeroing(word, zeroed[first : first + size]) if zeroed else None
             inputs = self.encoder.inputs(copies[first : first + size])
-            with torch.no_grad(), self.encoder.within_memory(size, n):
+            with torch.no_grad(), self.encoder.pass_over(size, n):
                 states = run(self.encoder.model, inputs, recorder).last_hidden_state
             vectors.append(states[:, list(word.positions)].mean(dim=1).float().cpu())
             self.encoder.check_finite(word.sentence, vectors[-1:])

@@ -77,7 +77,7 @@ def two_maps():
     for name, words in (("A", WORDS[:5]), ("B", FEW)):
         maps[name] = SimpleNamespace(matrix=torch.eye(len(words)), labels=words, rows_of=list)
         marked = {"y": [words[1]], "x": [(len(words) - 1) / 2]}
-        views.append({"x": words, "y": words, "rect": joined(cells(words, words), marked)})
+        views.append({"x": words, "y": words, "rect": joined(cells(words, words), marked), "rule": {}})
     return draw.maps_of_two(maps, dict.fromkeys("AB", SimpleNamespace(positions=[1])), LIGHT, name="L1 H3"), views
 
 

@@ -1,13 +1,17 @@
 """The whole figure: A beside B on one colour scale, each with its own map, words and marked row."""
 
+import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from vl_convert import vegalite_to_svg
 
 from selfattn.analysis.compare import compare_sentences
-from selfattn.analysis.word_map import word_map
+from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.two_sentences import difference_map, maps_of_two, two_sentences
 from selfattn.charts.vega import drawn_frame, drawn_title
@@ -47,6 +51,42 @@ def test_both_maps_have_their_own_numbers_on_the_scale_of_both(charts, maps, sen
 def test_the_title_has_the_sentences_hue(charts, sentence, hue):
     (title,) = drawn(charts[sentence], "text", "title-text")
     assert (title["text"], title["fill"]) == (f"{sentence}   L3 H7", hue)
+
+
+def two_maps(**n):
+    """Maps of so many words each, of which A's have a long one."""
+    views = {}
+    for name, count in n.items():
+        labels = ["electroencephalographers" if name == "A" else "if", *["bank"] * (count - 1)]
+        groups, special = [(i,) for i in range(count)], [False] * count
+        views[name] = WordMap(labels=labels, groups=groups, special=special, matrix=torch.eye(count))
+    return maps_of_two(views, dict.fromkeys("AB", SimpleNamespace(positions=[1])), LIGHT, name="").values()
+
+
+def whole_width(spec):
+    return re.search(r'width="(\d+)"', vegalite_to_svg(spec))[1]
+
+
+def test_sentences_that_differ_in_length_have_cells_of_one_size():
+    """A narrow window shrinks each picture to its column: those of one width by one part."""
+    a, b = two_maps(A=40, B=3)
+    for spec, n in ((a, 40), (b, 3)):
+        cells = [item for item in drawn(spec, "rect") if "value" in item.get("description", "")]
+        assert len(cells) == n * n
+        assert {(round(item["width"], 3), round(item["height"], 3)) for item in cells} == {(10.0, 10.0)}
+    assert whole_width(a) == whole_width(b)
+
+
+def test_long_sentences_that_differ_in_length_have_pictures_of_one_scale():
+    specs = two_maps(A=80, B=66)
+    sizes = [(item["width"], item["height"]) for spec in specs for item in drawn(spec, "image")]
+    assert sizes == [(400, 400), (330, 330)]
+
+
+def test_a_hidden_word_stands_in_its_sentences_title(sides, maps):
+    words = {name: side.word for name, side in sides.items()}
+    charts = maps_of_two(maps, words, LIGHT, name="L3 H7", hidden={"B": "wings"})
+    assert [drawn_title(chart) for chart in charts.values()] == ["A L3 H7", 'B L3 H7, "wings" hidden']
 
 
 @pytest.mark.slow

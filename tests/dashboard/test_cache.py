@@ -3,6 +3,7 @@
 import threading
 import time
 import weakref
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -135,15 +136,23 @@ def test_progress_is_shown_while_it_is_made_and_gone_after(results):
     assert not at.get("progress")
 
 
-class Thing(SimpleNamespace):
+@dataclass(eq=False)
+class Thing:
     """Stands in for an encoder; can be watched for being freed."""
 
+    name: str
+    around: object = None
     device, dtype, revision = "cpu", "float32", None
+
+    @property
+    def digest(self) -> str:
+        """Its name."""
+        return self.name
 
 
 def test_the_least_recently_used_encoder_goes_first_with_all_that_it_left(results, monkeypatch):
     monkeypatch.setattr(encoder_picker, "_encoders", Cache(2, lambda _: 1))
-    monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name=name, digest=name))
+    monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name))
     monkeypatch.setattr(encoder_picker, "_settle", lambda: None)
 
     def load(name):
@@ -164,5 +173,5 @@ def test_a_failed_load_leaves_room_for_another_try(monkeypatch):
     monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: _raise())
     with pytest.raises(Superseded):
         encoder_picker.load("a", None, "cpu", "float32")
-    monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name=name, digest=name))
+    monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name))
     assert encoder_picker.load("a", None, "cpu", "float32").name == "a"

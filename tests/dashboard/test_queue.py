@@ -291,18 +291,32 @@ def _until(condition) -> None:
         time.sleep(0.001)
 
 
-def test_pages_side_by_side_share_the_cores_and_one_alone_has_them_all(monkeypatch):
-    given, beside = [], queue.page_turn(None)
+def test_a_large_pass_has_all_cores_alone_and_its_share_beside_others_and_a_small_one_has_one(monkeypatch):
+    given = []
     monkeypatch.setattr(torch, "set_num_threads", given.append)
-    monkeypatch.setattr(queue, "_cores", lambda: 8)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: given[-1])
+    monkeypatch.setattr(queue, "_CORES", 8)
     monkeypatch.setattr(queue, "_pages", Queue(4))
+    monkeypatch.setattr(queue, "_costly", FairQueue(1))
+
+    def threads(work: int) -> int:
+        with queue.threads_for(work):
+            return given[-1]
+
     with queue.page_turn(None):
-        other = threading.Thread(target=ExitStack().enter_context, args=(beside,))
-        other.start()
-        other.join()
-    with queue.page_turn(None):
-        pass
-    assert Settings().max_runs == 2 and given == [8, 4, 4], "alone, beside another, beside one that is still there"
-    monkeypatch.setattr(queue, "_cores", lambda: 1)
-    queue.share_cores(alone=False)
-    assert given[-1] == 1  # torch takes no 0
+        assert given == [1], "all that surrounds the passes"
+        assert threads(queue.SMALL) == 1 and threads(queue.SMALL + 1) == 8
+        for beside in (queue._pages, queue._costly):
+            with _another_thread_holds(beside):
+                assert Settings().max_runs == 2 and threads(10**9) == 4 and threads(queue.SMALL) == 1
+        with queue.costly_slot():  # the page has left its own place meanwhile
+            assert threads(10**9) == 8
+            with _another_thread_holds(queue._pages):
+                assert threads(10**9) == 4
+        assert given[-1] == 1
+        with pytest.raises(ZeroDivisionError), queue.threads_for(10**9):
+            raise ZeroDivisionError
+        assert given[-1] == 1, "given back"
+        monkeypatch.setattr(queue, "_CORES", 1)
+        with _another_thread_holds(queue._pages):
+            assert threads(10**9) == 1  # torch takes no 0

@@ -1,13 +1,16 @@
 """The bundled encoder: its public face, the kernel against its own weights, removing heads, threads, bad input."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 import torch
+from transformers import BertModel
 
 from selfattn import Encoder, Head, NotRecomputable, TextError, load_encoder
+from selfattn.analysis.attributions import attribute
 from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders.errors import NotFinite
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -439,3 +442,44 @@ def test_an_encoders_name_for_a_reader(encoder):
     twin = replace(folder, name=f"{folder.name}, random weights")
     assert twin.title == "bert-finetuned, random weights"
     assert Provenance.of(folder, "A map", {"A": encoder.encode("A bank.")}).model == "bert-finetuned"
+
+
+def test_every_pass_runs_inside_what_its_caller_puts_around_it(encoder, monkeypatch):
+    """Once a pass, with its work: tokens, padding and copies counted, x layers x d_model."""
+    given, inside, bare = [], [0], []
+
+    @contextmanager
+    def around(work: int):
+        assert inside[0] == 0, "none in another"
+        inside[0] = 1
+        given.append(work / (6 * 384))
+        yield
+        inside[0] = 0
+
+    forward = BertModel.forward
+
+    def watched(*arguments, **options):
+        bare.append(not inside[0])
+        return forward(*arguments, **options)
+
+    monkeypatch.setattr(BertModel, "forward", watched)
+    ours = replace(encoder, around=around)
+    word = ours.locate("We sat on the bank.", "bank")[0]  # 8 tokens
+    passes = {
+        "encode": lambda: ours.encode("We sat on the bank."),
+        "a batch": lambda: ours.encode_batch(["We sat on the bank.", "Rain."]),
+        "a separate pass": lambda: ours.reference_weights("We sat on the bank."),
+        "copies": lambda: ours.knock_out(*word, heads=[(0, 1), (2, 3), (4, 5)]),
+        "gradients": lambda: context_gradients(ours, [word], torch.ones(1, 384)),
+    }
+    counted = {}
+    for name, run in passes.items():
+        given.clear()
+        run()
+        counted[name] = list(given)
+    assert counted == {"encode": [8], "a batch": [16], "a separate pass": [8], "copies": [24], "gradients": [8]}
+    assert not any(bare)
+    encoding = ours.encode("We sat on the bank.")
+    given.clear()
+    attribute(ours, encoding, encoding.words[4], torch.ones(384))
+    assert given == [50 * 8] and sum(bare) == 2, "but for two of one sentence each"

@@ -6,8 +6,10 @@ from urllib.parse import parse_qs
 
 import altair as alt
 import pytest
+import torch
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
+from transformers import BertModel
 from vl_convert import vegalite_to_svg
 
 from pages.explore.all_heads import attributions
@@ -18,7 +20,9 @@ from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.swapping import swap_pair
 from selfattn.captions import attention as captions
-from selfattn.captions.vectors import NOISE
+from selfattn.captions.vectors import NOISE, OF_PAIR_SWAPS
+from selfattn.dashboard import queue
+from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
@@ -329,6 +333,26 @@ def test_the_similarity_by_gradient_says_so_and_names_an_exact_head(encoder):
     assert any(first in text and "By gradient, the first order of a swap; only the" in text for text in texts(at))
 
 
+@pytest.mark.parametrize("measure", ["swap, A from B", "swap, B from A"])
+def test_of_the_same_sentence_twice_no_head_can_move_a_word(measure):
+    at = start(ALL, measure=measure, a="The bank.", b="The bank.", c="", word="bank")
+    assert "The two vectors are the same: no head can move one." in texts(at)
+    assert "swap, A from control" not in at.selectbox(key="measure").options
+
+
+def test_swaps_under_the_noise_of_a_precision_are_drawn_as_0(encoder, monkeypatch):
+    """The noise of a share is that of the squared way: the shorter the way, the larger."""
+    a, b = (encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences[:2])
+    way = 2 * (1 - Compared({"A": a, "B": b}, None, None).cosine)
+    share = swap_pair(encoder, a, b).a_from_b.flatten()
+    monkeypatch.setitem(NOISE, "float32", 0.02 * way / OF_PAIR_SWAPS)
+    at = start(ALL, measure="swap, A from B")
+    wanted = torch.where(share.abs() >= 0.02, share, 0.0)
+    assert placed_heads(at)["swap, A from B"].tolist() == pytest.approx(wanted.tolist(), abs=1e-4)
+    assert 0 < (wanted == 0).sum() < 72
+    assert any(f"by up to 0.02: {(wanted == 0).sum()} of 72 heads lie under that" in text for text in texts(at))
+
+
 def test_where_there_is_no_sentence_vector_the_page_says_why(tmp_path, monkeypatch):
     at = start(ALL, measure="similarity, swap", a="bank " * 260)
     assert any("reads 256: the rest would be cut off" in info.value.replace("\\", "") for info in at.info)
@@ -447,3 +471,27 @@ def test_the_card_shows_words_and_hides_special_tokens():
     assert not at.error
     assert any("Electroencephalographers" in json.dumps(spec) for spec in specs(at))
     assert any(text.startswith("Special tokens hidden:") for text in texts(at))
+
+
+def test_only_large_passes_have_more_than_one_thread(monkeypatch):
+    """All that puts a page together has one: its run is a new thread, and PyTorch would start a team of threads for each."""
+    threads, forward, attend = {"passes": [], "kernel": []}, BertModel.forward, LayerRecording.attend
+
+    def watched_forward(model, input_ids, **options):
+        threads["passes"].append((input_ids.numel(), torch.get_num_threads()))
+        return forward(model, input_ids, **options)
+
+    def watched_attend(*arguments):
+        threads["kernel"].append(torch.get_num_threads())
+        return attend(*arguments)
+
+    monkeypatch.setattr(queue, "_CORES", 2)
+    monkeypatch.setattr(BertModel, "forward", watched_forward)
+    monkeypatch.setattr(LayerRecording, "attend", watched_attend)
+    at = open_link("inside-a-head", a="Herons waited on the bank.", b="Herons flew over the bank.")
+    assert {1} == {each for tokens, each in threads["passes"] if tokens <= 128}
+    at.text_input(key="a").set_value(f"Herons waited. {LONG}").run()
+    assert (486, 2) in threads["passes"]
+    assert {1} == {each for tokens, each in threads["passes"] if tokens <= 128}
+    assert {2} == {each for tokens, each in threads["passes"] if tokens > 130}
+    assert {1} == {*threads["kernel"]}, "after the long pass too"

@@ -254,6 +254,30 @@ def test_the_strips_are_the_effects_of_the_right_pair(visit, encoder, sides, mea
     assert_drawn(figure(record, "all heads"), removal_effect(encoder, *places, how))
 
 
+@pytest.mark.usefixtures("exactly_ranked")
+@pytest.mark.parametrize(
+    ("measure", "to", "source"), [("A from B", "A", "B"), ("B from A", "B", "A"), ("A from control", "A", "control")]
+)
+def test_both_directions_of_a_swap_and_its_control_are_one_quantity(visit, encoder, sides, measure, to, source):
+    """How far along the way from A to B the word moves (from B to A for B's) with one head's output from elsewhere."""
+    at, record = visit("all-heads", measure=f"swap, {measure}")
+    table = figure(record, "all heads").table().set_index("name")[f"swap, {measure}"]
+    vectors_of = {
+        name: torch.nn.functional.normalize(encoding.vector(6, word.positions).double(), dim=0)
+        for name, (encoding, word) in sides.items()
+    }
+    way = vectors_of["B"] - vectors_of["A"]
+    encoding, word = sides[to]
+    donor, place = sides[source]
+    for head in (HEAD, Head(5, 2), Head(0, 11)):
+        mean = donor.own_context(head.layer)[head.head, list(place.positions)].mean(0)
+        run = encoder.encode(encoding.text, patches=[Patch(*head, word.positions, mean)])
+        moved = torch.nn.functional.normalize(run.vector(6, word.positions).double(), dim=0) - vectors_of[to]
+        wanted = float(moved @ way / (way @ way)) * (1 if to == "A" else -1)
+        assert table[str(head)] == pytest.approx(wanted, abs=1e-4)
+    assert f"Swap, {measure}: most in {table.idxmax()} ({numbers.share(table.max())})" in said(at)
+
+
 MADE = {
     "text": lambda weights, encoding: weights.amax((-2, -1)),
     "word": lambda word: most_to_another(word.sides["A"]),
@@ -438,7 +462,7 @@ def test_a_against_b_and_the_difference_to_the_models_own(visit, sides):
     _, record = visit("", view="difference")
     encoding = sides["B"][0]
     drawn = figure(record, "what each word attends to in B").table()["weight"].tolist()
-    assert drawn == pytest.approx((encoding.weights(*HEAD) - encoding.own_weights(*HEAD)).flatten().tolist(), abs=1e-9)
+    assert drawn == pytest.approx((encoding.weights(*HEAD) - encoding.own_weights(*HEAD)).flatten().tolist(), abs=1e-7)
 
 
 # Two encoders and masked words

@@ -108,8 +108,9 @@ def _ask_for_most(address: str, found: Soak, stop: threading.Event) -> None:
 
 def _act(session: Session, chance: random.Random, found: Soak, word: str, often: tuple[int, ...]) -> None:
     (action,) = chance.choices(ACTIONS, often)
-    if action == "head" and "head" in session.widgets:
-        _note(found, "choose a head", session.set(head=_head(chance)))
+    if action == "head":
+        if "head" in session.widgets:  # else the page's pictures answer without the server
+            _note(found, "choose a head", session.set(head=_head(chance)))
     elif action == "text" and "a" in session.widgets:
         run = session.set(a=_sentence(chance, word))
         _note(found, "type a sentence", run)

@@ -14,7 +14,7 @@ from selfattn.analysis.measures import MEASURES, Compared, head_measures, offere
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
 from selfattn.captions import sentences as captions_of_sentences
-from selfattn.captions.vectors import by_gradient, noise_floor
+from selfattn.captions.vectors import OF_PAIR_SWAPS, by_gradient, noise_floor
 from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
@@ -31,6 +31,8 @@ from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.pooling import load_pooling
 from selfattn.tidy_tables import heads_frame, strip_frame, weights_frame
+
+NO_WAY = 1e-6  # a shorter way than this is none, and no share of it is known
 
 
 def segments(choice: Choice) -> PlacedWord:
@@ -62,6 +64,8 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
     if compared is not None:
         columns |= measure.columns(compared)
     floors = {each.name: 1.0 for each in MEASURES.values() if each.signed}
+    if compared is not None and measure.unit == "share":
+        floors[name] = OF_PAIR_SWAPS / max(2 * (1 - compared.cosine), NO_WAY)
     frame, noise = noise_floor(heads_frame(**columns), name, encoder.dtype, floors)
     if ordered:
         frame = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
@@ -71,11 +75,10 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
     chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
     if compared is not None and measure.of == "sentence":
         reading = captions_of_sentences.by_head(frame, name, measure.unit, marked, compared.cosine)
-        if measure.unit == "share":
-            reading = f"{reading} {by_gradient(compared.swaps.exact)}".rstrip()
     else:
         reading = captions.measure_by_head(frame, name, measure.unit, marked)
-    reading = f"{reading} {noise}".rstrip()
+    rough = by_gradient(compared.swaps.exact) if compared is not None and measure.unit == "share" else ""
+    reading = " ".join(filter(None, (reading, rough, noise)))
     show_chart(chart, reading, key="grid", heads=True, in_place=True, name="all heads", table=lambda: frame)
     st.caption(measure.caption)
 
