@@ -11,7 +11,7 @@ Patching" (by gradient).
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import pandas as pd
@@ -21,13 +21,15 @@ from torch.nn.functional import normalize
 
 from selfattn.analysis.sense_means import SenseMeans, sense_means
 from selfattn.analysis.swapping import LEADING, SAME, gradients
-from selfattn.encoders.capture import Hide, LayerRecording
+from selfattn.encoders.capture import Head, Hide, LayerRecording
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word
 
+TOGETHER = 3  # heads: a word's leading ones, hidden from it together
+NO_WAY = "The word's two vectors are the same, so there is no way from one to the other."
 MOST = 32  # words of a sentence that are each hidden exactly; of more, the eight that lead by gradient
 
 
@@ -171,7 +173,7 @@ def hidden_pair(
     a, b, *c = sides
     ways, taken, notes = _ways(encoder, a, b, senses)
     if not all(float(way.norm()) >= SAME for way in ways):
-        notes.append("The word's two vectors are the same, so there is no way from one to the other.")
+        notes.append(NO_WAY)
     asked = [(0, a.toward(ways[0])), (1, b.toward(ways[1]))]
     for other in c:
         asked += [(0, a.toward(other.unit - a.unit)), (2, other.toward(a.unit - other.unit))]
@@ -190,7 +192,7 @@ def hidden_pair(
         kept.append(runs.get(at, runs[max(runs)]))
         if at < 2 and len(kept[at]) < len(side.words):
             notes.append(
-                f"{'AB'[at]}: of {len(side.words)} other words the {len(kept[at])} that lead by gradient, each exactly."
+                f"In {'AB'[at]}, of {len(side.words)} other words only the {len(kept[at])} that lead by gradient were hidden."
             )
         side.run(encoder, sorted(set().union(*runs.values())))
         progress(at + 1, len(sides))
@@ -215,6 +217,37 @@ def hidden_pair(
         ways=ways,
         senses=taken,
         notes=tuple(notes),
+    )
+
+
+def unmeasured_pair(
+    encoder: Encoder,
+    first: PlacedWord | tuple,
+    second: PlacedWord | tuple,
+    control: PlacedWord | tuple | None = None,
+    *,
+    notes: tuple[str, ...] = (),
+) -> HiddenPair:
+    """A word in two sentences, as in `hidden_pair`, with nothing hidden: for encoders in which nothing can be.
+
+    The words, the vectors as they are and the ways between them are known; every share is NaN and no word leads.
+    """
+    a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
+    curves = torch.einsum("ild,jld->ijl", a.units, b.units).float()
+    heads = encoder.n_layers, encoder.n_heads
+    return HiddenPair(
+        placed=(a.word, b.word),
+        words=(a.words, b.words),
+        share=(torch.full((len(a.words),), torch.nan), torch.full((len(b.words),), torch.nan)),
+        cosine=curves[..., -1],
+        curves=curves,
+        control_cosine=float(a.unit @ c[0].unit) if c else math.nan,
+        control_hidden=math.nan,
+        by_head=(torch.full((len(a.words), *heads), torch.nan), torch.full((len(b.words), *heads), torch.nan)),
+        top=(None, None),
+        ways=(b.unit - a.unit, a.unit - b.unit),
+        senses=None,
+        notes=notes,
     )
 
 
@@ -302,12 +335,59 @@ def hidden_heads(
     progress as in `Encoder.knock_out`. What it doesn't say: shares of single heads needn't add up to that of all at once.
     Raises NotRecomputable where no word can be hidden in a head alone, TextError, ValueError.
     """
+    moved = _moved_in(encoder, encoder.placed(first), word, way, [[head] for head in encoder.all_heads], progress)
+    return moved.reshape(encoder.n_layers, encoder.n_heads)
+
+
+def _moved_in(
+    encoder: Encoder,
+    first: PlacedWord,
+    word: Word | int | Sequence[int] | str,
+    way: Tensor,
+    sets: Sequence[Sequence[Head]],
+    progress: Progress = silent,
+) -> Tensor:
+    """The share of a way that hiding one word in each set of heads moves another: (sets,)."""
     encoder.check_hideable(one_head=True)
-    tokens, positions = placed = encoder.placed(first)
     keys = word.positions if isinstance(word, Word) else word
-    target, heads = Along(positions, way), encoder.all_heads
-    alone = [[head] for head in heads]
-    vectors = encoder.hide(tokens, positions, [keys] * len(heads), heads=alone, progress=progress)
-    before = encoder.encoded(placed).vector(encoder.n_layers, positions)
-    moved = target.of(vectors.double()) - target.of(before.double())
-    return moved.float().reshape(encoder.n_layers, encoder.n_heads)
+    target = Along(first.positions, way)
+    vectors = encoder.hide(*first, [keys] * len(sets), heads=sets, progress=progress)
+    before = encoder.encoded(first).vector(encoder.n_layers, first.positions)
+    return (target.of(vectors.double()) - target.of(before.double())).float()
+
+
+@dataclass(frozen=True, eq=False)
+class HeadsOfWord:
+    """Through which heads one word reaches the chosen one: how far hiding it in each alone moves that, of the pair's way."""
+
+    side: int  # 0: in A, 1: in B
+    at: int  # the hidden word's number among the pair's words there
+    word: Word
+    share: Tensor  # (n_layers, n_heads): NaN where it isn't known
+    exact: bool  # each head was run; else all by gradient
+    together: float | None  # the share of the leading heads together, run; None where they weren't
+
+    @property
+    def leading(self) -> tuple[Head, ...]:
+        """The three heads of the largest shares, that first; none where nothing is known."""
+        known = {Head(*map(int, at)): float(self.share[tuple(at)]) for at in self.share.isfinite().nonzero()}
+        return tuple(sorted(known, key=lambda head: -known[head])[:TOGETHER])
+
+
+def heads_of_word(
+    encoder: Encoder, pair: HiddenPair, side: int, at: int, *, exact: bool, progress: Progress = silent
+) -> HeadsOfWord:
+    """The heads of one word of a pair, by how far hiding it in each alone moves the chosen word of its side.
+
+    side: 0 for A, 1 for B; at: the word's number in `pair.words[side]`. exact=False: by gradient, as the pair has it, and
+    nothing is run; exact=True: each head by itself, and the three that lead together (shares of single heads needn't add up).
+    progress as in `hidden_heads`. Raises NotRecomputable where no word can be hidden in a head alone.
+    """
+    word = pair.words[side][at]
+    if not exact:
+        return HeadsOfWord(side, at, word, pair.by_head[side][at], False, None)
+    first, way = pair.placed[side], pair.ways[side]
+    each = HeadsOfWord(side, at, word, hidden_heads(encoder, first, word, way, progress), True, None)
+    if not each.leading:
+        return each
+    return replace(each, together=float(_moved_in(encoder, first, word, way, [each.leading])))

@@ -3,7 +3,7 @@
 Nothing is left out silently: a map knows how much weight was hidden and how many rows one cell stands for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -12,7 +12,8 @@ from torch import Tensor
 
 from selfattn.analysis.measures import hide_special
 from selfattn.encoders.encoding import Encoding
-from selfattn.words import between_groups, token_groups
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.words import between_groups, to_groups, token_groups
 
 MOST = 256  # rows and columns of a picture; longer maps are drawn in bins
 
@@ -100,3 +101,36 @@ def word_map(encoding: Encoding, weights: Tensor, *, words: bool = True, special
     ordinary, hidden = hide_special(matrix, is_special)
     kept = whole.part([row for row, out in enumerate(is_special) if not out])
     return replace(kept, matrix=ordinary, hidden=float(hidden.mean()))
+
+
+@dataclass(frozen=True, eq=False)
+class Attended:
+    """What one word attends to in every head, word by word and special token by special token."""
+
+    labels: tuple[str, ...]  # m, in the order of the text
+    special: tuple[bool, ...]  # m
+    others: tuple[int | None, ...]  # m: its number among `PlacedWord.others`; None: of no other word
+    chosen: int  # which of the m is the word itself
+    weights: Tensor  # (n_layers, n_heads, m): to a split word the sum, from it the mean over its pieces
+    left_out: int  # words of the sentence that are not among them
+
+
+def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) -> Attended:
+    """One word's row of every head by words. Where nothing is left out, a row sums to 1.
+
+    keep: the other words, by their numbers among `word.others`, that are in it; None: all. Special tokens and the word itself
+    always are.
+    """
+    number = {other.start: at for at, other in enumerate(word.others)}
+    labels, groups, special = places(word.sentence)
+    others = [number.get(group[0]) for group in groups]
+    kept = [row for row, at in enumerate(others) if at is None or keep is None or at in keep]
+    chosen = next(row for row, group in enumerate(groups) if word.positions[0] in group)
+    return Attended(
+        labels=tuple(labels[row] for row in kept),
+        special=tuple(special[row] for row in kept),
+        others=tuple(others[row] for row in kept),
+        chosen=kept.index(chosen),
+        weights=to_groups(word.sentence.word_rows(word.positions), [groups[row] for row in kept]),
+        left_out=len(groups) - len(kept),
+    )

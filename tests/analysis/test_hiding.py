@@ -10,12 +10,21 @@ import pytest
 import torch
 
 from selfattn import Head, Hide, NotRecomputable, Patch
-from selfattn.analysis.hiding import Along, hidden_by_head, hidden_heads, hidden_pair
+from selfattn.analysis.hiding import (
+    Along,
+    HeadsOfWord,
+    heads_of_word,
+    hidden_by_head,
+    hidden_heads,
+    hidden_pair,
+    unmeasured_pair,
+)
 from selfattn.analysis.sense_means import sense_means
 from selfattn.encoders.sources import resolve
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
 from tests.senses import plain_hiding as plain
+from tests.small_hidden_pair import hidden_pair_of
 
 NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
 LESSON = ("The bank of the river.", "The bank approved the loan.")
@@ -195,7 +204,7 @@ def test_in_long_sentences_the_eight_that_lead_by_gradient_are_run(encoder):
     ]
     assert all(run[ranked[:8]]) and run[pair.top[0]] and pair.share[0][pair.top[0]] == pair.share[0][run].max()
     assert pair.cosine[1:][~run].isnan().all() and not pair.cosine[1:][run].isnan().any()
-    assert pair.notes == (f"A: of {len(pair.words[0])} other words the 8 that lead by gradient, each exactly.",)
+    assert pair.notes == (f"In A, of {len(pair.words[0])} other words only the 8 that lead by gradient were hidden.",)
     alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
     torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # whatever the control is
     word = pair.words[0][pair.top[0]]
@@ -338,3 +347,56 @@ def test_words_of_a_second_segment_are_hidden_too(encoder):
     before = encoder.encode("The bank.", "A river flows.").vector(6, (2,)).double()
     target = Along((2,), pair.ways[0])
     assert float(target.of(alone) - target.of(before)) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
+
+
+def test_the_heads_of_a_word_by_gradient_are_the_pairs_own(encoder):
+    pair = hidden_pair_of()
+    heads = heads_of_word(encoder, pair, 1, 0, exact=False)
+    assert (heads.side, heads.at, heads.word) == (1, 0, pair.words[1][0])
+    assert torch.equal(heads.share, pair.by_head[1][0]) and not heads.exact and heads.together is None
+    assert heads.leading == (Head(1, 2), Head(1, 1), Head(1, 0))
+
+
+def test_the_leading_heads_are_those_of_the_largest_signed_shares_that_are_known():
+    share = torch.tensor([[0.1, -0.9, torch.nan], [0.3, torch.nan, 0.1]])
+    word = hidden_pair_of().words[0][0]
+    assert HeadsOfWord(0, 0, word, share, True, None).leading == (Head(1, 0), Head(0, 0), Head(1, 2))
+    assert HeadsOfWord(0, 0, word, torch.full((2, 3), torch.nan), False, None).leading == ()
+    assert HeadsOfWord(0, 0, word, torch.tensor([[-0.1, -0.2]]), False, None).leading == (Head(0, 0), Head(0, 1))
+
+
+def test_the_heads_of_a_word_run_each_and_the_three_together(encoder, pair_of):
+    pair = pair_of("bank", *NEW)
+    at, told = pair.top[0], []
+    heads = heads_of_word(encoder, pair, 0, at, exact=True, progress=lambda *done: told.append(done))
+    assert heads.exact and heads.word.text == "river" and told
+    torch.testing.assert_close(heads.share, hidden_heads(encoder, (NEW[0], "bank"), "river", pair.ways[0]))
+    assert heads.leading[0] == Head(*divmod(int(heads.share.argmax()), 12)) and len(heads.leading) == 3
+    alone = encoder.hide(NEW[0], "bank", ["river"], heads=[heads.leading])[0].double()
+    target = Along((5,), pair.ways[0])
+    before = encoder.encode(NEW[0]).vector(6, (5,)).double()
+    assert heads.together == pytest.approx(float(target.of(alone) - target.of(before)), abs=1e-6)
+    in_b = heads_of_word(encoder, pair, 1, pair.top[1], exact=True)
+    assert in_b.word.text == "loan" and 0 < in_b.together < float(pair.share[1][pair.top[1]])
+
+
+def test_without_a_way_no_head_is_known(encoder):
+    pair = hidden_pair(encoder, (NEW[0], "bank"), (NEW[0], "bank"))
+    heads = heads_of_word(encoder, pair, 0, 0, exact=True)
+    assert heads.share.isnan().all() and heads.leading == () and heads.together is None
+
+
+def test_a_pair_of_which_nothing_is_measured_has_its_words_and_its_curve(encoder, encoder_of, pair_of):
+    sides = [(sentence, "bank") for sentence in NEW]
+    plain, pair = unmeasured_pair(encoder, *sides, notes=("Shown only.",)), pair_of("bank", *NEW)
+    assert plain.words == pair.words and plain.notes == ("Shown only.",) and plain.senses is None
+    torch.testing.assert_close(plain.curves[0, 0], pair.curves[0, 0])
+    assert plain.cosine.shape == pair.cosine.shape and plain.cosine[1:].isnan().all()
+    assert plain.cosine[:, 1:].isnan().all()
+    assert plain.control_cosine == pytest.approx(pair.control_cosine) and math.isnan(plain.control_hidden)
+    assert plain.top == (None, None) and all(share.isnan().all() for share in (*plain.share, *plain.by_head))
+    assert [each.shape for each in plain.by_head] == [each.shape for each in pair.by_head]
+    torch.testing.assert_close(plain.ways[1], pair.ways[1])
+    assert heads_of_word(encoder, plain, 0, 2, exact=False).leading == ()
+    shown = unmeasured_pair(encoder_of("XLNet"), ("the rain fell.", "rain"), ("no rain.", "rain"))
+    assert shown.curves[0, 0].isfinite().all() and math.isnan(shown.control_cosine)

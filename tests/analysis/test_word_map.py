@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from selfattn.analysis.word_map import WordMap, places, word_map
+from selfattn.analysis.word_map import WordMap, attended, places, word_map
 
 
 @pytest.fixture
@@ -80,3 +80,30 @@ def test_bins_keep_the_peaks_and_the_sign():
     assert bins.rows_of([3]) == [1] and bins.groups == ((0, 1), (2, 3), (4,))
     assert bins.special == (True, False, False)
     assert view.binned(most=5) is view
+
+
+def test_what_a_word_attends_to_by_words_in_every_head(encoder):
+    encoding = encoder.encode("The stalagmite, wet and cold, stood in the unlit cave.")
+    word = encoding.places("stalagmite")[0]
+    seen = attended(word)
+    assert seen.labels[:4] == ("[CLS]", "The", "stalagmite", ",") and seen.labels[-1] == "[SEP]"
+    assert seen.labels[seen.chosen] == "stalagmite" and seen.left_out == 0
+    assert [word.others[at].text for at in seen.others if at is not None] == [other.text for other in word.others]
+    assert [at for at, (other, special) in enumerate(zip(seen.others, seen.special)) if other is None] == [
+        0, seen.chosen, len(seen.labels) - 1
+    ]  # fmt: skip
+    assert seen.special == (True, *[False] * (len(seen.labels) - 2), True)
+    torch.testing.assert_close(seen.weights.sum(dim=-1), torch.ones(6, 12))
+    whole = word_map(encoding, encoding.weights(3, 7))
+    torch.testing.assert_close(seen.weights[3, 7], whole.matrix[whole.rows_of(word.positions)[0]])
+
+
+def test_of_a_long_sentence_only_the_words_that_are_kept(encoder):
+    word = encoder.encode("We sat on the bank of the river, and the bank was wet.").places("bank")[1]
+    kept = attended(word, keep={4, 0, 7})
+    assert kept.labels == ("[CLS]", "We", "bank", "river", "bank", "[SEP]")
+    assert kept.others == (None, 0, 4, 7, None, None) and kept.chosen == 4 and kept.left_out == 11
+    assert kept.special == (True, False, False, False, False, True)
+    whole = attended(word)
+    torch.testing.assert_close(kept.weights, whole.weights[..., [0, 1, 5, 8, 12, 16]])
+    assert attended(word, keep=()).labels == ("[CLS]", "bank", "[SEP]")
