@@ -1,7 +1,7 @@
 """Hand-written English examples, read from data/*.csv: word senses, pronouns, negations and plain sentences.
 
 Nothing is generated from templates. All were written for this library but a few that are known from elsewhere: the
-animal and the street, the first two banks, the movie and its soundtrack, the artist's score.
+animal and the street, the movie and its soundtrack, the artist's score.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class Example:
     """One word in two senses, and a control: another sentence with the sense of the first.
 
     The word has equally many words before it in all three. The control shares as many words with the first sentence
-    as the second does, so that a vector closer to the control's is closer for the sense, not for repeated words.
+    as the second does, so that a vector closer to the control's is closer for the sense, not for repeated words; in the first
+    pair one more, whose three sentences are built alike.
     """
 
     word: str

@@ -6,8 +6,7 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode, cached_swaps
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import heading
-from selfattn.examples import PAIRS
-from selfattn.lessons import exercises, worked_example
+from selfattn.lessons import exercises, one_head_by_hand, worked_example
 from selfattn.lessons.encoded_words import first_word
 
 TASKS = (
@@ -31,7 +30,7 @@ def ask(number: int) -> exercises.Answer:
         return exercises.to_street(teaching.vectors(key, {"key of street": worked_example.KEYS[1]})["key of street"])
     if number == 4:
         return exercises.repair(st.radio("The line", exercises.REPAIRS, 1, key=key, label_visibility="collapsed"))
-    encoder, pair = current_encoder(), PAIRS[0]
+    encoder, pair = current_encoder(), one_head_by_hand.REAL
     names = {str(head): head for head in encoder.all_heads}
     chosen = names[st.select_slider("Head", list(names), list(names)[min(10, encoder.n_heads - 1)], key=key)]
     words = [first_word(cached_encode(encoder, text), pair.word) for text in (pair.first, pair.second)]

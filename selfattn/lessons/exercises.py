@@ -7,7 +7,7 @@ import torch
 
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.kernel import attend
-from selfattn.lessons import bank, typed_numbers, worked_example
+from selfattn.lessons import one_head_by_hand, typed_numbers, worked_example
 
 ONE_HOT, NEAR, ENOUGH = 0.99, 0.1, 0.2  # a weight; of a ratio of 3; of the way from one sentence to the other
 REPAIRS = (  # of the four ways to hide words, in their order
@@ -26,8 +26,8 @@ class Answer:
 
 def one_hot(scale: float) -> Answer:
     """Which scale makes a one-hot of "bank", beside a river?"""
-    trace = bank.compute().trace
-    top = float(attend(trace.query, trace.key, trace.value, scale=scale).weights[bank.BANK].max())
+    trace = one_head_by_hand.compute().trace
+    top = float(attend(trace.query, trace.key, trace.value, scale=scale).weights[one_head_by_hand.BANK].max())
     return Answer(top > ONE_HOT, f"river gets {top:.3f}.")
 
 
@@ -51,7 +51,9 @@ def to_street(key: Sequence[float]) -> Answer:
 
 def repair(line: str) -> Answer:
     """A causal attention multiplies its scores by the mask: which line repairs it?"""
-    way = four_ways(bank.compute().trace, causal_mask(len(bank.WORDS["river"])))[REPAIRS.index(line)]
+    way = four_ways(one_head_by_hand.compute().trace, causal_mask(len(one_head_by_hand.WORDS["river"])))[
+        REPAIRS.index(line)
+    ]
     leaked, least = float(way.leaked.max()), float(way.weights.sum(-1).min())
     right = leaked == 0 and abs(least - 1) < 1e-6
     return Answer(right, f"Up to {leaked:.2f} of a row falls on later words; the smallest row sums to {least:.2f}.")

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from selfattn.lessons import bank, softmax, worked_example
+from selfattn.lessons import one_head_by_hand, softmax, worked_example
 
 STYLE = """
 body { font: 12pt/1.5 Georgia, serif; max-width: 44em; margin: 2em auto; padding: 0 1em; color: #111; background: #fff; }
@@ -54,10 +54,10 @@ def _worked(answers: bool) -> str:
 
 def _map(answers: bool) -> str:
     """The map of "bank" beside a river, its row left to be shaded."""
-    made = bank.compute()
+    made = one_head_by_hand.compute()
     rows = []
     for place, (word, weights) in enumerate(zip(made.words, made.trace.weights.tolist())):
-        blank = place == bank.BANK and not answers
+        blank = place == one_head_by_hand.BANK and not answers
         shades = (f"rgba(8, 48, 107, {0 if blank else weight:.2f})" for weight in weights)
         cells = (
             f'<td style="background:{shade};color:{"#fff" if weight > 0.5 and not blank else "#111"}">'
@@ -66,7 +66,7 @@ def _map(answers: bool) -> str:
         )
         rows.append(f"<tr><th>{escape(word)}</th>{''.join(cells)}</tr>")
     head = "".join(f"<th>{escape(word)}</th>" for word in made.words)
-    scores = _numbers(made.trace.scores[bank.BANK].tolist())
+    scores = _numbers(made.trace.scores[one_head_by_hand.BANK].tolist())
     return (
         f"<h2>3. The map of “{escape(' '.join(made.words))}”</h2><p>The scores of “bank” are {escape(scores)}. Divide by √2, "
         f"take e to that, divide by the sum; then shade its row.</p><table><tr><th></th>{head}</tr>{''.join(rows)}</table>"

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from urllib.parse import parse_qs, urlparse
 
 import numpy as np
 import pytest
@@ -536,8 +537,11 @@ def test_the_order_of_a_real_encoder_is_said_to_its_end():
 
 
 def test_the_path_ends_in_the_main_view():
-    link_ = next(each.value for each in stop("real-head").markdown if "swap it" in each.value)
-    assert "(./?model=all-MiniLM-L6-v2&example=bank&head=L0+H10)" in link_
+    link_ = next(each.value for each in stop("real-head").markdown if "hide a word from it" in each.value)
+    query = parse_qs(urlparse(link_.split("(")[1].rstrip(")")).query)
+    assert [query[key] for key in ("a", "b", "word", "head")] == [
+        ["The bank of the river."], ["The bank approved the loan."], ["bank"], ["L0 H10"],
+    ]  # fmt: skip
 
 
 def test_the_diagram_leads_to_every_step():

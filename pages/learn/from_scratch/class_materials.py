@@ -9,7 +9,8 @@ import streamlit as st
 from selfattn.lessons import worksheet
 
 PLAN = (  # minutes, page, what to do
-    ("0 to 5", "A word in two sentences", "Switch attention off: “bank” is the same vector in both sentences"),
+    ("0 to 5", "A word in two sentences",
+     "Guess first: which word would change “bank” most? Then hide it and watch the curve: it begins at 1, one vector for both"),
     ("5 to 12", "From scratch, stops 1 to 4",
      "A lookup that blends, project, dot product, length. Which key wins? Predict, then reveal"),
     ("12 to 20", "Stops 5 to 7", "Why divide by the root of d_k, softmax and its budget, the causal mask; worksheet part 1"),

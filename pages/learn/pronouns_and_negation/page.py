@@ -1,7 +1,7 @@
 """Pronouns, negation and many heads, on the visitor's encoder, against luck and simple baselines."""
 
 from pages.learn.pronouns_and_negation import many_heads, negation, pronouns
-from selfattn.dashboard import teaching
+from selfattn.dashboard import session, teaching
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import heading
 from selfattn.dashboard.pickers import segmented
@@ -17,7 +17,7 @@ teaching.explain("encoder", "token", "weight", "head", "layer")
 encoder = current_encoder()
 show_encoder(encoder)
 labels = {"pronouns": "Pronouns", "negation": "Negation", "heads": "Many heads"}
-view = segmented("View", labels, key="view", label_visibility="collapsed")
+view = segmented("View", labels, key=session.VIEW, label_visibility="collapsed")
 VIEWS[view].show(encoder)
 teaching.take(
     "A head that attends where we expect is a hint. Ask how often, beside luck and distance, on sentences it wasn't chosen on."

@@ -7,7 +7,7 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import annotated_heatmap, bank
+from selfattn.lessons import annotated_heatmap, one_head_by_hand
 from selfattn.lessons.twelve_tokens import AMAZING, GOOD, NOT, SOUNDTRACK, TOKENS
 
 TITLE = "A whole sentence: read the map"
@@ -28,8 +28,10 @@ def show(picture, numbers) -> None:
         thread = teaching.example("annotated-heatmap", ("bank", "twelve tokens")) == "bank"
         causal = st.toggle("Causal mask", value=True, key="annotated-heatmap.causal")
         if thread:
-            sentence = st.radio("The other word", list(bank.WORDS), key="annotated-heatmap.sentence", horizontal=True)
-            made = bank.compute(sentence)
+            sentence = st.radio(
+                "The other word", list(one_head_by_hand.WORDS), key="annotated-heatmap.sentence", horizontal=True
+            )
+            made = one_head_by_hand.compute(sentence)
             trace = attend(made.trace.query, made.trace.key, made.trace.value, causal_mask(5) if causal else None)
             tokens, rows = made.words, list(range(5))
         else:

@@ -5,7 +5,7 @@ import torch
 
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.dashboard import teaching
-from selfattn.lessons import annotated_heatmap, bank, exercises, twelve_tokens
+from selfattn.lessons import annotated_heatmap, exercises, one_head_by_hand, twelve_tokens
 
 TITLE = "Normalise: the causal mask"
 STEP = "softmax"
@@ -37,7 +37,7 @@ def show(picture, numbers) -> None:
             _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
             trace, tokens, special = encoding.trace(*head), encoding.tokens, encoding.special
         elif source == "bank":
-            trace, tokens, special = bank.compute().trace, bank.WORDS["river"], (False,)
+            trace, tokens, special = one_head_by_hand.compute().trace, one_head_by_hand.WORDS["river"], (False,)
         else:
             trace, tokens, special = HAND_MADE[source].compute(causal=False), twelve_tokens.TOKENS, (False,)
         n = len(tokens)

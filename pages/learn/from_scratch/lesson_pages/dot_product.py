@@ -8,7 +8,7 @@ from selfattn.charts.arrows import arrows
 from selfattn.charts.curves import at_value
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import bank, dot_product
+from selfattn.lessons import dot_product, one_head_by_hand
 from selfattn.numbers import decimal, plain
 
 TITLE = "Score: the dot product"
@@ -25,9 +25,12 @@ SOURCE = "a and b"
 
 
 def show(picture, numbers) -> None:
-    river = bank.compute().trace
+    river = one_head_by_hand.compute().trace
     examples = {
-        "bank": {"query of bank": river.query[bank.BANK].tolist(), "key of river": river.key[bank.LAST].tolist()},
+        "bank": {
+            "query of bank": river.query[one_head_by_hand.BANK].tolist(),
+            "key of river": river.key[one_head_by_hand.LAST].tolist(),
+        },
         SOURCE: {"a": dot_product.A, "b": dot_product.B},
     }
     with numbers, teaching.messages():

@@ -7,7 +7,7 @@ from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
-from selfattn.lessons import bank, geometry, worked_example
+from selfattn.lessons import geometry, one_head_by_hand, worked_example
 from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, TOKENS, VALUES
 from selfattn.numbers import SHARE, plain, share, vector
 
@@ -22,17 +22,17 @@ OPTIONS = ("no, never", "yes, with large scores", "yes, with a long query")
 REASON = "All weights are above 0 and sum to 1, so the average lies between the values."
 TAKE = "Keys decide how much, values decide what. A head moves a word only within what its words offer."
 WORDS = ("bank", "of", "river")  # one word of each kind: "The" and "the" have the key and the value of "of"
-PLACES = [bank.BANK, 2, bank.LAST]
+PLACES = [one_head_by_hand.BANK, 2, one_head_by_hand.LAST]
 
 
 def show(picture, numbers) -> None:
     with numbers, teaching.messages():
         it = teaching.example("geometry", ("bank", "it")) == "it"
-        made = bank.compute().trace
+        made = one_head_by_hand.compute().trace
         asking, tokens, query, keys, values = (
             (ASKING, TOKENS, QUERY, KEYS, VALUES)
             if it
-            else ("bank asks", WORDS, made.query[bank.BANK], made.key[PLACES], made.value[PLACES])
+            else ("bank asks", WORDS, made.query[one_head_by_hand.BANK], made.key[PLACES], made.value[PLACES])
         )
         published = {"query": query}
         published |= {f"key of “{token}”": key for token, key in zip(tokens, keys)}

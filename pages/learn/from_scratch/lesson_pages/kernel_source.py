@@ -6,7 +6,7 @@ from torch import Tensor
 from selfattn.charts.lesson_steps import kernel_code, values_table
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import bank, kernel_source, random_projections, worked_example
+from selfattn.lessons import kernel_source, one_head_by_hand, random_projections, worked_example
 from selfattn.numbers import vector
 
 TITLE = "The kernel, in under twenty lines"
@@ -23,11 +23,11 @@ TAKE = "Scores, scale, mask, softmax, weighted sum: attention is ten lines of ar
 
 def show(picture, numbers) -> None:
     it, six = worked_example.compute(), random_projections.project().trace
-    examples = {"bank": bank.compute().trace, "it": it, "Raschka's six words": six}
+    examples = {"bank": one_head_by_hand.compute().trace, "it": it, "Raschka's six words": six}
     with numbers:
         which = teaching.example("kernel", tuple(examples))
         trace = examples[which]
-        row, places = (bank.BANK, 2) if which == "bank" else (0, 2) if which == "it" else (1, 4)
+        row, places = (one_head_by_hand.BANK, 2) if which == "bank" else (0, 2) if which == "it" else (1, 4)
         code = {"attend": kernel_source.SIGNATURE} | kernel_code()
         lines = kernel_source.code_lines(kernel_source.PARTS[0])
         st.caption(f"{lines} lines and one small function; the check of the inputs is left out.")

@@ -11,7 +11,7 @@ from selfattn.captions.terms import TERMS
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import bank, random_projections
+from selfattn.lessons import one_head_by_hand, random_projections
 from selfattn.numbers import plain, vector
 
 TITLE = "Project: one embedding, three roles"
@@ -32,11 +32,19 @@ def show(picture, numbers) -> None:
     with numbers, teaching.messages():
         which = teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"})
         if which == "bank":
-            words: Sequence[str] = bank.WORDS["river"]
-            published = {word.lower(): bank.EMBEDDINGS[word.lower()] for word in words}
-            made = bank.compute("river", teaching.vectors("projections", published, 110))
+            words: Sequence[str] = one_head_by_hand.WORDS["river"]
+            published = {word.lower(): one_head_by_hand.EMBEDDINGS[word.lower()] for word in words}
+            made = one_head_by_hand.compute("river", teaching.vectors("projections", published, 110))
             embeddings, trace = made.embeddings, made.trace
-            matrices = dict(zip(ROLES, map(bank.matrix, (bank.W_QUERY, bank.W_KEY, bank.W_VALUE))))
+            matrices = dict(
+                zip(
+                    ROLES,
+                    map(
+                        one_head_by_hand.matrix,
+                        (one_head_by_hand.W_QUERY, one_head_by_hand.W_KEY, one_head_by_hand.W_VALUE),
+                    ),
+                )
+            )
             columns = ("money", "water", "glue")
         else:
             words, columns = random_projections.TOKENS, ("1", "2", "3")

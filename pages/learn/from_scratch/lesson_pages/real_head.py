@@ -11,7 +11,7 @@ from selfattn.dashboard.cache import cached_encode, cached_swaps
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme
 from selfattn.encoders.capture import Head
-from selfattn.examples import PAIRS
+from selfattn.lessons import one_head_by_hand
 from selfattn.lessons.encoded_words import first_word
 from selfattn.numbers import share, weight
 
@@ -31,7 +31,7 @@ TAKE = "A real head's arithmetic is what you have just done. What a head attends
 
 
 def show(picture, numbers) -> None:
-    encoder, pair = current_encoder(), PAIRS[0]
+    encoder, pair = current_encoder(), one_head_by_hand.REAL
     with numbers:
         chosen = st.radio("Head", ("L0 H10", "L5 H7"), key="real-head.head", horizontal=True)
         head = Head(*(int(part[1:]) for part in chosen.split()))
@@ -55,5 +55,7 @@ def show(picture, numbers) -> None:
                 f"from another river sentence, the control, {share(float(swap.control[0]))}. 100 % is all the way."
             )
         teaching.steps(charts, " ".join(said), ("scores", "scaled", "weights", "context"))
-        link = urlencode({"model": "all-MiniLM-L6-v2", "example": pair.word, "head": str(head)})
-        st.markdown(f"### [Now a real head: swap it →](./?{link})")
+        link = urlencode(
+            {"model": "all-MiniLM-L6-v2", **dict(zip("abc", pair.sentences)), "word": pair.word, "head": str(head)}
+        )
+        st.markdown(f"### [Now hide a word from it →](./?{link})")

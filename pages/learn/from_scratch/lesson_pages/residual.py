@@ -12,7 +12,7 @@ from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme
 from selfattn.encoders.capture import Head
-from selfattn.lessons import bank
+from selfattn.lessons import one_head_by_hand
 from selfattn.numbers import vector
 
 TITLE = "Add: the word keeps itself"
@@ -32,11 +32,13 @@ NUMBERS = ("money", "water", "glue")
 
 def show(picture, numbers) -> None:
     with numbers, teaching.messages():
-        sentence = st.radio("The other word", list(bank.WORDS), key="residual.sentence", horizontal=True)
-        published = {word.lower(): bank.EMBEDDINGS[word.lower()] for word in bank.WORDS[sentence]}
-        made = bank.compute(sentence, teaching.vectors("residual", published, 110))
+        sentence = st.radio("The other word", list(one_head_by_hand.WORDS), key="residual.sentence", horizontal=True)
+        published = {
+            word.lower(): one_head_by_hand.EMBEDDINGS[word.lower()] for word in one_head_by_hand.WORDS[sentence]
+        }
+        made = one_head_by_hand.compute(sentence, teaching.vectors("residual", published, 110))
         _real()
-    own = made.embeddings[bank.BANK]
+    own = made.embeddings[one_head_by_hand.BANK]
     rows = ("own vector", "added by the head", "sum", "after layer norm")
     table = torch.stack([own, made.added, made.total, made.normed])
     code = {
@@ -47,7 +49,7 @@ def show(picture, numbers) -> None:
     chart = heatmap(table, rows, current_theme(), columns=NUMBERS, kind="signed", names=("", "about"), cell=(110, 44))
     with picture:
         st.text(f'"{" ".join(made.words)}"')
-        context, nothing = made.trace.context[bank.BANK], float(made.added.abs().max()) == 0
+        context, nothing = made.trace.context[one_head_by_hand.BANK], float(made.added.abs().max()) == 0
         caption = (
             f"The context {vector(context, 2)} becomes {vector(made.added, 2)} and is added to {vector(own)}: "
             f'{vector(made.total, 2)}. "bank" is now more about '

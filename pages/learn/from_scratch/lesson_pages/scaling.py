@@ -11,7 +11,7 @@ from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme, show_chart
 from selfattn.encoders.capture import Head
-from selfattn.lessons import bank, scaling
+from selfattn.lessons import one_head_by_hand, scaling
 from selfattn.numbers import error, vector
 
 TITLE = "Score: why divide by √d_k"
@@ -29,9 +29,9 @@ TAKE = "Large scores make softmax choose one word and stop learning. Dividing by
 
 
 def show(picture, numbers) -> None:
-    scores = bank.compute().trace.scores[bank.BANK].tolist()
+    scores = one_head_by_hand.compute().trace.scores[one_head_by_hand.BANK].tolist()
     with numbers, teaching.messages():
-        names = [f"{place + 1} {word}" for place, word in enumerate(bank.WORDS["river"])]
+        names = [f"{place + 1} {word}" for place, word in enumerate(one_head_by_hand.WORDS["river"])]
         typed = teaching.vectors("scaling", {AT_2: scores}, 220)[AT_2]
         d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
         grown = [score * math.sqrt(d_k / 2) for score in typed]  # as those of random vectors do

@@ -6,7 +6,7 @@ from selfattn.captions.terms import TERMS
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import bank, softmax
+from selfattn.lessons import one_head_by_hand, softmax
 from selfattn.numbers import decimal, plain
 
 TITLE = "Normalise: softmax"
@@ -23,9 +23,9 @@ SOURCE = "good, not, the"
 
 
 def show(picture, numbers) -> None:
-    river = bank.compute().trace
+    river = one_head_by_hand.compute().trace
     examples = {
-        "bank": (river.query[bank.BANK].tolist(), bank.WORDS["river"], river.key.tolist()),
+        "bank": (river.query[one_head_by_hand.BANK].tolist(), one_head_by_hand.WORDS["river"], river.key.tolist()),
         SOURCE: (softmax.QUERY, softmax.TOKENS, softmax.KEYS),
     }
     with numbers, teaching.messages():

@@ -9,7 +9,7 @@ from selfattn.charts.bars import bar_list
 from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import bank, worked_example
+from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
 from selfattn.numbers import SHARE, decimal, plain, share, vector
 
@@ -32,9 +32,9 @@ def show(picture, numbers) -> None:
         if which == "it":
             asking, tokens, query, keys, values = "it", TOKENS, QUERY, KEYS, VALUES
         else:
-            made = bank.compute(which).trace
-            asking, tokens = "bank", bank.WORDS[which]
-            query, keys, values = made.query[bank.BANK], made.key, made.value
+            made = one_head_by_hand.compute(which).trace
+            asking, tokens = "bank", one_head_by_hand.WORDS[which]
+            query, keys, values = made.query[one_head_by_hand.BANK], made.key, made.value
         numbered = [f"“{token}”" if tokens.count(token) == 1 else f"“{token}” {n}" for n, token in enumerate(tokens, 1)]
         published = {f"query of “{asking}”": query}
         published |= {f"key of {token}": key for token, key in zip(numbered, keys)}

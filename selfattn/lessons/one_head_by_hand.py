@@ -10,10 +10,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from selfattn.examples import Example
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons import typed_numbers
 
 WORDS = {"river": ("The", "bank", "of", "the", "river"), "loan": ("The", "bank", "approved", "the", "loan")}
+REAL = Example(  # the same words before a real encoder, and a sentence to compare with
+    "bank", "The bank of the river.", "The bank approved the loan.", "The bank sloped toward the stream.",
+    ("river side", "money house"),
+)  # fmt: skip
 BANK, LAST = 1, 4  # positions of the word that asks, and of the one that answers
 EMBEDDINGS = {
     "the": (0.0, 0.0, 1.0), "bank": (1.0, 1.0, 0.0), "of": (0.0, 0.0, 1.0), "river": (0.0, 3.0, 0.0),
