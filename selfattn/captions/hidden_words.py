@@ -1,4 +1,4 @@
-"""The sentences about hidden words: which word a word's meaning comes from in two sentences, how far it moves without it.
+"""The sentences about hidden words: which word a word's meaning comes from in two sentences, and what these two can't say.
 
 Every number is computed, and the numbers choose the branch. `analysis.hiding.hidden_pair` has the shares.
 """
@@ -9,12 +9,23 @@ from typing import NamedTuple
 from torch import Tensor
 
 from selfattn import numbers
-from selfattn.analysis.hiding import HiddenPair
-from selfattn.senses.hiding import CLEAR, NAMED
+from selfattn.analysis.hiding import NO_WAY, HeadsOfWord, HiddenPair
+from selfattn.analysis.swapping import SAME
+from selfattn.senses.hiding import ALL, CLEAR, NAMED, HiddenWordsReport
 from selfattn.words import Word
 
 MOSTLY = 0.33  # the share from which the meaning comes mostly from a word
 MOST = 3  # words that share it, at most
+SHARE_HELP = (
+    "How far the word's vector after the last layer moves when one other word is hidden from it, in % of a way: 100 % is the "
+    "whole way, minus is away from its end. Between the senses, the way leads from the mean of its own sense in labelled "
+    "sentences to that of its other sense; between the sentences, from the vector in one sentence to that in the other. Only "
+    "what the word itself reads is hidden."
+)
+THESE_TWO = "This is about these two sentences."
+NOT_TESTED = "Not tested on this encoder yet."
+ONE_PAIR = "Whether that is the sense, one pair can't tell"
+NO_CONTROL = "There is no sentence to compare with: add one in which the word means what it means in A."
 
 
 class Ranked(NamedTuple):
@@ -30,40 +41,174 @@ def ranked(words: Sequence[Word], share: Tensor) -> list[Ranked]:
     return sorted((one for one in known if one.share == one.share), key=lambda one: -one.share)
 
 
-def source(words: Sequence[Ranked]) -> str:
-    """Where the meaning comes from in one sentence, to stand after "In A ": of `ranked` words."""
-    if not words:
-        return "there is no other word to hide"
+def source(words: Sequence[Ranked], unit: str = "") -> str:
+    """Where the meaning comes from in one sentence, to stand after "it comes ": of `ranked` words, at least one.
+
+    unit: of the number that stands in it where no word is named.
+    """
     first = words[0]
     if first.share < NAMED:
-        return f'from no single word: the largest is "{first.text}", {_percent(first)}'
+        return f'from no single word: the largest is "{first.text}", {_percent(first.share)}{unit}'
     if len(words) == 1 or first.share >= CLEAR * words[1].share:
         if first.share >= MOSTLY:
             return f'mostly from "{first.text}"'
         return f'more from "{first.text}" than from any other word'
-    named = [f'"{one.text}"' for one in words[:MOST] if one.share >= first.share / 2]
-    return f"from {', '.join(named[:-1])} and {named[-1]}"
+    shared = [f'"{one.text}"' for one in words[:MOST] if one.share >= first.share / 2]
+    return f"from {_listed(shared)}"
 
 
 def answer(pair: HiddenPair) -> list[str]:
-    """Which word it comes from in A and in B; and how far the chosen word moves without it, with the next one's share.
+    """Where the word's meaning comes from in A and in B; how far it moves without each word that is named, and the next one's.
 
-    None where there is no way to move on: the pair's notes say so.
+    Where nothing moves it, why; none where no word was hidden: `shown_only`.
     """
-    sides = [ranked(words, share) for words, share in zip(pair.words, pair.share)]
+    others = any(not word.is_punctuation for words in pair.words for word in words)
+    if others and (gone := _no_way(pair)):
+        return [gone]
+    sides = _sides(pair)
     if any(not side and any(not word.is_punctuation for word in words) for side, words in zip(sides, pair.words)):
         return []
-    word, moves = pair.placed[0].word.text, []
-    for other, side in zip("BA", sides):
-        for first in side[:1]:
-            way = f'{other}\'s "{word}"' if pair.senses is None else "its other sense"
-            step = f'hide "{first.text}", {_percent(first)}'
-            if not moves:
-                step = f'Hide "{first.text}" from "{word}", and "{word}" moves {_percent(first)} of the way to {way}'
-            next_one = [f'{"" if moves else "next: "}"{each.text}", {_percent(each)}' for each in side[1:2]]
-            moves.append(f"{step}{''.join(f' ({each})' for each in next_one)}")
-    return [f"In A {source(sides[0])}; in B {source(sides[1])}.", *([f"{'; '.join(moves)}."] if moves else [])]
+    places, it_comes, number = [], "it comes ", False
+    for at, side in enumerate(sides):
+        if not side:
+            places.append(f"n {'AB'[at]} there is no other word to hide")
+            continue
+        places.append(f"n {'AB'[at]} {it_comes}{source(side, '' if number else _unit(pair, at))}")
+        it_comes, number = "", number or side[0].share < NAMED  # the unit stands at the first number
+    lone = "" if all(sides) else " A longer sentence has more words to hide."
+    return [f"I{'; i'.join(places)}.{lone}", *_moves(pair, sides)]
 
 
-def _percent(word: Ranked) -> str:
-    return f"{numbers.decimal(100 * word.share, 0)} %"
+def _moves(pair: HiddenPair, sides: Sequence[Sequence[Ranked]]) -> list[str]:
+    """How far the word moves without the words that are named, a sentence for both."""
+    word, parts = pair.placed[0].word.text, []
+    named = [at for at, side in enumerate(sides) if side and side[0].share >= NAMED]
+    for at in named:
+        first, beside = sides[at][0], sides[at][1:2]
+        if not parts:
+            where = "" if len(named) > 1 else f" in {'AB'[at]}"
+            step = (
+                f'Hide "{first.text}" from "{word}"{where}, and "{word}" moves {_percent(first.share)}{_unit(pair, at)}'
+            )
+            says = "next: "
+        else:
+            step, says = f'hide "{first.text}", {_percent(first.share)}', ""
+        parts.append(step + "".join(f' ({says}"{each.text}", {_percent(each.share)})' for each in beside))
+    return [f"{'; '.join(parts)}."] if parts else []
+
+
+def taken_for(pair: HiddenPair) -> str:
+    """Which senses the two sentences are taken for; "" between the sentences, and of one sense: the pair's notes say that."""
+    if pair.senses is None or pair.senses[0] == pair.senses[1]:
+        return ""
+    return f"A is taken for {pair.senses[0]}, B for {pair.senses[1]}."
+
+
+def notes(pair: HiddenPair) -> tuple[str, ...]:
+    """The pair's notes but for what `answer` says."""
+    return tuple(note for note in pair.notes if note != NO_WAY)
+
+
+def limit(
+    pair: HiddenPair,
+    over_many: HiddenWordsReport | None = None,
+    *,
+    labelled: bool = True,
+    between_senses: HiddenPair | None = None,
+) -> str:
+    """What the answer doesn't say, to stand beside it; "" where there is no answer.
+
+    over_many: `senses.hidden_words` of this encoder, None where nobody has asked. labelled: whether there are labelled
+    sentences of the word. between_senses: the same sentences on the way between the senses, where `pair` isn't on it.
+    """
+    if not any(_sides(pair)):
+        return ""
+    if pair.senses is not None:
+        return f"{THESE_TWO} {NOT_TESTED if over_many is None else how_often(over_many)}"
+    if not labelled:
+        return f'{THESE_TWO} {ONE_PAIR}. Label sentences of "{pair.placed[0].word.text}" to see whether it holds.'
+    if between_senses is None or between_senses.senses is None:
+        return f"{THESE_TWO} {ONE_PAIR}."
+    beside = []
+    for at, top in enumerate(pair.top):
+        if top is not None:
+            share = float(between_senses.share[at][top])
+            beside.append(f'"{pair.words[at][top].label}" {_percent(share)}')
+    return f"{THESE_TWO} {ONE_PAIR}: between the senses, {', '.join(beside)}."
+
+
+def how_often(report: HiddenWordsReport) -> str:
+    """How often one word is enough, over labelled sentences. Guessing is 50 %: the right sense and the mean of the others."""
+    own = report.accuracy[report.accuracy["word"] == ALL].set_index("what")["accuracy"]
+    alone, every = (_percent(own[what]) for what in ("the word alone", "as it is"))
+    words = sorted(set(report.words["word"]))
+    n = report.words.groupby(["word", "row"]).ngroups
+    which = f'"{words[0]}"' if len(words) == 1 else f"{len(words)} words"
+    return (
+        f"Tested on {which}, {numbers.count(n)} sentences: seeing only its most telling word, the encoder picks the right "
+        f"sense in {alone} of them (seeing all words {every}, guessing 50 %)."
+    )
+
+
+def compared(pair: HiddenPair) -> str:
+    """The cosines of the word's two vectors: as they are, with the leading words hidden, with others; and the control's."""
+    text = f'As they are, the two "{pair.placed[0].word.text}" have cosine {numbers.cosine(float(pair.cosine[0, 0]))}'
+    hidden = [f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None]
+    if hidden:
+        text += f"; with {' and '.join(hidden)} hidden {numbers.cosine(pair.both_hidden)}"
+        if (others := pair.other_words) == others:
+            text += f", with any two other words at most {numbers.cosine(others)}"
+    if pair.control_cosine != pair.control_cosine:
+        return f"{text}. {NO_CONTROL}"
+    text += f"; A and the control {numbers.cosine(pair.control_cosine)}"
+    if pair.control_hidden == pair.control_hidden:
+        text += f", hidden alike {numbers.cosine(pair.control_hidden)}"
+    return f"{text}."
+
+
+def through(heads: HeadsOfWord, pair: HiddenPair) -> str:
+    """How much of a word's share its leading heads make together; "" where that is under a tenth of the way, or unknown."""
+    if heads.together is None or not heads.together >= NAMED:
+        return ""
+    whole, together = _percent(float(pair.share[heads.side][heads.at])), " together" * (len(heads.leading) > 1)
+    names = _listed(list(map(str, heads.leading)))
+    return f"Hidden in {names}{together}: {_percent(heads.together)}; in all heads: {whole}."
+
+
+def shown_only(name: str, reason: str, word: str) -> str:
+    """An encoder in which no word can be hidden: why, what still works, and the remedy."""
+    return (
+        f'In {name} no word can be hidden from "{word}" ({reason.rstrip(".")}): its weights and the curve still show; choose '
+        "another encoder to see which word the meaning comes from."
+    )
+
+
+def _no_way(pair: HiddenPair) -> str:
+    """Why nothing can move on the way, and the remedy; "" where something can."""
+    if all(float(way.norm()) >= SAME for way in pair.ways):
+        return ""
+    a, b = (placed.sentence for placed in pair.placed)
+    if (a.text, a.pair) == (b.text, b.pair) and pair.placed[0].positions == pair.placed[1].positions:
+        return "A and B are the same sentence: change one of them, and the word has a way to move."
+    word = pair.placed[0].word.text
+    return (
+        f'The two "{word}" vectors are the same, so there is no way from one to the other: change more in one sentence.'
+    )
+
+
+def _sides(pair: HiddenPair) -> list[list[Ranked]]:
+    return [ranked(words, share) for words, share in zip(pair.words, pair.share)]
+
+
+def _unit(pair: HiddenPair, at: int) -> str:
+    """Of what a share in A (0) or B (1) is a part."""
+    own = pair.placed[0].word.text
+    return f' of the way to {"BA"[at]}\'s "{own}"' if pair.senses is None else " of the way to its other sense"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _percent(share: float) -> str:
+    return f"{numbers.decimal(100 * share, 0)} %"

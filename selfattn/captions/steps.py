@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -17,6 +18,39 @@ def kernel_error(largest: float, separate: float | None) -> str:
     """How far our weights are from the model's own, on the same inputs and in a separate eager pass."""
     text = f"Check: our weights equal the model's own to {numbers.error(largest)}"
     return text + (f", and to {numbers.error(separate)} in an independent run." if separate is not None else ".")
+
+
+def row(rows: pd.DataFrame) -> str:
+    """Which word gets most of a word's weight in each sentence, and which hands over most. rows: tidy_tables.row_frame."""
+    parts = []
+    for name, own in rows.groupby("sentence", sort=False):
+        most, hands = (own.loc[own[column].idxmax()] for column in ("weight", "share"))
+        share = f"{numbers.decimal(100 * hands['share'], 0)} %"
+        if most["place"] == hands["place"]:
+            parts.append(
+                f"in {name} {_named(most)} gets most weight ({numbers.weight(most['weight'])}) and hands over most ({share})"
+            )
+        else:
+            parts.append(
+                f"in {name} {_named(most)} gets most weight ({numbers.weight(most['weight'])}), {_named(hands)} hands over most "
+                f"({share})"
+            )
+    hidden = rows[rows["masked"] == -math.inf]
+    words = " and ".join(f"{_named(each)} in {each['sentence']}" for _, each in hidden.iterrows())
+    said = f" Hidden, with score −∞ and weight 0: {words}." if words else ""
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}.{said}"
+
+
+def no_steps(reason: str) -> str:
+    """An encoder whose heads can't be recomputed: what is missing, and what is there."""
+    return f"The steps of this head are missing: {reason} The weights are the model's own."
+
+
+def _named(row: pd.Series) -> str:
+    if row["chosen"]:
+        return "the word itself"
+    return row["text"] if row["special"] else f'"{row["text"]}"'
 
 
 def kept_tokens(most: int, n: int) -> str:

@@ -1,17 +1,15 @@
 """What a word's vector means, in words: the labelled sentences in which the word's vector is nearest to it."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 from torch import Tensor
 
 from selfattn.analysis.measures import similarity
-from selfattn.analysis.swapping import swapped_vector
 from selfattn.analysis.usable_rows import check_rows, rejecting_what_breaks_down
-from selfattn.encoders.capture import Head
+from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses.word_vectors import word_vectors
+from selfattn.words import Word
 
 DIGITS = 4  # of a cosine: sentences that differ less are equally near
 
@@ -36,24 +34,21 @@ def ranked_sentences(rows: pd.DataFrame, vectors: Tensor, vector: Tensor, but: s
     return found.loc[order].reset_index(drop=True)
 
 
-def nearest_before_and_after(
-    encoder: Encoder,
-    first: PlacedWord,
-    second: PlacedWord,
-    labelled: tuple[pd.DataFrame, Tensor],
-    heads: Sequence[Head],
+def nearest_by_stage(
+    encoder: Encoder, word: PlacedWord, labelled: tuple[pd.DataFrame, Tensor], hidden: Word | None = None
 ) -> dict[str, pd.DataFrame]:
-    """What the word in the first text means in each state, by `ranked_sentences` of its vector there.
+    """What the word means alone (before attention), in its sentence, and there with another word hidden from it.
 
-    Before attention, after it and, where heads can be swapped, with these heads' outputs at it from the second text.
-    labelled: `labelled_vectors` of the word. Raises TextError.
+    Stage: `ranked_sentences` of its vector. labelled: `labelled_vectors` of the word. hidden: one of `word.others`; without it
+    there is no third stage. Raises TextError, NotRecomputable where no word can be hidden.
     """
-    (rows, layers), encoding = labelled, encoder.encoded(first)
+    (rows, layers), encoding = labelled, encoder.encoded(word)
     states = {
-        "before attention": (0, encoding.vector(0, first.positions)),
-        "after it": (-1, encoding.vector(encoder.n_layers, first.positions)),
+        "alone": (0, encoding.vector(0, word.positions)),
+        "in its sentence": (-1, encoding.vector(encoder.n_layers, word.positions)),
     }
-    if encoder.patchable:
-        whose = heads[0] if len(heads) == 1 else "all heads" if len(heads) == len(encoder.all_heads) else "these heads"
-        states[f"with the output of {whose} from B"] = -1, swapped_vector(encoder, first, second, heads)
+    if hidden is not None:
+        encoder.check_hideable()
+        vector = encoder.changed_vectors(word, hidden=[[Hide(word.positions, hidden.positions)]])[0]
+        states[f'with "{hidden.label}" hidden'] = -1, vector
     return {name: ranked_sentences(rows, layers[:, at], vector, encoding.text) for name, (at, vector) in states.items()}

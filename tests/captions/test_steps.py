@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -153,3 +154,22 @@ def test_padding_says_nothing_only_for_nothing(padded, error, parts):
 def test_a_long_sentence_says_which_tokens_its_steps_leave_out():
     assert captions.kept_tokens(24, 24) == ""
     assert captions.kept_tokens(24, 1025).startswith(" Of up to 1,025 tokens the 24 with the largest weights are drawn")
+
+
+def test_who_gets_most_weight_and_who_hands_over_most():
+    table = pd.DataFrame(
+        [
+            ("A", 0, "[CLS]", True, False, 1.0, 0.5, 0.2, 0.1), ("A", 1, "crane", False, True, 1.0, 0.5, 0.1, 0.2),
+            ("A", 2, "beam", False, False, 1.0, 0.5, 0.7, 0.7), ("B", 0, "[CLS]", True, False, 1.0, 0.5, 0.8, 0.1),
+            ("B", 1, "crane", False, True, 1.0, 0.5, 0.2, 1.013), ("B", 2, "shore", False, False, 1.0, -math.inf, 0.0, 0.0),
+        ],
+        columns=["sentence", "place", "text", "special", "chosen", "score", "masked", "weight", "share"],
+    )  # fmt: skip
+    assert captions.row(table) == (
+        'In A "beam" gets most weight (0.70) and hands over most (70 %); in B [CLS] gets most weight (0.80), the word itself '
+        'hands over most (101 %). Hidden, with score −∞ and weight 0: "shore" in B.'
+    )
+    assert "Hidden" not in captions.row(table.head(3))
+    assert captions.no_steps("It isn't square.") == (
+        "The steps of this head are missing: It isn't square. The weights are the model's own."
+    )

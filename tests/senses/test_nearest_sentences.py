@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 import torch
 
-from selfattn.examples import PAIRS, labelled_sentences
-from selfattn.senses.nearest_sentences import labelled_vectors, ranked_sentences
+from selfattn import NotRecomputable
+from selfattn.examples import labelled_sentences
+from selfattn.lessons.one_head_by_hand import REAL
+from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage, ranked_sentences
 
 
 def test_the_nearest_comes_first_equally_near_ones_alternate_in_sense_and_its_own_sentence_is_left_out():
@@ -29,9 +31,9 @@ def test_after_attention_the_nearest_sentences_of_bank_have_its_sense(encoder):
     frame = frame[frame["word"] == "bank"]
     rows, layers = labelled_vectors(encoder, frame)
     assert rows["sentence"].tolist() == frame["sentence"].tolist() and layers.shape[:2] == (24, 7)
-    encoding = encoder.encode(PAIRS[0].first)
+    encoding = encoder.encode(REAL.first)
     found = ranked_sentences(rows, layers[:, -1], encoding.hidden[-1, 2])
-    assert found["sense"].head(3).tolist() == [PAIRS[0].senses[0]] * 3
+    assert found["sense"].head(3).tolist() == [REAL.senses[0]] * 3
     first = encoder.encode(found["sentence"][0])
     at = next(word.start for word in first.words if word.text == "bank")
     a, b = encoding.hidden[-1, 2].numpy(), first.hidden[-1, at].numpy()
@@ -40,3 +42,28 @@ def test_after_attention_the_nearest_sentences_of_bank_have_its_sense(encoder):
     assert (
         before["cosine"].head(3).tolist() == pytest.approx([1, 1, 1], abs=1e-5) and before["sense"][:3].nunique() == 2
     )
+
+
+@pytest.mark.slow
+def test_alone_in_its_sentence_and_with_a_word_hidden(encoder):
+    labelled = labelled_vectors(encoder, labelled_sentences().query("word == 'bank'"))
+    word = encoder.encode("We sat on the bank of the river.").places("bank")[0]
+    river = next(other for other in word.others if other.text == "river")
+    stages = nearest_by_stage(encoder, word, labelled, river)
+    assert list(stages) == ["alone", "in its sentence", 'with "river" hidden']
+    assert list(nearest_by_stage(encoder, word, labelled)) == ["alone", "in its sentence"]
+    hidden = encoder.hide("We sat on the bank of the river.", "bank", ["river"])[0]
+    states = ((0, word.sentence.hidden[0, 5]), (-1, word.sentence.hidden[-1, 5]), (-1, hidden))
+    for found, (layer, vector) in zip(stages.values(), states):
+        pd.testing.assert_frame_equal(found, ranked_sentences(labelled[0], labelled[1][:, layer], vector))
+    own = labelled[0]["sentence"].iloc[0]  # its own sentence isn't found
+    assert own not in set(nearest_by_stage(encoder, encoder.locate(own, "bank")[0], labelled)["alone"]["sentence"])
+
+
+def test_where_no_word_can_be_hidden_there_is_no_third_stage(encoder_of):
+    encoder = encoder_of("XLNet")
+    word = encoder.encode("the rain fell.").places("rain")[0]
+    labelled = pd.DataFrame({"sentence": ["no rain."], "sense": ["wet"]}), torch.ones(1, 4, encoder.d_model)
+    assert list(nearest_by_stage(encoder, word, labelled)) == ["alone", "in its sentence"]
+    with pytest.raises(NotRecomputable, match="No word can be hidden"):
+        nearest_by_stage(encoder, word, labelled, word.others[0])
