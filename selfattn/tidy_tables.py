@@ -140,6 +140,29 @@ def steps_columns(
     }
 
 
+def row_frame(trace: AttentionTrace, positions: Sequence[int], encoding: Encoding, sentence: str) -> pd.DataFrame:
+    """How a head computes a word's row, word by word (and special token by special token): a row each, in the text's order.
+
+    trace: of the word's rows, positions: its tokens. sentence, place (its first token), text, special, chosen (the word itself),
+    score (q . k), masked (scaled, a family's own terms and the mask added; minus infinity: hidden), weight, share (of the context
+    vector that comes from it, along that vector: may be negative). A split word's row is the mean over its pieces; to a split
+    word score and masked are the mean over its pieces, weight and share the sum. Weights and shares sum to 1.
+    """
+    labels, groups, special = places(encoding)
+    score, masked, weights = (each.mean(dim=0) for each in (trace.scores, trace.masked, trace.weights))
+    summed = [to_groups(each, groups).tolist() for each in (weights, context_share(trace, range(len(positions))))]
+    columns = {
+        "sentence": [sentence] * len(groups),
+        "place": [group[0] for group in groups],
+        "text": labels,
+        "special": special,
+        "chosen": [positions[0] in group for group in groups],
+        "score": [float(score[list(group)].mean()) for group in groups],
+        "masked": [float(masked[list(group)].mean()) for group in groups],
+    }
+    return pd.DataFrame(columns | dict(zip(("weight", "share"), summed)))
+
+
 def most_attended(steps: Mapping[str, Sequence], most: int) -> dict[str, list]:
     """steps_columns (or a steps_frame) with each sentence's `most` tokens of the largest weights only, in their order."""
     places = list(zip(steps["sentence"], steps["key_pos"]))

@@ -21,6 +21,7 @@ from selfattn.tidy_tables import (
     hidden_words_frame,
     layers_frame,
     named_heads,
+    row_frame,
     sets_frame,
     stage_names,
     steps_frame,
@@ -72,6 +73,49 @@ def test_steps_frame_holds_the_traces_own_numbers():
         assert values == pytest.approx(getattr(trace, step)[1].tolist())
     assert frame.loc[frame["step"] == "share", "value"].sum() == pytest.approx(1, abs=1e-5)
     assert frame["key"].tolist()[:3] == ["a", "b", "a"]
+
+
+def test_row_frame_has_each_word_once_with_the_steps_of_its_pieces(encoder):
+    encoding = encoder.encode("Electroencephalographers disagree with stalagmites.")
+    word = encoding.places("stalagmites")[0]
+    trace = encoding.trace(2, 3, word.rows)
+    frame = row_frame(trace, word.positions, encoding, "B")
+    assert frame["text"].tolist() == [
+        "[CLS]",
+        "Electroencephalographers",
+        "disagree",
+        "with",
+        "stalagmites",
+        ".",
+        "[SEP]",
+    ]
+    assert set(frame["sentence"]) == {"B"} and frame["place"].tolist()[:2] == [0, 1]
+    assert (
+        frame["special"].tolist() == [True, *[False] * 5, True]
+        and frame["chosen"].tolist() == [False] * 4 + [True] + [False] * 2
+    )
+    split = encoding.words[0]
+    assert split.stop - split.start > 1 < len(word.positions)
+    rows = {"score": trace.scores, "masked": trace.masked}
+    for step, values in rows.items():
+        assert frame[step][1] == pytest.approx(float(values[:, split.start : split.stop].mean()), rel=1e-5)
+    assert frame["weight"][1] == pytest.approx(
+        float(trace.weights[:, split.start : split.stop].sum(-1).mean()), rel=1e-5
+    )
+    shares = context_share(trace, range(len(word.positions)))
+    assert frame["share"][1] == pytest.approx(float(shares[split.start : split.stop].sum()), rel=1e-4)
+    assert frame["weight"].sum() == pytest.approx(1, abs=1e-5) and frame["share"].sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_row_frame_of_a_family_with_terms_has_them_in_masked(encoder_of):
+    encoding = encoder_of("T5 (encoder half)").encode("the rain fell.")
+    word = encoding.places("rain")[0]
+    trace = encoding.trace(0, 1, word.rows)
+    frame = row_frame(trace, word.positions, encoding, "A")
+    added = (trace.scaled + trace.terms[0].values).mean(0)
+    at = frame.index[frame["chosen"]][0]
+    assert frame["masked"][at] == pytest.approx(float(added[list(word.positions)].mean()), rel=1e-5)
+    assert frame["masked"][at] != pytest.approx(frame["score"][at])
 
 
 def test_shares_of_the_context_are_projections_on_it():

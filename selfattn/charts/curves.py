@@ -7,20 +7,17 @@ import pandas as pd
 
 from selfattn.charts.labels import label_axis
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, field, hues, layered, marks, nominal, span
+from selfattn.charts.vega import Spec, field, hues, layered, marks, nominal
 from selfattn.numbers import FINE, WEIGHT
 
 DASHED = [5, 4]
 CURVES = {"name": "curves"}  # the dataset that layers draw unless they name another
 
 
-def drift_curve(
-    frame: pd.DataFrame, theme: Theme, colors: dict[str, str], dashed: Sequence[str] = (), floor: float | None = None
-) -> Spec:
+def drift_curve(frame: pd.DataFrame, theme: Theme, colors: dict[str, str], dashed: Sequence[str] = ()) -> Spec:
     """The cosine of word vectors over depth, a line a curve; the baselines are dashed.
 
-    tidy_tables.drift_frame: curve, depth, stage, similarity. colors: of each curve, in the legend's order. floor: where the
-    axis begins, to end at 1 (None: what the curves need).
+    tidy_tables.drift_frame: curve, depth, stage, similarity. colors: of each curve, in the legend's order.
     """
     stages = frame.drop_duplicates("depth")["stage"].tolist()
     legend = {
@@ -28,10 +25,9 @@ def drift_curve(
         "symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2,
     }  # fmt: skip
     depth = {"domain": [-0.15, len(stages) - 0.85], "nice": False}
-    cosines = {"zero": False, "nice": True} if floor is None else span(floor, 1.0)
     encoding = {
         "x": field("depth", scale=depth, axis=label_axis(stages, labelAngle=-40)),
-        "y": field("similarity", title="cosine (1: same direction)", scale=cosines),
+        "y": field("similarity", title="cosine (1: same direction)", scale={"zero": False, "nice": True}),
         "color": nominal("curve", scale=hues(colors), legend=legend),
         "tooltip": [nominal("curve"), nominal("stage"), field("similarity", format=FINE)],
     }

@@ -3,7 +3,7 @@
 The grid is one picture with one transparent rectangle a head, so it paints in the same time at any length.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -73,14 +73,11 @@ def opened_by_a_click(
     heads: Spec,
     details: Mapping[Key, Spec],
     first: Key,
-    title: str = "",
-    arrange: Callable[[Spec, Spec], Spec] = stacked,
 ) -> Spec:
     """A `head_map` or `head_grid` above the picture of the head that a click picks, at first `first`; all in the browser.
 
     details: a picture for every head, all of one form (layers over named datasets): they differ in their records only. Each
-    head's records travel as one, column by column, and only those of the picked head are laid out. Or any other chart with a
-    selection, whose fields the keys have; title: a Vega expression. arrange: makes one figure of both, with others if it likes.
+    head's records travel as one, column by column, and only those of the picked head are laid out.
     """
     (pick,) = heads["params"]
     picked = {"filter": {"param": pick["name"], "empty": False}}
@@ -106,12 +103,12 @@ def opened_by_a_click(
         ]
         for name, keys in columns.items()
     }
-    title = title or (
+    title = (
         f"isDefined({pick['name']}.layer) ? 'L' + {pick['name']}.layer + ' H' + {pick['name']}.head : 'Click a head.'"
     )
     above = {key: part for key, part in heads.items() if key != "params"} | {"layer": outline}
     below = {key: part for key, part in one.items() if key not in ("datasets", "params")} | {"layer": opened}
-    whole = arrange(above, {**below, "title": {"text": {"expr": title}}})
+    whole = stacked(above, {**below, "title": {"text": {"expr": title}}})
     click = {**pick["select"], "toggle": False}  # two at once would lie over each other
     return {**whole, "datasets": datasets, "params": [{**pick, "select": click, "value": [first._asdict()]}]}
 

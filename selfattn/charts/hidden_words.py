@@ -1,82 +1,351 @@
-"""Two sentences, each word shaded by how far hiding it moves the chosen one; the heads of a clicked word; the cosine by layer."""
+"""Hide a word, and see how far another moves: both sentences, the curve by layer, all heads, and what an open head attends to.
+
+One figure that answers in the browser. What it can be asked travels with it: the numbers as rows of text, split by an
+expression when they are wanted. What more is learned of heads later stands in the dataset `heads` alone, so that the figure
+needn't be drawn anew. Visitors' words stand in datasets and parameters, never inside an expression.
+"""
 
 import math
-import textwrap
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
-import pandas as pd
+import numpy as np
+from torch import Tensor
 
 from selfattn import numbers
-from selfattn.charts.curves import drift_curve
-from selfattn.charts.head_map import head_map, opened_by_a_click
+from selfattn.analysis.hiding import HeadsOfWord, HiddenPair
+from selfattn.analysis.word_map import Attended
+from selfattn.charts.hidden_layers import layers
+from selfattn.charts.hidden_places import Drawn, layout
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, beside, stacked
-from selfattn.charts.word_strip import word_strip
+from selfattn.charts.two_widths import following_the_window, rooms
+from selfattn.charts.vega import Spec, finish
+from selfattn.encoders.capture import Head
+from selfattn.words import Word
 
-ITSELF = "The word itself: click another."
-UNKNOWN = "Its heads are not known: click another."
 FLOOR = 0.6  # where the axis of the cosines begins, unless a curve goes below it
-LARGE, SMALL = 64, 84  # letters of a line of the title, and beneath it
-
-
-class HiddenWord(NamedTuple):
-    """A word that a click picks, and what its map of heads says above it."""
-
-    sentence: str  # "A" or "B"
-    place: int
-    heads: str
+TOGETHER = 0.1  # three heads that make less than this of the way get no sentence
+PASSES = 0.1  # a word is said to pass another on from this share on
+SHARES, COSINES = 10_000, 100_000  # a share and a cosine travel as whole numbers of these parts
 
 
 def hidden_words(
-    words: pd.DataFrame, heads: pd.DataFrame, curves: pd.DataFrame, theme: Theme, *, title: list[str], word: str
+    pair: HiddenPair,
+    attended: tuple[Attended, Attended],
+    heads: Sequence[HeadsOfWord],
+    theme: Theme,
+    *,
+    title: tuple[str, str] = ("", ""),
+    leading: tuple[int, int] | None,
+    head: Head | None,
+    guess: bool = False,
+    width: int | None = None,
 ) -> Spec:
-    """tidy_tables.hidden_words_frame above the map of heads of the word that a click picks, beside the curves.
+    """Each word of both sentences, shaded by how far hiding it moves the chosen one, and through which heads.
 
-    heads, curves: hidden_heads_frame and hidden_curves_frame. At first the leading word of A is picked; all in the browser.
-    Where no heads are known there is no map. title: lines; word: the one that moves.
+    attended: what the chosen word attends to, in A and in B. heads: the words whose heads were run; of all others they are by
+    gradient. title: above the words, and a line beneath it. leading: side and number of the word whose heads are open at first.
+    head: picked at first. guess: nothing that gives the answer away, and a click is the guess. width: None follows the window.
+    Selections: hide_a, hide_b (field next: a word's number, or -1), pick (layer, head); with `guess` instead of these: guess.
     """
-    named = words[~words["chosen"] & ~words["punctuation"]]
-    own = {at: table for at, table in heads.dropna(subset="share").groupby(["sentence", "place"], sort=False)}
-    own = {at: own[at] for at in zip(named["sentence"], named["place"]) if at in own}
-    keys = {
-        at: HiddenWord(*at, f'Through which heads "{word}" reads "{table["text"].iloc[0]}": {table["how"].iloc[0]}')
-        for at, table in own.items()
+    n_layers, n_heads = attended[0].weights.shape[:2]
+    words = _words(pair, attended, guess)
+    small = _small(pair, attended)
+    word = pair.placed[0].word.text
+    drawn = Drawn(
+        word=word,
+        title=title[0] or _question(pair, word),
+        said=title[1],
+        words=words,
+        small=small,
+        others=tuple(tuple(one.label for one in side) for side in pair.words),
+        n_layers=n_layers,
+        n_heads=n_heads,
+        guess=guess,
+    )
+    laid_out, floor = rooms(width), _floor(pair)
+    layouts = [layout(drawn, room) for room in laid_out]
+    datasets = {
+        "words": words,
+        **({} if guess else {"small": small}),
+        "cells": [{"i": i, "layer": i // n_heads, "head": i % n_heads} for i in range(n_layers * n_heads)],
+        "heads": _heads(pair, () if guess else heads),
+        "curve": [{"line": line, "depth": depth} for line in (0, 1) for depth in range(n_layers + 1)],
+        "ends": [{"line": line} for line in (0, 1, 2)],
+        "ticks": [
+            {"cosine": round(tick, 1)} for tick in np.arange(floor, 1.05, 0.1 if floor == FLOOR else 0.2).tolist()
+        ],
+        "stages": [{"depth": depth, "stage": stage} for depth, stage in enumerate(drawn.stages)],
+        "columns": [{"head": at} for at in range(n_heads)],
+        "rows": [{"layer": at} for at in range(n_layers)],
+        "once": [{"once": 1}],
     }
-    said = [
-        keys[at].heads if (at := (row.sentence, row.place)) in keys else ITSELF if row.chosen else UNKNOWN
-        for row in words.itertuples()
+    known = _as_they_are(pair) if guess else _as_they_are(pair) | _numbers(pair, attended)
+    known |= {"word": word, "floor": floor, "n_heads": n_heads, "others": [list(side) for side in drawn.others]}
+    params = [
+        *following_the_window(layouts, laid_out),
+        *({"name": name, "value": value} for name, value in known.items()),
+        *(_guessing() if guess else _asking(pair, leading, head, drawn)),
     ]
-    strip = word_strip(
-        words.assign(heads=said), theme, pick=["sentence", "place", "heads"] if keys else False, measure="share"
-    )
-    lines = [*title[1:], *(["Click a word for its heads."] if keys else [])]
-    beneath = [part for line in lines for part in _wrapped(line, SMALL)]
-    strip["title"] = {"text": _wrapped(title[0], LARGE), "subtitle": beneath}
-    curve = _curve(curves, word, theme)
-    if not keys:
-        return beside(strip, curve, alike=False)
-    most = max(float(table["share"].abs().max()) for table in own.values())
-    shared = {"title": "share of the way", "maximum": most}
-    columns = ["layer", "head", "name", "share"]
-    maps = {keys[at]: head_map(table[columns], "share", theme, "", **shared) for at, table in own.items()}
-    led = named[named["leads"]]
-    first = next(keys[at] for at in (*zip(led["sentence"], led["place"]), *keys) if at in keys)
-    picked = "isDefined(pick.heads) ? pick.heads : 'Click a word.'"
-    return opened_by_a_click(
-        strip, maps, first, picked, lambda words, heads: beside(stacked(words, heads), curve, alike=False)
+    return finish(
+        {
+            "datasets": datasets,
+            "params": params,
+            "width": 1,
+            "height": 1,
+            "padding": 0,
+            "autosize": {"type": "pad", "resize": True},
+            "layer": layers(theme, guess),
+            "resolve": {"scale": {"color": "independent"}},
+        },
+        theme,
     )
 
 
-def _wrapped(line: str, letters: int) -> list[str]:
-    """A number stays with its unit."""
-    return [part.replace("\u00a0%", " %") for part in textwrap.wrap(line.replace(" %", "\u00a0%"), letters)]
+def _question(pair: HiddenPair, word: str) -> str:
+    way = f"to the other sentence’s “{word}”" if pair.senses is None else "to its other sense"
+    return f"Hide a word from “{word}”: how far does it move, in % of the way {way}?"
 
 
-def _curve(curves: pd.DataFrame, word: str, theme: Theme) -> Spec:
-    """Each curve is named with its last number, over one floor for all pairs."""
-    last = curves.groupby("curve", sort=False)["similarity"].last()
-    names = {name: f"{numbers.cosine(cosine)} {name}" for name, cosine in last.items()}
-    colors = dict(zip(names.values(), (theme.ink, theme.effect[-1])))
-    floor = min(FLOOR, math.floor(5 * curves["similarity"].min()) / 5)
-    curve = drift_curve(curves.assign(curve=curves["curve"].map(names)), theme, colors, floor=floor)
-    return {**curve, "title": {"text": f'Cosine of the two "{word}", layer by layer'}}
+# What is known
+
+
+def _words(pair: HiddenPair, attended: tuple[Attended, Attended], guess: bool) -> list[dict[str, Any]]:
+    """Both sentences as they stand in the text: every word, and the special tokens that the model puts between them."""
+    rows: list[dict[str, Any]] = []
+    for side, (placed, words, share, own) in enumerate(zip(pair.placed, pair.words, pair.share, attended)):
+        numbered = {word.start: at for at, word in enumerate(words)}
+        after: dict[int | None, list[str]] = {}  # the special tokens after each word, by its number; None: before all
+        last: int | None = None
+        for m, (label, at) in enumerate(zip(own.labels, own.others)):
+            if at is None and m != own.chosen:
+                after.setdefault(last, []).append(label)
+            else:
+                last = -1 if m == own.chosen else at
+        rows += [_word(side, -1, label, "special") for label in after.get(None, ())]
+        for word in placed.sentence.words:
+            at = numbered.get(word.start, -1)
+            kind = "chosen" if at < 0 else "punctuation" if word.is_punctuation else "word"
+            value = float(share[at]) if at >= 0 and kind == "word" else math.nan
+            rows.append(_word(side, at, word.label, kind, math.nan if guess else value, word.start))
+            rows += [_word(side, -1, label, "special") for label in after.get(at, ())]
+    first = next((row for row in rows if row["number"] and row["side"] == 0), None)
+    if first:
+        first["number"] += " of the way"
+    return [{"n": n, **row} for n, row in enumerate(rows)]
+
+
+def _word(side: int, at: int, text: str, kind: str, share: float = math.nan, place: int = -1) -> dict[str, Any]:
+    known = not math.isnan(share)
+    return {
+        "sentence": "AB"[side],
+        "side": side,
+        "at": at,
+        "place": place,
+        "text": text,
+        "kind": kind,
+        "share": share if known else None,
+        "shade": max(share, 0.0) if known else 0.0,
+        "number": f"{numbers.decimal(100 * share, 0)} %" if known else "",
+        "said": f"{text}: {numbers.share(share, 1)} of the way" if known else text,
+    }
+
+
+def _small(pair: HiddenPair, attended: tuple[Attended, Attended]) -> list[dict[str, Any]]:
+    """The words, special tokens too, that a head's weights go to: `m` is the number of the weight."""
+    rows = [
+        {
+            "sentence": "AB"[side],
+            "side": side,
+            "m": m,
+            "text": text,
+            "at": -1 if at is None else at,
+            "special": bool(special or (at is None and m != own.chosen)),
+            "chosen": m == own.chosen,
+        }
+        for side, own in enumerate(attended)
+        for m, (text, special, at) in enumerate(zip(own.labels, own.special, own.others))
+    ]
+    return [{"n": n, **row} for n, row in enumerate(rows)]
+
+
+def _as_they_are(pair: HiddenPair) -> dict[str, Any]:
+    return {"curves": [_text(pair.curves[0, 0], COSINES)], "control": [_known(pair.control_cosine), None]}
+
+
+def _numbers(pair: HiddenPair, attended: tuple[Attended, Attended]) -> dict[str, Any]:
+    """The numbers that never change, as rows of text."""
+    where = [{at: m for m, at in enumerate(own.others)} for own in attended]
+    return {
+        "columns": pair.curves.shape[1],
+        "curves": [_text(line, COSINES) for row in pair.curves for line in row],
+        "gradient": [[_text(share, SHARES) for share in side] for side in pair.by_head],
+        "weights": [[_text(line, 100) for line in own.weights.flatten(0, 1)] for own in attended],
+        "where": [[own.get(at, -1) for at in range(len(words))] for own, words in zip(where, pair.words)],
+        "passers": [_passers(words, share) for words, share in zip(pair.words, pair.share)],
+        "control": [_known(pair.control_cosine), _known(pair.control_hidden)],
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _passers(words: Sequence[Word], share: Tensor) -> list[str]:
+    """For each word the other one that is most likely to pass it on: of the largest share; "" where none is large."""
+    ranked = sorted(
+        (-float(share[at]), at) for at, word in enumerate(words) if not word.is_punctuation and share[at] >= PASSES
+    )
+    return [next((words[other].label for _, other in ranked if other != at), "") for at in range(len(words))]
+
+
+def _heads(pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> list[dict[str, Any]]:
+    """A row for each word whose heads were run; a first one has the largest of all shares."""
+    run = [one for one in heads if one.exact]
+    known = [abs(float(value)) for side in (*pair.by_head, *(one.share for one in run)) for value in side.flatten()]
+    most = max((value for value in known if math.isfinite(value)), default=0.0)
+    rows = [{"key": -1, "shares": "", "together": "", "most": most}]
+    for one in run:
+        whole, leading = float(pair.share[one.side][one.at]), list(map(str, one.leading))
+        said = ""
+        if one.together is not None and one.together >= TOGETHER and len(leading) > 1 and math.isfinite(whole):
+            names = f"{', '.join(leading[:-1])} and {leading[-1]}"
+            said = f"Hidden in {names} together: {_percent(one.together)} %; in all heads: {_percent(whole)} %."
+        rows.append(
+            {"key": 1000 * one.side + one.at, "shares": _text(one.share, SHARES), "together": said, "most": most}
+        )
+    return rows
+
+
+def _percent(share: float) -> str:
+    return numbers.decimal(100 * share, 0)
+
+
+def _text(values: Tensor, parts: int) -> str:
+    """Numbers as whole `parts`, between commas, "" for what is not known; none of them rounds otherwise at two decimals."""
+    exact = np.asarray(values, float).flatten()
+    if not np.isfinite(exact).any():
+        return ""
+    scaled = np.abs(np.nan_to_num(exact)) * parts
+    whole = np.floor(scaled + 0.5)
+    if (step := parts // 100) > 1:
+        half = whole % step == step // 2
+        whole = np.where(half, whole + np.where(scaled >= whole, 1, -1), whole)
+    signed = np.where(exact < 0, -whole, whole)
+    return ",".join("" if not known else str(int(value)) for known, value in zip(np.isfinite(exact), signed))
+
+
+def _floor(pair: HiddenPair) -> float:
+    shown: Iterable[float] = (*pair.curves.flatten().tolist(), pair.control_cosine, pair.control_hidden)
+    return min(FLOOR, math.floor(5 * min((value for value in shown if math.isfinite(value)), default=FLOOR)) / 5)
+
+
+# What may be asked
+
+
+class _Side(NamedTuple):
+    name: str  # "a" or "b"
+    top: int  # the word that is hidden at first; -1: none
+    others: tuple[str, ...]
+
+
+def _asking(pair: HiddenPair, leading: tuple[int, int] | None, head: Head | None, drawn: Drawn) -> list[Spec]:
+    """The selections, and what follows from them."""
+    sides = [_Side(name, -1 if top is None else top, others) for name, top, others in zip("ab", pair.top, drawn.others)]
+    hides: list[Spec] = []
+    for side, words in zip(sides, pair.words):
+        named = [at for at, word in enumerate(words) if not word.is_punctuation]
+        bind = {
+            "input": "select",
+            "options": [-1, *named],
+            "labels": ["none", *_labels([side.others[at] for at in named])],
+            "name": f"Hidden in {side.name.upper()} ",
+        }
+        select = {
+            "type": "point",
+            "fields": ["next"],
+            "on": f"@chips_{side.name}_marks:click",
+            "clear": False,
+            "toggle": False,
+        }
+        hides.append(
+            {
+                "name": f"hide_{side.name}",
+                "select": select,
+                "bind": {"next": bind},
+                "value": [{"next": side.top}],
+                "views": [f"chips_{side.name}"],
+            }
+        )
+    ranges = {
+        name: {"input": "range", "min": 0, "max": n - 1, "step": 1, "name": f"{name.capitalize()} "}
+        for name, n in (("head", drawn.n_heads), ("layer", drawn.n_layers))
+    }
+    click = {"type": "point", "fields": ["head", "layer"], "on": "@cells_marks:click", "clear": False, "toggle": False}
+    pick: Spec = {"name": "pick", "select": click, "bind": ranges, "views": ["cells"]}
+    pick |= {} if head is None else {"value": [head._asdict()]}
+    now = [
+        {"events": {"type": "click", "markname": "chips_a_marks"}, "update": "[0, datum.at]"},
+        {"events": {"type": "click", "markname": "chips_b_marks"}, "update": "[1, datum.at]"},
+        {"events": {"signal": "off_a"}, "update": "off_a >= 0 ? [0, off_a] : now"},
+        {"events": {"signal": "off_b"}, "update": "off_b >= 0 ? [1, off_b] : now"},
+    ]
+    over = [
+        {"events": {"type": "pointerover", "markname": "cells_marks"}, "update": "datum.i"},
+        {"events": {"type": "pointerout", "markname": "cells_marks"}, "update": "-1"},
+    ]
+    expressions = {
+        "off_a": "isValid(hide_a) && isArray(hide_a.next) && isValid(hide_a.next[0]) ? toNumber(hide_a.next[0]) : -1",
+        "off_b": "isValid(hide_b) && isArray(hide_b.next) && isValid(hide_b.next[0]) ? toNumber(hide_b.next[0]) : -1",
+        "hidden_names": "(off_a >= 0 ? '“' + others[0][off_a] + '”' : '') + (off_a >= 0 && off_b >= 0 ? ' and ' : '') + "
+        "(off_b >= 0 ? '“' + others[1][off_b] + '”' : '')",
+        "bent": "off_a >= 0 || off_b >= 0 ? split(curves[(off_a + 1) * columns + off_b + 1], ',') : []",
+    }
+    asked = list(leading) if leading is not None else [0, -1]
+    after = {
+        "run": "indexof(pluck(data('heads'), 'key'), 1000 * now[0] + now[1])",
+        "most": "data('heads')[0].most",
+        "exact": "now[1] >= 0 && run > 0",
+        "seen": "now[1] < 0 ? [] : split(exact ? data('heads')[run].shares : gradient[now[0]][now[1]], ',')",
+        "asked": "now[1] < 0 ? '' : '“' + others[now[0]][now[1]] + '”'",
+        "picked": "isValid(pick) && isArray(pick.layer) && isArray(pick.head) && isValid(pick.layer[0]) && isValid(pick.head[0]) "
+        "? toNumber(pick.layer[0]) * n_heads + toNumber(pick.head[0]) : -1",
+        "shown": "hovered >= 0 ? hovered : picked",
+        "row_a": "shown < 0 ? [] : split(weights[0][shown], ',')",
+        "row_b": "shown < 0 ? [] : split(weights[1][shown], ',')",
+        "together": "exact ? data('heads')[run].together : ''",
+    }
+    return [
+        pick,
+        *hides,
+        *({"name": name, "expr": expr} for name, expr in expressions.items()),
+        {"name": "now", "value": asked, "on": now},
+        {"name": "hovered", "value": -1, "on": over},
+        *({"name": name, "expr": expr} for name, expr in after.items()),
+    ]
+
+
+def _guessing() -> list[Spec]:
+    """A click on a word is the guess; nothing is hidden, and no head is open."""
+    select = {
+        "type": "point",
+        "fields": ["sentence", "place"],
+        "on": "@chips_marks:click",
+        "clear": False,
+        "toggle": False,
+    }
+    fixed = {"off_a": -1, "off_b": -1, "bent": [], "hidden_names": ""}
+    return [
+        {"name": "guess", "select": select, "views": ["chips"]},
+        *({"name": name, "value": value} for name, value in fixed.items()),
+    ]
+
+
+def _labels(texts: Sequence[str]) -> list[str]:
+    """Words for a list to choose from: a repeated one is numbered."""
+    count = {text: 0 for text in texts}
+    found = []
+    for text in texts:
+        count[text] += 1
+        found.append(text if texts.count(text) == 1 else f"{text} ({count[text]})")
+    return found

@@ -162,10 +162,13 @@ def _code(theme: Theme, order: tuple[str, ...]) -> Spec:
     return code_view(code_lines(order), "line", "The kernel's own lines", 620, lit, ink, color=theme.grid)
 
 
-def code_view(rows: list[dict], place: str, title: str, width: int, lit: Spec, ink: Spec, **look: Any) -> Spec:
+def code_view(
+    rows: list[dict], place: str, title: str, width: int, lit: Spec, ink: Spec, size: int = 12, **look: Any
+) -> Spec:
     """Lines of code one beneath the other, a row each: its `text`, and its number from 0 in the column `place`.
 
-    lit, ink: the channels for how much of the band behind a line is seen (of this look), and for the line's colour.
+    lit, ink: the channels for how much of the band behind a line is seen (of this look), and for the line's colour. size:
+    of its letters, in pixels.
     """
     y = field(place, scale=span(-0.5, len(rows) - 0.5, reverse=True), axis=None)
     x = {"datum": 0.0, "type": "quantitative", "scale": span(0, 1), "axis": None}
@@ -178,7 +181,7 @@ def code_view(rows: list[dict], place: str, title: str, width: int, lit: Spec, i
         "title": {"text": title, "fontSize": 12},
         "layer": [
             marks("rect", band, "", whole, **look),
-            marks("text", text, align="left", dx=6, fontSize=12, font="monospace"),
+            marks("text", text, align="left", dx=6, fontSize=size, font="monospace"),
         ],
         "width": width,
         "height": ROW * len(rows),

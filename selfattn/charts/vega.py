@@ -40,10 +40,9 @@ def layered(
     return finish({"datasets": data, "layer": layers, "width": width, "height": height, **more}, theme)
 
 
-def beside(*charts: Spec, alike: bool = True) -> Spec:
-    """Complete charts side by side, as one. alike: one scale of colours and one legend for all, or each its own."""
-    own = {} if alike else {"resolve": {"scale": {"color": "independent"}}}
-    return {**_whole(charts[0]), "hconcat": [_part(chart) for chart in charts], **own}
+def beside(*charts: Spec) -> Spec:
+    """Complete charts side by side, as one: one scale of colours and one legend for all."""
+    return {**_whole(charts[0]), "hconcat": [_part(chart) for chart in charts]}
 
 
 def stacked(*charts: Spec, spacing: int | None = None) -> Spec:
@@ -117,7 +116,7 @@ def updatable(spec: Spec, reading: str) -> Spec:
 
     whole = first = moved(spec)
     while "layer" not in first:
-        first = first.get("vconcat", first.get("hconcat"))[0]
+        first = next(first[kind] for kind in ("vconcat", "hconcat", "concat") if kind in first)[0]
     first["layer"].append(marks("text", {"description": nominal("reading")}, CHOICE, opacity=0))
     return {**whole, "datasets": {**datasets, CHOICE: [choice]}}
 
@@ -253,7 +252,7 @@ def drawn_title(spec: dict[str, Any]) -> str:
     text = title.get("text") if isinstance(title, dict) else title
     if isinstance(text, str) and text.strip():
         return " ".join(text.split())
-    parts = [part for kind in ("vconcat", "hconcat", "layer") for part in spec.get(kind, ())]
+    parts = [part for kind in ("vconcat", "hconcat", "concat", "layer") for part in spec.get(kind, ())]
     return next((inner for part in parts if (inner := drawn_title(part))), "")
 
 
@@ -267,7 +266,7 @@ def _datasets(part: Any, named: dict[str, list]) -> Iterator[list]:
         if isinstance(data, dict):
             values = data.get("values", named.get(data.get("name", ""), []))
             yield [value if isinstance(value, dict) else {"value": value} for value in values]
-        for kind in ("vconcat", "hconcat", "layer", "spec"):
+        for kind in ("vconcat", "hconcat", "concat", "layer", "spec"):
             yield from _datasets(part.get(kind), named)
 
 

@@ -1,22 +1,13 @@
-"""A sentence as words, each shaded by the weight it gets or by what hiding it does, with its number beneath it."""
+"""A sentence as words, each shaded by the weight it gets, with its number beneath it."""
 
-import math
 import unicodedata
 
 import pandas as pd
 
-from selfattn import numbers
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, calculate, either, field, hues, layered, marks, nominal, records, scale
-from selfattn.numbers import FINE, SHARE, WEIGHT
+from selfattn.numbers import FINE, WEIGHT
 
-DEEPEST = 0.4  # the share of a way that has the deepest colour, in every pair alike
-TURN = {"light": 0.7, "dark": 0.5}  # of it: from here on the background's colour is the better read
-LEGEND = {
-    "title": "share of the way", "orient": "bottom", "gradientLength": 220, "gradientThickness": 8, "format": SHARE,
-    "values": [0, DEEPEST / 2, DEEPEST], "labelExpr": f"datum.label + (datum.value < {DEEPEST} ? '' : ' or more')",
-}  # fmt: skip
-NAMED = [{"filter": "!datum.punctuation || datum.chosen"}]  # words that may be named, and picked
 CHIP_HEIGHT, CHIP_GAP, LINE = 24, 6, 50  # in pixels
 
 
@@ -26,35 +17,27 @@ def word_strip(
     width: int = 490,
     pick: bool | list[str] = False,
     maximum: float = 0.0,
-    measure: str = "weight",
 ) -> Spec:
     """tidy_tables.strip_rows of one sentence or several, one above the other: sentence, text, weight, chosen, special.
 
     pick: a click picks a word (the selection "pick", fields sentence and place, or these). maximum: the weight of the deepest
-    colour (0: theirs). measure "share": of hidden_words_frame, on one scale for all pairs; negative ones have no shade, and
-    punctuation has neither chip nor number and isn't picked.
+    colour (0: theirs).
     """
-    words, shares = _place_words(frame, width - 30), measure == "share"
-    if shares:
-        _write_shares(words)
-    maximum = DEEPEST if shares else maximum or max(word["weight"] for word in words) or 1.0
-    shade, faint, turn = ("shade", "punctuation", TURN[theme.name]) if shares else ("weight", "special", 0.5)
+    words = _place_words(frame, width - 30)
+    maximum = maximum or max(word["weight"] for word in words) or 1.0
     letters: dict[str, float] = {}  # on the first line of each sentence
     for word in words:
         letters.setdefault(word["sentence"], word["y_text"])
-        muted = word[faint] and word[shade] < 0.25 * maximum
-        word["ink"] = theme.background if word[shade] > turn * maximum else theme.muted if muted else theme.ink
+        muted = word["special"] and word["weight"] < 0.25 * maximum
+        word["ink"] = theme.background if word["weight"] > 0.5 * maximum else theme.muted if muted else theme.ink
     names = [{"sentence": name, "x": 4, "y_text": y} for name, y in letters.items()]
     height = words[-1]["y"] + LINE - 8
     across = {"axis": None, "scale": {"domain": [0, width], "nice": False}}
     down = {"axis": None, "scale": {"domain": [0, height], "reverse": True}}
     tooltip = [nominal("sentence"), nominal("text", title="word"), field("weight", format=FINE)]
-    shown, legend = field("weight", format=WEIGHT), None  # each word has its number beneath it
-    if shares:
-        tooltip[-1], shown, legend = nominal("said", title="share of the way"), nominal("number"), LEGEND
     chip = {
         "x": field("x", **across), "x2": {"field": "x2"}, "y": field("y", **down), "y2": {"field": "y2"},
-        "color": field(shade, scale=scale(theme, f"{measure}s", maximum), legend=legend),
+        "color": field("weight", scale=scale(theme, "weights", maximum), legend=None),
         "stroke": either("datum.chosen", theme.ink, theme.grid), "strokeWidth": either("datum.chosen", 2.5, 1),
         "tooltip": tooltip,
     }  # fmt: skip
@@ -62,7 +45,7 @@ def word_strip(
         "x": field("middle"), "y": field("y_text"), "text": nominal("text"), "color": nominal("ink", scale=None),
         "tooltip": tooltip,
     }  # fmt: skip
-    number = {"x": field("middle"), "y": field("y2"), "text": shown, "tooltip": tooltip}
+    number = {"x": field("middle"), "y": field("y2"), "text": field("weight", format=WEIGHT), "tooltip": tooltip}
     hue = nominal("sentence", scale=hues({"A": theme.sentence_a, "B": theme.sentence_b}), legend=None)
     name = {"x": field("x"), "y": field("y_text"), "text": nominal("sentence"), "color": hue}
     beneath = calculate(y2="datum.y2 + 2")
@@ -72,33 +55,15 @@ def word_strip(
         marks("text", number, "words", beneath, fontSize=10, baseline="top", color=theme.muted),
         marks("text", name, "sentences", fontSize=16, fontWeight=700, align="left", baseline="middle"),
     ]
-    if shares:  # the text says it already, and the shade of a negative share would say 0
-        layers[0] = marks("rect", chip, "words", NAMED, cornerRadius=5, aria=False)
     if pick:  # above all others, so that a click on the text counts as one on its word
         edges = {channel: chip[channel] if channel[1:] else field(channel) for channel in ("x", "x2", "y", "y2")}
-        if shares:
-            here = [{"filter": {"param": "pick", "empty": False}}]
-            look = {"stroke": theme.ink, "strokeWidth": 2, "strokeDash": [4, 2], "cornerRadius": 5, "aria": False}
-            layers.append(marks("rect", edges, "words", here, fillOpacity=0, **look))
-        area = marks(
-            "rect", {**edges, "tooltip": tooltip}, "words", NAMED if shares else (), opacity=0, cursor="pointer"
-        )
+        area = marks("rect", {**edges, "tooltip": tooltip}, "words", opacity=0, cursor="pointer")
         layers.append({"name": "chips", **area})
     datasets = {"words": words, "sentences": names}
     click = {"type": "point", "fields": pick if isinstance(pick, list) else ["sentence", "place"]}
     picking = {"params": [{"name": "pick", "select": click, "views": ["chips"]}]} if pick else {}
     own = {"scale": {"color": "independent"}}
     return layered(layers, datasets, theme, width, height, **picking, resolve=own)
-
-
-def _write_shares(words: list[Spec]) -> None:
-    """What the words show of their shares: shade (what is above 0), number and said (of the tooltip)."""
-    for word in words:
-        share = math.nan if word["share"] is None else word["share"]
-        silent = word["punctuation"] or math.isnan(share)
-        word["shade"] = 0.0 if silent else max(share, 0.0)
-        word["number"] = "" if silent else f"{numbers.decimal(100 * share, 0)} %"
-        word["said"] = "the word itself" if word["chosen"] else numbers.share(share, 1)
 
 
 def _place_words(frame: pd.DataFrame | list[dict], width: int) -> list[Spec]:

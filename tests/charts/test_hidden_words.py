@@ -1,168 +1,546 @@
-"""Each other word hidden from a word: its own share in shade and number, the curves, and the heads of the clicked one."""
+"""The figure of hidden words: shares, curves, the heads of the asked word, what an open head attends to, what is hidden now."""
 
+import json
 import math
+from itertools import pairwise
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
+import vl_convert
+from playwright.sync_api import expect
 
-from selfattn.charts.hidden_words import hidden_words
-from selfattn.charts.theme import LIGHT, THEMES
+from selfattn.analysis.hiding import HeadsOfWord, HiddenPair
+from selfattn.analysis.word_map import Attended
+from selfattn.charts.hidden_words import COSINES, _text, hidden_words
+from selfattn.charts.theme import DARK, LIGHT, THEMES
+from selfattn.charts.vega import drawn_frame
+from selfattn.encoders.capture import Head
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.tidy_tables import hidden_curves_frame, hidden_heads_frame, hidden_words_frame
+from selfattn.export.files import draw_svg
+from selfattn.numbers import decimal
 from selfattn.words import Word
 from tests.charts.scene import drawn, on_ramp, same_color, texts
-from tests.small_hidden_pair import BY_HEAD, EXACT, PLACED, SHARES, hidden_pair_of
+from tests.small_hidden_pair import AT, BY_HEAD, PLACED, TEXTS, hidden_pair_of
 
-NUMBERS = ["10 %", "20 %", "−3 %", "50 %", "25 %"]  # none of the word itself, of punctuation, of what wasn't run
-
-
-def figure(theme=LIGHT, exact=EXACT, title=("Hide a word?",), **other):
-    pair = hidden_pair_of(**other)
-    frames = hidden_words_frame(pair), hidden_heads_frame(pair, exact), hidden_curves_frame(pair)
-    return hidden_words(*frames, theme, title=title, word="bank")
+EXACT = torch.arange(6).reshape(2, 3) / 7 - 0.3  # of "river", by head
+TITLE = ("Hide a word from “bank”: how far does it move?", "")
 
 
-def clicked(spec, sentence, place):
-    """The figure after a click on this word."""
-    (pick,) = spec["params"]
-    said = {(each["sentence"], each["place"]): each["heads"] for each in spec["datasets"]["heads"]}
-    value = {"sentence": sentence, "place": place, "heads": said[sentence, place]}
-    return {**spec, "params": [{**pick, "value": [value]}]}
+def attended_of(pair, special=("[CLS]", "[SEP]")):
+    """Both sentences between special tokens; the weights in every head count up by word and by head."""
+    found = []
+    for placed, words in zip(pair.placed, pair.words):
+        numbers = {word.start: at for at, word in enumerate(words)}
+        own = placed.sentence.words
+        others = [None, *(numbers.get(word.start) for word in own), None]
+        n = len(others)
+        heads = pair.by_head[0].shape[1:]
+        chosen = 1 + [word.start in numbers for word in own].index(False)
+        weights = (torch.arange(math.prod(heads) * n).reshape(*heads, n) % 89) / 100
+        found.append(
+            Attended(
+                labels=(special[0], *(word.label for word in own), special[1]), special=(True, *[False] * (n - 2), True),
+                others=tuple(others), chosen=chosen, weights=weights, left_out=0,
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def run_of(pair, side=0, at=3, share=EXACT, together=0.24, exact=True):
+    return HeadsOfWord(side, at, pair.words[side][at], share, exact, together)
+
+
+def figure(theme=LIGHT, heads=None, pair=None, **options):
+    pair = pair or hidden_pair_of()
+    heads = [run_of(pair)] if heads is None else heads
+    options = {"title": TITLE, "leading": (0, 3), "head": Head(1, 2), "width": 1140} | options
+    return hidden_words(pair, attended_of(pair), heads, theme, **options)
+
+
+def with_values(spec, **values):
+    """The figure with other values at first: as after a click, for selections and plain parameters."""
+    params = [
+        {**param, "value": values[param["name"]]} if param["name"] in values else param for param in spec["params"]
+    ]
+    return {**spec, "params": params}
+
+
+def clicked(spec, side, at):
+    """After a click on a word that was not hidden."""
+    return with_values(spec, now=[side, at], **{f"hide_{'ab'[side]}": [{"next": at}]})
+
+
+def said(spec):
+    """All texts, lines joined."""
+    return [" ".join(text) if isinstance(text, list) else str(text) for text in texts(spec)]
 
 
 def chips(spec):
-    """The words' chips, without those that only take clicks or mark the clicked one."""
-    return [item for item in drawn(spec, "rect") if item.get("cornerRadius") == 5 and "fillOpacity" not in item]
+    """The words' chips, in order."""
+    return [item for item in drawn(spec, "rect") if item.get("cornerRadius") == 5]
 
 
-def words_of(spec):
-    """The words' records."""
-    return spec["hconcat"][0]["vconcat"][0]["layer"][0]["data"]["values"]
-
-
-def heads(spec):
+def heads_of(spec):
     """The colours of the heads' cells, layer by layer."""
-    return [item["fill"] for item in drawn(spec, "rect") if item.get("description", "").startswith("L")]
+    cells = [item for item in drawn(spec, "rect") if item.get("cornerRadius") == 3 and item.get("fillOpacity", 1)]
+    return [item["fill"] for item in cells[len(cells) // 2 :]]
+
+
+def label(spec, start):
+    (found,) = [text for text in said(spec) if text.startswith(start)]
+    return found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 def test_every_word_has_its_own_share_in_shade_and_number_on_a_scale_that_no_pair_changes(theme):
-    spec = figure(theme)
-    items = [item for item in drawn(spec, "text") if item["fontSize"] in (10, 14)]
-    assert [item["text"] for item in items if item["fontSize"] == 14] == [
-        *("the", "bank", "of", "the", "river", ".", "A", "huge", "bank", "."),
+    spec = with_values(figure(theme), hide_a=[{"next": -1}], hide_b=[{"next": -1}])
+    found = {
+        text: item["x"]
+        for item in drawn(spec, "text")
+        if isinstance(text := item["text"], str) and item["fontSize"] == 12
+    }
+    of_map = "−117 %"  # an end of its scale
+    assert [text for text in found if text.endswith(("%", "the way")) and text != of_map] == [
+        "10 % of the way",
+        "20 %",
+        "−3 %",
+        "50 %",
+        "25 %",
     ]
-    assert [item["text"] for item in items if item["fontSize"] == 10 and item["text"]] == NUMBERS
-    shown = [0.1, 0, 0.2, 0, 0.4, 0.25, 0, 0]  # negative or unknown: no shade; over 40 %: the deepest
+    shown = [
+        0.1,
+        0,
+        0.2,
+        0,
+        0.4,
+        0.25,
+        0,
+        0,
+    ]  # of "the", "bank", "of" ...: negative or not run: no shade; over 40 %: the deepest
     fills = [chip["fill"] for chip in chips(spec)]
-    assert all(map(same_color, fills, (on_ramp(theme.effect[2:], share / 0.4) for share in shown)))
-    assert len(fills) == len(shown)  # no chip for a full stop
-    middles = {item["text"]: item["x"] for item in items if item["fontSize"] == 10}
-    by_word = {item["text"]: item["x"] for item in items if item["fontSize"] == 14}
-    assert middles["50 %"] == by_word["river"] and middles["25 %"] == by_word["A"]
-    ink = {item["text"]: item["fill"] for item in items if item["fontSize"] == 14}
-    assert (ink["river"], ink["huge"], ink["."]) == (theme.background, theme.ink, theme.muted)
-    assert ink["A"] == (theme.ink if theme is LIGHT else theme.background)  # whichever is read better on its shade
-    assert "40 % or more" in texts(spec, "legend-label")
-
-
-def test_the_word_itself_is_marked_in_both_sentences():
-    marked = [number for number, chip in enumerate(chips(figure())) if chip["stroke"] == LIGHT.ink]
-    assert marked == [1, 7]
+    assert all(map(same_color, fills, (on_ramp(theme.effect[2:], share / 0.4) for share in shown))) and len(
+        fills
+    ) == len(shown)
+    words = [item for item in drawn(spec, "text") if item.get("fontSize") == 20]
+    assert [item["text"] for item in words] == [*TEXTS[0], *TEXTS[1]]
+    by_word = {item["text"]: item for item in words}
+    assert found["50 %"] == pytest.approx(by_word["river"]["x"], abs=0.1)
+    assert by_word["river"]["fill"] == theme.background and by_word["."]["fill"] == theme.muted
+    small = [item for item in drawn(spec, "text") if item["fontSize"] == 11 and item["text"] in ("[CLS]", "[SEP]")]
+    assert len(small) == 4 and {item["fill"] for item in small} == {theme.muted}
+    assert "40 % of the way or more" in said(spec)
 
 
 @pytest.mark.slow
-def test_titles_and_notes_are_wrapped_to_the_words_width():
-    long = "Too far to stand on one line, this note is longer than the words above which it stands. " * 2
-    question, unit = "Hide a word: how far does it move, in % of the way to its other sense?", f"{'x' * 81} 84 % of it."
-    spec = figure(title=[question, unit, long])
-    (title, *_), (said,) = texts(spec, "title-text"), texts(spec, "title-subtitle")
-    assert " ".join(title) == question and len(title) == 2 and max(map(len, title)) <= 64
-    assert said[:2] == ["x" * 81, "84 % of it."]  # a number stays with its unit
-    assert " ".join(said[2:-1]) == long.strip() and max(map(len, said)) <= 84
-    assert said[-1] == "Click a word for its heads."
+def test_the_word_itself_is_outlined_in_its_sentences_hue_and_bold():
+    spec = figure()
+    marked = {number: chip["stroke"] for number, chip in enumerate(chips(spec)) if chip["strokeWidth"] == 2.5}
+    assert marked == {1: LIGHT.sentence_a, 7: LIGHT.sentence_b}
+    bold = [
+        item["text"] for item in drawn(spec, "text") if item.get("fontSize") == 20 and item.get("fontWeight") == 700
+    ]
+    assert bold == ["bank", "river", "A", "bank"]  # and what is hidden
+
+
+def hidden_now(spec):
+    """The numbers of the chips that are hollow with a dashed outline; as many lines go through words."""
+    found = [number for number, chip in enumerate(chips(spec)) if chip["strokeDash"] == [5, 3]]
+    struck = [item for item in drawn(spec, "rule") if item.get("strokeWidth") == 2]
+    assert len(struck) == len(found)
+    for number, line in zip(found, struck):
+        chip = chips(spec)[number]
+        assert chip["fill"] == LIGHT.background and chip["stroke"] == LIGHT.effect[-1]
+        assert chip["x"] < line["x"] < line["x2"] < chip["x"] + chip["width"]
+        assert chip["y"] < line["y"] < chip["y"] + chip["height"]
+    return found
+
+
+@pytest.mark.slow
+def test_at_first_both_leading_words_are_hidden_and_a_click_hides_another_or_shows_it_again():
+    spec = figure()
+    assert hidden_now(spec) == [4, 5]  # "river", "A"
+    assert (
+        label(spec, "Hidden from")
+        == "Hidden from “bank” now: “river” and “A”. Click a word to hide it or show it again."
+    )
+    other = clicked(spec, 0, 1)
+    assert hidden_now(other) == [2, 5] and "“of” and “A”" in label(other, "Hidden from")
+    one = with_values(spec, hide_a=[{"next": -1}])
+    assert hidden_now(one) == [5] and "now: “A”. Click" in label(one, "Hidden from")
+    none = with_values(one, hide_b=[{"next": -1}])
+    assert hidden_now(none) == []
+    assert label(none, "Nothing") == "Nothing is hidden from “bank” now. Click a word to hide it or show it again."
+    not_run = clicked(spec, 1, 1)
+    assert "“river” and “huge” (not run)." in label(not_run, "Hidden from")
+
+
+def selection(spec, name):
+    (found,) = [param for param in spec["params"] if param["name"] == name]
+    return found
+
+
+def test_selections_are_bound_to_inputs_and_a_click_on_a_hidden_word_asks_for_none():
+    spec = figure()
+    hide = selection(spec, "hide_a")
+    assert hide["select"]["fields"] == ["next"] and hide["value"] == [{"next": 3}] and not hide["select"]["toggle"]
+    bound = hide["bind"]["next"]
+    assert dict(zip(bound["labels"], bound["options"])) == {"none": -1, "the (1)": 0, "of": 1, "the (2)": 2, "river": 3}
+    assert [selection(spec, "pick")["bind"][name]["max"] for name in ("layer", "head")] == [1, 2]
+    assert selection(spec, "pick")["value"] == [{"layer": 1, "head": 2}]
+    assert sorted(param["name"] for param in spec["params"] if "select" in param) == ["hide_a", "hide_b", "pick"]
+
+
+@pytest.mark.slow
+def test_only_words_and_heads_take_clicks():
+    marks = {mark["name"] for mark in vl_convert.vegalite_to_vega(figure())["marks"]}
+    assert {"chips_a_marks", "chips_b_marks", "cells_marks"} < marks
+    targets = [item for item in drawn(figure(), "rect") if item.get("opacity") == 0 and "description" in item]
+    words = [item for item in targets if item["height"] > 30]
+    assert {item["description"] for item in words} == {
+        "the: 10.0 % of the way", "of: 20.0 % of the way", "the: −2.6 % of the way", "river: 50.0 % of the way",
+        "A: 25.0 % of the way", "huge",
+    }  # fmt: skip
+    assert len(targets) - len(words) == 6
+
+
+@pytest.mark.slow
+def test_the_curves_are_drawn_and_named_by_their_last_numbers_over_one_floor():
+    pair = hidden_pair_of()
+    curves = pair.curves * 0.3 + 0.65
+    pair = hidden_pair_of(curves=curves, cosine=curves[..., -1], control_cosine=0.92, control_hidden=0.97)
+    spec = figure(pair=pair)
+    names = {0: "0.66 as they are", 1: "0.87 “river” and “A” hidden", 2: "0.92 A and the control (0.97 hidden alike)"}
+    assert set(names.values()) <= set(said(spec))
+    ticks = {item["text"]: item["y"] for item in drawn(spec, "text") if item["text"] in ("0.6", "1.0")}
+    points = [item for item in drawn(spec, "symbol") if item["size"] == 34]
+    cosines = [0.6 + 0.4 * (ticks["0.6"] - point["y"]) / (ticks["0.6"] - ticks["1.0"]) for point in points]
+    assert cosines == pytest.approx([*curves[0, 0].tolist(), *curves[4, 1].tolist()], abs=1e-4)
+    assert [point["fill"] for point in points] == [LIGHT.ink] * 3 + [LIGHT.effect[-1]] * 3
+    (control,) = [item for item in drawn(spec, "symbol") if item["size"] == 60]
+    assert (
+        control["y"] == pytest.approx(ticks["1.0"] + 0.2 * (ticks["0.6"] - ticks["1.0"]))
+        and control["fill"] == LIGHT.muted
+    )
+    assert f"{float(curves[2, 1, -1]):.2f} “of” and “A” hidden" in said(clicked(spec, 0, 1))
+    alone = with_values(spec, hide_a=[{"next": -1}], hide_b=[{"next": -1}])
+    assert not [text for text in said(alone) if text.endswith(" hidden")]
+    assert len([item for item in drawn(alone, "symbol") if item["size"] == 34]) == 3
+    not_run = clicked(spec, 1, 1)
+    assert not [text for text in said(not_run) if text.endswith(" hidden")]
+    assert "0.0" in said(figure())  # a curve that goes below takes the axis with it
+    without = figure(pair=hidden_pair_of(curves=curves, control_cosine=math.nan, control_hidden=math.nan))
+    assert not [text for text in said(without) if "control" in text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1140, 700, 330])
+def test_names_of_curves_never_lie_over_each_other(width):
+    for ends in ((0.8, 0.93, 0.92), (0.9, 0.9, 0.9), (0.61, 0.6, 0.62), (1.0, 0.999, 0.7)):
+        curves = torch.full((6, 4, 3), ends[1])
+        curves[0, 0] = ends[0]
+        spec = figure(pair=hidden_pair_of(curves=curves, control_cosine=ends[2], control_hidden=0.97), width=width)
+        found = [item for item in drawn(spec, "text") if item["fontSize"] == 12 and item.get("fontWeight") == 600]
+        assert len(found) == 3
+        found.sort(key=lambda item: item["y"])
+        for above, below in pairwise(found):
+            assert above["y"] + 15 * len(above["text"]) <= below["y"]
+        order = [float(item["text"][0][:4]) for item in found]
+        assert order == sorted((round(end, 2) for end in ends), reverse=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("sentence", "place", "title"),
+    ("side", "at", "kind", "together"),
     [
-        ("A", 5, 'Through which heads "bank" reads "river": exact'),
-        ("A", 4, 'Through which heads "bank" reads "the": by gradient'),  # the second of two
-        ("B", 1, 'Through which heads "bank" reads "A": by gradient'),  # leads, but has no exact ones
+        (0, 3, "each head alone, measured", "Hidden in L1 H2, L1 H1 and L1 H0 together: 24 %; in all heads: 50 %."),
+        (0, 1, "all by gradient (a first-order estimate)", ""),
+        (1, 0, "all by gradient (a first-order estimate)", ""),  # leads, but was not run
     ],
 )
-def test_a_click_opens_the_words_own_heads_by_its_place(sentence, place, title):
-    spec = clicked(figure(), sentence, place)
-    number = {("A", 5): 3, ("A", 4): 2, ("B", 1): 0}[sentence, place]  # among the other words
-    own = EXACT.get((sentence, place), BY_HEAD["AB".index(sentence)][number]).flatten().tolist()
-    ramp = [on_ramp(LIGHT.effect, (share / 1.11 + 1) / 2) for share in own]  # one scale for all words
-    assert len(heads(spec)) == 6 and all(map(same_color, heads(spec), ramp))
-    assert [title] in texts(spec, "title-text")
-    (outline,) = [item for item in drawn(spec, "rect") if item.get("strokeDash") == [4, 2]]
-    chip = chips(spec)[place - 1 if sentence == "A" else 5]
-    assert (outline["x"], outline["y"]) == (chip["x"], chip["y"])
-
-
-def test_at_first_the_leading_word_of_a_is_open_and_no_two_at_once():
-    (pick,) = figure()["params"]
-    own = 'Through which heads "bank" reads "river": exact'
-    assert pick["value"] == [{"sentence": "A", "place": 5, "heads": own}] and pick["select"]["toggle"] is False
-    for top, first in {(None, 0): ("B", 1), (None, None): ("A", 1)}.items():
-        (value,) = figure(top=top)["params"][0]["value"]
-        assert (value["sentence"], value["place"]) == first
-    unclicked = {**figure(), "params": [{**pick, "value": None}]}
-    assert "Click a word." in texts(unclicked, "title-text") and not heads(unclicked)
+def test_a_click_opens_the_words_own_heads_all_of_one_kind(side, at, kind, together):
+    pair = hidden_pair_of()
+    spec = clicked(figure(pair=pair), side, at)
+    own = EXACT if kind == "each head alone, measured" else BY_HEAD[side][at]
+    most = max(float(table.abs().max()) for table in (*BY_HEAD, EXACT))  # one scale for all words
+    ramp = [on_ramp(LIGHT.effect, (share / most + 1) / 2) for share in own.flatten().tolist()]
+    assert len(heads_of(spec)) == 6 and all(map(same_color, heads_of(spec), ramp))
+    text = pair.words[side][at].text
+    assert f"2  Through which heads “bank” reads “{text}”" in said(spec) and kind in said(spec)
+    assert [line for line in said(spec) if "together" in line] == ([together] if together else [])
+    weight = attended_of(pair)[side].weights[1, 2, at + 1 + (at >= AT[side])]
+    share = round(100 * float(own[1, 2]))
+    assert label(spec, "Head 2") == (
+        f"Head 2 of layer 1 gives “{text}” {float(weight):.2f} of its attention; "
+        f"hiding it there alone moves “bank” {share} % of the way."
+    )
 
 
 @pytest.mark.slow
-def test_only_words_take_clicks_and_say_so_where_they_have_no_heads():
-    spec = figure(by_head=(BY_HEAD[0], BY_HEAD[1] * math.nan))
-    targets = [item["x"] for item in drawn(spec, "rect") if item.get("opacity") == 0]
-    assert targets == [chip["x"] for chip in chips(spec)]  # no full stop
-    said = {(word["sentence"], word["place"]): word["heads"] for word in words_of(spec)}
-    assert said["A", 2] == said["B", 3] == "The word itself: click another."
-    assert said["B", 1] == said["B", 2] == "Its heads are not known: click another."
+def test_words_that_pass_it_on_are_named_where_their_share_is_large():
+    spec = figure()
+    passes = "may still pass"
+    assert [text for text in said(spec) if passes in text] == [
+        "“of” may still pass “river” on: only what “bank” itself reads is hidden."
+    ]
+    assert "“river” may still pass “of” on" in " ".join(said(clicked(spec, 0, 1)))
+    assert "Other words may still pass “A” on" in " ".join(said(clicked(spec, 1, 0)))
 
 
 @pytest.mark.slow
-def test_where_no_heads_are_known_words_and_curves_stand_alone():
-    spec = figure(exact=None, by_head=(BY_HEAD[0] * math.nan, BY_HEAD[1] * math.nan), title=["Hide?", "No heads: x."])
-    assert not heads(spec) and "params" not in spec and len(chips(spec)) == 8
-    assert texts(spec, "title-subtitle") == [["No heads: x."]]
-    nothing = figure(share=tuple(torch.full((len(own),), torch.nan) for own in SHARES), top=(None, None))
-    assert not [text for text in texts(nothing) if text.endswith("%")]
+def test_three_heads_of_under_a_tenth_get_no_sentence():
+    pair = hidden_pair_of()
+    for together, expected in ((0.0999, False), (0.1, True), (None, False)):
+        spec = figure(heads=[run_of(pair, together=together)], pair=pair)
+        assert bool([text for text in said(spec) if "together" in text]) is expected
+
+
+@pytest.mark.slow
+def test_the_picked_head_is_outlined_and_opened_and_the_hovered_one_in_its_place():
+    pair = hidden_pair_of()
+    spec = figure(pair=pair)
+
+    def opened(spec):
+        return [item["text"] for item in drawn(spec, "text") if item["fontSize"] == 10.5]
+
+    def outlines(spec):
+        return [(item["strokeWidth"], round(item["x"])) for item in drawn(spec, "rect") if item.get("fillOpacity") == 0]
+
+    def weights(layer, head):
+        return [f"{value:.2f}" for own in attended_of(pair) for value in own.weights[layer, head].tolist()]
+
+    assert opened(spec) == weights(1, 2) and len(outlines(spec)) == 1
+    hovered = with_values(spec, hovered=1)
+    assert opened(hovered) == weights(0, 1) and label(hovered, "Head").startswith("Head 1 of layer 0 gives “river”")
+    assert [width for width, _ in outlines(hovered)] == [1.5, 3]
+    small = [item for item in drawn(hovered, "rect") if item.get("cornerRadius") == 4]
+    ramp = [on_ramp(LIGHT.weights, float(value)) for value in weights(0, 1)]
+    assert all(map(same_color, (item["fill"] for item in small), ramp))
+    none = figure(head=None)
+    assert (
+        "value" not in selection(none, "pick")
+        and not opened(none)[0]
+        and "Click a head, or point at one." in said(none)
+    )
+
+
+def test_what_is_learned_of_heads_later_changes_the_dataset_alone():
+    pair = hidden_pair_of()
+    before = figure(pair=pair)
+    more = [run_of(pair), run_of(pair, at=1, share=-9 * EXACT), run_of(pair, side=1, at=0, exact=False)]
+    after = figure(pair=pair, heads=more)
+    assert len(after["datasets"].pop("heads")) == 3 and len(before["datasets"].pop("heads")) == 2
+    assert json.dumps(before) == json.dumps(after)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_a_guess_is_asked_without_any_number_of_the_answer(theme):
+    spec = figure(theme, guess=True)
+    shown = " ".join(said(spec))
+    assert (
+        "%" not in shown.replace(TITLE[0], "")
+        and "hidden" not in shown
+        and "Which word would change “bank” most?" in shown
+    )
+    assert {chip["fill"] for chip in chips(spec)} <= {theme.background, on_hex(theme.effect[2])}
+    assert not [chip for chip in chips(spec) if chip["strokeDash"] == [5, 3]]
+    assert len([item for item in drawn(spec, "symbol") if item["size"] == 34]) == 3
+    assert not {"gradient", "weights", "where", "passers"} & {param["name"] for param in spec["params"]}
+    assert "small" not in spec["datasets"] and {row["shares"] for row in spec["datasets"]["heads"]} == {""}
+    assert {row["share"] for row in spec["datasets"]["words"]} == {None}
+    (guess,) = [param for param in spec["params"] if "select" in param]
+    assert guess["name"] == "guess" and guess["select"]["fields"] == ["sentence", "place"]
+    assert {(row["sentence"], row["place"]) for row in spec["datasets"]["words"] if row["kind"] == "word"} == {
+        ("A", 1), ("A", 3), ("A", 4), ("A", 5), ("B", 1), ("B", 2)
+    }  # fmt: skip
+
+
+def on_hex(color):
+    return f"rgb({', '.join(str(int(color[i : i + 2], 16)) for i in (1, 3, 5))})"
+
+
+@pytest.mark.slow
+def test_where_nothing_is_known_the_words_their_attention_and_the_curve_stand():
+    nan = torch.nan
+    curves = torch.full((6, 4, 3), nan)
+    curves[0, 0] = torch.tensor([1.0, 0.9, 0.8])
+    pair = hidden_pair_of(
+        share=(torch.full((5,), nan), torch.full((3,), nan)), curves=curves, cosine=curves[..., -1], top=(None, None),
+        by_head=tuple(table * nan for table in BY_HEAD), control_hidden=nan,
+    )  # fmt: skip
+    spec = figure(pair=pair, heads=(), leading=None)
+    shown = said(spec)
+    assert "0.80 as they are" in shown and "0.55 A and the control" in shown
+    assert not [text for text in shown if "NaN" in text or "undefined" in text or text == "null"]
+    spec = clicked(spec, 0, 3)
+    assert (
+        label(spec, "Head 2")
+        == f"Head 2 of layer 1 gives “river” {float(attended_of(pair)[0].weights[1, 2, 5]):.2f} of its attention."
+    )
+    assert "not known" in said(spec) and len(heads_of(spec)) == 3  # half of the bare cells
+
+
+@pytest.mark.slow
+def test_a_lone_word_and_one_layer_are_drawn():
     bank = PlacedWord(SimpleNamespace(words=(Word("bank", 1, 2),)), (1,))
-    alone = {"placed": (bank, bank), "words": ((), ()), "share": (torch.zeros(0),) * 2, "top": (None, None)}
-    empty = figure(**alone, exact=None, by_head=(torch.zeros(0, 2, 3),) * 2)
-    assert "params" not in empty and not heads(empty) and len(chips(empty)) == 2
-
-
-@pytest.mark.slow
-def test_the_curves_are_named_by_their_last_numbers_over_one_floor():
-    curves = hidden_pair_of().curves * 0.3 + 0.65
-    spec = figure(curves=curves, cosine=curves[..., -1])
-    named = [text for text in texts(spec, "legend-label") if "%" not in text]
-    assert named == ["0.66 as they are", '0.87 "river" and "A" hidden']  # once
-    points = drawn(spec, "symbol")[:6]
-    ticks = {item["text"]: item["y"] for item in drawn(spec, "text", "axis-label")}
-    cosines = [0.6 + 0.4 * (ticks["0.60"] - point["y"]) / (ticks["0.60"] - ticks["1.00"]) for point in points]
-    assert cosines == pytest.approx([*curves[0, 0].tolist(), *curves[4, 1].tolist()], abs=0.002)
-    assert "0.0" in texts(figure(), "axis-label")  # a curve that goes below takes the axis with it
+    pair = hidden_pair_of(
+        placed=(bank, bank), words=((), ()), share=(torch.zeros(0),) * 2, top=(None, None), by_head=(torch.zeros(0, 1, 3),) * 2,
+        curves=torch.ones(1, 1, 2), cosine=torch.ones(1, 1), control_cosine=math.nan, control_hidden=math.nan,
+    )  # fmt: skip
+    spec = figure(pair=pair, heads=(), leading=None, head=Head(0, 1))
+    assert "1.00 as they are" in said(spec) and len(chips(spec)) == 2
+    assert "Head 1 of layer 0." in said(spec)
+    assert selection(spec, "hide_a")["bind"]["next"]["options"] == [-1]
 
 
 @pytest.mark.slow
 def test_words_are_plain_text_whatever_they_are():
-    spelled = ["<b>x</b>", "bank", "if", '"quoted"\\', "constructor"]
+    spelled = ["<b>x</b>", "bank", "if", '"quo\'ted"\\', "constructor", "שלום", "$1", "“x”", "datum.at"]
     words = tuple(Word(text, at + 1, at + 2) for at, text in enumerate(spelled))
     placed = PlacedWord(SimpleNamespace(words=words), words[1].positions)
-    own = {
-        "words": ((words[0], *words[2:]), hidden_pair_of().words[1]), "share": (torch.arange(4) / 10, torch.zeros(3)),
-        "by_head": (torch.zeros(4, 2, 3), BY_HEAD[1]), "top": (2, 0), "placed": (placed, PLACED[1]),
-    }  # fmt: skip
-    for word in own["words"][0]:
-        spec = clicked(figure(exact=None, **own), "A", word.start)
-        assert [f'Through which heads "bank" reads "{word.text}": by gradient'] in texts(spec, "title-text")
-        assert word.text in texts(spec)
+    n = len(words) - 1
+    pair = hidden_pair_of(
+        words=((words[0], *words[2:]), hidden_pair_of().words[1]), share=(torch.arange(n) / 10, torch.zeros(3)),
+        by_head=(torch.zeros(n, 2, 3), BY_HEAD[1]), top=(2, 0), placed=(placed, PLACED[1]), curves=torch.ones(n + 1, 4, 3),
+    )  # fmt: skip
+    for at, word in enumerate(pair.words[0]):
+        spec = clicked(figure(pair=pair, heads=()), 0, at)
+        assert f"2  Through which heads “bank” reads “{word.text}”" in said(spec)
+        assert word.text in said(spec) and draw_svg(spec)
+        for text in map(json.dumps, spelled):
+            assert text not in json.dumps(expressions(spec))
+
+
+def expressions(part):
+    """All expressions of a spec."""
+    if isinstance(part, list):
+        return [one for each in part for one in expressions(each)]
+    if not isinstance(part, dict):
+        return []
+    own = [
+        value
+        for key, value in part.items()
+        if key in ("expr", "calculate", "test", "filter", "update") and isinstance(value, str)
+    ]
+    return own + [one for value in part.values() for one in expressions(value)]
+
+
+def large_pair(words=32, n_layers=24, n_heads=16, seed=0):
+    """Two made-up sentences of this many other words."""
+    random = np.random.default_rng(seed)
+    spelled = [f"word{'s' * (at % 5)}" for at in range(words + 1)]
+    own = tuple(Word(text, at + 1, at + 2) for at, text in enumerate(spelled))
+    placed = PlacedWord(SimpleNamespace(words=own), own[7].positions)
+    others = own[:7] + own[8:]
+    curves = torch.tensor(random.uniform(0.5, 1, (words + 1, words + 1, n_layers + 1)))
+    share = torch.tensor(random.normal(0, 0.1, words))
+    by_head = tuple(torch.tensor(random.normal(0, 0.02, (words, n_layers, n_heads))) for _ in "ab")
+    pair = HiddenPair(
+        placed=(placed, placed), words=(others, others), share=(share, share), cosine=curves[..., -1], curves=curves,
+        control_cosine=0.9, control_hidden=0.95, by_head=by_head,
+        top=(int(share.argmax()), int(share.argmax())), ways=(torch.ones(4), torch.ones(4)), senses=None, notes=(),
+    )  # fmt: skip
+    weights = torch.tensor(random.dirichlet(np.full(words + 3, 0.3), (n_layers, n_heads)))
+    rows = Attended(
+        labels=("[CLS]", *spelled, "[SEP]"), special=(True, *[False] * (words + 1), True),
+        others=(None, *range(7), None, *range(7, words), None), chosen=8, weights=weights, left_out=0,
+    )  # fmt: skip
+    return pair, (rows, rows)
+
+
+@pytest.mark.parametrize(("size", "most"), [((7, 6, 12), 80_000), ((32, 24, 16), 500_000)])
+def test_all_that_may_be_asked_travels_in_few_bytes(size, most):
+    pair, rows = large_pair(*size)
+    heads = [
+        HeadsOfWord(side, at, pair.words[side][at], pair.by_head[side][at], True, 0.2)
+        for side, at in enumerate(pair.top)
+    ]
+    spec = hidden_words(pair, rows, heads, DARK, leading=(0, pair.top[0]), head=Head(0, 0))
+    assert len(json.dumps(spec).encode()) < most
+
+
+def test_numbers_that_travel_as_text_round_as_they_would_themselves():
+    random = np.random.default_rng(0)
+    values = np.concatenate(
+        [random.uniform(-1, 1, 20_000), np.arange(-200, 200) / 1000 + 0.005, np.arange(-99, 99) / 1000 + 1e-7]
+    )
+    values = values.astype(np.float32)
+    assert [decimal(int(one) / COSINES) for one in _text(torch.tensor(values), COSINES).split(",")] == list(
+        map(decimal, values)
+    )
+    assert _text(torch.tensor([math.nan, 0.5, -0.1]), 100) == ",50,-10" and _text(torch.tensor([math.nan]), 100) == ""
+
+
+def test_the_records_can_be_taken_away():
+    frame = drawn_frame(figure())
+    shares = frame.dropna(subset="kind").set_index(["sentence", "text"])["share"]
+    assert shares["A", "river"].item() == 0.5
+
+
+def shown(page, spec, width=1200):
+    """The figure in a browser's window of this width, without a server."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.set_content(vl_convert.vegalite_to_html(spec, bundle=True, renderer="svg"))
+    page.add_style_tag(content="body { margin: 0 30px }")
+    expect(page.locator("svg.marks text", has_text="Through which heads")).to_be_visible()
+    return page
+
+
+@pytest.mark.browser
+def test_clicks_hover_and_keys_answer_in_any_browser(page):
+    shown(page, figure(width=None))
+
+    def now(*expected):
+        for text in expected:
+            expect(page.locator("svg.marks text", has_text=text)).to_have_count(1)
+
+    page.get_by_label("of: 20.0 % of the way").click(force=True)
+    now("Hidden from “bank” now: “of” and “A”", "reads “of”", "all by gradient", "“of” and “A” hidden")
+    page.get_by_label("of: 20.0 % of the way").click(force=True)  # shows it again
+    now("Hidden from “bank” now: “A”.", "reads “of”", "“A” hidden")
+    page.get_by_label("L0 H1:").hover(force=True)
+    now("Head 1 of layer 0 gives “of”")
+    page.mouse.move(2, 2)
+    now("Head 2 of layer 1 gives “of”")
+    page.get_by_label("L0 H2:").click(force=True)
+    page.mouse.move(2, 2)
+    now("Head 2 of layer 0 gives “of”")
+    selects, ranges = page.locator(".vega-bindings select"), page.locator(".vega-bindings input")
+    assert [each.input_value() for each in ranges.all()] == ["0", "2"]
+    selects.nth(0).select_option(label="river")
+    now("Hidden from “bank” now: “river” and “A”", "reads “river”", "each head alone, measured")
+    ranges.nth(1).focus()
+    page.keyboard.press("ArrowLeft")
+    now("Head 1 of layer 0 gives “river”")
+    assert page.evaluate("document.activeElement.type") == "range"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("wide", [1440, 1300, 800, 400])
+def test_in_any_window_nothing_is_cut_off_small_or_drawn_over_another_text(page, wide):
+    pair, rows = large_pair(12, 6, 12)
+    heads = [HeadsOfWord(0, pair.top[0], pair.words[0][pair.top[0]], pair.by_head[0][0], True, 0.3)]
+    shown(page, hidden_words(pair, rows, heads, LIGHT, leading=(0, 3), head=Head(3, 3)), wide)
+    assert page.evaluate("document.documentElement.scrollWidth") <= wide
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll('svg.marks text')].filter(text => text.textContent.trim()).flatMap(text => {
+            const lines = [...text.querySelectorAll('tspan')]
+            return (lines.length ? lines : [text]).map(line => {
+                const box = line.getBoundingClientRect(), svg = text.closest('svg').getBoundingClientRect()
+                return [line.textContent, box.left - svg.left, box.right - svg.left, box.top, box.bottom, svg.width,
+                        parseFloat(getComputedStyle(text).fontSize)]
+            })})"""
+    )
+    assert len(boxes) > 100 and all(
+        left >= -1 and right <= width + 1 and size >= 10 for _, left, right, *_, width, size in boxes
+    )
+    over = [
+        (one[0], other[0])
+        for at, one in enumerate(boxes)
+        for other in boxes[:at]
+        if min(one[2], other[2]) - max(one[1], other[1]) > 1 and min(one[4], other[4]) - max(one[3], other[3]) > 4
+    ]
+    assert not over

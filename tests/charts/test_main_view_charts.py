@@ -1,4 +1,4 @@
-"""The main view's own pictures: the way between two vectors, the six steps as one figure, A against B."""
+"""The main view's own pictures: the six steps as one figure, A against B."""
 
 import math
 from collections import Counter
@@ -16,39 +16,12 @@ from selfattn.charts.heatmap import heatmap
 from selfattn.charts.kernel_steps import PALE, STEPS, UNCHANGED, code_lines, kernel_steps, title
 from selfattn.charts.theme import DARK, LIGHT, THEMES
 from selfattn.charts.vega import updatable
-from selfattn.charts.way import way
 from selfattn.charts.word_strip import word_strip
 from selfattn.tidy_tables import against_frame, context_columns, heads_frame, most_attended, steps_frame, strip_frame
 from tests.charts.conftest import HEAD, LAYER
 from tests.charts.scene import drawn, texts
 
 TITLES = {step: title(step, at) for at, step in enumerate(STEPS, start=1)}
-
-
-# The way
-
-
-@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
-def test_the_words_point_stands_at_its_share_of_the_way(theme):
-    spec = way("crane", 0.25, theme, control=0.05)
-    points = {
-        item["fill"]: item["x"] for item in drawn(spec, "symbol") if item.get("fill") not in (None, "transparent")
-    }
-    a, b, moved = (points[color] for color in (theme.sentence_a, theme.sentence_b, theme.ink))
-    assert moved == pytest.approx(a + 0.25 * (b - a))
-    assert set(texts(spec)) == {"crane (A)", "crane (B)", "25 %", "from the control 5 %"}
-
-
-def test_without_a_way_or_a_control_no_point_is_drawn():
-    assert texts(way("crane", math.nan, LIGHT)) == ["crane (A)", "crane (B)"]
-    assert len(drawn(way("crane", math.nan, LIGHT), "symbol")) == 2
-
-
-@pytest.mark.parametrize("share", [-0.4, 1.3])
-def test_a_point_beyond_the_ends_is_inside_the_picture(share):
-    spec = way("crane", share, LIGHT)
-    (moved,) = [item for item in drawn(spec, "symbol") if item.get("fill") == LIGHT.ink]
-    assert 0 < moved["x"] < spec["width"]
 
 
 # A picture that stays while another head is chosen

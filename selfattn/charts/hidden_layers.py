@@ -1,0 +1,214 @@
+"""The marks of the figure of hidden words: each reads its place from the layout that fits the window."""
+
+from selfattn.charts.hidden_heads import CELL, PERCENT, SHARE, head_map_of_word, opened_head, ramp
+from selfattn.charts.hidden_places import HINT, SMALL, TITLE
+from selfattn.charts.theme import Theme
+from selfattn.charts.two_widths import lines, pixels, written
+from selfattn.charts.vega import Spec, calculate, field, marks, nominal, scale
+
+DEEPEST = 0.4  # the share of a way that has the deepest colour, in every pair alike
+TURN = {"light": 0.7, "dark": 0.5}  # of it: from here on the background's colour is the better read
+HIDDEN = "(datum.at >= 0 && datum.at === (datum.side ? off_b : off_a))"
+PLACE = "place.words[datum.n]"
+
+
+def layers(theme: Theme, guess: bool) -> list[Spec]:
+    """All marks, in drawing order. guess: without what gives the answer away."""
+    parts = [*_above(theme), *_sentences(theme, guess), *_curve(theme, guess), *head_map_of_word(theme, guess)]
+    return [*parts, *([] if guess else opened_head(theme)), *_targets(guess)]
+
+
+BOX = pixels(
+    x=f"{PLACE}[0]", y=f"{PLACE}[1]", x2=f"{PLACE}[0] + {PLACE}[2]", y2=f"{PLACE}[1] + place.chip"
+)  # of a word
+
+
+def _targets(guess: bool) -> list[Spec]:
+    """What takes clicks and the pointer, above all else. The inputs beneath the figure stand in the opposite order."""
+    said = "'L' + datum.layer + ' H' + datum.head + (isValid(datum.share) ? ': ' + {} + ' of the way' : '')"
+    heads = calculate(share=SHARE, said=said.format(PERCENT.format("(10000 * datum.share)")))
+    shown = {"tooltip": nominal("said"), "description": nominal("said")}
+    look = {"opacity": 0, "cursor": "pointer"}
+    named = [{"filter": "datum.kind === 'word'"}]
+    if guess:
+        return [{"name": "chips", **marks("rect", {**BOX, **shown}, "words", named, **look)}]
+    turned = calculate(next=f"{HIDDEN} ? -1 : datum.at")
+    return [
+        {"name": "cells", **marks("rect", {**CELL, **shown}, "cells", heads, **look)},
+        *(
+            {
+                "name": f"chips_{name}",
+                **marks(
+                    "rect", {**BOX, **shown}, "words", [*named, {"filter": f"datum.side === {side}"}, *turned], **look
+                ),
+            }
+            for side, name in ((1, "b"), (0, "a"))
+        ),
+    ]
+
+
+def _above(theme: Theme) -> list[Spec]:
+    """The room that the figure takes at any moment, so that nothing moves; and its titles."""
+    room = pixels(x="0", y="0", x2="place.size[0]", y2="place.size[1]")
+    title = {"fontSize": TITLE, "fontWeight": 600, "lineHeight": 20, "color": theme.ink}
+    return [
+        marks("rect", room, "once", opacity=0, aria=False),
+        marks("text", {"x": {"value": 0}, "description": nominal("together")}, "heads", opacity=0, text="", aria=False),
+        written("place.title_at[0]", "place.title_at[1]", "place.title", **title),
+        written("place.said_at[0]", "place.said_at[1]", "place.said", fontSize=HINT, lineHeight=16, color=theme.muted),
+    ]
+
+
+def _sentences(theme: Theme, guess: bool) -> list[Spec]:
+    """Both sentences as chips, their shares beneath; and what is hidden now."""
+    turn = DEEPEST * TURN[theme.name]
+    middle = f"{PLACE}[0] + {PLACE}[2] / 2"
+    named = [{"filter": "datum.kind === 'word' || datum.kind === 'chosen'"}]
+    own = f"datum.side ? '{theme.sentence_b}' : '{theme.sentence_a}'"
+    chip = {
+        **BOX,
+        "color": {
+            **field("shade", scale=scale(theme, "shares", DEEPEST), legend=None),
+            "condition": {"test": HIDDEN, "value": theme.background},
+        },
+        "stroke": {
+            "value": {"expr": f"datum.kind === 'chosen' ? ({own}) : {HIDDEN} ? '{theme.effect[-1]}' : '{theme.grid}'"}
+        },
+        "strokeWidth": {"value": {"expr": f"datum.kind === 'chosen' ? 2.5 : {HIDDEN} ? 2 : 1"}},
+    }
+    ink = (
+        f"datum.kind === 'special' || datum.kind === 'punctuation' ? '{theme.muted}' : "
+        f"{HIDDEN} || datum.shade <= {turn} ? '{theme.ink}' : '{theme.background}'"
+    )
+    word = {
+        **pixels(x=middle, y=f"{PLACE}[1] + place.chip / 2", text="datum.text"),
+        "color": {"value": {"expr": ink}},
+        "size": {"value": {"expr": "datum.kind === 'special' ? 11 : place.word"}},
+    }
+    weight = {"fontWeight": {"expr": f"datum.kind === 'chosen' || {HIDDEN} ? 700 : 400"}}
+    struck = pixels(x=f"{PLACE}[0] + 6", x2=f"{PLACE}[0] + {PLACE}[2] - 6", y=f"{PLACE}[1] + place.chip / 2 + 1")
+    number = {
+        "fontSize": HINT,
+        "align": "center",
+        "color": {"expr": f"{HIDDEN} ? '{theme.ink}' : '{theme.muted}'"},
+        **weight,
+    }
+    letter = {"fontSize": 18, "fontWeight": 700, "baseline": "middle"}
+    parts = [
+        marks(
+            "rect", chip, "words", named, cornerRadius=5, aria=False, strokeDash={"expr": f"{HIDDEN} ? [5, 3] : [1, 0]"}
+        ),
+        marks("text", word, "words", align="center", baseline="middle", aria=False, **weight),
+        marks("rule", struck, "words", [{"filter": HIDDEN}], color=theme.effect[-1], strokeWidth=2, aria=False),
+        written(f"{PLACE}[3]", f"{PLACE}[1] + place.chip + 4", "datum.number", "words", **number),
+        written("place.letters[0][0]", "place.letters[0][1]", "'A'", color=theme.sentence_a, **letter),
+        written("place.letters[1][0]", "place.letters[1][1]", "'B'", color=theme.sentence_b, **letter),
+    ]
+    hint = "'Which word would change “' + word + '” most? Click one.'"
+    if not guess:
+        parts += ramp(
+            theme,
+            "place.scale",
+            list(theme.effect[2:]),
+            ("'0'", f"'{round(100 * DEEPEST)} % of the way or more'"),
+        )
+        hint = (
+            "(hidden_names ? 'Hidden from “' + word + '” now: ' + hidden_names + (length(bent) < 2 ? ' (not run)' : '') + '. ' : "
+            "'Nothing is hidden from “' + word + '” now. ') + 'Click a word to hide it or show it again.'"
+        )
+    parts.append(
+        written(
+            "place.hint[0]",
+            "place.hint[1]",
+            lines(hint, "place.hint[2]"),
+            fontSize=HINT,
+            lineHeight=16,
+            color=theme.muted,
+        )
+    )
+    return parts
+
+
+def _curve(theme: Theme, guess: bool) -> list[Spec]:
+    """The cosine of the two vectors by layer, as they are and with the two words hidden; each line is named at its end."""
+    x0, y0, wide, high = (f"place.curve[{at}]" for at in range(4))
+    across = f"{x0} + datum.depth * {wide} / max(1, data('stages').length - 1)"
+    height = "{0} + {1} * (1 - {2}) / (1 - floor)"
+
+    def down(value: str) -> str:
+        return height.format(y0, high, value)
+
+    hue = {"value": {"expr": f"['{theme.ink}', '{theme.effect[-1]}', '{theme.muted}'][datum.line]"}}
+    value = "(datum.line ? bent : split(curves[0], ','))"
+    places = [
+        *calculate(text=f"{value}[datum.depth]"),
+        *calculate(value="isValid(datum.text) && datum.text !== '' ? toNumber(datum.text) / 100000 : null"),
+        {"filter": "isValid(datum.value)"},
+        *calculate(x=across, y=down("datum.value"), cosine="format(datum.value, '.2f')"),
+    ]
+    bare: Spec = {"scale": None, "axis": None}
+    line = {"x": field("x", **bare), "y": field("y", **bare), "detail": field("line", "ordinal"), "stroke": hue}
+    dot = {"x": field("x", **bare), "y": field("y", **bare), "color": hue, "tooltip": nominal("cosine")}
+    last = f"({wide} + {x0})"
+    alike = "" if guess else " + (isValid(control[1]) ? ' (' + format(control[1], '.2f') + ' hidden alike)' : '')"
+    said = (
+        "format(datum.value, '.2f') + (datum.line === 0 ? ' as they are' : datum.line === 1 ? ' ' + hidden_names + ' hidden' : "
+        f"' A and the control'{alike})"
+    )
+    end = "toNumber(split({0}, ',')[data('stages').length - 1]) / 100000"
+    ends = [
+        *calculate(
+            value=f"datum.line === 0 ? (curves[0] === '' ? null : {end.format('curves[0]')}) : datum.line === 1 ? "
+            "(length(bent) > 1 && bent[length(bent) - 1] !== '' ? toNumber(bent[length(bent) - 1]) / 100000 : null) : control[0]"
+        ),
+        {"filter": "isValid(datum.value)"},
+        *calculate(y=down("datum.value"), said=lines(said, "place.names")),
+        *calculate(high="15 * length(datum.said) + 2"),
+        _so_far("sum", "high", "to"),
+        *calculate(free="datum.y - 7 - (datum.to - datum.high)"),
+        _so_far("max", "free", "lowest"),
+        *calculate(top="datum.lowest + datum.to - datum.high"),
+    ]
+    name = {**pixels(x=f"{last} + 10", y="datum.top", text="datum.said"), "color": hue}
+    point = {**pixels(x=last, y="datum.y"), "color": hue}
+    grid = pixels(x=x0, x2=last, y=down("datum.cosine"))
+    look = {"color": theme.muted, "fontSize": 11}
+    shown = "datum.depth % place.every === 0 ? datum.stage : ''"
+    title = "'Cosine of the two “' + word + '”, layer by layer'"
+    return [
+        written("place.curve_title[0]", "place.curve_title[1]", title, fontSize=SMALL, fontWeight=600, color=theme.ink),
+        marks("rule", grid, "ticks", color=theme.grid, aria=False),
+        written(
+            f"{x0} - 8",
+            down("datum.cosine"),
+            "format(datum.cosine, '.1f')",
+            "ticks",
+            align="right",
+            baseline="middle",
+            **look,
+        ),
+        written(across, f"{y0} + {high} + 6", shown, "stages", align="center", **look),
+        marks("line", line, "curve", places, strokeWidth=2, aria=False),
+        marks("point", dot, "curve", places, filled=True, size=34, opacity=1, aria=False),
+        marks(
+            "point", point, "ends", [*ends, {"filter": "datum.line === 2"}], filled=True, size=60, opacity=1, aria=False
+        ),
+        marks(
+            "text",
+            name,
+            "ends",
+            ends,
+            align="left",
+            baseline="top",
+            lineHeight=15,
+            fontSize=HINT,
+            fontWeight=600,
+            aria=False,
+        ),
+    ]
+
+
+def _so_far(op: str, name: str, to: str) -> Spec:
+    """A sum or a maximum over the names of the curves from the top down to each."""
+    sort = [{"field": "y"}, {"field": "line"}]
+    return {"window": [{"op": op, "field": name, "as": to}], "sort": sort, "frame": [None, 0]}

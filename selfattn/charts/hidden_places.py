@@ -1,0 +1,122 @@
+"""Where each part of the figure of hidden words stands in a room of one width: words, curve, heads, words of the open head."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from selfattn.charts.two_widths import GAP, LETTER, Chip, Room, chip_places, fitting_size, letters, wrapped
+
+TITLE, TEXT, HINT, SMALL = 15, 14, 12, 13  # pixels of letters
+SIZES = (20, 19, 18, 17, 16)  # of a word, on one line; on several the last, and less where they are many
+MAP = 300  # pixels of the map's height, at most
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """The texts to make room for."""
+
+    word: str
+    title: str
+    said: str
+    words: Sequence[dict[str, Any]]
+    small: Sequence[dict[str, Any]]
+    others: tuple[tuple[str, ...], ...]
+    n_layers: int
+    n_heads: int
+    guess: bool
+
+    @property
+    def stages(self) -> list[str]:
+        """What the cosines stand at: before all layers, and after each."""
+        return ["start", *(f"L{layer}" for layer in range(self.n_layers))]
+
+    @property
+    def longest(self) -> list[str]:
+        """The longest other word of each sentence, quoted."""
+        return [f"“{max(side, key=len, default='')}”" for side in self.others]
+
+
+def layout(drawn: Drawn, room: Room) -> dict[str, Any]:
+    """The places of all parts: [x, y], and the letters of a line after them where a text is wrapped in the browser."""
+    left, y = _words(drawn, room.column)
+    right: dict[str, Any] = {}
+    x, top = (room.column + GAP, 0.0) if room.columns > 1 else (0.0, y + 26)
+    right, bottom = _heads(drawn, x, top, room.column)
+    return {**left, **right, "size": [room.width, max(y, bottom)]}
+
+
+def _words(drawn: Drawn, width: int) -> tuple[dict[str, Any], float]:
+    sentences = [
+        [
+            Chip(row["text"], row["number"], kind in ("special", "punctuation"), kind == "chosen", kind == "special")
+            for row in drawn.words
+            if (kind := row["kind"]) and row["side"] == side
+        ]
+        for side in (0, 1)
+    ]
+    many = max(map(len, sentences))
+    size = fitting_size(sentences, LETTER, width, SIZES) if many <= 24 else 15 if many <= 40 else 13
+    chip, row = round(1.85 * size), round(1.85 * size) + 24
+    title = wrapped(f"1  {drawn.title}", letters(width, (1.06 if width > 400 else 1.13) * TITLE))
+    said = wrapped(drawn.said, letters(width, HINT)) if drawn.said else []
+    found: dict[str, Any] = {"title": title, "title_at": [0, 0], "said": said, "said_at": [0, y := 20 * len(title) + 2]}
+    y += 16 * len(said) + 10
+    found |= {"words": [], "letters": [], "word": size, "chip": chip}
+    for chips in sentences:
+        found["letters"].append([0, y + chip / 2])
+        places, y = chip_places(chips, LETTER, y, width, size, row)
+        found["words"] += places
+        y += 4
+    hint = letters(width, HINT)
+    now = f"Hidden from “{drawn.word}” now: {' and '.join(drawn.longest)} (not run). Click a word to hide it or show it again."
+    found["scale"], y = [-26, y, letters(width - 150, HINT)], y + (0 if drawn.guess else 24)
+    found["hint"], y = [0, y, hint], y + 16 * _lines(now, hint) + 12
+    names = 190 if width >= 440 else 132
+    found["curve_title"], y = [0, y], y + 26
+    across = width - 36 - names
+    found["curve"] = [36, y, across, 150]
+    found["every"] = -(-len(drawn.stages) * 34 // across)
+    found["names"] = letters(names - 12, 1.1 * HINT)
+    return found, y + 150 + 24
+
+
+def _heads(drawn: Drawn, x: float, y: float, width: int) -> tuple[dict[str, Any], float]:
+    title, text, hint = (
+        letters(width, (1.06 if width > 400 else 1.13) * TITLE),
+        letters(width, TEXT),
+        letters(width, HINT),
+    )
+    word, other = f"“{drawn.word}”", max(drawn.longest, key=len)
+    found: dict[str, Any] = {"heads_title": [x, y, title]}
+    y += 20 * _lines(f"2  Through which heads {word} reads {other}", title) + 40
+    across = min(36.0, (width - 34) / drawn.n_heads)
+    down = min(26.0, max(11.0, MAP / drawn.n_layers))
+    found |= {"map": [x + 30, y], "cell": [across, down], "every_head": 1 + (across < 15)}
+    y += down * drawn.n_layers + 8
+    if drawn.guess:
+        return found, y
+    legend = letters(width - 200, HINT)
+    found["map_scale"], y = (
+        [x + 30, y, legend],
+        y + 14 + 15 * _lines("00 % of the way, hidden in that head alone", legend),
+    )
+    said = (
+        f"Head 00 of layer 00 gives {other} 0.00 of its attention; hiding it there alone moves {word} −00 % of the way."
+    )
+    found["sentence"], y = [x, y, text], y + 19 * _lines(said, text) + 8
+    found |= {"small": [], "small_letters": []}
+    for side in (0, 1):
+        chips = [Chip(row["text"], "0.00", bold=row["chosen"]) for row in drawn.small if row["side"] == side]
+        found["small_letters"].append([x, y + 12])
+        places, y = chip_places(chips, x + LETTER - 4, y, x + width, SMALL, 43)
+        found["small"] += places
+        y += 2
+    together = "Hidden in L00 H00, L00 H00 and L00 H00 together: 00 %; in all heads: 00 %."
+    found["together"], y = [x, y + 4, text], y + 4 + 19 * _lines(together, text)
+    passing = f"{other} may still pass {other} on: only what {word} itself reads is hidden."
+    found["passing"], y = [x, y, hint], y + 16 * _lines(passing, hint)
+    return found, y
+
+
+def _lines(text: str, most: int) -> int:
+    return len(wrapped(text, most))

@@ -1,0 +1,122 @@
+"""The table of a word's row: every number of every step, hidden words, long sentences, and nothing cut off at two widths."""
+
+import math
+import re
+
+import pandas as pd
+import pytest
+from vl_convert import vegalite_to_svg
+
+from selfattn import Hide
+from selfattn.charts.kernel_row import MOST, STEPS, kernel_row, most_weight
+from selfattn.charts.kernel_steps import PALE
+from selfattn.charts.theme import DARK, LIGHT, THEMES
+from selfattn.charts.vega import updatable
+from selfattn.tidy_tables import row_frame
+from tests.charts.scene import drawn, texts
+
+TEXTS = {"A": ("We sat on the bank of the river.", "river"), "B": ("We went to the bank for a loan.", "loan")}
+WIDTHS = {1440: 1146, 1100: 806, 800: 734, 400: 342}  # a window, and the pixels that it leaves a figure
+
+
+def rows_of(encoder, hidden=False, texts=TEXTS):
+    tables = []
+    for name, (text, other) in texts.items():
+        word = encoder.encode(text).places("bank")[0]
+        keys = encoder.encode(text).places(other)[0].positions
+        encoding = encoder.encode(text, hidden=[Hide(word.positions, keys)] if hidden else ())
+        tables.append(row_frame(encoding.trace(0, 10, word.rows), word.positions, encoding, name))
+    return pd.concat(tables, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def rows(encoder):
+    return rows_of(encoder)
+
+
+def bars(spec):
+    """Of each step its bars' lengths in pixels, in the rows' order."""
+    found = [(item["x"], abs(item["width"])) for item in drawn(spec, "rect") if item.get("cornerRadius") == 1]
+    return [length for _, length in found]
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+@pytest.mark.parametrize(("window", "width"), WIDTHS.items())
+def test_it_is_no_wider_than_the_window_leaves_and_every_text_stands_inside(encoder, theme, window, width):
+    long = {"A": (f"{TEXTS['A'][0][:-1]}, {'and the boats, the reeds and an internationalization ' * 5}.", "river")}
+    for table in (rows_of(encoder), rows_of(encoder, hidden=True), rows_of(encoder, texts=long | {"B": TEXTS["B"]})):
+        spec = kernel_row(table, theme)
+        spec["params"][0] = {"name": "window_width", "value": window}
+        svg = vegalite_to_svg(spec)
+        assert float(re.search(r'width="([\d.]+)"', svg)[1]) <= width
+        assert not any("…" in text for text in texts(spec))
+
+
+def test_the_words_stand_once_with_every_number_of_the_four_steps(rows):
+    spec = kernel_row(rows, LIGHT)
+    said = texts(spec)
+    assert [said.count(title) for title, *_ in STEPS.values()] == [2, 2, 2, 2]  # above A's and B's
+    first = said.index("[CLS]")  # A's numbers stand before its words
+    assert said[first : first + 11] == rows["text"][:11].tolist() and "loan" in said[first + 11 :]
+    river = rows.index[rows["text"] == "river"][0]
+    assert said[4 * river : 4 * river + 4] == ["17.45", "3.09", "0.63", "101 %"]
+    lengths = bars(spec)
+    assert len(lengths) == 4 * len(rows)
+    for at, step in enumerate(STEPS):
+        ratio = [length / abs(value) for length, value in zip(lengths[at::4], rows[step]) if abs(value) > 0.01]
+        assert ratio == pytest.approx([ratio[0]] * len(ratio), rel=1e-3)
+
+
+def test_a_hidden_word_is_masked_to_minus_infinity_and_its_weight_goes_to_the_others(encoder, rows):
+    hidden = rows_of(encoder, hidden=True)
+    at = hidden.index[hidden["text"] == "river"][0]
+    assert hidden.loc[at, "masked"] == -math.inf and hidden.loc[at, "weight"] == 0 == hidden.loc[at, "share"]
+    assert hidden.loc[at, "score"] == pytest.approx(rows.loc[at, "score"], abs=1e-5)
+    others = (hidden["sentence"] == "A") & (hidden.index != at)
+    grown = (hidden["weight"] / rows["weight"])[others]
+    assert grown.to_numpy() == pytest.approx(1 / (1 - rows.loc[at, "weight"]), rel=1e-4)
+    spec = kernel_row(hidden, DARK)
+    assert texts(spec).count("−∞") == 2
+    assert len([item for item in drawn(spec, "rule") if item.get("opacity") == 1]) == 2
+
+
+def test_of_a_long_sentence_the_words_of_the_largest_weights_and_the_word_itself(rows):
+    first = rows[rows["sentence"] == "A"]
+    long = pd.concat([first.assign(place=first["place"] + 20 * n) for n in range(4)])
+    long = pd.concat([long.assign(chosen=False), rows[rows["sentence"] == "B"]], ignore_index=True)
+    long.loc[1, "chosen"] = True
+    kept = most_weight(long)
+    own = kept[kept["sentence"] == "A"]
+    assert len(own) == MOST and 1 in own.index and own.index.is_monotonic_increasing
+    left = long[long["sentence"] == "A"].drop(own.index)
+    assert left["weight"].max() <= own.drop(index=1)["weight"].min()
+    assert len(kept[kept["sentence"] == "B"]) == 11
+    spec = kernel_row(long, LIGHT)
+    said = " ".join(spec["concat"][0]["title"]["text"])
+    assert said == "Of 44 words and special tokens in A the 24 with the largest weights: the files hold them all."
+    assert "title" not in kernel_row(rows, LIGHT)["concat"][0]
+
+
+def test_the_lit_step_and_its_lines_of_the_kernel(rows):
+    spec = kernel_row(rows, LIGHT)
+    bind = spec["params"][2]["bind"]
+    assert bind["labels"] == ["score", "mask", "weight", "handed over"] and spec["params"][2]["value"] == 4
+    lit = {}
+    for step in bind["options"]:
+        spec["params"][2]["value"] = step
+        code = spec["concat"][2]["data"]["values"]
+        named = [row for row in code if " = " in row["text"]]  # not the rest of a long line
+        lit[step] = [row["text"].split(" =")[0] for row in named if row["first"] <= step <= row["last"]]
+        shown = {item["opacity"] for item in drawn(spec, "rect") if item.get("cornerRadius") == 1}
+        assert shown == ({1, PALE} if step < 4 else {1})
+    assert lit[1] == ["scores"] and lit[2] == ["scale", "scaled", "masked"] and lit[4] == ["context"]
+    assert lit[3][0] == "maximum" and lit[3][-1] == "weights"
+
+
+def test_of_another_head_only_the_records_differ(encoder, rows):
+    other = rows.assign(score=rows["score"] * 2, masked=rows["masked"] * 3)
+    one, two = updatable(kernel_row(rows, LIGHT), "one"), updatable(kernel_row(other, LIGHT), "two")
+    assert one.pop("datasets") != two.pop("datasets") and one == two
+    hidden = updatable(kernel_row(rows_of(encoder, hidden=True), LIGHT), "three")
+    hidden.pop("datasets")
+    assert hidden == one

@@ -1,0 +1,108 @@
+"""One figure for any window: chips and lines in the room that there is."""
+
+import pytest
+
+from selfattn.charts.hidden_words import hidden_words
+from selfattn.charts.theme import LIGHT
+from selfattn.charts.two_widths import (
+    ROOMS,
+    Chip,
+    chip_places,
+    fitting_size,
+    following_the_window,
+    lines,
+    rooms,
+    text_width,
+    wrapped,
+)
+from selfattn.encoders.capture import Head
+from tests.charts.scene import drawn, texts
+from tests.charts.test_hidden_words import large_pair
+
+CHIPS = [
+    Chip("We", "2 % of the way"),
+    Chip("sat", "2 %"),
+    Chip("a", "−30 %"),
+    Chip("I", "100 %"),
+    Chip("bank", "", bold=True),
+    Chip("the", "0 %"),
+]
+
+
+@pytest.mark.parametrize("width", [120, 150, 330, 2000])
+def test_chips_stand_in_order_in_their_room_and_no_numbers_touch(width):
+    places, end = chip_places(CHIPS, 26, 10, width, 18, 50)
+    assert end == max(y for _, y, *_ in places) + 50
+    before = (0, 0, 0)
+    for chip, (x, y, wide, middle) in zip(CHIPS, places):
+        half = text_width(chip.beneath, 12) / 2
+        assert x >= 26 and x + wide <= max(width, 26 + wide)
+        if y == before[0]:
+            assert x > before[1] and (not chip.beneath or middle - half > before[2])
+        assert (y, x) > before[:2] and wide > text_width(chip.text, 18, chip.bold)
+        before = (y, x + wide, middle + half if chip.beneath else before[2] if y == before[0] else 0)
+
+
+def test_a_long_number_gives_way_to_the_left_and_the_rest_stand_under_their_words():
+    places, _ = chip_places([Chip("[CLS]", "", plain=True, small=True), *CHIPS], 26, 10, 2000, 18, 50)
+    (_, (x, _, wide, middle), (other, _, width, under), *_) = places
+    assert middle < x + wide / 2 and under == pytest.approx(other + width / 2, abs=0.1)
+    assert other - (x + wide) < 10  # no hole
+
+
+def test_words_are_as_large_as_lets_each_sentence_stand_on_a_line():
+    sizes = [fitting_size([CHIPS, CHIPS[:2]], 26, width, (20, 18, 16)) for width in (2000, 325, 200)]
+    assert sizes[0] == 20 and sizes == sorted(sizes, reverse=True) and sizes[2] == 16
+    assert chip_places(CHIPS, 26, 0, 2000, 20, 1)[1] == 1
+
+
+def test_a_width_has_one_layout_and_a_window_chooses_among_all():
+    assert [room.columns for room in rooms(1140)] == [2] and rooms(1000)[0].columns == 2
+    assert [(room.columns, room.column) for room in rooms(700)] == [(1, 700)] and rooms(None) == list(ROOMS)
+    assert ROOMS[1].column == (1120 - 36) // 2
+    one = following_the_window([{"x": 1}], rooms(700))
+    assert [param["name"] for param in one] == ["layouts", "place"]
+    many = {param["name"]: param for param in following_the_window([{"x": at} for at in range(len(ROOMS))], ROOMS)}
+    assert many["window_width"]["on"][0]["events"] == {"source": "window", "type": "resize"}
+    assert many["place"]["expr"].endswith(f": {len(ROOMS) - 1}]") and many["place"]["expr"].count("?") == len(ROOMS) - 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hidden from “bank” now: “river” and “loan”. Click a word to hide it or show it again.",
+        "moves “bank” 14 % of the way", "a wordthatislongerthanaline follows", "", "$1 \\n (x)+ [y]", "שלום עולם 14 %",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("most", [14, 30, 200])
+def test_a_browser_wraps_lines_as_python_does(text, most):
+    said = {"value": {"expr": lines("said", str(most))}}
+    mark = {"mark": "text", "encoding": {"text": said}, "data": {"values": [{}]}}
+    spec = {"params": [{"name": "said", "value": text}], "layer": [mark]}
+    (found,) = texts(spec)
+    found = [found] if isinstance(found, str) else found
+    assert "".join(found).replace(" ", "") == text.replace(" ", "")  # nothing is lost
+    if all(len(word) <= most for word in text.split()):
+        assert found == wrapped(text, most)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [3, 12, 32])
+@pytest.mark.parametrize("width", [1400, 1140, 980, 700, 500, 330])
+def test_at_every_width_all_marks_stand_within_it_and_below_each_other(width, words):
+    pair, rows = large_pair(max(words, 8), 6, 12)
+    spec = hidden_words(pair, rows, (), LIGHT, leading=(0, 0), head=Head(0, 0), width=width)
+    (place,) = (param["value"][0] for param in spec["params"] if param["name"] == "layouts")
+    assert place["size"][0] == width
+    column = width if width < 980 else (width - 36) // 2
+    assert all(x + wide <= column for x, _, wide, _ in place["words"])
+    assert all(x + wide <= width for x, _, wide, _ in place["small"])
+    marks = [item for kind in ("rect", "text", "symbol") for item in drawn(spec, kind)]
+    assert all(-1 <= item["x"] <= width and -1 <= item["y"] <= place["size"][1] for item in marks)
+    tops = [place[name][1] for name in ("hint", "curve_title", "curve")]
+    assert tops == sorted(tops) and tops[0] > max(y for _, y, *_ in place["words"])
+    tops = [place[name][1] for name in ("heads_title", "map", "map_scale", "sentence", "together", "passing")]
+    assert tops == sorted(tops) and min(size for item in drawn(spec, "text") if (size := item.get("fontSize"))) >= 10
+    top = place["heads_title"][1]
+    assert top == 0 if width >= 980 else top > place["curve"][1] + place["curve"][3]
