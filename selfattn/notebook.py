@@ -7,24 +7,23 @@
 Altair draws them as it draws any chart; in JupyterLab without a network: altair.renderers.enable("mimetype").
 """
 
+import copy
 from collections.abc import Hashable
 from functools import partial
+from typing import Any
 
 import altair as alt
 import pandas as pd
 from altair.utils.schemapi import debug_mode
 
-from selfattn.analysis.hiding import hidden_heads, hidden_pair
 from selfattn.analysis.measures import Compared, drift, head_measures, offered
 from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
-from selfattn.captions.hidden_words import answer
 from selfattn.charts.bars import bar_list
 from selfattn.charts.curves import drift_curve, lines
 from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.hidden_words import hidden_words as hidden_figure
 from selfattn.charts.kernel_steps import kernel_steps
 from selfattn.charts.theme import LIGHT, Theme
 from selfattn.charts.two_sentences import maps_of_two
@@ -38,22 +37,19 @@ from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.pooling import load_pooling
 from selfattn.encoders.projections import ProjectionsUnknown, project
-from selfattn.numbers import cosine
 from selfattn.senses import SwapReport
 from selfattn.tidy_tables import (
     context_columns,
     drift_frame,
     handed_over_frame,
     heads_frame,
-    hidden_curves_frame,
-    hidden_heads_frame,
-    hidden_words_frame,
     named_heads,
     steps_frame,
     strip_frame,
     strip_rows,
     swaps_frame,
 )
+from selfattn.views.two_sentences import word_in_two_sentences
 from selfattn.words import shared_words
 
 
@@ -167,36 +163,17 @@ def hidden_words(
 ) -> alt.TopLevelMixin:
     """Which word gives a word its meaning: how far it moves with each other word hidden from it, and through which heads.
 
-    A click on a word opens its heads, hidden in each alone: run for the leading word of each sentence, by gradient for the
-    others. Beneath, the cosine by layer, as they are and with both leading words hidden. control: a sentence of the first's
-    sense. senses: labelled sentences (columns sentence, word, sense): then shares are of the way to its other sense. word, at:
-    as in `two_sentences`. Numbers: `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
+    A click on a word hides it or shows it again, one a sentence, and opens its heads, hidden in each alone: run for the leading
+    word of each sentence, by gradient for the others; under the pointer a head shows what it attends to. Beneath, the cosine by
+    layer, as they are and with the two words hidden. control: a sentence of the first's sense. senses: labelled sentences
+    (columns sentence, word, sense): then shares are of the way to its other sense. word, at: as in `two_sentences`. Numbers:
+    `tidy_tables.hidden_words_frame`, `hidden_heads_frame`, `hidden_curves_frame`.
     What it doesn't say: between two sentences it is about these two, and no evidence about the sense; other words may pass the
     hidden one on; a large weight isn't a large effect; shares of single heads don't add up.
     """
     sides = _sides(encoder, first, second, word, at, control)
-    pair = hidden_pair(encoder, *sides.values(), senses=senses)
-    run = {
-        (name, words[top].start): hidden_heads(encoder, side, words[top], way)
-        for name, side, words, top, way in zip("AB", pair.placed, pair.words, pair.top, pair.ways)
-        if top is not None and not encoder.one_head_reason
-    }
-    own = sides["A"].word.text
-    way = f'to the other sentence\'s "{own}"' if pair.senses is None else "to its other sense"
-    taken = [] if pair.senses is None else [f"A is taken for {pair.senses[0]}, B for {pair.senses[1]}."]
-    beside = [] if control is None else [
-        f"A and the compared sentence: cosine {cosine(pair.control_cosine)}, {cosine(pair.control_hidden)} hidden alike."
-    ]  # fmt: skip
-    title = [
-        f'Hide a word from "{own}": how far does it move, in % of the way {way}?',
-        *answer(pair),
-        *taken,
-        *beside,
-        *pair.notes,
-        *([f"All heads are by gradient: {encoder.one_head_reason}"] if encoder.one_head_reason else []),
-    ]
-    frames = hidden_words_frame(pair), hidden_heads_frame(pair, run), hidden_curves_frame(pair)
-    return _chart(hidden_figure(*frames, theme, title=title, word=own))
+    view = word_in_two_sentences(encoder, *sides.values(), senses=senses)
+    return _Whole(view.figure(theme, in_words=True))
 
 
 def removals(
@@ -317,6 +294,16 @@ def _chart(spec: Spec) -> alt.TopLevelMixin:
     """The spec, checked as a whole, as an Altair chart. By itself Altair checks each part again as it makes it, for seconds."""
     with debug_mode(False):
         return alt.Chart.from_dict(spec)
+
+
+class _Whole(alt.TopLevelMixin):
+    """A complete spec that Altair shows as any chart, unchecked: its schema doesn't know all that Vega-Lite hands to Vega."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+
+    def to_dict(self, *args: Any, **options: Any) -> Spec:
+        return copy.deepcopy(self.spec)
 
 
 def _first(frame: pd.DataFrame, measure: str, chosen: str) -> Head:

@@ -21,9 +21,8 @@ import pandas as pd
 import torch
 
 from selfattn.analysis.sense_means import SenseMeans, sense_means
-from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.encoders.encoder import Encoder, Progress
-from selfattn.examples import PAIRS, PRONOUNS, Example, PronounSentence, labelled_sentences
+from selfattn.examples import PRONOUNS, PronounSentence, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, halved_senses
 from selfattn.lessons.pronouns import PronounWeights, pronoun_rows, pronoun_weights
 from selfattn.senses import (
@@ -43,7 +42,6 @@ T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
 LIBRARIES = ("torch", "transformers", "numpy", "pandas")
 DIGITS = "%.7g"
-SWAPS = ("a_from_b", "b_from_a", "control", "cosine")  # of a PairSwaps; its share is the first two's mean
 
 
 @dataclass(frozen=True)
@@ -70,20 +68,6 @@ class LeadingHeads:
     """Every word's leading heads swapped together, beside random ones."""
 
     shares: pd.DataFrame  # word, k, leading, random: those of `leading_heads`
-
-
-@dataclass(frozen=True, eq=False)
-class SwappedPairs:
-    """Every head swapped alone in each example, exactly."""
-
-    heads: pd.DataFrame  # word, layer, head, and what `swap_pair` gives: a_from_b, b_from_a, control, cosine
-
-    def of(self, word: str) -> PairSwaps:
-        """One example's."""
-        own = self.heads[self.heads["word"] == word]
-        shape = (own["layer"].nunique(), own["head"].nunique())
-        parts = {name: torch.tensor(own[name].to_numpy(), dtype=torch.float32).reshape(shape) for name in SWAPS}
-        return PairSwaps(share=(parts["a_from_b"] + parts["b_from_a"]) / 2, **parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,17 +104,6 @@ def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -
     return AllSenseMeans(pd.DataFrame(table, columns=["word", "sense", "count", "within"]), means)
 
 
-def swapped_pairs(encoder: Encoder, examples: Sequence[Example], progress: Progress) -> SwappedPairs:
-    """`swap_pair` of each, its word where it stands first."""
-    tables = []
-    for example in examples:
-        swaps = swap_pair(encoder, *(encoder.locate(text, example.word)[0] for text in example.sentences))
-        columns = {name: getattr(swaps, name).flatten().tolist() for name in SWAPS}
-        tables.append(pd.DataFrame(encoder.all_heads, columns=["layer", "head"]).assign(word=example.word, **columns))
-        progress(len(tables), len(examples))
-    return SwappedPairs(pd.concat(tables, ignore_index=True))
-
-
 def heads_together(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> LeadingHeads:
     """`leading_heads` with five sizes and one random set a half: what is random is drawn anew for each of many words."""
     curve = leading_heads(encoder, frame, sizes=(1, 3, 8, 20, 40), sets=1, progress=progress)
@@ -161,7 +134,6 @@ KINDS = {
     "leading_heads": Kind(LeadingHeads, 1, labelled_sentences, heads_together),
     "hidden_words": Kind(HiddenWordsReport, 1, labelled_sentences, hidden_words),
     "head_profiles": Kind(HeadProfiles, 1, labelled_sentences, head_profiles),
-    "pairs": Kind(SwappedPairs, 1, lambda: PAIRS, swapped_pairs),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
     "halved_senses": Kind(HalvedSenses, 1, labelled_sentences, halved_senses),
 }

@@ -32,7 +32,7 @@ def test_the_library_knows_nothing_of_streamlit_or_the_dashboard(path):
 ROOMS = (
     "notebook_repr", "kernel_inputs", "kernel", "precision", "words", "settings", "spreadsheets", "examples", "encoders",
     "parquet_process", "analysis", "senses", "scan", "lessons", "stored_reports", "numbers", "tidy_tables", "charts",
-    "captions", "export", "notebook", "__main__", "dashboard", "pages", "app",
+    "captions", "views", "export", "notebook", "__main__", "dashboard", "pages", "app",
 )  # fmt: skip
 
 

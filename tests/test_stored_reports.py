@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from selfattn import stored_reports
 from selfattn.examples import PAIRS
@@ -30,16 +29,6 @@ def test_one_words_stored_separation_equals_the_live_one(encoder):
     pd.testing.assert_frame_equal(own.reset_index(drop=True), live.words, check_dtype=False, atol=1e-6)
     sentences, expected = (report.sentences(3, 7).query("word == 'bank'") for report in (found, live))
     pd.testing.assert_frame_equal(sentences, expected, check_dtype=False)
-
-
-@pytest.mark.slow
-def test_one_pairs_stored_swaps_equal_the_live_ones(encoder):
-    found, pair = stored("pairs", encoder, PAIRS).report.of("ring"), EXAMPLES["ring"]
-    live = stored_reports.swapped_pairs(encoder, [pair], lambda done, total: None).of("ring")
-    for name in ("share", "a_from_b", "b_from_a", "control", "cosine"):
-        torch.testing.assert_close(getattr(found, name), getattr(live, name), atol=1e-5, rtol=0)
-        assert getattr(found, name).shape == (6, 12)
-    assert encoder.all_heads[int(found.share.argmax())] == (5, 7)
 
 
 @pytest.mark.slow

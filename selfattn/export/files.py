@@ -3,7 +3,7 @@
 import io
 import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from html import escape
@@ -44,6 +44,10 @@ class View:
     captions: Mapping[str, str] = field(default_factory=dict)  # figure's name: what is to be seen in it, in words
     headless: Set[str] = frozenset()  # names of figures and tables that don't show the provenance's one head
     shows: Mapping[str, Collection[str]] = field(default_factory=dict)  # name: the sentences it shows, where not all
+    lines: Sequence[str] = ()  # the answer and its limit, beneath the title of what is read
+    live: Mapping[str, Callable[[], Spec]] = field(
+        default_factory=dict
+    )  # figure's name: as an HTML file has it, to hover
 
     def origin(self, name: str) -> Provenance:
         """Where one figure or table comes from: its own title, and of head and sentences what it shows."""

@@ -1,7 +1,7 @@
 """A view as one HTML file that opens anywhere, offline: pictures, numbers, and where they come from.
 
-Each chart is an SVG in a data URI and each table a CSV in one: nothing is fetched and no script runs, which the file's
-own content policy enforces too.
+Each chart is an SVG in a data URI and each table a CSV in one; a live figure (export/live.py) stands in its picture's place.
+Nothing is fetched, and no script runs but the one that draws live figures, which the file's own content policy enforces too.
 """
 
 import base64
@@ -10,7 +10,7 @@ from html import escape
 
 from selfattn import numbers
 from selfattn.charts.labels import drawable
-from selfattn.export import files
+from selfattn.export import files, live
 from selfattn.export.files import View
 
 SHOWN_ROWS = 100  # of a table; its CSV in the same file has them all
@@ -24,18 +24,23 @@ figcaption, .quiet { color: #5c6675; font-size: .92rem }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem }
 th, td { text-align: left; padding: .2rem .9rem .2rem 0; border-bottom: 1px solid #e3e6eb; vertical-align: top }
 td { unicode-bidi: isolate; overflow-wrap: anywhere } .scroll { max-height: 24rem; overflow: auto }
+body:has(.live) { max-width: 84rem } .live { overflow-x: auto } .live > div { display: block }
 """
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+BESIDE = "'self' file:"  # a script beside the page: on a server its own, on a disk, where no page has an origin, a file
 
 
-def html(view: View, width: float | None = None, index: str = "") -> str:
-    """The view as a stand-alone page; pictures `width` units wide (None: as drawn). All text is escaped.
+def html(view: View, width: float | None = None, index: str = "", script: str = "") -> str:
+    """The view as a page; pictures `width` units wide (None: as drawn). All text is escaped.
 
-    index: the file that lists this page among others, to link to.
+    index: the file that lists this page among others, to link to. script: the file beside the page that holds live.script(),
+    where a figure is live; without one the page holds it itself and stands alone.
     """
+    run, allowed = _script(script) if view.live else ("", "")
     parts = [
         *([f'<p><a href="{_text(index)}">All pages</a></p>'] if index else []),
+        *(f"<p>{_text(line)}</p>" for line in view.lines),
         paragraph(view.provenance.line()),
         *(f"<p><b>{_text(name)}</b> <bdi>{_text(text)}</bdi></p>" for name, text in view.provenance.sentences.items()),
         *_figures(view, width),
@@ -43,16 +48,17 @@ def html(view: View, width: float | None = None, index: str = "") -> str:
         "<h2>Where this comes from</h2>",
         _table(_origin(view).items(), ("", "")),
         paragraph("Attention is not explanation: these are the weights that the model used, not why it decides."),
+        run,
     ]
-    return document(view.provenance.title, parts)
+    return document(view.provenance.title, parts, allowed)
 
 
-def document(title: str, parts: Iterable[str]) -> str:
-    """A page with this title and these parts, which are HTML already."""
-    title = _text(title)
+def document(title: str, parts: Iterable[str], scripts: str = "") -> str:
+    """A page with this title and these parts, which are HTML already. scripts: which may run, in its policy's own words."""
+    title, policy = _text(title), f"{POLICY}; script-src {scripts}" if scripts else POLICY
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
         f"<body><h1>{title}</h1>\n{chr(10).join(parts)}</body></html>\n"
     )
@@ -72,8 +78,19 @@ def entry(file: str, title: str, sentences: Iterable[str], finding: str) -> str:
 def _figures(view: View, width: float | None) -> Iterable[str]:
     for name, spec in view.figures.items():
         picture = _data_uri("image/svg+xml", files.svg(spec(), view.origin(name), width))
-        caption = _text(view.captions.get(name, name))
-        yield f'<figure><img src="{picture}" alt="{caption}"><figcaption>{caption}</figcaption></figure>'
+        reading = view.captions.get(name, name)
+        caption = _text(reading)
+        shown = f'<img src="{picture}" alt="{caption}">'
+        if name in view.live:
+            shown = f'<div class="live">{shown}{live.data(view.live[name](), reading)}</div>'
+        yield f"<figure>{shown}<figcaption>{caption}</figcaption></figure>"
+
+
+def _script(file: str) -> tuple[str, str]:
+    """What draws the live figures, and what a policy calls it: beside the page, or in it."""
+    if file:
+        return f'<script src="{_text(file)}"></script>', BESIDE
+    return f"<script>{live.script()}</script>", live.source_of(live.script())
 
 
 def _tables(view: View) -> Iterable[str]:

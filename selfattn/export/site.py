@@ -1,32 +1,22 @@
-"""The example pairs as static pages with an index: a folder for any web space, each page a report that opens by itself."""
+"""The example pairs as static pages with an index: a folder for any web space or a stick, its figures live, offline."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pandas as pd
-
-from selfattn.analysis.measures import drift
-from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
-from selfattn.captions import answer
-from selfattn.captions.answer import Swap
-from selfattn.captions.attention import largest_cell
-from selfattn.captions.steps import kernel_error
-from selfattn.charts.curves import drift_curve
-from selfattn.charts.head_map import head_map
 from selfattn.charts.theme import LIGHT
-from selfattn.charts.two_sentences import maps_of_two
-from selfattn.charts.vega import Spec, beside
-from selfattn.charts.word_strip import word_strip
-from selfattn.encoders.capture import Head
+from selfattn.charts.vega import beside
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import Example, labelled_sentences
-from selfattn.export import report
+from selfattn.export import live, report
 from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
-from selfattn.tidy_tables import drift_frame, heads_frame, strip_rows
+from selfattn.stored_reports import stored
+from selfattn.views.one_head import whole_head, words_row
+from selfattn.views.two_sentences import FIGURE, word_in_two_sentences
 
 INDEX = "index.html"
+WIDTH = 1000  # of that figure where it is a picture; live it follows the window
 
 
 class SiteError(ValueError):
@@ -34,7 +24,9 @@ class SiteError(ValueError):
 
 
 def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrote: Callable[[str], None]) -> None:
-    """A page a pair, named by its word, and the index, in a new or empty folder; wrote(file) is called after each.
+    """A page a pair, named by its word, what draws their figures, and the index, in a new or empty folder.
+
+    wrote(file) is called after each.
 
     Raises SiteError for a folder that holds something, NotRecomputable where the encoder's heads can't be swapped.
     """
@@ -42,11 +34,13 @@ def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrot
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SiteError(f"{folder} holds something already. Choose a new or empty folder.")
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / live.FILE).write_text(live.script(), encoding="utf-8")
+    wrote(live.FILE)
     rows = []
     for example in examples:
         view, finding = pair_view(encoder, example)
         file = f"{view.name}.html"
-        (folder / file).write_text(report.html(view, index=INDEX), encoding="utf-8")
+        (folder / file).write_text(report.html(view, index=INDEX, script=live.FILE), encoding="utf-8")
         rows.append(report.entry(file, example.word, [example.first, example.second], finding))
         wrote(file)
     index = report.document(f"Where {len(rows)} words get their meaning", [*_introduction(encoder), *rows])
@@ -55,68 +49,50 @@ def write_site(encoder: Encoder, examples: Sequence[Example], folder: Path, wrot
 
 
 def pair_view(encoder: Encoder, example: Example) -> tuple[View, str]:
-    """One pair as the main view shows it, with the head that moves the word furthest; and what that comes to, in a line."""
+    """One pair as the main view shows it, its leading head open; and what it comes to, in a line."""
     a, b, control = (encoder.encode(text).places(example.word)[0] for text in example.sentences)
-    every = swap_pair(encoder, a, b, control)
-    heads = heads_frame(
-        share=every.share, a_from_b=every.a_from_b, b_from_a=every.b_from_a, control_share=every.control
+    read = labelled_sentences()
+    labelled, many = read[read["word"] == example.word], stored("hidden_words", encoder, read)
+    made = word_in_two_sentences(
+        encoder, a, b, control, senses=labelled if len(labelled) else None, over_many=many and many.report
     )
-    first = heads.loc[heads["share"].idxmax()]
-    head, best = Head(int(first["layer"]), int(first["head"])), Swap(first["share"], first["control_share"])
-    sense, sides = example.senses[0], {"A": a, "B": b}
-    rows = {name: one.sentence.weights(*head, one.rows).mean(0) for name, one in sides.items()}
-    strip = [row for name, one in sides.items() for row in strip_rows(one.sentence, rows[name], one.word, name)]
-    curves = {"A against B": drift(a, b), "control pair: one sense (A against the control)": drift(a, control)}
-    main, beside_it = (curve.tolist() for curve in curves.values())
+    head, sides = made.first_head, {"A": a, "B": b}
     maps = {name: word_map(one.sentence, one.sentence.weights(*head)) for name, one in sides.items()}
     error = max(
         float((one.sentence.weights(*head) - one.sentence.own_weights(*head)).abs().max()) for one in sides.values()
     )
-
-    def parting() -> Spec:
-        colors = dict(zip(curves, (LIGHT.ink, LIGHT.sentence_a)))
-        return drift_curve(drift_frame(**curves), LIGHT, colors, dashed=list(curves)[1:])
-
-    def whole_head() -> Spec:
-        return beside(*maps_of_two(maps, sides, LIGHT, name=f"{head}, from scratch").values())
-
-    words, map_, whole = f'what "{example.word}" attends to', "all heads: swap", f"the whole head {head}"
-    receivers = answer.receivers(strip)
-    labelled = int((labelled_sentences()["word"] == example.word).sum())
-    cells = [f"In {name}: {largest_cell(words_.matrix.numpy(), words_.labels)}" for name, words_ in maps.items()]
+    both, row = whole_head(sides, maps, head, LIGHT, "scratch"), words_row(sides, head, LIGHT, error)
+    whole = f"the whole head {head}"
     view = View(
         name=example.word,
         provenance=Provenance.of(
-            encoder, f'Where does "{example.word}" get its meaning?',
-            {name: one.sentence for name, one in (sides | {"control": control}).items()},
+            encoder, made.title, {name: one.sentence for name, one in (sides | {"control": control}).items()},
             layer=head.layer, head=head.head, error=error,
         ),
+        lines=[*made.answer, made.limit, *made.notes],
         figures={
-            "where the two vectors part": parting,
-            words: lambda: word_strip(strip, LIGHT, width=620),
-            map_: lambda: head_map(heads, "share", LIGHT, str(head), title="share of the way"),
-            whole: whole_head,
+            FIGURE: lambda: made.figure(LIGHT, width=WIDTH),
+            whole: lambda: beside(*(each.spec for each in both.values())),
+            row.name: lambda: row.spec,
         },
-        tables={"heads": lambda: heads, "words": lambda: pd.DataFrame(strip)},
+        live={FIGURE: lambda: made.figure(LIGHT), row.name: lambda: row.spec},
+        tables=made.tables,
         captions={
-            "where the two vectors part": answer.paths(
-                main, example.word, beside_it, sense, a.positions == b.positions
-            ),
-            words: answer.head_effect(head, best, example.word, receivers, head, best, sense),
-            map_: f"{answer.map_of_heads(heads, 'share', example.word)} {answer.limit(example.word, head, labelled)}",
-            whole: f"{' '.join(cells)} {kernel_error(error, None)}",
+            FIGURE: made.caption,
+            whole: " ".join(f"In {name}: {each.caption}" for name, each in both.items()),
+            row.name: row.caption,
         },
-        headless={"where the two vectors part", map_, "heads"},
-        shows={words: sides, whole: sides, "words": sides},
+        headless={FIGURE, *made.tables},
+        shows={whole: sides, row.name: sides, "words": sides, "heads": sides},
     )  # fmt: skip
-    return view, answer.head_title(best, beside_it[-1] <= main[-1])
+    return view, " ".join(made.answer)
 
 
 def _introduction(encoder: Encoder) -> list[str]:
     return [
         report.paragraph(
-            "One word in two sentences: where its two vectors part inside a pretrained encoder, what it attends to in the "
-            "attention head that makes most of the difference, and how far swapping that head's output moves it."
+            "One word in two sentences: which other word it gets its meaning from inside a pretrained encoder, found by hiding "
+            "each from it, and through which attention heads. Click a word for its heads."
         ),
         report.paragraph(
             f"Encoder: {encoder.title}. Every head is recomputed from scratch, its error on each page. Each pair is a hint: "

@@ -2,25 +2,29 @@
 
 import base64
 import io
+import json
 import re
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from selfattn import Head, NotRecomputable, numbers
+from selfattn import NotRecomputable, numbers
 from selfattn.__main__ import main
-from selfattn.analysis.measures import drift
-from selfattn.analysis.swapping import swap_pair
+from selfattn.analysis.hiding import hidden_heads, hidden_pair
 from selfattn.analysis.word_map import word_map
 from selfattn.captions.attention import largest_cell
-from selfattn.charts.curves import DASHED
+from selfattn.captions.hidden_words import answer
+from selfattn.charts.labels import drawable_spec
 from selfattn.charts.theme import LIGHT
-from selfattn.examples import PAIRS
-from selfattn.export import report
-from selfattn.export.site import SiteError, pair_view, write_site
-from tests.charts.scene import drawn, on_ramp, same_color, texts
+from selfattn.examples import PAIRS, labelled_sentences
+from selfattn.export import live, report
+from selfattn.export.site import SiteError, write_site
+from tests.charts.scene import drawn, texts
+from tests.export.test_live import policy, scripts
 from tests.export.test_report import Elements
+
+SHOWN = PAIRS[0], PAIRS[2]  # in the second B's word has the larger share, and a head of A's the larger share of a head
 
 
 @pytest.fixture(scope="module")
@@ -30,104 +34,123 @@ def site(encoder, tmp_path_factory):
     html = report.html
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report, "html", lambda view, **options: views.append(view) or html(view, **options))
-        write_site(encoder, PAIRS[:2], folder, wrote.append)
+        write_site(encoder, SHOWN, folder, wrote.append)
     return folder, wrote, views
+
+
+@pytest.fixture(scope="module")
+def spring(encoder):
+    """The second pair by itself: its words' places, what hiding them does, and the head that leads, each run."""
+    pair = SHOWN[1]
+    sides = [encoder.encode(text).places(pair.word)[0] for text in pair.sentences]
+    rows = labelled_sentences()
+    hidden = hidden_pair(encoder, *sides, senses=rows[rows["word"] == pair.word])
+    shares = [
+        hidden_heads(encoder, side, words[top], way)
+        for side, words, top, way in zip(sides, hidden.words, hidden.top, hidden.ways)
+    ]
+    return sides, hidden, shares
+
+
+def leading(hidden, shares):
+    """Layer and head of the largest share, of the word that moves it further."""
+    first = max((0, 1), key=lambda side: float(hidden.share[side][hidden.top[side]]))
+    assert first != max((0, 1), key=lambda side: float(shares[side].max()))
+    return divmod(int(shares[first].argmax()), 12)
 
 
 @pytest.mark.slow
 def test_the_index_leads_to_a_page_a_pair(site):
     folder, wrote, _ = site
-    assert wrote == ["bank.html", "bat.html", "index.html"]
+    assert wrote == ["figures.js", "bank.html", "spring.html", "index.html"]
     assert {path.name for path in folder.iterdir()} == set(wrote)
-    index = Elements((folder / "index.html").read_text("utf-8"))
-    assert [attributes["href"] for name, attributes in index.found if name == "a"] == wrote[:2]
-    for pair in PAIRS[:2]:
+    page = (folder / "index.html").read_text("utf-8")
+    index = Elements(page)
+    assert [attributes["href"] for name, attributes in index.found if name == "a"] == wrote[1:3]
+    assert scripts(page) == [] and "script-src" not in policy(page)
+    for pair in SHOWN:
         assert pair.first in index.text and pair.second in index.text
-    assert "One head makes a quarter of the difference." in index.text
+    assert 'In A it comes mostly from "river"; in B ' in index.text
     assert "Where 2 words get their meaning" in index.text
     assert "Encoder: sentence-transformers/all-MiniLM-L6-v2. Every head is recomputed" in index.text
-    bank = Elements((folder / "bank.html").read_text("utf-8"))
-    assert [name for name, _ in bank.found].count("img") == 4
-    assert "script" not in {name for name, _ in index.found + bank.found}
-    assert "a quarter of the way" in bank.text and "(25 %)" in bank.text and "(river side)" in bank.text
-    assert PAIRS[0].control in bank.text
-    assert '24 labelled sentences of "bank" show whether it holds.' in bank.text
-    assert re.search(r"our weights equal the model's own to 0\.000000\d", bank.text)
 
 
 @pytest.mark.slow
-def test_a_page_holds_its_own_pairs_numbers(encoder, site):
-    """Of the second pair: in both directions, of the head that leads, of A and of B, and of A's sense alone."""
-    page, pair = (site[0] / "bat.html").read_text("utf-8"), PAIRS[1]
+def test_the_answer_and_its_limit_stand_above_the_figures(site):
+    page = (site[0] / "bank.html").read_text("utf-8")
+    bank = Elements(page)
+    first, rest = bank.text.split(PAIRS[0].control)[0], page[page.index("<figure>") :]
+    assert 'Where does "bank" get its meaning?' in first and 'In A it comes mostly from "river"; in B ' in first
+    assert re.search(r'Hide "river" from "bank", and "bank" moves \d\d % of the way to its other sense', first)
+    assert "This is about these two sentences. Tested on 32 words, 768 sentences: " in first
+    assert re.search(r"our weights equal the model's own to 0\.000000\d", Elements(rest).text)
+
+
+@pytest.mark.slow
+def test_the_script_stands_once_beside_the_pages(site):
+    folder, _, views = site
+    assert (folder / "figures.js").read_text("utf-8") == live.script()
+    for view in views:
+        page = (folder / f"{view.name}.html").read_text("utf-8")
+        *specs, (attributes, run) = scripts(page)
+        assert (attributes, run) == ({"src": "figures.js"}, "") and policy(page)["script-src"] == "'self' file:"
+        written = [json.loads(content) for kind, content in specs if kind == {"type": "application/json"}]
+        asked = [{"description": view.captions[name], **draw()} for name, draw in view.live.items()]
+        assert written == json.loads(json.dumps(drawable_spec(asked))) and len(asked) == 2
+        assert [name for name, _ in Elements(page).found].count("img") == len(view.figures) == 3
+        assert len(page) < 900_000
+
+
+@pytest.mark.slow
+def test_a_page_holds_its_own_pairs_numbers(encoder, site, spring):
+    """Of the second pair: of each word, of each head of the words that lead, of A and of B."""
+    page, (sides, hidden, shares) = (site[0] / "spring.html").read_text("utf-8"), spring
     elements = Elements(page)
     links = [attributes for name, attributes in elements.found if name == "a"]
     assert links[0]["href"] == "index.html"
-    heads, words = (pd.read_csv(io.BytesIO(base64.b64decode(link["href"].split(",")[1]))) for link in links[1:])
-    encodings = [encoder.encode(text) for text in (pair.first, pair.second, pair.control)]
-    places = [(each.text, each.places(pair.word)[0].positions) for each in encodings]
-    swapped = swap_pair(encoder, *places)
-    for name in ("share", "a_from_b", "b_from_a", "control"):
-        own = heads["control_share" if name == "control" else name]
-        assert own.tolist() == pytest.approx(getattr(swapped, name).flatten().tolist(), abs=1e-5), name
-    leading = divmod(int(swapped.share.argmax()), 12)
-    assert f"<td>layer</td><td>{leading[0]}</td></tr><tr><td>head</td><td>{leading[1]}</td>" in page
-    errors = []
-    for name, encoding, (text, at) in zip("AB", encodings, places):
-        own = encoder.reference_weights(text)[leading][list(at)].mean(0)
-        row = words[words["sentence"] == name]
-        assert row["weight"].iloc[[0, -1]].tolist() == pytest.approx(own[[0, -1]].tolist(), abs=1e-5)
-        assert row.loc[row["chosen"], "weight"].item() == pytest.approx(float(own[list(at)].sum()), abs=1e-5)
-        errors.append(float((encoding.weights(*leading) - encoding.own_weights(*leading)).abs().max()))
-    assert words["error"].iloc[0] == pytest.approx(max(errors))
-    control = float(drift((encodings[0], places[0][1]), (encodings[2], places[2][1]))[-1])
-    assert f"({pair.senses[0]}) end at {numbers.cosine(control)}" in elements.text
-    maps = [word_map(encoding, encoding.weights(*leading)) for encoding in encodings[:2]]
+    words, heads, curves = (pd.read_csv(io.BytesIO(base64.b64decode(link["href"].split(",")[1]))) for link in links[1:])
+    for name, others, share, top, exact in zip("AB", hidden.words, hidden.share, hidden.top, shares):
+        own = words[(words["sentence"] == name) & ~words["chosen"]]
+        assert own["share"].tolist() == pytest.approx(share.tolist(), abs=1e-5)
+        run = heads[(heads["sentence"] == name) & (heads["place"] == others[top].start)]
+        assert run["share"].tolist() == pytest.approx(exact.flatten().tolist(), abs=1e-5)
+    assert curves["similarity"].iloc[6] == pytest.approx(float(hidden.cosine[0, 0]), abs=1e-5)
+    for line in answer(hidden):
+        assert line in elements.text
+    head = leading(hidden, shares)
+    assert f"<td>layer</td><td>{head[0]}</td></tr><tr><td>head</td><td>{head[1]}</td>" in page
+    ours = [side.sentence.weights(*head) for side in sides[:2]]
+    error = max(float((own - side.sentence.own_weights(*head)).abs().max()) for own, side in zip(ours, sides))
+    assert f"our weights equal the model's own to {numbers.error(error)}." in elements.text
+    maps = [word_map(side.sentence, own) for side, own in zip(sides, ours)]
     said = [f"In {name}: {largest_cell(own.matrix.numpy(), own.labels)}" for name, own in zip("AB", maps)]
     assert " ".join(said) in elements.text
-    assert f'moves "bat" furthest: {numbers.share(float(swapped.share.max()))} of the way' in elements.text
-    assert 'it gives 0.36 of its attention to "cave" in A and 0.16 to "ball" in B' in elements.text
 
 
 @pytest.mark.slow
-def test_a_pages_pictures_are_of_its_own_pair(site):
-    """Of the second pair: the two curves, the words of A and B, the map of the heads, the leading head's two maps."""
-    view = site[2][1]
-    parting, words, heads, whole = (draw() for draw in view.figures.values())
-    frame, strip = (make() for make in view.tables.values())
-    assert {line["stroke"]: line["strokeDash"] for line in drawn(parting, "line")} == {
-        LIGHT.ink: [1, 0], LIGHT.sentence_a: DASHED
-    }  # fmt: skip
-    assert [text["text"] for text in drawn(words, "text") if text["fontSize"] == 14] == strip["text"].tolist()
-    cells = [cell["fill"] for cell in drawn(heads, "rect") if cell["stroke"] != LIGHT.ink]
-    shares = frame["share"] / frame["share"].abs().max()
-    assert all(map(same_color, cells, (on_ramp(LIGHT.effect, (share + 1) / 2) for share in shares)))
-    leading = frame["name"][frame["share"].idxmax()]
-    assert [cell["description"] for cell in drawn(heads, "rect") if cell["stroke"] == LIGHT.ink] == [leading]
-    assert texts(whole, "title-text") == [f"{name}   {leading}, from scratch" for name in "AB"]
+def test_a_pages_pictures_are_of_its_own_pair(site, spring):
+    """Of the second pair: the words of A and B, and the leading head's two maps with the word's row marked."""
+    view, (sides, hidden, shares) = site[2][1], spring
+    words, whole, _ = (draw() for draw in view.figures.values())
+    spoken = [word.text for side in sides[:2] for word in side.sentence.words]
+    items = [item["text"] for item in drawn(words, "text")]
+    assert [text for text in items if text in spoken][: len(spoken)] == spoken
+    head = "L{} H{}".format(*leading(hidden, shares))
+    assert texts(whole, "title-text") == [f"{name}   {head}" for name in "AB"]
     outlines = [item for item in drawn(whole, "rect") if item["stroke"] == LIGHT.ink]
-    for name, outline in zip("AB", outlines, strict=True):
-        chosen = strip["chosen"][strip["sentence"] == name].tolist()
-        assert outline["height"] == pytest.approx(400 / len(chosen))
+    for side, outline in zip(sides[:2], outlines, strict=True):
         top = min(item["y"] for item in drawn(whole, "rect"))
-        assert round((outline["y"] - top) / outline["height"]) == chosen.index(True)
+        place = [word.positions for word in side.sentence.words].index(side.positions) + 1  # after [CLS]
+        assert round((outline["y"] - top) / outline["height"]) == place
 
 
 @pytest.mark.slow
 def test_a_file_from_a_page_names_the_head_and_the_sentences_that_it_shows(site):
     view = site[2][1]
-    of_all = [name for name in (*view.figures, *view.tables) if view.origin(name).layer is None]
-    assert of_all == ["where the two vectors part", "all heads: swap", "heads"]
-    both = [name for name in (*view.figures, *view.tables) if [*view.origin(name).sentences] == ["A", "B"]]
-    assert both == [
-        'what "bat" attends to',
-        f"the whole head {Head(view.provenance.layer, view.provenance.head)}",
-        "words",
-    ]
-
-
-def test_a_pair_at_two_positions_has_them_for_a_reason(encoder_of):
-    view, _ = pair_view(encoder_of("BERT"), replace(PAIRS[0], first="By the river the bank was muddy."))
-    assert "because their positions differ" in view.captions["where the two vectors part"]
+    names = [*view.figures, *view.tables]
+    figure, whole, row, *tables = names
+    assert [name for name in names if view.origin(name).layer is None] == [figure, *tables]
+    assert [name for name in names if [*view.origin(name).sentences] == ["A", "B"]] == [whole, row, "words", "heads"]
 
 
 def test_an_encoder_that_is_shown_only_has_no_site(encoder, tmp_path):

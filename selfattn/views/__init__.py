@@ -1,0 +1,1 @@
+"""What a view shows, made once: sentences, pictures and tables by name; page, notebook, report, bundle and site place them."""

@@ -1,0 +1,106 @@
+"""One head in two sentences: its whole maps, A against B, and how it computes the word's row; as it is or with a word hidden."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import pandas as pd
+
+from selfattn.analysis.compare import compare_sentences
+from selfattn.analysis.word_map import WordMap
+from selfattn.captions import attention as captions
+from selfattn.captions import steps
+from selfattn.charts.butterfly import butterfly
+from selfattn.charts.kernel_row import kernel_row
+from selfattn.charts.theme import Theme
+from selfattn.charts.two_sentences import difference_map, maps_of_two
+from selfattn.charts.vega import Spec
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.tidy_tables import against_frame, row_frame, strip_frame, weights_frame
+
+SOURCES = {"scratch": "from scratch", "own": "model's own", "difference": "difference", "against": "A against B"}
+KINDS = {
+    "scratch": ("weights", "weight", "weight"),
+    "own": ("weights", "weight", "weight"),
+}  # kind, legend, numbers' name
+DIFFERENCE = "signed", "from scratch minus own", "difference to the model's own"
+
+Sides = Mapping[str, PlacedWord[Encoding]]  # the word in "A" and in "B"
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A picture with its name, what is to be seen in it, and its numbers."""
+
+    name: str
+    spec: Spec
+    caption: str
+    table: Callable[[], pd.DataFrame]
+
+
+def hidden_words_of(sides: Sides) -> dict[str, str]:
+    """By sentence the word that was hidden from the word when it was run."""
+    named = {}
+    for name, side in sides.items():
+        keys = {key for hide in side.sentence.hides for key in hide.keys}
+        words = [word.label for word in side.sentence.words if keys & {*word.positions}]
+        if words:
+            named[name] = " and ".join(words)
+    return named
+
+
+def whole_head(sides: Sides, maps: Mapping[str, WordMap], head: Head, theme: Theme, source: str) -> dict[str, Picture]:
+    """The head's map in A and in B, on one colour scale, cells of one size. source: whose weights `maps` are, of SOURCES."""
+    kind, legend, what = KINDS.get(source, DIFFERENCE)
+    hidden = hidden_words_of(sides)
+    drawn = maps_of_two(maps, sides, theme, name=str(head), kind=kind, legend=legend, hidden=hidden)
+    pictures = {}
+    for name, spec in drawn.items():
+        view = maps[name]
+        parts = [f"what each word attends to in {name}"]
+        parts += [SOURCES[source]] if source != "scratch" else []
+        parts += [f'"{hidden[name]}" hidden'] if name in hidden else []
+        caption = captions.largest_cell(view.matrix.numpy(), view.labels, what)
+        pictures[name] = Picture(", ".join(parts), spec, caption, partial(weights_frame, view.matrix, view.labels))
+    return pictures
+
+
+def against(sides: Sides, head: Head, theme: Theme, *, special: bool = True) -> tuple[Picture, Picture]:
+    """The word's row, then all rows, in A against those in B."""
+    compared = compare_sentences(sides["A"], sides["B"], *head, special=special)
+    own = against_frame(
+        *(
+            strip_frame(side.sentence, side.sentence.weights(*head, side.rows).mean(0), side.word, name)
+            for name, side in sides.items()
+        )
+    )
+    word = sides["A"].word.text
+    row = Picture(
+        f'what "{word}" attends to, A against B',
+        butterfly(own, theme, name=str(head)),
+        captions.only_one_has(own, word),
+        lambda: own,
+    )
+    whole = difference_map(compared, theme, name=str(head))
+    reading = captions.weight_difference(compared)
+    return row, Picture("what each word attends to, A minus B", whole, reading, compared.frame)
+
+
+def words_row(sides: Sides, head: Head, theme: Theme, error: float, separate: float | None = None) -> Picture:
+    """How the head computes what it hands the word: score, weight, handed over, word by word, with the kernel's lines.
+
+    error, separate: the largest differences to the model's own weights, for the sentence beneath. Raises NotRecomputable.
+    """
+    rows = pd.concat(
+        [
+            row_frame(side.sentence.trace(*head, side.rows), side.positions, side.sentence, name)
+            for name, side in sides.items()
+        ],
+        ignore_index=True,
+    )
+    word, hidden = sides["A"].word.text, hidden_words_of(sides)
+    beside = "".join(f', "{text}" hidden in {name}' for name, text in hidden.items())
+    reading = f"{steps.row(rows)} {steps.kernel_error(error, separate)}"
+    return Picture(f'how {head} computes the row of "{word}"{beside}', kernel_row(rows, theme), reading, lambda: rows)

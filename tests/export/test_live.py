@@ -1,0 +1,138 @@
+"""Live figures in a file: no script runs but the one that draws them, and no text of a spec becomes a part of the page."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from selfattn.charts.heatmap import heatmap
+from selfattn.charts.theme import LIGHT
+from selfattn.export import live, report
+from selfattn.export.files import View, painter
+from selfattn.export.provenance import Provenance
+from tests.export.test_report import Elements
+
+HOSTILE = '</script><script>alert(1)</script><!-- <script> ]]> & &lt; " \\ \u2028 \x07 \ud800'
+SHOWN = HOSTILE.replace("\x07", "\ufffd").replace("\ud800", "\ufffd")
+
+
+@pytest.fixture
+def view() -> View:
+    spec = heatmap([[0.5, 0.5], [0.1, 0.9]], ["a", HOSTILE], LIGHT, title=HOSTILE)
+    draw = {"figure": lambda: {**spec, "note": HOSTILE}, "still": lambda: spec}
+    origin = Provenance(title="title", sentences={"A": HOSTILE})
+    return View("name", origin, draw, {}, captions={"figure": HOSTILE}, live={"figure": draw["figure"]})
+
+
+@pytest.fixture
+def small():
+    """In place of the 900 kB that vl-convert makes."""
+    token = painter.set(Small())
+    live.script.cache_clear()
+    yield
+    painter.reset(token)
+    live.script.cache_clear()
+
+
+class Small:
+    def __getattr__(self, name):
+        import vl_convert
+
+        return getattr(vl_convert, name)
+
+    def javascript_bundle(self, snippet):
+        return f'const a="</script>", b=/<!--/, c="<SCRIPT>", d="é";{snippet}'
+
+
+def scripts(page: str) -> list[tuple[dict, str]]:
+    """Each script element's attributes and content, as a browser finds them."""
+    starts = [attributes for name, attributes in Elements(page).found if name == "script"]
+    contents = re.findall(r"<script\b[^>]*>(.*?)</script\b", page, re.DOTALL | re.IGNORECASE)
+    assert len(starts) == len(contents)
+    return list(zip(starts, contents))
+
+
+def policy(page: str) -> dict[str, str]:
+    """The page's content policy: each directive and its sources."""
+    (content,) = (
+        attributes["content"]
+        for name, attributes in Elements(page).found
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    return dict(directive.strip().split(" ", 1) for directive in content.split(";"))
+
+
+def test_a_spec_is_data_that_no_text_in_it_can_end():
+    block = live.data({"mark": "bar", HOSTILE: [HOSTILE, 1.5, None]}, HOSTILE)
+    ((attributes, content),) = scripts(block)
+    assert attributes == {"type": "application/json"}  # a browser runs nothing of this type
+    assert json.loads(content) == {"description": SHOWN, "mark": "bar", SHOWN: [SHOWN, 1.5, None]}
+    assert not set("<>&") & set(content) and content.encode()
+
+
+def test_a_specs_own_description_stays():
+    ((_, content),) = scripts(live.data({"description": "its own"}, "a caption"))
+    assert json.loads(content) == {"description": "its own"}
+
+
+@pytest.mark.usefixtures("small")
+def test_the_script_in_a_page_is_the_one_that_its_policy_names(view):
+    page = report.html(view)
+    (kind, spec), (attributes, run) = scripts(page)
+    assert kind == {"type": "application/json"} and json.loads(spec)["note"] == SHOWN and attributes == {}
+    digest = base64.b64encode(hashlib.sha256(run.encode()).digest()).decode()
+    assert policy(page) == {
+        "default-src": "'none'", "img-src": "data:", "style-src": "'unsafe-inline'", "script-src": f"'sha256-{digest}'"
+    }  # fmt: skip
+    assert "alert(1)" not in run and page.index(run) > page.rindex("</figure>")
+
+
+@pytest.mark.usefixtures("small")
+def test_the_script_cannot_end_before_its_end():
+    """Spelled so that a string and a regular expression mean what they did."""
+    assert live.script().startswith(r'const a="\x3c/script>", b=/\x3c!--/, c="\x3cSCRIPT>", d="é";')
+
+
+@pytest.mark.slow
+def test_what_vl_convert_bundles_goes_into_a_page_as_it_is():
+    bundle = live.script()
+    assert not re.search(r"</script|<script|<!--|\r|\0", bundle, re.IGNORECASE)
+    assert 500_000 < len(bundle.encode()) < 1_200_000
+    addresses = {found for found in re.findall(r"https?://([^/\"'`]+)", bundle)}
+    assert addresses <= {"www.w3.org", "vega.github.io", "github.com"}  # names of formats, and where to read on
+
+
+def test_a_page_beside_others_leaves_the_script_to_a_file(view):
+    page = report.html(view, script=live.FILE)
+    (_, spec), (attributes, run) = scripts(page)
+    assert json.loads(spec)["note"] == SHOWN
+    assert (attributes, run) == ({"src": "figures.js"}, "") and len(page) < 100_000
+    assert policy(page)["script-src"] == "'self' file:"
+    addresses = [a[key] for _, a in Elements(page).found for key in ("src", "href") if key in a]
+    assert [address for address in addresses if not address.startswith("data:")] == ["figures.js"]
+
+
+def test_the_picture_and_its_text_alternative_stay_for_where_nothing_runs(view):
+    page = report.html(view, script=live.FILE)
+    pictures = [attributes for name, attributes in Elements(page).found if name == "img"]
+    assert [each["alt"] for each in pictures] == [SHOWN, "still"]
+    assert all(each["src"].startswith("data:image/svg+xml") and "hidden" not in each for each in pictures)
+    assert page.count('<div class="live">') == 1
+
+
+def test_a_page_without_a_live_figure_has_no_script(view):
+    page = report.html(replace(view, live={}), script=live.FILE)
+    assert scripts(page) == [] and "script-src" not in policy(page)
+
+
+def test_what_draws_a_visitors_pictures_bundles_the_script_too(view, monkeypatch):
+    from selfattn.dashboard import picture_process
+
+    asked = []
+    monkeypatch.setattr(picture_process, "_drawing", SimpleNamespace(call=lambda *what, **_: asked.append(what)))
+    picture_process.Painter().javascript_bundle("let a")
+    assert asked == [("selfattn.dashboard.picture_process:draw", "javascript_bundle", "let a", {})]
