@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Hashable
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import cachetools
@@ -19,13 +20,14 @@ from torch import Tensor
 from selfattn.analysis.removing import change_of_cosine
 from selfattn.analysis.swapping import PairSwaps, swap_pair
 from selfattn.dashboard.queue import costly_slot, page_left, run_slot
-from selfattn.encoders.capture import Head
+from selfattn.encoders.capture import Head, Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.masked_lm import NoMaskedHead
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.pooling import NoPooling
 from selfattn.settings import Settings
+from selfattn.words import Word
 
 T = TypeVar("T")
 OVERHEAD = 1000  # bytes for what isn't in an array
@@ -171,6 +173,11 @@ def cached(
             place.empty()
 
 
+def is_cached(encoder: Encoder, key: Hashable) -> bool:
+    """Whether `cached` has the result for this key."""
+    return (encoder_key(encoder), key) in _results
+
+
 def forget_all_but(encoders: Collection[Encoder]) -> None:
     """Drop what was computed about other encoders: encodings and masked-language heads keep hold of a whole model."""
     kept = {encoder_key(encoder) for encoder in encoders}
@@ -180,6 +187,14 @@ def forget_all_but(encoders: Collection[Encoder]) -> None:
 def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
     """The text's Encoding. Raises TextError."""
     return cached(encoder, ("encoding", text, pair), lambda _: encoder.encode(text, pair), runs=True)
+
+
+def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) -> PlacedWord[Encoding]:
+    """A word in its sentence as it is run with another one hidden from it."""
+    hide = Hide(word.positions, hidden.positions)
+    key = ("hidden from", word.key, hidden.positions)
+    make = partial(encoder.encode, word.sentence.text, word.sentence.pair, hidden=[hide])
+    return PlacedWord(cached(encoder, key, lambda _: make(), runs=True), word.positions)
 
 
 def cached_removal(encoder: Encoder, word: PlacedWord, how: str = "zero") -> Tensor:

@@ -34,6 +34,11 @@ class Pair:
         return (self.first, self.second) if self.control is None else (self.first, self.second, self.control)
 
     @property
+    def with_control(self) -> tuple[PlacedWord[Encoding], PlacedWord[Encoding], PlacedWord[Encoding] | None]:
+        """The word in A, B and the control, None where there is none."""
+        return self.first, self.second, self.control
+
+    @property
     def key(self) -> tuple[Hashable, ...]:
         """What results about it are kept by."""
         return tuple(word.key for word in self.all)

@@ -143,6 +143,8 @@ def _view(page: Page) -> View:
         captions={name: figure.caption for name, figure in figures.items()},
         headless=frozenset(name for name, figure in figures.items() if not figure.one_head),
         shows={name: (figure.sentence,) for name, figure in figures.items() if figure.sentence},
+        lines=page.lines,
+        live={name: figure.draw for name, figure in figures.items() if figure.live},
     )
 
 

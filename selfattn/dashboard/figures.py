@@ -33,6 +33,7 @@ class Figure:
     table: Callable[[], pd.DataFrame]
     one_head: bool = True  # whether it shows the page's chosen head
     sentence: str = ""  # the only one of the page's sentences that it shows, "A" ...; "" where it shows all
+    live: bool = False  # whether it answers to hover and click, in an HTML file too
 
 
 @dataclass(repr=False)
@@ -49,7 +50,7 @@ class Page:
     pair: Pair = field(init=False)
     sentence: str = field(init=False)
     head: Head = field(init=False)
-    leading: Head | None = None  # the head that leads in the pair, where that is known
+    lines: tuple[str, ...] = ()  # its answer and what that doesn't say, for its report
     texts: dict[str, tuple[Encoder, Encoding]] = field(default_factory=dict)
     noted: list[tuple[str, Figure]] = field(default_factory=list)
     tables: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)  # what it offers beside its figures
@@ -139,6 +140,7 @@ def show_chart(
     name: str = "",
     sentence: str = "",
     table: Callable[[], pd.DataFrame] | None = None,
+    live: bool = False,
 ) -> None:
     """Send a chart to the page; `caption` says in words, computed from the data, what is to be seen.
 
@@ -146,18 +148,20 @@ def show_chart(
     it the chosen one. pick: what a click does with what it picks. A chart of either needs a key. one_head=False: it doesn't
     show the page's chosen head, so its files name none (nor do those of a chart of all heads); sentence: the only one ("A")
     that it shows. name and table are for "Download": what the picture is called where it has no title, and its numbers
-    where the spec doesn't hold them as records. in_place: send it as `updated_in_place` makes it, or has made it.
+    where the spec doesn't hold them as records; live: as in `Figure`. in_place: send it as `updated_in_place` makes it, or has
+    made it.
     """
     text = name or drawn_title(spec) or caption
     short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
     note_figure(
-        short, Figure(lambda: spec, caption, table or (lambda: drawn_frame(spec)), one_head and not heads, sentence)
+        short,
+        Figure(lambda: spec, caption, table or (lambda: drawn_frame(spec)), one_head and not heads, sentence, live),
     )
     on_select: Any = "ignore"
     if heads or pick:
         key = _clickable(key, heads)
         on_select = lambda: _choose_clicked(key, pick)  # noqa: E731
-    sent = updated_in_place(spec, caption) if in_place is True else in_place or _with_tables(spec)
+    sent = updated_in_place(spec, caption) if in_place is True else in_place or with_tables(spec)
     alt = short if in_place else caption
     st.vega_lite_chart(sent, theme=None, key=key, on_select=on_select, width="content", alt=alt)
     if visible:
@@ -169,7 +173,7 @@ def updated_in_place(spec: Spec, caption: str) -> Spec:
 
     It is then called by its name, and the caption is read at its first mark.
     """
-    return _with_tables(updatable(spec, caption))
+    return with_tables(updatable(spec, caption))
 
 
 def _clickable(key: str | None, heads: bool) -> str:
@@ -195,7 +199,7 @@ def note_figure(name: str, figure: Figure, first: bool = False) -> None:
     noted.insert(0 if first else len(noted), (name, figure))
 
 
-def _with_tables(spec: Spec) -> Spec:
+def with_tables(spec: Spec) -> Spec:
     """The spec with its records as Arrow tables: Streamlit would make them by way of pandas, in ten times the time."""
     if "datasets" not in spec:
         return spec

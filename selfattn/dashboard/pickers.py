@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
-import torch
 from torch import Tensor
 
-from selfattn.analysis.compare import frequent_words, rarest_first
-from selfattn.analysis.measures import most_to_another
-from selfattn.analysis.swapping import PairSwaps
+from selfattn.analysis.compare import rarest_first
 from selfattn.analysis.word_map import MOST, WordMap, word_map
 from selfattn.dashboard import session
+from selfattn.dashboard.answer import first_head
 from selfattn.dashboard.browser_history import carry_choice
-from selfattn.dashboard.cache import cached, cached_swaps, encoder_key
 from selfattn.dashboard.choice import Pair
-from selfattn.dashboard.compute_again import stored_report
 from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
 from selfattn.dashboard.figures import COLUMN, heading, literal, this_page
 from selfattn.dashboard.link import keep_in_address, linked, say_what_is_missing, spell
@@ -27,26 +23,23 @@ from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PAIRS
-from selfattn.stored_reports import SwappedPairs
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
-CHIPS = 8  # words offered in sight
+CHIPS = 8  # buttons that can be read
 # Heads x tokens: where there are more, the map of all is by gradient but for the leading heads, in a fraction of the time.
 EXACT = 72 * 12
-AT_ONCE = 72 * 64  # the same: where there are more, even that takes so long that the page's other pictures stand first
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
 
 
 def pick_for(view: str, title: str) -> None:
     """What the frame draws above a page: the sidebar's encoder and, for a view of heads, its title and its pickers.
 
-    view: "pair" (two sentences and a head), "main" (the same; the page calls `pick_head` itself, after its first picture),
-    "sentence" (one and a head), "head", or "" for a page of its own. What is picked stands in `this_page()`; where it can't
-    be used, the page says so and ends.
+    view: "pair" (two sentences and a head), "main" (the same; the page calls `keep_head` itself: heads are chosen in its
+    figure), "sentence" (one and a head), "head", or "" for a page of its own. What is picked stands in `this_page()`; where
+    it can't be used, the page says so and ends.
     """
     page = this_page()
     page.asked = pick_encoder()
@@ -63,22 +56,31 @@ def pick_for(view: str, title: str) -> None:
     if view == "sentence":
         page.sentence = page.beside.text_input("Sentence", FIRST.first, key=session.A, bind="query-params", width=420)
     if view != "main":
-        pick_head(rank=True)
+        pick_head()
 
 
-def pick_head(rank: bool) -> None:
-    """The slider over heads, in the frame's row. rank: for a pair it starts at the head that leads."""
+def pick_head() -> None:
+    """The slider over heads, in the frame's row; for a pair it starts at the head that leads."""
     page, default = this_page(), "L0 H10"
     if hasattr(page, "pair"):
-        if rank:
-            with page.news:
-                page.leading = leading_head(page.encoder, page.pair)
-            default = str(page.leading or default)
-        else:  # until the page has ranked them
-            default = session.LEADING.get() or default
+        with page.news:
+            default = str(first_head(page.encoder, page.pair))
         _show_leading(default)
     with page.beside:
         page.head = head_slider(page.encoder, "Head (arrow keys move it)", session.HEAD, default)
+
+
+def keep_head(leading: Head) -> None:
+    """The slider out of sight, so that the chosen head stays in the address; the page's figure is where it is chosen."""
+    _show_leading(str(leading))
+    with st.container(key="out_of_sight"):
+        this_page().head = head_slider(this_page().encoder, "Head", session.HEAD, str(leading))
+
+
+def chosen_head(encoder: Encoder, leading: Head) -> Head:
+    """The head that is chosen now, in whichever part of the page."""
+    names = {str(head): head for head in encoder.all_heads}
+    return names.get(session.HEAD.get() or "", leading)
 
 
 def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
@@ -87,25 +89,26 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
     Where something is missing, the page says it full width under the fields.
     """
     fields, where = st.container(horizontal=True, gap="small"), st.container()
+    *texts, of_word, examples = [fields.container(width=width) for width in ("stretch", "stretch", "stretch", 120, 120)]
     asked = st.query_params
     own = session.A in asked or session.B in asked
     if own and session.EXAMPLE not in asked and session.EXAMPLE not in st.session_state:
         session.EXAMPLE.set(None)  # the link has sentences of its own
-    name = st.pills(
-        "Examples", list(EXAMPLES), default=FIRST.word, key=session.EXAMPLE, on_change=_use_example, bind="query-params",
-        label_visibility="collapsed", wrap=False,
+    name = examples.selectbox(
+        "Example", list(EXAMPLES), index=list(EXAMPLES).index(FIRST.word), key=session.EXAMPLE, on_change=_use_example,
+        bind="query-params", placeholder="your own",
     )  # fmt: skip
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     start = EXAMPLES[name] if name else FIRST  # so that a link that names only the example opens its sentences
     sides = {}
-    for key, label, text in ((session.A, "Sentence A", start.first), (session.B, "Sentence B", start.second)):
-        typed = fields.text_input(label, text, key=key, bind="query-params", on_change=_own, args=(key,))
+    asked_for = (session.A, "Sentence A", start.first), (session.B, "Sentence B", start.second)
+    for place, (key, label, text) in zip(texts, asked_for):
+        typed = place.text_input(label, text, key=key, bind="query-params", on_change=_own, args=(key,))
         with where:
             sides[key] = encode_or_stop(encoder, typed, label)
     shared = rarest_first(*sides.values())
-    with row:
-        word = _pick_word(encoder, shared, name, where)
-    control = _pick_control(encoder, fields, where, start.control if session.A.get() == start.first else "", word)
+    word = _pick_word(of_word, shared, name, where)
+    control = _pick_control(encoder, texts[2], where, start.control if session.A.get() == start.first else "", word)
     with where:
         for key, possible, shown, what in (
             (session.EXAMPLE, list(EXAMPLES), name or "none", "example {!r}, which there isn't."),
@@ -116,52 +119,9 @@ def pick_pair(encoder: Encoder) -> tuple[Pair, Any]:
     return Pair(a, b, control), row
 
 
-def leading_head(encoder: Encoder, pair: Pair) -> Head | None:
-    """The head whose swap moves the word furthest in this pair; None where nothing can move.
-
-    Where heads can't be swapped, the head in which the word gives most to another word.
-    """
-    try:
-        share = shares_of(encoder, pair).share
-    except NotRecomputable:
-        share = sum(most_to_another(side) for _, side in pair.sides)
-    return None if share.isnan().all() else encoder.all_heads[int(share.nan_to_num(-torch.inf).argmax())]
-
-
-def shares_of(encoder: Encoder, pair: Pair, heads: tuple[tuple[Head, ...], ...] | None = None) -> PairSwaps:
-    """How far swapping each head, or each of these sets of heads, moves the pair's word. Raises NotRecomputable."""
-    shares = _stored_shares(encoder, pair) if heads is None else None
-    if shares is None:
-        how = "exact" if heads or swaps_are_exact(encoder, pair) else "leading"
-        shares = cached_swaps(encoder, *pair.all, heads=heads, how=how)
-    if heads is None:
-        session.RANKED.set((encoder_key(encoder), pair.key))
-    return shares
-
-
-def _stored_shares(encoder: Encoder, pair: Pair) -> PairSwaps | None:
-    """What was computed beforehand of an example as it is, of the same weights: a class opens them all at once."""
-    example = EXAMPLES.get(pair.word)
-    if example is None or tuple(side.sentence.text for side in pair.all) != example.sentences:
-        return None
-    kept = stored_report(SwappedPairs, encoder, PAIRS, "the examples")
-    return kept and cached(encoder, ("stored pair", pair.word), lambda _: kept.report.of(pair.word))
-
-
-def quickly_ranked(encoder: Encoder, pair: Pair) -> bool:
-    """Whether the heads of this pair are ranked at once, or have been for this visitor."""
-    known = session.RANKED.get() == (encoder_key(encoder), pair.key)
-    return known or not encoder.patchable or _swap_runs(encoder, pair) <= AT_ONCE
-
-
 def swaps_are_exact(encoder: Encoder, pair: Pair) -> bool:
     """Whether the map of all heads is run head by head: else that would take seconds, and all but the first are by gradient."""
-    return _swap_runs(encoder, pair) <= EXACT
-
-
-def _swap_runs(encoder: Encoder, pair: Pair) -> int:
-    """What swapping each head would take: heads x tokens of the longest sentence."""
-    return len(encoder.all_heads) * max(len(side.sentence.tokens) for side in pair.all)
+    return len(encoder.all_heads) * max(len(side.sentence.tokens) for side in pair.all) <= EXACT
 
 
 def _show_leading(name: str) -> None:
@@ -221,7 +181,7 @@ def _own(edited: str) -> None:
         session.C.set("")  # an example's control has the sense of the example's A
 
 
-def _pick_word(encoder: Encoder, shared: Sequence[str], example: str | None, where) -> str:
+def _pick_word(place, shared: Sequence[str], example: str | None, where) -> str:
     if not shared:
         text = "No word stands in both sentences. Change one of them so that they share a word."
         where.error(text, icon=":material/error:")
@@ -236,29 +196,17 @@ def _pick_word(encoder: Encoder, shared: Sequence[str], example: str | None, whe
     if session.WORD.get() not in shared or not session.WORD_CHOSEN.get():
         session.WORD.set(default)
     keep_in_address(session.WORD, default)
-    chosen = [word for word in (session.WORD.get(), link.get(session.WORD)) if word in shared]
-    frequent = cached(encoder, "frequent words", lambda _: frequent_words(encoder.tokenizer.get_vocab()))
-    content = [word for word in shared if word.casefold() not in frequent] or shared
-    chips = list(dict.fromkeys([*content[:CHIPS], *chosen]))
-    left = len(shared) - len(chips)
-    picked = st.pills(
-        f"Word ({left} more in both)" if left else "Word", chips, default=default, required=True,
-        key=session.WORD, bind="query-params", width="content", wrap=True,
+    picked = place.selectbox(
+        "Word", shared, index=shared.index(default), key=session.WORD, bind="query-params",
         on_change=session.WORD_CHOSEN.set, args=(True,),
     )  # fmt: skip
     return picked or default
 
 
-def choose_word(text: str, number: int, sentence: str) -> None:
-    """Make this the word, the number-th of its kind in a sentence: for the callbacks of charts."""
-    st.session_state.update({session.WORD: text, session.AT[sentence]: number, session.WORD_CHOSEN: True})
-    session.CLICKS.set(session.CLICKS.get() + 1)  # a chart that holds a click ignores the next one on the same word
-
-
-def _pick_control(encoder: Encoder, fields, where, default: str, word: str) -> PlacedWord[Encoding] | None:
+def _pick_control(encoder: Encoder, place, where, default: str, word: str) -> PlacedWord[Encoding] | None:
     """The word in a third sentence. One that was given for another sentence or word isn't used in silence."""
     keep_in_address(session.C, default)
-    text = fields.text_input(
+    text = place.text_input(
         "Control (A's sense)", default, key=session.C, bind="query-params", on_change=_own, args=(session.C,),
         placeholder="Another sentence with the word in A's sense",
         help="A third sentence. What moves the word as far when it comes from here isn't about the sense.",
@@ -313,23 +261,30 @@ class MapOptions:
     special: bool
 
 
-def pick_map_options(place) -> MapOptions:
+def pick_map_options(place, **more: Any) -> MapOptions:
     """The two switches that every map has."""
-    words = place.toggle(
+    place.toggle(
         "Words",
-        key="words",
+        key=session.BY_WORDS,
         bind="query-params",
         help="Word pieces are put together: the weight to a split word is the sum over its pieces, from it the mean. "
         "Rows still sum to 1.",
+        **more,
     )
-    hide = place.toggle(
+    place.toggle(
         "Hide special tokens",
-        key="hide",
+        key=session.HIDE_SPECIAL,
         bind="query-params",
         help="[CLS], [SEP] and padding are left out and each row is scaled up to sum to 1 again. How much weight went with "
         "them is said below the maps.",
+        **more,
     )
-    return MapOptions(words, not hide)
+    return map_options()
+
+
+def map_options() -> MapOptions:
+    """What the two switches say now."""
+    return MapOptions(session.BY_WORDS.get(), not session.HIDE_SPECIAL.get())
 
 
 def whole(weights: Tensor, encoding: Encoding, options: MapOptions, other: Tensor | None = None) -> WordMap:

@@ -56,7 +56,6 @@ SECOND_HEAD = Key("head2", "its head, where heads have no counterparts")
 WORD_CHOSEN = Key("word_chosen", "whether the word was chosen: else it follows the example", False)
 CONTROL_TYPED = Key("typed", "the control as typed, and A then: another A leaves it, and is asked about", ("", ""))
 LEADING = Key("leading", "the head that leads in the pair: shown until another is chosen")
-RANKED = Key("ranked", "the encoder and the pair whose heads were ranked last: at hand, however long it took")
 CLICKS = Key("choices", "how often the charts were made anew because they held a click that isn't shown", 0)
 
 # The address.
@@ -72,7 +71,25 @@ BEGAN = Key("began", "when this run asked for its turn")
 MENU = Key("menu", "the pages of the menu, made once, and whether Masked words is in sight", (None, None))
 MASKED = Key("predicts words", "whether the encoder predicts masked words", False)
 
-# Pages and their parts.
+# The main view.
+WAY = Key("way", "what the shares are parts of: the way between the senses, or between the two sentences")
+FIGURE = Key(
+    "figure", "the live figure as it was begun, and what has been chosen in it since", (None, MappingProxyType({}))
+)
+RUN = Key("run", "by encoder, pair and way: the words that were chosen, whose heads are run, too", MappingProxyType({}))
+COMPLETED = Key("completed", "the encoder, pair and way whose leading words' heads were run last")
+GUESS = Key(
+    "guessed", '"asked" while a guess is asked for; then the sentence and number of the guessed word; False: given up'
+)
+WITHOUT = Key("without", "the chosen head as it is, or with the words hidden that are hidden in the figure")
+
+VIEW = Key("view", "whose weights the maps of the chosen head are; on Pronouns, which of its two views is open")
+
+# Every map's two switches.
+BY_WORDS = Key("words", "whether word pieces are put together", False)
+HIDE_SPECIAL = Key("hide", "whether special tokens are left out", False)
+
+# Other pages and their parts.
 MEASURE = Key("measure", "All heads: by which measure the grid is coloured")
 STEP = Key("step", "Inside a head: the step on show")
 LARGEST = Key("largest of {}", "Inside a head: the token that was picked for the visitor, by the key of its picker")

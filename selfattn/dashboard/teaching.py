@@ -21,11 +21,10 @@ from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.examples import PAIRS
-from selfattn.lessons import typed_numbers
+from selfattn.lessons import one_head_by_hand, typed_numbers
 from selfattn.numbers import WEIGHT, decimal
 
-REAL = PAIRS[0].first  # the sentence whose "bank" a real head is shown for
+REAL = one_head_by_hand.REAL.first  # the sentence whose "bank" a real head is shown for
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
 BESIDE = 320  # beside a picture at 1440, beneath it at 800
 ROOM, FITS = 280, 28  # pixels of a map beside another one; of a cell with its number

@@ -16,7 +16,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
 from selfattn.senses import clusters, head_profiles, interchange, leading_heads, removal, separation
-from selfattn.senses.nearest_sentences import labelled_vectors, nearest_before_and_after
+from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.tidy_tables import layers_frame, named_heads, together_frame, words_frame
 from tests.as_shown.record import column, table
 
@@ -101,8 +101,8 @@ def profiled(encoder: Encoder) -> dict[str, Any]:
 
 def nearest(encoder: Encoder) -> dict[str, Any]:
     few = sentences().query("word == 'bat'")
-    first, second = (encoder.locate(text, "bat")[0] for text in (few["sentence"].iloc[0], few["sentence"].iloc[-1]))
-    found = nearest_before_and_after(encoder, first, second, labelled_vectors(encoder, few), [(5, 7)])
+    word = encoder.locate(few["sentence"].iloc[0], "bat")[0]
+    found = nearest_by_stage(encoder, word, labelled_vectors(encoder, few), word.others[-2])
     return {name: table(frame) for name, frame in found.items()}
 
 

@@ -9,17 +9,15 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from selfattn import load_encoder, numbers
-from selfattn.analysis.swapping import swap_pair
+from selfattn import load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.examples import PAIRS
+from selfattn.views.two_sentences import word_in_two_sentences
 from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 
 MOST = 4  # actions
 CRANES = ("The crane lifted a heavy girder.", "A crane stood in the shallow lake.", "The crane hoisted the roof.")
-LEADING = "Head 7 of layer 5 matters most here."
 
 
 class Visitor:
@@ -57,7 +55,11 @@ class Visitor:
 
 def places_of(encoder, word, *texts):
     encodings = [encoder.encode(text) for text in texts]
-    return [(e.text, e.places(word)[0].positions) for e in encodings]
+    return [encoding.places(word)[0] for encoding in encodings]
+
+
+def chosen(page):
+    return page.locator(".st-key-head input")
 
 
 def test_own_sentences_with_crane(page, server, encoder):
@@ -68,23 +70,21 @@ def test_own_sentences_with_crane(page, server, encoder):
     expect(page.get_by_test_id("stAlert")).to_contain_text('write a third sentence with "crane" in A\'s sense')
     visitor.type("Control (A's sense)", CRANES[2])
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
-    swaps = swap_pair(encoder, *places_of(encoder, "crane", *CRANES))
-    best = encoder.all_heads[int(swaps.share.argmax())]
-    visitor.reads(
-        f"From another sentence of A's own sense it moves {numbers.share(float(swaps.control[best]))} of that way."
-    )
-    expect(page.get_by_role("slider").first).to_have_attribute("aria-valuetext", str(best))
+    view = word_in_two_sentences(encoder, *places_of(encoder, "crane", *CRANES))
+    for line in view.answer:
+        expect(page.locator(".st-key-answer")).to_contain_text(line)
+    expect(chosen(page)).to_have_attribute("aria-valuetext", str(view.first_head))
 
 
 def test_the_leading_head_its_steps_its_picture_and_many_sentences(page, server):
     """Three of the jobs, one after another: each has its own actions."""
     visitor = Visitor(page, server)
-    visitor.reads(LEADING)
-    chart = page.locator("[data-testid=stVegaLiteChart]", has=page.locator(".vega-bind input"))
+    expect(page.get_by_text("How head 10 of layer 0 computes it")).to_be_visible()
+    chart = page.locator("[data-testid=stVegaLiteChart]", has=page.locator(".vega-bind input[type=radio]"))
     visitor._act(lambda: chart.locator("input[value='1']").check())
     lit = chart.locator("text[font-family='monospace']").filter(has_text="scores = query")
     pale = chart.locator("path[opacity='0.3']")
-    eventually(page, lambda: pale.count() > 60)
+    eventually(page, lambda: pale.count() > 40)
     expect(lit).to_be_visible()
     before = pale.count()
     visitor._act(lambda: page.keyboard.press("ArrowRight"))
@@ -94,14 +94,14 @@ def test_the_leading_head_its_steps_its_picture_and_many_sentences(page, server)
     picture = Image.open(io.BytesIO(visitor.download("PNG of A")))
     assert picture.format == "PNG" and picture.width > 600
     provenance = json.loads(picture.text["provenance"])
-    assert (provenance["layer"], provenance["head"]) == (5, 7) and visitor.actions == 1
-    assert (picture.text["Title"], list(provenance["sentences"])) == ("What each word attends to in A, L5 H7", ["A"])
+    assert (provenance["layer"], provenance["head"]) == (0, 10) and visitor.actions == 1
+    assert (picture.text["Title"], list(provenance["sentences"])) == ("What each word attends to in A, L0 H10", ["A"])
     toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own: "Download" is the one route
     assert {bar.evaluate("bar => getComputedStyle(bar).display") for bar in toolbars.all()} == {"none"}
 
     visitor.actions = 0
-    visitor.reads('over 24 labelled sentences of "bank", head 10 of layer 5 leads (')
-    visitor.click("link", "Many labelled sentences")
+    visitor.reads("Tested on 32 words, 768 sentences")
+    visitor.click("link", "Many sentences")
     wait_for_address(page, "/senses")
     assert visitor.actions == 1
 
@@ -110,13 +110,14 @@ def test_a_against_b(page, server):
     visitor = Visitor(page, f"{server}/?example=crane")
     visitor.click("radio", "A against B")
     visitor.reads('What "crane" gives the words that one sentence has alone, only in A: ')
-    visitor.reads('only in B: "steel" 0.30')
+    visitor.reads('only in B: "steel" 0.43')
 
 
 def test_a_link_and_the_bare_address_open_the_same(page, server, encoder):
     visitor = Visitor(page, server)
     bare = visitor.readings
-    visitor.click("radio", "crane")
+    visitor.click("combobox", "Example")
+    visitor.click("option", "crane")
     visitor.click("button", "Copy link")
     link = page.evaluate("navigator.clipboard.readText()")
     assert link == f"{server}/?digest={encoder.digest[:8]}&example=crane"
@@ -129,16 +130,12 @@ def test_a_link_and_the_bare_address_open_the_same(page, server, encoder):
         eventually(fresh, lambda readings=readings: fresh.locator("[data-testid=stText]").all_inner_texts() == readings)
 
 
-def test_all_heads_swapped(page, server, encoder):
+def test_a_word_hidden_in_the_head_that_is_open(page, server):
     visitor = Visitor(page, server)
-    visitor.click("radio", "Swap all heads")
-    pair = PAIRS[0]
-    places = places_of(encoder, pair.word, pair.first, pair.second, pair.control)
-    swap = swap_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
-    visitor.reads('A\'s "bank" is B\'s "bank" (cosine 1.00). Attention brought in the whole difference.')
-    visitor.reads(f"(river side) it moves {numbers.share(float(swap.control[0]))} of that way.")
-    expect(page.get_by_text("100 %", exact=True).first).to_be_visible()
-    wait_for_address(page, "swap=Swap+all+heads")
+    visitor.click("radio", '"river" and "loan" hidden')
+    visitor.reads('Hidden, with score −∞ and weight 0: "river" in A and "loan" in B.')
+    wait_for_address(page, "without=")
+    assert visitor.actions == 1
 
 
 def test_an_encoder_of_ones_own(page, server, tmp_path):
@@ -148,16 +145,15 @@ def test_an_encoder_of_ones_own(page, server, tmp_path):
     visitor.click("option", "another ...")
     visitor.type("Hub id or folder", str(folder))
     visitor.reads(f"{folder.name}\n")
-    name = page.get_by_role("slider").first.get_attribute("aria-valuetext")
+    name = chosen(page).get_attribute("aria-valuetext")
     assert name in map(str, load_encoder(str(folder), trusted=True, device="cpu").all_heads)
     wait_for_address(page, urlencode({"other": str(folder)}))
     shutil.rmtree(folder)
 
 
-def test_a_click_on_a_word_chooses_it_and_one_on_the_map_a_head(page, server):
+def test_a_click_on_a_word_hides_it_and_one_on_the_map_chooses_a_head(page, server):
     visitor = Visitor(page, f"{server}/?example=crane")
-    words = page.locator("[data-testid=stVegaLiteChart]").nth(1)
-    visitor._act(lambda: words.locator("path[opacity='0']").nth(1).click())
-    expect(page.get_by_role("heading", name='Where does "The" get its meaning?')).to_be_visible()
-    visitor._act(lambda: page.locator('path[aria-label="L3 H7"]').first.click())
+    visitor._act(lambda: page.locator('g[class*="chips_b_marks"] path[aria-label^="beam:"]').click())
+    expect(page.get_by_role("radio", name='"wings" and "beam" hidden', exact=True)).to_be_visible()
+    visitor._act(lambda: page.locator('g[class*="cells_marks"] path[aria-label^="L3 H7:"]').first.click())
     wait_for_address(page, "head=L3+H7")

@@ -124,7 +124,7 @@ def test_the_passport_links_to_the_sentence_and_head(page, server):
     expect(main.get_by_role("textbox", name="Sentence A")).to_have_value(
         "The zip file contains all the songs from the album."
     )
-    expect(main.get_by_role("slider").first).to_have_attribute("aria-valuetext", "L5 H7")
+    expect(main.locator(".st-key-head input")).to_have_attribute("aria-valuetext", "L5 H7")
 
 
 def test_a_click_in_the_grid_opens_the_head(page, server):

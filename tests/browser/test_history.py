@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 
 def slider(page):
-    return page.get_by_role("slider").first
+    return page.locator(".st-key-head input")
 
 
 def follow(page, name):
@@ -25,7 +25,10 @@ def back(page):
 
 
 def choose_example(page, word):
-    page.get_by_role("radio", name=word, exact=True).first.click()
+    box = page.get_by_role("combobox", name="Example")
+    box.click()
+    box.fill(word)
+    page.keyboard.press("Enter")
     wait_until_idle(page)
 
 
@@ -49,18 +52,19 @@ def test_a_page_link_is_one_entry_and_carries_the_choice_both_ways(page, server)
 
 def test_each_choice_is_an_entry_and_back_undoes_it(page, server):
     open_page(page, server)
-    slider(page).focus()
+    page.locator("[data-testid=stVegaLiteChart] input[type=range]").nth(1).focus()  # of the heads of a layer
     page.keyboard.press("ArrowRight")
     wait_until_idle(page)
+    wait_for_address(page, "head=L0+H11")
     choose_example(page, "bat")
     expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("The bat hit the ball hard.")
     expect(page).to_have_url(re.compile(r"example=bat"))
     back(page)
     assert "example" not in page.url
-    expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("The bank approved the loan.")
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L5 H8")
+    expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("We went to the bank for a loan.")
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H11")
     back(page)
-    expect(slider(page)).to_have_attribute("aria-valuetext", "L5 H7")
+    expect(slider(page)).to_have_attribute("aria-valuetext", "L0 H10")
 
 
 @pytest.mark.long

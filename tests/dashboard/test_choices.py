@@ -5,12 +5,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from pages.explore.two_sentences import swaps
 from selfattn import Head
 from selfattn.dashboard import download, figures, session
-from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import Page
-from selfattn.tidy_tables import strip_rows
 
 
 class State(dict):
@@ -44,20 +41,3 @@ def test_the_files_of_a_page_are_made_from_its_own_head_and_sentences(encoder, m
     assert provenance.error == max(errors) > min(errors)
     assert (provenance.layer, provenance.head) == (3, 7)
     assert list(provenance.sentences) == ["A", "B"]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "place", "word", "at"),
-    [("A", 7, "banks", {"at_a": 2}), ("B", 2, "Old", {"at_b": 1}), ("A", 6, None, {}), ("A", 0, None, {})],
-)
-def test_a_click_on_a_word_of_both_sentences_chooses_it(encoder, monkeypatch, sentence, place, word, at):
-    a, b = encoder.encode("Old banks of rivers or other banks."), encoder.encode("The old banks lend.")
-    pair = Pair(*(side.places("old")[0] for side in (a, b)), None)
-    rows = [r for n, s in pair.sides for r in strip_rows(s.sentence, torch.ones(len(s.sentence.tokens)), s.word, n)]
-    state, said = State(), []
-    monkeypatch.setattr(session.st, "session_state", state)
-    monkeypatch.setattr(swaps.st, "toast", said.append)
-    swaps._choose_word(pair, rows, {"sentence": sentence, "place": place})
-    assert state.get("word") == word and state.items() >= at.items() and bool(said) == (word is None)
-    # The strip is made anew: it still holds the click, and would ignore the next one on this word.
-    assert state.get("choices", 0) == (word is not None)

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from streamlit.dataframe_util import convert_anything_to_arrow_bytes, convert_arrow_bytes_to_pandas_df
 
-from selfattn.dashboard.figures import _with_tables
+from selfattn.dashboard.figures import with_tables
 
 RECORDS = [
     {"word": "bank", "place": 0, "weight": 0.25, "chosen": True},
@@ -19,7 +19,7 @@ RECORDS = [
     "records", [RECORDS, [], [{"only": None}], [{"at": [1, 2]}, {"at": [3]}], [{"n": 1}, {"n": 0.5}]]
 )
 def test_the_same_tables_as_streamlits_own(records):
-    sent = _with_tables({"datasets": {"rows": records}, "mark": "bar"})
+    sent = with_tables({"datasets": {"rows": records}, "mark": "bar"})
     assert isinstance(sent["datasets"]["rows"], pa.Table)
     assert sent["mark"] == "bar"
     ours, theirs = (
@@ -38,9 +38,9 @@ def _missing(value: object) -> bool:
 
 @pytest.mark.parametrize("data", [[{"n": 1}, {"n": "one"}], {"type": "FeatureCollection"}, [{"n": 2**70}], ["a"]])
 def test_what_is_no_table_is_left_to_streamlit(data):
-    assert _with_tables({"datasets": {"rows": data}})["datasets"]["rows"] is data
+    assert with_tables({"datasets": {"rows": data}})["datasets"]["rows"] is data
 
 
 def test_a_chart_without_named_data_stays_as_it_is():
     spec = {"data": {"values": RECORDS}}
-    assert _with_tables(spec) is spec
+    assert with_tables(spec) is spec

@@ -52,7 +52,7 @@ def test_the_stored_pictures_are_shown_at_once_and_are_those_of_now(opened, look
     assert shown
     assert not at.warning, "python docs/while_loading.py stores them anew"
     assert not any(SAYING in caption.value for caption in at.caption)
-    assert len(at.get("vega_lite_chart")) == 7
+    assert len(at.get("vega_lite_chart")) == 4
 
 
 def test_another_picture_than_the_stored_one_is_said(opened, monkeypatch, tmp_path):

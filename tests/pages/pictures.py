@@ -95,6 +95,22 @@ def spec_of(chart):
     return settle(json.loads(chart.proto.spec))
 
 
+def marks_of(chart):
+    """The marks of one chart."""
+    return _marks(chart)[0]
+
+
+def records_of(chart, name):
+    """One of its datasets."""
+    return _tables(chart.proto)[name]
+
+
+def everything(chart):
+    """All that was sent of a chart, as one text."""
+    tables = {name: frame.to_dict("list") for name, frame in _tables(chart.proto).items()}
+    return json.dumps([spec_of(chart), tables], ensure_ascii=False, default=str)
+
+
 def _tables(proto):
     return {each.name: convert_arrow_bytes_to_pandas_df(each.data.data) for each in proto.datasets}
 

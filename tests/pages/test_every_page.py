@@ -37,8 +37,10 @@ def _places(block: Block, path: tuple[int, ...] = ()) -> dict[tuple[int, ...], t
     found = {}
     for number, element in block.children.items():
         here, key = (*path, number), getattr(element, "key", None)
-        if key or element.type == "vega_lite_chart":
-            found[here] = (element.type, key or "")
+        if element.type == "vega_lite_chart":
+            found[here] = (element.type, "")  # of another choice it may be another one
+        elif key:
+            found[here] = (element.type, key)
         found |= _places(element, here) if isinstance(element, Block) else {}
     return found
 

@@ -25,6 +25,7 @@ from selfattn.dashboard import queue
 from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
+from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.stored_reports import stored
 from tests.analysis.test_pooled_sentences import pooled
 
@@ -36,6 +37,9 @@ pytestmark = pytest.mark.slow
 INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads/page.py"
 SIMILARITY = [name for name, measure in MEASURES.items() if measure.of == "sentence"]
 LONG = " ".join(("The bank of the river was muddy after the rain " * 60).split()[:480])
+
+
+BANKS = dict(zip("abc", REAL.sentences))  # what is in the address goes before the pages' own first pair
 
 
 def start(page, **state):
@@ -68,7 +72,7 @@ def bars(spec):
 
 @pytest.fixture
 def inside():
-    return start(INSIDE, head="L0 H10")
+    return start(INSIDE, head="L0 H10", **BANKS)
 
 
 # Inside a head
@@ -298,7 +302,7 @@ def test_the_passport_is_the_stored_report_of_the_chosen_head(encoder):
 def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monkeypatch):
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
-    at = start(ALL, head="L1 H1")
+    at = start(ALL, head="L1 H1", **BANKS)
     other = load_encoder(str(folder), trusted=True)
     encoding = other.encode("The bank of the river.")
     assert captions.head_profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
@@ -392,7 +396,7 @@ def test_the_other_sentence():
 
 
 def test_lines_from_the_word():
-    at = start(ALL, tab="Lines from the word", head="L0 H10")
+    at = start(ALL, tab="Lines from the word", head="L0 H10", **BANKS)
     assert len(specs(at)) == 2
     assert any(text.startswith('"bank" gives most weight in L0 H10 to "river" (0.62)') for text in texts(at))
     at = at.multiselect(key="overlaid").set_value([]).run()
@@ -405,7 +409,7 @@ def test_lines_of_a_long_sentence_say_what_is_left_out():
 
 
 def test_attributions():
-    at = start(ALL, tab="Attributions", head="L4 H2")
+    at = start(ALL, tab="Attributions", head="L4 H2", **BANKS)
     assert sum("Rank correlation over 5 words" in text for text in texts(at)) == 2
     assert any("They disagree most on" in text for text in texts(at))
     assert any("replaced by [MASK]" in text for text in texts(at))
@@ -422,7 +426,7 @@ def test_attributions_on_a_long_text_are_asked_for(monkeypatch):
 
 
 def test_attributions_on_the_same_sentence_twice():
-    at = start(ALL, tab="Attributions", b="The bank of the river.")
+    at = start(ALL, tab="Attributions", **BANKS | {"b": REAL.first})
     assert any("no difference to explain" in text for text in texts(at))
 
 
@@ -431,8 +435,10 @@ def test_attributions_on_the_same_sentence_twice():
 
 def test_the_aligned_difference_on_the_main_view():
     at = AppTest.from_file(str(APP), default_timeout=120)
-    at.session_state["head"] = "L0 H10"
-    at = at.run().button_group(key="view").set_value("against").run()
+    for key, value in {"head": "L0 H10", **BANKS}.items():
+        at.session_state[key] = value
+    at.session_state["view"] = "against"
+    at = at.run()
     assert any('only in A: "river" 0.62' in text and 'only in B: "loan"' in text for text in texts(at))
     assert any(
         "Words that stand in both sentences take 60 % of the weight in A and 68 % in B" in text for text in texts(at)
@@ -458,7 +464,7 @@ def test_every_spec_is_valid(inside):
 
 
 def test_two_segments_are_read_as_one_text():
-    at = start(ALL, sentence="both")
+    at = start(ALL, sentence="both", **BANKS)
     assert not at.error
     assert "effect" not in at.selectbox(key="measure").options
     labels = [json.dumps(spec) for spec in specs(at)]

@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
     [
         ({"word": "loan"}, "word 'loan', which doesn't stand in both sentences. Shown instead: bank."),
         ({"example": "zebra"}, "example 'zebra', which there isn't. Shown instead: bank."),
-        ({"head": "L9 H99"}, f"head L9 H99, which {BUNDLED_NAME} hasn't got. Shown instead: L5 H7."),
+        ({"head": "L9 H99"}, f"head L9 H99, which {BUNDLED_NAME} hasn't got. Shown instead: L0 H10."),
         ({"at_b": "2"}, "occurrence 2 of 'bank' in B, where it stands once. Shown instead: occurrence 1."),
         (
             {"model": "nobody/knows"},
@@ -67,7 +67,7 @@ def test_what_cannot_be_had_is_said_with_what_is_shown(query, sentence):
 @pytest.mark.parametrize(
     ("page", "key", "said", "name"),
     [
-        ("", "swap", "Swap all heads", "all"), ("", "view", "A against B", "against"),
+        ("", "way", "between the sentences", "sentences"), ("", "view", "A against B", "against"),
         ("all-heads", "sentence", "A and B as one text", "both"), ("all-heads", "map_of", "rollout", "rollout"),
         ("senses", "source", "your own table", "table"), ("senses", "sense_map", "own value", "own_value"),
         ("before-attention", "part", "Recurrence", "recurrence"),
@@ -120,22 +120,22 @@ def test_a_link_that_can_be_had_says_nothing():
 @pytest.mark.parametrize(("a", "asked"), [("A crane by the bank.", "BANK"), ("Bank and crane.", "bank")])
 def test_a_links_word_is_found_letter_case_aside(a, asked):
     at = open_link(a=a, b="The crane saw the bank.", word=asked)
-    assert (said(at), at.button_group(key="word").value.casefold()) == ([], "bank")
-    assert fresh(at).button_group(key="word").value == at.button_group(key="word").value
+    assert (said(at), at.selectbox(key="word").value.casefold()) == ([], "bank")
+    assert fresh(at).selectbox(key="word").value == at.selectbox(key="word").value
     at.text_input(key="a").set_value("Crane, Bank!").run()  # it stays, as A spells it now
-    assert at.button_group(key="word").value == "Bank"
+    assert at.selectbox(key="word").value == "Bank"
 
 
 def test_the_word_is_in_the_address_where_a_fresh_load_would_choose_another():
     query = {"example": "your own", "a": "They approved of the bank.", "b": "We approved the bank."}
     at = open_link(**query)
-    assert (at.button_group(key="word").value, "word" in at.query_params) == ("bank", False)  # the default stays out
+    assert (at.selectbox(key="word").value, "word" in at.query_params) == ("bank", False)  # the default stays out
     # The word stays while the sentences change, and so does what a fresh load would choose.
     at = open_link(example="your own", a="Winter came early.", b="Winter came late.", word="came")
     at.text_input(key="a").set_value("The bank came to Winter.").run()
     at.text_input(key="b").set_value("Winter came to the bank.").run()
-    assert at.button_group(key="word").value == "came"
-    assert fresh(at).button_group(key="word").value == "came"
+    assert at.selectbox(key="word").value == "came"
+    assert fresh(at).selectbox(key="word").value == "came"
 
 
 def test_a_chosen_word_that_stops_being_the_default_enters_the_address():

@@ -9,7 +9,7 @@ from tests.dashboard.test_choices import State
 @pytest.mark.parametrize(
     ("edited", "drawn", "a", "b", "c"),
     [
-        ("a", {"a": "A bat."}, "A bat.", "The bank approved the loan.", ""),
+        ("a", {"a": "A bat."}, "A bat.", pickers.FIRST.second, ""),
         ("a", {"example": "bat", "a": "A bat."}, "A bat.", pickers.EXAMPLES["bat"].second, ""),
         ("b", {"b": "A bank."}, pickers.FIRST.first, "A bank.", pickers.FIRST.control),
         ("a", {"a": "A bat.", "b": "A bat!", "c": "Bats.", "typed": ("Bats.", "")}, "A bat.", "A bat!", "Bats."),

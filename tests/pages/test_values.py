@@ -13,25 +13,29 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 from vl_convert import vegalite_to_svg
 
-from selfattn import Head, load_encoder, notebook, numbers
+from selfattn import Head, Hide, load_encoder, notebook, numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
 from selfattn.analysis.attributions import METHODS, attribute, direction
 from selfattn.analysis.compare import compare_encoders, compare_sentences, counterpart_distances
-from selfattn.analysis.measures import MEASURES, Measure, drift, head_measures, most_to_another, similarity
+from selfattn.analysis.hiding import hidden_heads, hidden_pair
+from selfattn.analysis.measures import MEASURES, Measure, head_measures, most_to_another, similarity
 from selfattn.analysis.removing import alone, removal_effect
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.what_if import change
 from selfattn.analysis.word_map import word_map
+from selfattn.captions import hidden_words as captions
 from selfattn.captions import vectors
 from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import figures
 from selfattn.encoders.capture import Patch
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.masked_lm import load_masked_head
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.senses import separation
-from selfattn.tidy_tables import context_share, steps_frame
+from selfattn.tidy_tables import context_share, row_frame
+from selfattn.views.two_sentences import FIGURE
 from tests.analysis.test_pooled_sentences import pooled
 
 from .conftest import APP
@@ -359,93 +363,59 @@ def test_attributions_are_asked_about_the_words_own_direction(visit, encoder, si
             assert sorted(values.tolist()) == column(sorted(wanted.values[method].tolist())), (name, method)
 
 
-# The main view: its strip, steps, maps, curve and the map of heads
+# The main view: words, heads and curve of its live figure, the row's computation, the maps
 
 
-@pytest.mark.usefixtures("exactly_ranked")
 def test_the_main_views_pictures(visit, encoder, sides):
-    at, record = visit("", map="control", view="own", swap="all")
-    strip = figure(record, 'what "riverbanks" attends to').table()
-    steps = figure(record, "the steps of the head")
-    for name in ("A", "B"):
-        encoding, word = sides[name]
-        row = encoding.weights(*HEAD)[list(word.positions)].mean(0)
+    at, record = visit("", view="own")
+    places = [PlacedWord(encoding, word.positions) for encoding, word in sides.values()]
+    pair = hidden_pair(encoder, *places)
+    words = figure(record, FIGURE).table()
+    for name, (encoding, word), share in zip("AB", sides.values(), pair.share):
+        own = words[(words["sentence"] == name) & ~words["chosen"]]
+        assert own["share"].tolist() == column(share)
+        row = figure(record, f"how {HEAD} computes the row").table()
+        row = row[row["sentence"] == name]
+        wanted = row_frame(
+            encoding.trace(*HEAD, PlacedWord(encoding, word.positions).rows), word.positions, encoding, name
+        )
+        for step in ("score", "masked", "weight", "share"):
+            assert row[step].tolist() == column(wanted[step].tolist()), step
         by_word = word_map(encoding, encoding.weights(*HEAD))
-        wanted = by_word.matrix[by_word.rows_of(word.positions)[0]]
-        assert strip.loc[strip["sentence"] == name, "weight"].tolist() == column(wanted)
-        table = steps.table()[steps.table()["sentence"] == name]
-        assert table.loc[table["step"] == "weights", "value"].tolist() == column(row)
-        assert_drawn(steps, row)
-        scores = steps_frame(encoding.trace(*HEAD), word.positions, encoding.tokens, name)
-        for step, rows in scores.groupby("step"):
-            assert table.loc[table["step"] == step, "value"].tolist() == column(rows["value"].tolist()), step
+        assert row["weight"].tolist() == column(by_word.matrix[by_word.rows_of(word.positions)[0]])
         assert figure(record, f"what each word attends to in {name}").table()["weight"].tolist() == column(
             encoding.own_weights(*HEAD)
         )
-    (a, at_a), (b, at_b), (c, at_c) = ((encoding, word.positions) for encoding, word in sides.values())
-    curve = figure(record, "where the two vectors part").table()
-    for name, (other, positions) in {"A against B": (b, at_b), "control pair": (c, at_c)}.items():
-        wanted = column(drift((a, at_a), (other, positions)))
-        assert curve.loc[curve["curve"].str.startswith(name), "similarity"].tolist() == wanted
-    places = [(encoding.text, word.positions) for encoding, word in sides.values()]
-    every = swap_pair(encoder, *places)
-    (heads,) = [picture.table() for picture in record.figures.values() if "control_share" in picture.table()]
-    assert heads["share"].tolist() == column(every.share)
-    assert heads["control_share"].tolist() == column(every.control)
-    together = swap_pair(encoder, *places, heads=[tuple(encoder.all_heads)])
-    way = figure(record, 'the way of "riverbanks"').draw()["datasets"]
-    assert way["moved"][0]["share"] == pytest.approx(float(together.share[0]), abs=1e-4)
-    assert way["control"][0]["share"] == pytest.approx(float(together.control[0]), abs=1e-4)
-    assert f"(cosine {numbers.cosine(float(together.cosine[0]))})" in said(at)
-    assert numbers.share(float(every.share[HEAD])) in said(at)
+    heads, curves = record.tables["heads of each word"](), record.tables["cosine by layer"]()
+    for side, (name, top) in enumerate(zip("AB", pair.top)):
+        own = heads[(heads["sentence"] == name) & (heads["place"] == pair.words[side][top].start)]
+        exact = hidden_heads(encoder, places[side], pair.words[side][top], pair.ways[side])
+        assert own["share"].tolist() == column(exact) and set(own["how"]) == {"exact"}
+    i, j = (top + 1 for top in pair.top)
+    wanted = [*pair.curves[0, 0].tolist(), *pair.curves[i, j].tolist()]
+    assert curves["similarity"].tolist() == column(wanted)
+    assert captions.compared(pair) in said(at)
 
 
-@pytest.mark.parametrize(("swap", "label"), [("none", "all heads"), ("head", "L3 H7")])
-def test_the_meaning_in_words_is_the_nearest_labelled_sentences(visit, encoder, swap, label):
+def test_the_meaning_in_words_is_the_nearest_labelled_sentences(visit, encoder):
     pair = PAIRS[0]
     own = {"a": pair.first, "b": pair.second, "c": pair.control, "word": "bank"}
-    at, _ = visit("", **own, swap=swap, meaning=True)
-    captions = [element.value for element in at.caption]
-    assert captions[-3:] == ["Before attention", "After it", f"With the output of {label} from B"]
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bank"]
-    first, second = encoder.encode(pair.first), encoder.encode(pair.second)
-    heads = encoder.all_heads if swap == "none" else [HEAD]
-    patches = [Patch(*head, (2,), second.context((2,))[head]) for head in heads]
-    swapped = encoder.encode(pair.first, patches=patches)
-    lines = "\n".join(text.value for text in at.get("text"))
+    first = encoder.encode(pair.first)
+    (word,), (river,) = first.places("bank"), first.places("river")
+    hidden = encoder.encode(pair.first, hidden=[Hide(word.positions, river.positions)])
     labelled = encoder.encode_batch(frame["sentence"].tolist())
-    for layer, vector in ((0, first.hidden[0, 2]), (6, first.hidden[6, 2]), (6, swapped.hidden[6, 2])):
-        near = []
+    for state, layer, run in (("alone", 0, first), ("sentence", 6, first), ("hidden", 6, hidden)):
+        at, _ = visit("", **own, nearest=True, nearest_to=state)
+        lines, near = "\n".join(text.value for text in at.get("text")), []
         for row, encoding in zip(frame.itertuples(), labelled, strict=True):
-            word = next(word for word in encoding.words if word.text == "bank")
-            near.append((float(similarity(encoding.vector(layer, word.positions), vector)), row.sentence, row.sense))
+            (other,) = encoding.places("bank")
+            vectors_of = encoding.vector(layer, other.positions), run.vector(layer, word.positions)
+            near.append((float(similarity(*vectors_of)), row.sentence, row.sense))
         for cosine, sentence, sense in sorted(near, reverse=True)[: 3 if layer else 0]:
             assert f"{numbers.cosine(cosine)}  {sentence} ({sense})" in lines
-    assert "Senses of the three nearest: before attention " in lines and "after it all three of river side" in lines
-
-
-def test_the_removal_map_stands_behind_the_switch(visit, encoder, sides):
-    _, record = visit("", map="removal")
-    (heads,) = [picture.table() for picture in record.figures.values() if "effect" in picture.table()]
-    places = {name: (encoding.text, word.positions) for name, (encoding, word) in sides.items()}
-    effect, control = (removal_effect(encoder, places["A"], places[other]) for other in ("B", "control"))
-    assert heads["effect"].tolist() == column(effect)
-    assert heads["control"].tolist() == column(control)
-
-
-@pytest.mark.usefixtures("exactly_ranked")
-def test_swaps_under_the_noise_of_a_precision_are_drawn_as_0(visit, encoder, sides, monkeypatch):
-    places = [(encoding.text, word.positions) for encoding, word in sides.values()]
-    share = swap_pair(encoder, *places).share.flatten()
-    vectors_of = (encoding.vector(encoder.n_layers, word.positions) for encoding, word in sides.values())
-    a, b, _ = (torch.nn.functional.normalize(vector, dim=0) for vector in vectors_of)
-    monkeypatch.setitem(vectors.NOISE, "float32", 0.01 * float((a - b).square().sum()) / vectors.OF_PAIR_SWAPS)
-    at, record = visit("")
-    wanted = torch.where(share.abs() >= 0.01, share, 0.0)
-    assert 0 < (wanted == 0).sum() < 72
-    assert figure(record, "all heads: swap").table()["share"].tolist() == column(wanted)
-    assert f"by up to 0.01: {(wanted == 0).sum()} of 72 heads lie under that" in said(at)
+        assert "Senses of the three nearest: " in lines
 
 
 def test_a_against_b_and_the_difference_to_the_models_own(visit, sides):
@@ -455,10 +425,8 @@ def test_a_against_b_and_the_difference_to_the_models_own(visit, sides):
     ).frame()
     (table,) = [picture.table() for name, picture in record.figures.items() if "minus" in name]
     pd.testing.assert_frame_equal(table.reset_index(drop=True), wanted.reset_index(drop=True), atol=1e-5)
-    whole = next(iter(record.figures.values()))  # the strips above the aligned difference
-    pd.testing.assert_frame_equal(whole.table().reset_index(drop=True), wanted.reset_index(drop=True), atol=1e-5)
-    svg = vegalite_to_svg(whole.draw())
-    assert svg.count(">muddy<") == 3 and svg.count(">photographed<") == 3  # in the strip, and on both axes
+    svg = vegalite_to_svg(figure(record, "what each word attends to, A minus B").draw())
+    assert svg.count(">muddy<") == 2 and svg.count(">photographed<") == 2  # on both axes
     _, record = visit("", view="difference")
     encoding = sides["B"][0]
     drawn = figure(record, "what each word attends to in B").table()["weight"].tolist()

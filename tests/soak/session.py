@@ -1,5 +1,6 @@
 """A real visitor without a browser: one websocket session that speaks to the server as the page does."""
 
+import json
 import time
 import urllib.request
 from collections.abc import Mapping
@@ -41,6 +42,8 @@ class Session:
         self._widgets: dict[str, str] = {}  # key: id
         self._downloads: dict[str, str] = {}  # label: deferred file id
         self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
+        self._heads: tuple[str, str] | None = None  # where heads are clicked: the picture's id, and the part that runs
+        self._picked: dict[str, str] = {}  # what is picked in it, by its id
         self._query, self._page, self._id = "", "", ""
 
     def __enter__(self) -> "Session":
@@ -48,6 +51,11 @@ class Session:
 
     def __exit__(self, *_) -> None:
         self._closing.close()
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether the page has a picture in which a head can be clicked."""
+        return self._heads is not None
 
     @property
     def widgets(self) -> list[str]:
@@ -64,11 +72,19 @@ class Session:
         self._values.clear()
         self._widgets.clear()
         self._downloads.clear()
+        self._heads = None
         return self._rerun(timeout)
 
     def set(self, timeout: float = 240, **values: object) -> Run:
         """Set widgets by their keys and wait until the page has run: text, a head's name, True, a number."""
         self.send(**values)
+        return self._read(timeout)
+
+    def click_head(self, layer: int, head: int, timeout: float = 240) -> Run:
+        """Click a head in the picture of all and wait until what it runs, the page or its parts, has run."""
+        held, part = self._heads
+        self._picked = {held: json.dumps({"selection": {"pick": [{"layer": layer, "head": head}]}})}
+        self._ask(part)
         return self._read(timeout)
 
     def send(self, **values: object) -> None:
@@ -101,8 +117,10 @@ class Session:
         self._ask()
         return self._read(timeout)
 
-    def _ask(self) -> None:
+    def _ask(self, part: str = "") -> None:
+        """part: of the page, all that is to run; "": the page."""
         message = BackMsg()
+        message.rerun_script.fragment_id = part
         message.rerun_script.query_string = self._query
         message.rerun_script.page_name = self._page
         for key, (kind, value) in self._values.items():
@@ -113,6 +131,9 @@ class Session:
                 state.string_array_value.data.append(value)
             else:
                 setattr(state, kind, value)
+        for held, picked in self._picked.items():
+            if self._heads and held == self._heads[0]:
+                message.rerun_script.widget_states.widgets.add(id=held, string_value=picked)
         self._socket.send(message.SerializeToString())
 
     def _read(self, timeout: float) -> Run:
@@ -126,14 +147,14 @@ class Session:
                 self._id = message.new_session.initialize.session_id
             run.not_found |= kind == "page_not_found"
             if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
-                self._take(message.delta.new_element, run, time.monotonic() - started)
+                self._take(message.delta.new_element, run, time.monotonic() - started, message.delta.fragment_id)
             elif kind == "delta" and (held := message.delta.add_block.popover.id):
                 self._widgets[_key(held)] = held
             if kind == "script_finished" and message.script_finished != UNFINISHED:
                 run.seconds = time.monotonic() - started
                 return run
 
-    def _take(self, element, run: Run, seconds: float) -> None:
+    def _take(self, element, run: Run, seconds: float, part: str) -> None:
         kind = element.WhichOneof("type")
         if kind in WIDGETS:
             held = getattr(element, kind).id
@@ -149,6 +170,8 @@ class Session:
         elif kind == "vega_lite_chart":
             run.charts += 1
             run.first_chart = run.first_chart or seconds
+            if "pick" in element.vega_lite_chart.selection_mode:
+                self._heads = element.vega_lite_chart.id, part
 
 
 def _key(widget: str) -> str:

@@ -1,6 +1,6 @@
 """Many visitors at once, each in a real session of its own, doing mixed work with pauses for thought.
 
-Half of them follow a lesson: all on the first example, they choose heads, open pages and links, and download. The others
+Half of them follow a lesson: all on the first example, they click heads, open pages and links, and download. The others
 have an example of their own each time they come, and type sentences as well. A greedy one types, without a pause, a text as
 long as the encoder takes, each time another.
 """
@@ -109,8 +109,8 @@ def _ask_for_most(address: str, found: Soak, stop: threading.Event) -> None:
 def _act(session: Session, chance: random.Random, found: Soak, word: str, often: tuple[int, ...]) -> None:
     (action,) = chance.choices(ACTIONS, often)
     if action == "head":
-        if "head" in session.widgets:  # else the page's pictures answer without the server
-            _note(found, "choose a head", session.set(head=_head(chance)))
+        if session.has_heads:
+            _note(found, "choose a head", session.click_head(*_head(chance)))
     elif action == "text" and "a" in session.widgets:
         run = session.set(a=_sentence(chance, word))
         _note(found, "type a sentence", run)
@@ -129,7 +129,7 @@ def _act(session: Session, chance: random.Random, found: Soak, word: str, often:
         session.set(download=False)
     else:
         _note(found, "open another page", session.open(chance.choice(PAGES), f"example={word}"))
-        link = f"example={word}&head={_head(chance).replace(' ', '+')}"
+        link = "example={}&head=L{}+H{}".format(word, *_head(chance))
         _note(found, "open a link", session.open("", link))
 
 
@@ -138,8 +138,8 @@ def _note(found: Soak, action: str, run: Run) -> None:
     found.trouble += run.exceptions
 
 
-def _head(chance: random.Random) -> str:
-    return f"L{chance.randrange(6)} H{chance.randrange(12)}"
+def _head(chance: random.Random) -> tuple[int, int]:
+    return chance.randrange(6), chance.randrange(12)
 
 
 def _sentence(chance: random.Random, word: str) -> str:

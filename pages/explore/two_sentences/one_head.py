@@ -1,0 +1,105 @@
+"""The chosen head, open: its whole maps beside each other, and how it computes the word's row; as it is or with a word hidden."""
+
+from functools import partial
+
+import streamlit as st
+
+from selfattn.captions import attention as captions
+from selfattn.captions.steps import no_steps
+from selfattn.dashboard import session
+from selfattn.dashboard.answer import answer_of
+from selfattn.dashboard.cache import cached_hidden, cached_separate_error
+from selfattn.dashboard.choice import Pair
+from selfattn.dashboard.download import png_button
+from selfattn.dashboard.figures import current_theme, say, show_chart, show_links, side_by_side, this_page
+from selfattn.dashboard.pickers import binning, chosen_head, map_options, pick_map_options, segmented, whole, zoomed
+from selfattn.dashboard.word_figure import hidden_now
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.views.one_head import SOURCES, Picture, Sides, against, whole_head, words_row
+from selfattn.words import Word
+
+SHOWN_ONLY = {"own": SOURCES["own"], "against": SOURCES["against"]}
+
+
+HELP = "Row: the token that attends. Column: the token it attends to."
+
+
+def pick(encoder: Encoder, pair: Pair, way: str) -> None:
+    """With which words, whose weights, and how they are drawn: apart from the head, of which each choice would send them anew."""
+    redraw = partial(st.rerun, "head")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if hidden := _hidden(encoder, pair, way):
+            said = " and ".join(f'"{word.label}"' for word in hidden.values())
+            states = {"none": "as it is", "hidden": f"{said} hidden"}
+            segmented("With which words", states, key=session.WITHOUT, label_visibility="collapsed", on_change=redraw)
+        sources = SOURCES if encoder.recomputable else SHOWN_ONLY
+        segmented("Whose weights", sources, key=session.VIEW, label_visibility="collapsed", on_change=redraw)
+        pick_map_options(st, on_change=redraw)
+        show_links("head")
+
+
+def show(encoder: Encoder, pair: Pair, way: str) -> None:
+    """Both pictures of the head that is chosen now."""
+    head = this_page().head = chosen_head(encoder, answer_of(encoder, pair, way).first_head)
+    sides = dict(pair.sides)
+    if session.WITHOUT.get() == "hidden":
+        hidden = _hidden(encoder, pair, way)
+        sides |= {name: cached_hidden(encoder, sides[name], word) for name, word in hidden.items()}
+    first = "scratch" if encoder.recomputable else "own"
+    _show_maps(sides, head, session.VIEW.get() or first)
+    if encoder.recomputable:
+        _show_row(encoder, sides, head)
+    elif encoder.patchable:
+        say(no_steps(encoder.reason))
+
+
+def _hidden(encoder: Encoder, pair: Pair, way: str) -> dict[str, Word]:
+    return {} if encoder.hide_reason else hidden_now(answer_of(encoder, pair, way))
+
+
+def _show_maps(sides: Sides, head: Head, source: str) -> None:
+    options, theme = map_options(), current_theme()
+    if source == "against":
+        with st.container():
+            for place, picture in zip(side_by_side(), against(sides, head, theme, special=options.special)):
+                with place:
+                    _show(picture)
+        hidden = {name: whole(side.sentence.weights(*head), side.sentence, options) for name, side in sides.items()}
+    else:
+        hidden = {}
+        for (name, side), place in zip(sides.items(), places := side_by_side(key="maps")):
+            own = None if source == "scratch" else side.sentence.own_weights(*head)
+            weights, other = (own, None) if source == "own" else (side.sentence.weights(*head), own)
+            with place:
+                hidden[name] = zoomed(whole(weights, side.sentence, options, other), name)
+        pictures = whole_head(sides, hidden, head, theme, source)
+        for (name, picture), place in zip(pictures.items(), places):
+            with place:
+                more = binning(hidden[name])
+                _show(picture, sentence=name, visible=source != "scratch" or bool(more), more=more)
+                png_button(name, picture.spec, picture.name)
+    if not options.special:
+        say(captions.hidden_weight({name: view.hidden for name, view in hidden.items()}))
+
+
+def _show_row(encoder: Encoder, sides: Sides, head: Head) -> None:
+    st.markdown(
+        f"**4  How head {head.head} of layer {head.layer} computes it**",
+        help="The buttons beneath go through the steps, and light the kernel's lines that make each; so do the arrow keys.",
+    )
+    errors = [float((s.sentence.weights(*head) - s.sentence.own_weights(*head)).abs().max()) for s in sides.values()]
+    separate = [
+        None if side.sentence.hides else cached_separate_error(encoder, side.sentence.text, head)
+        for side in sides.values()
+    ]
+    known = [error for error in separate if error is not None]
+    picture = words_row(sides, head, current_theme(), max(errors), max(known) if len(known) == len(separate) else None)
+    _show(picture, live=True)
+
+
+def _show(picture: Picture, *, sentence: str = "", visible: bool = True, more: str = "", live: bool = False) -> None:
+    show_chart(
+        picture.spec, picture.caption + more, in_place=True, visible=visible, name=picture.name, sentence=sentence,
+        table=picture.table, live=live,
+    )  # fmt: skip

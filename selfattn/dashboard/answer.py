@@ -1,0 +1,159 @@
+"""The answer of a pair, from the cache: what is measured once, for every page, and when its heads are run one by one."""
+
+from collections.abc import Callable, Hashable
+from contextlib import nullcontext
+from typing import Any, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from selfattn.analysis.hiding import HeadsOfWord, HiddenPair, heads_of_word
+from selfattn.analysis.sense_means import SenseMeans, sense_means
+from selfattn.dashboard import session
+from selfattn.dashboard.cache import cached, encoder_key, is_cached
+from selfattn.dashboard.choice import Pair
+from selfattn.dashboard.compute_again import labelled, stored_report
+from selfattn.dashboard.figures import this_page
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.senses import HiddenWordsReport
+from selfattn.stored_reports import AllSenseMeans
+from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
+
+T = TypeVar("T")
+AT_ONCE = 72 * 24  # heads x tokens: where there are more, running a word's heads one by one takes seconds
+SENSES, SENTENCES = "senses", "sentences"  # between which a word's way lies
+NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
+
+
+def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSentences:
+    """The pair's answer. The heads of its words are by gradient until `complete` has run them: they take most of the time."""
+    found = _hidden(encoder, pair, way)
+    other = _hidden(encoder, pair, SENSES) if way == SENTENCES and between_senses(encoder, pair) else None
+    leading = leading_words(found)
+    wanted = dict.fromkeys([*leading, *session.RUN.get().get(_key(encoder, pair, way), ())])
+    heads = [_heads(encoder, pair, found, way, at, run=at not in leading) for at in wanted]
+    told, exact = _told(pair.word), tuple(each.exact for each in heads)
+    key = ("view", pair.key, way, told, exact, tuple(wanted))
+    many = _over_many(encoder) if found.senses is not None else None
+    return cached(
+        encoder,
+        key,
+        lambda _: put_together(found, heads, over_many=many, labelled=bool(told[1]), between_senses=other),
+    )
+
+
+def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
+    """Run the heads of the leading words where nobody has; whether there were such, the first time that it is asked for."""
+    found, key = _hidden(encoder, pair, way), _key(encoder, pair, way)
+    missing = [at for at in leading_words(found) if not _heads(encoder, pair, found, way, at, run=False).exact]
+    if not missing or not _can(encoder) or session.COMPLETED.get() == key:
+        return False
+    for at in missing:
+        _heads(encoder, pair, found, way, at, run=True)
+    session.COMPLETED.set(key)
+    return True
+
+
+def run_heads_of(encoder: Encoder, pair: Pair, way: str, at: tuple[int, int]) -> None:
+    """From now on this word's heads are run, too."""
+    key, run = _key(encoder, pair, way), session.RUN.get()
+    if at not in run.get(key, ()):
+        session.RUN.set({key: (*run.get(key, ()), at)})
+
+
+def between_senses(encoder: Encoder, pair: Pair) -> bool:
+    """Whether shares are of the way between the word's senses: they are known, and both sentences fit one."""
+    return means_of_senses(encoder, pair.word) is not None and _hidden(encoder, pair, SENSES).senses is not None
+
+
+def first_head(encoder: Encoder, pair: Pair) -> Head:
+    """The head that every page of the pair shows until another is chosen; in long sentences the first by gradient."""
+    found = _hidden(encoder, pair, SENSES)
+    longest = max(len(side.sentence.tokens) for _, side in pair.sides)
+    for at in leading_words(found)[:1]:
+        _heads(encoder, pair, found, SENSES, at, run=len(encoder.all_heads) * longest <= AT_ONCE)
+    return answer_of(encoder, pair).first_head
+
+
+def labelled_rows(word: str) -> pd.DataFrame:
+    """The labelled sentences of a word: the visitor's own where there are such, else the built-in ones."""
+    own = _own_rows(word)
+    return _rows_of(labelled(), word) if own.empty else own
+
+
+def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
+    """Where the word's senses lie; None where it has no labelled sentences, or too few can be used."""
+    rows = labelled_rows(word)
+    if rows.empty or encoder.hide_reason:
+        return None
+    if _own_rows(word).empty:
+        kept = stored_report(AllSenseMeans, encoder, labelled(), "the labelled sentences")
+        if kept is not None:
+            key = ("stored means", word.casefold())
+            return cached(encoder, key, lambda _: kept.report.of(word, encoder, labelled()))
+
+    def make(_: object) -> SenseMeans | None:
+        try:
+            return sense_means(encoder, rows, word)
+        except ValueError:
+            return None
+
+    return _shown_above(encoder, ("sense means", _told(word)), make, "Where the senses lie ...")
+
+
+def _own_rows(word: str) -> pd.DataFrame:
+    """Of the visitor's own table, where there is one with senses."""
+    read: Any = session.TABLE_READ.get()
+    table = None if read is None else read[1]  # after the file's id
+    usable = isinstance(table, pd.DataFrame) and {"sentence", "word", "sense"} <= {*table}
+    return _rows_of(table, word) if usable else labelled().iloc[:0]
+
+
+def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:
+    return table[[isinstance(each, str) and each.strip().casefold() == word.casefold() for each in table["word"]]]
+
+
+def _told(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """What the labels of a word say: results about them are kept by it."""
+    rows = labelled_rows(word)
+    return word.casefold(), tuple(rows["sentence"]), tuple(rows["sense"])
+
+
+def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:
+    return (encoder_key(encoder), pair.key, way)
+
+
+def _hidden(encoder: Encoder, pair: Pair, way: str) -> HiddenPair:
+    means = means_of_senses(encoder, pair.word) if way == SENSES else None
+    told = None if means is None else _told(pair.word)
+    make = lambda progress: measured(encoder, *pair.with_control, senses=means, progress=progress)  # noqa: E731
+    return _shown_above(encoder, ("hidden", pair.key, told), make, "Hiding each other word ...")
+
+
+def _heads(encoder: Encoder, pair: Pair, found: HiddenPair, way: str, at: tuple[int, int], run: bool) -> HeadsOfWord:
+    """A word's heads, run where that has been done, or is asked for."""
+    told = None if found.senses is None else _told(pair.word)
+    key, (side, number) = ("heads of", pair.key, told, at), at
+    measured = _can(encoder) and bool(found.share[side][number].isfinite())
+    if measured and (run or is_cached(encoder, key)):
+        make = lambda progress: heads_of_word(encoder, found, *at, exact=True, progress=progress)  # noqa: E731
+        return _shown_above(encoder, key, make, f'Hiding "{found.words[side][number].label}" in each head alone ...')
+    return heads_of_word(encoder, found, *at, exact=False)
+
+
+def _shown_above(encoder: Encoder, key: Hashable, make: Callable[[Progress], T], title: str) -> T:
+    """`cached`, its progress above all else, where it moves nothing; what is known takes no place."""
+    news = this_page().news
+    with nullcontext() if news is st else news:  # without the frame it stands where it is
+        return cached(encoder, key, make, "" if is_cached(encoder, key) else title, costly=True)
+
+
+def _can(encoder: Encoder) -> bool:
+    return not (encoder.hide_reason or encoder.one_head_reason)
+
+
+def _over_many(encoder: Encoder) -> HiddenWordsReport | None:
+    """What hiding words tells over the built-in sentences, where this encoder was asked."""
+    kept = stored_report(HiddenWordsReport, encoder, labelled(), "the labelled sentences")
+    return kept.report if kept else None

@@ -1,0 +1,50 @@
+"""Which labelled sentences a word's senses are taken from, and by what results about them are kept."""
+
+import pandas as pd
+import pytest
+
+from selfattn.dashboard import answer, session
+from selfattn.examples import labelled_sentences
+
+
+@pytest.fixture
+def upload(monkeypatch):
+    """The session of a visitor who has uploaded a table."""
+
+    def uploaded(table):
+        monkeypatch.setattr(session.st, "session_state", {session.TABLE_READ: ("id", table, None, "digest")})
+
+    return uploaded
+
+
+def own(*senses):
+    return pd.DataFrame({"sentence": ["A bank."] * len(senses), "word": ["Bank "] * len(senses), "sense": senses})
+
+
+def test_a_visitors_own_labels_come_before_the_built_in_ones(upload):
+    upload(own("one", "two"))
+    assert answer.labelled_rows("bank")["sense"].tolist() == ["one", "two"]
+    built_in = labelled_sentences()
+    assert answer.labelled_rows("Bat").equals(built_in[built_in["word"] == "bat"])
+    assert answer.labelled_rows("gnome").empty
+
+
+@pytest.mark.parametrize("table", [None, own("one").drop(columns="sense")], ids=["unread", "without senses"])
+def test_a_table_without_senses_says_nothing_about_them(upload, table):
+    upload(table)
+    assert len(answer.labelled_rows("bank")) == 24
+
+
+def test_other_labels_of_the_same_sentences_are_other_results(upload):
+    upload(own("one", "two"))
+    before = answer._told("bank")
+    upload(own("two", "one"))
+    assert answer._told("bank") != before
+
+
+def test_a_word_with_too_few_labels_has_no_means(upload, encoder):
+    upload(own("one", "two"))
+    assert answer.means_of_senses(encoder, "bank") is None
+    upload(None)
+    assert answer.means_of_senses(encoder, "bank").senses == ("money house", "river side")
+    assert answer.means_of_senses(encoder, "gnome") is None
