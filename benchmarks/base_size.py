@@ -1,4 +1,4 @@
-"""The main view on a base-size encoder (12 layers of 12 heads, random weights): its first picture, and its map of shares."""
+"""The main view on a base-size encoder (12 layers of 12 heads, random weights): its first picture, and what its answer takes."""
 
 import shutil
 import tempfile
@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from benchmarks.models import base_size
 from benchmarks.table import Row, duration
-from selfattn import Encoder, load_encoder
-from selfattn.analysis.swapping import swap_pair
+from selfattn import load_encoder
+from selfattn.analysis.hiding import hidden_pair
 from selfattn.dashboard import encoder_picker, figures
 from selfattn.encoders.sources import resolve
 from selfattn.examples import PAIRS
@@ -19,7 +19,7 @@ from selfattn.examples import PAIRS
 TITLE = "The main view on a base-size encoder"
 COLUMNS = ("measured", "at most")
 APP = Path(__file__).parents[1] / "app.py"
-FIRST_PICTURE, SHARES = 6.0, 2.0  # seconds
+FIRST_PICTURE, ANSWER = 6.0, 2.0  # seconds
 ROUNDS = 3
 
 
@@ -33,7 +33,9 @@ def main() -> Iterator[Row]:
             (text, next(word.positions for word in words if word.text == pair.word))
             for text, words in zip((pair.first, pair.second, pair.control), at)
         ]
-        yield from _rows("the map of shares by gradient, 144 heads", SHARES, lambda: _shares(encoder, places), ROUNDS)
+        yield from _rows(
+            "every word hidden, its 144 heads by gradient", ANSWER, lambda: hidden_pair(encoder, *places), ROUNDS
+        )
         pictures = _first_picture(encoder.name)
     for kind, (first, whole) in pictures.items():
         most = f"{FIRST_PICTURE:g} s"
@@ -47,10 +49,6 @@ def saved(folder: Path) -> str:
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
         shutil.copy(resolve().folder / name, folder)
     return str(folder)
-
-
-def _shares(encoder: Encoder, places: list) -> None:
-    swap_pair(encoder, *places, how="gradient")
 
 
 def _rows(what: str, most: float, run, rounds: int) -> Iterator[Row]:

@@ -27,7 +27,7 @@ TIMEOUT = 240  # seconds until we stop waiting for a picture
 CHART = "[data-testid=stVegaLiteChart]{} :is(canvas, svg.marks)"
 VIEWS = {  # ours: the page, and the chart on it that must be painted; theirs
     "all heads, model view": ("all-heads", CHART.format(""), "model_view"),
-    "one head's map, head view": ("", CHART.format("[aria-label^='Largest weight']"), "head_view"),
+    "one head's map, head view": ("", CHART.format("[aria-label^='what each word attends to in A']"), "head_view"),
 }
 
 

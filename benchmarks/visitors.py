@@ -29,14 +29,14 @@ TITLE = "From the event to the painted picture: median (95 %)"
 COLUMNS = ("this code", "the other")
 ROOT = Path(__file__).parents[1]
 ROUNDS = 12
-CELLS = 'path[aria-label="L{layer} H{head}"]'  # a head in a map of all
+CELLS = 'path:is([aria-label="L{layer} H{head}"], [aria-label^="L{layer} H{head}:"])'  # a head in a map of all
 CHIPS = "svg.marks g[class*=chips] > path"  # a word that can be clicked
 PAIRS = {
     12: ("We sat on the bank of the wide green river at noon.", "We went to the bank in town for a small new loan."),
     64: (text(66), " ".join(text(77).split()[11:])),
 }
 MESSAGES = 25  # to the browser for one choice, at most
-LOOKS = {"hover": ("a head, hovered", 0.1), "head": ("a head, clicked", None), "word": ("a word, clicked", 0.1)}
+LOOKS = {"hover": ("a head, hovered", 0.1), "head": ("a head, clicked", 0.1), "word": ("a word, clicked", 0.1)}
 CLASS, SECONDS, THOUGHT = 50, 75.0, 4.0  # visitors, of each of two turns, and between two actions of one
 
 # Notes when the visitor acts (else: since the page was asked for), and the first and the latest new picture after that: new is
@@ -136,6 +136,7 @@ def main(against: Path | None = None) -> Iterator[Row]:
             for job, (said, aim) in LOOKS.items():
                 _look(sides, n, job)
                 yield _row(sides, f"{said}, {n} words a sentence: the first change", f"{job} {n}", aim, at_95=True)
+            yield _row(sides, f"a head, clicked, {n} words a sentence: the last change", f"head {n}, whole")
         for job in ("head", "word"):
             yield from _messages(sides, LOOKS[job][0], f"{job} 12")
         for number in range(2):
@@ -202,8 +203,8 @@ def _look(sides: Sequence[Side], n: int, what: str) -> None:
         side.received.clear()
         target.scroll_into_view_if_needed()
         act, kind = (target.hover, "pointermove") if what == "hover" else (target.click, "pointerdown")
-        first, _ = _painted(page, lambda: act(force=True), kind)
-        side.note(**{f"{what} {n}": first})
+        first, last = _painted(page, lambda: act(force=True), kind)
+        side.note(**{f"{what} {n}": first, f"{what} {n}, whole": last})
         side.frames.setdefault(f"{what} {n}", []).append(list(side.received))
 
     _in_turn(sides, ROUNDS, job, start=1)
