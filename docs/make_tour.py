@@ -1,11 +1,12 @@
 """Make docs/tour.webp: the main flow as a short moving picture. `python docs/make_tour.py`"""
 
 import io
+import re
 import sys
 from pathlib import Path
 
 from PIL import Image, ImageDraw
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -38,14 +39,19 @@ class Film:
         self.frames.append(frame.resize(SHOWN, Image.Resampling.LANCZOS))
         self.standing.append(standing)
 
+    def hover(self, target: Locator, standing: int) -> None:
+        """Point at it, and show what that shows."""
+        at = _middle(target)
+        self.page.mouse.move(*at)
+        self.shoot(standing, at)
+
     def click(self, target: Locator) -> None:
         """Show where the click goes, click, and wait until the page rests."""
         self.page.mouse.move(0, 0)  # off the charts, whose toolbar covers what stands above them
         target.scroll_into_view_if_needed()
-        box = target.bounding_box()
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        self.shoot(700, (x, y))
-        self.page.mouse.click(x, y)
+        at = _middle(target)
+        self.shoot(700, at)
+        self.page.mouse.click(*at)
         wait_until_idle(self.page)
 
     def scroll_to(self, text: str) -> None:
@@ -64,33 +70,43 @@ class Film:
         raise SystemExit(f"{file} has {file.stat().st_size:,} bytes even at the lowest quality; at most {LIMIT:,}.")
 
 
+def _middle(target: Locator) -> tuple[float, float]:
+    box = target.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
 def flow(film: Film, address: str) -> None:
-    """Ask, swap, look, follow, compare, download."""
+    """Read the answer, point at heads, hide another word, open a head, hide in it, go through its steps, download."""
     page = film.page
+    words, heads = (page.locator(f"g.{name} > path") for name in ("chips_a_marks", "cells_marks"))
     open_page(page, address)
+    expect(heads).to_have_count(72)
+    film.shoot(3500)
+    for name in ("L0 H4", "L3 H1", "L5 H6", "L5 H7"):
+        film.hover(_named(heads, name), 1000)
+    film.click(_named(words, "of"))
     film.shoot(2500)
-    for swap in ("Swap this head", "Swap all heads"):
-        film.click(page.get_by_text(swap, exact=True))
-        film.shoot(2500)
-    slider = page.get_by_role("slider").first
-    slider.focus()
-    for _ in range(3):
-        slider.press("ArrowRight")
-        wait_until_idle(page)
-        film.shoot(700)
-    open_page(page, address)
-    film.scroll_to("3 How head 7 of layer 5 computes it")
-    page.locator(".vega-bind input").first.check()
-    for _ in range(6):
-        film.shoot(900)
-        page.keyboard.press("ArrowRight")
-    film.scroll_to("4 The whole head, side by side")
+    film.click(_named(words, "river"))
+    film.click(_named(heads, "L5 H6"))
     film.shoot(2000)
-    film.click(page.get_by_text("A against B", exact=True).last)
+    film.scroll_to("3 The chosen head, open: A beside B")
+    film.shoot(2000)
+    film.click(page.get_by_role("radio", name=re.compile("hidden$")))
     film.shoot(2500)
+    film.scroll_to("4 How head 6 of layer 5 computes it")
+    steps = page.locator(".vega-bind input[type=radio]")
+    steps.first.check()
+    for _ in range(steps.count()):
+        film.shoot(1100)
+        page.keyboard.press("ArrowRight")
     page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
     film.click(page.get_by_role("button", name="Download", exact=True))
     film.shoot(2500)
+
+
+def _named(marks: Locator, name: str) -> Locator:
+    """The word or the head of this name: behind it stands its share."""
+    return marks.and_(marks.page.locator(f'[aria-label="{name}"], [aria-label^="{name}: "]')).first
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -18,6 +18,8 @@ if __name__ == "__main__":
             browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
             page = browser.new_page(viewport={"width": 1440, "height": 940}, color_scheme="light")
             open_page(page, address)
+            expect(page.locator("g.cells_marks > path")).to_have_count(72)
+            page.wait_for_timeout(500)  # painted in the next frames
             page.screenshot(path=ROOT / "docs/main-view.png")
             browser.close()
     finally:
