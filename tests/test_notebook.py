@@ -246,7 +246,7 @@ def test_hidden_words_draws_every_words_share_the_heads_of_one_and_the_curve(enc
     said = [" ".join(text) if isinstance(text, list) else text for text in texts(spec)]
     title = "1  Hide a word from “bank”: how far does it move, in % of the way to the other sentence’s “bank”?"
     assert title in said
-    for text in ("0.80 as they are", "0.93 “river” and “loan” hidden", "0.92 A and the control (0.97 hidden alike)"):
+    for text in ("0.80 as they are", "0.93 “river” and “loan” hidden", "0.92 A and the control (0.97 both hidden)"):
         assert text in said
     assert "2  Through which heads “bank” reads “river”" in said and "each head alone, measured" in said
     (beneath,) = [text for text in said if text.startswith("In A it comes mostly")]

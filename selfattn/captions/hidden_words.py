@@ -162,7 +162,7 @@ def compared(pair: HiddenPair) -> str:
         return f"{text}. {NO_CONTROL}"
     text += f"; A and the control {numbers.cosine(pair.control_cosine)}"
     if pair.control_hidden == pair.control_hidden:
-        text += f", hidden alike {numbers.cosine(pair.control_hidden)}"
+        text += f", with their own leading words hidden {numbers.cosine(pair.control_hidden)}"
     return f"{text}."
 
 

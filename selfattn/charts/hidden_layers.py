@@ -150,10 +150,10 @@ def _curve(theme: Theme, guess: bool) -> list[Spec]:
     line = {"x": field("x", **bare), "y": field("y", **bare), "detail": field("line", "ordinal"), "stroke": hue}
     dot = {"x": field("x", **bare), "y": field("y", **bare), "color": hue, "tooltip": nominal("cosine")}
     last = f"({wide} + {x0})"
-    alike = "" if guess else " + (isValid(control[1]) ? ' (' + format(control[1], '.2f') + ' hidden alike)' : '')"
+    treated = "" if guess else " + (isValid(control[1]) ? ' (' + format(control[1], '.2f') + ' both hidden)' : '')"
     said = (
         "format(datum.value, '.2f') + (datum.line === 0 ? ' as they are' : datum.line === 1 ? ' ' + hidden_names + ' hidden' : "
-        f"' A and the control'{alike})"
+        f"' A and the control'{treated})"
     )
     end = "toNumber(split({0}, ',')[data('stages').length - 1]) / 100000"
     ends = [

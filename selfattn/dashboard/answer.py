@@ -39,7 +39,7 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSente
     return cached(
         encoder,
         key,
-        lambda _: put_together(found, heads, over_many=many, labelled=bool(told[1]), between_senses=other),
+        lambda _: put_together(encoder, found, heads, over_many=many, labelled=bool(told[1]), between_senses=other),
     )
 
 

@@ -32,6 +32,7 @@ class WordInTwoSentences:
     attended: tuple[Attended, Attended]
     heads: tuple[HeadsOfWord, ...]  # of the words that lead, that of the larger share first; then others that were run
     limit: str
+    by_gradient: str = ""  # why no head can be run alone, where none can
     first_head: Head = field(init=False)  # the one that leads; where heads have no shares, see `_most_to_another`
 
     def __post_init__(self):
@@ -56,7 +57,8 @@ class WordInTwoSentences:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know."""
-        return tuple(filter(None, (captions.taken_for(self.pair), *captions.notes(self.pair))))
+        by_gradient = self.by_gradient and f"All heads are by gradient: {self.by_gradient}"
+        return tuple(filter(None, (captions.taken_for(self.pair), *captions.notes(self.pair), by_gradient)))
 
     @property
     def caption(self) -> str:
@@ -113,7 +115,7 @@ def word_in_two_sentences(
     """
     pair = measured(encoder, first, second, control, senses)
     leading = [heads_of_word(encoder, pair, *at, exact=not encoder.one_head_reason) for at in leading_words(pair)]
-    return put_together(pair, leading, over_many=over_many, labelled=senses is not None)
+    return put_together(encoder, pair, leading, over_many=over_many, labelled=senses is not None)
 
 
 def measured(
@@ -139,6 +141,7 @@ def leading_words(pair: HiddenPair) -> list[tuple[int, int]]:
 
 
 def put_together(
+    encoder: Encoder,
     pair: HiddenPair,
     heads: Sequence[HeadsOfWord],
     *,
@@ -148,8 +151,9 @@ def put_together(
 ) -> WordInTwoSentences:
     """The view of what was measured. labelled, between_senses: as in `captions.hidden_words.limit`."""
     words = tuple(attended(side, _shown(share)) for side, share in zip(pair.placed, pair.share))
+    reason = "" if encoder.hide_reason else encoder.one_head_reason
     limit = captions.limit(pair, over_many, labelled=labelled, between_senses=between_senses)
-    return WordInTwoSentences(pair=pair, attended=words, heads=tuple(heads), limit=limit)
+    return WordInTwoSentences(pair=pair, attended=words, heads=tuple(heads), limit=limit, by_gradient=reason)
 
 
 def _shown(share: torch.Tensor) -> list[int] | None:

@@ -128,7 +128,7 @@ def test_the_first_pairs_answer(encoder):
     )
     assert compared(pair) == (
         'As they are, the two "bank" have cosine 0.80; with "river" and "loan" hidden 0.93, with any two other words at most '
-        "0.86; A and the control 0.92, hidden alike 0.97."
+        "0.86; A and the control 0.92, with their own leading words hidden 0.97."
     )
     heads = heads_of_word(encoder, between, 0, between.top[0], exact=True)
     assert through(heads, between) == "Hidden in L0 H10, L5 H6 and L5 H7 together: 24 %; in all heads: 44 %."

@@ -212,7 +212,7 @@ def test_the_curves_are_drawn_and_named_by_their_last_numbers_over_one_floor():
     curves = pair.curves * 0.3 + 0.65
     pair = hidden_pair_of(curves=curves, cosine=curves[..., -1], control_cosine=0.92, control_hidden=0.97)
     spec = figure(pair=pair)
-    names = {0: "0.66 as they are", 1: "0.87 “river” and “A” hidden", 2: "0.92 A and the control (0.97 hidden alike)"}
+    names = {0: "0.66 as they are", 1: "0.87 “river” and “A” hidden", 2: "0.92 A and the control (0.97 both hidden)"}
     assert set(names.values()) <= set(said(spec))
     ticks = {item["text"]: item["y"] for item in drawn(spec, "text") if item["text"] in ("0.6", "1.0")}
     points = [item for item in drawn(spec, "symbol") if item["size"] == 34]

@@ -266,9 +266,9 @@ def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(encoder, mon
     exact = []
     made = answer.put_together
 
-    def put_together(pair, heads, **more):
+    def put_together(own, pair, heads, **more):
         exact.append([each.exact for each in heads])
-        return made(pair, heads, **more)
+        return made(own, pair, heads, **more)
 
     monkeypatch.setattr(answer, "put_together", put_together)
     at = open_link()
@@ -336,11 +336,8 @@ def test_a_guess_is_asked_for_without_the_answer_and_stands_beside_it(encoder):
     assert answers(at) == list(view_of(encoder, PAIRS[0]).answer)
 
 
-def test_the_same_sentence_twice_has_no_way_between_the_sentences_and_that_is_said(main_view):
-    main_view.selectbox(key="word").set_value(
-        "bank"
-    ).run()  # else another word is chosen, that has no labelled sentences
-    at = main_view.text_input(key="b").set_value(PAIRS[0].first).run()
+def test_the_same_sentence_twice_has_no_way_between_the_sentences_and_that_is_said():
+    at = open_link(a=PAIRS[0].first, b=PAIRS[0].first, word="bank")
     assert any("Both sentences are taken for one sense" in text for text in texts(at))
     at = at.button_group(key="way").set_value("sentences").run()
     assert not at.error
