@@ -32,6 +32,7 @@ LOOKS = re.compile(  # no numbers and no encodings: of these a change is seen wi
 SHORT = 60  # letters, up to which a part of a chart is written out each time
 LINE, DEEP = 150, 3  # letters at which JSON is broken; spaces from which it is indented no further
 # Between processors results move by 1e-6 of their size; a text's last digit by one, and what only measures the noise at will.
+ROW = re.compile(r"-?\d*(,-?\d*)+")
 NEAR, NOISE = 2e-4, 1e-5
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d+ × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?!\w|\.\d)(?: %)?)")
 QUOTED = re.compile('"[^"]*"')
@@ -45,6 +46,15 @@ GONE = None
 # Few numbers
 
 
+def _in_rows(texts: list) -> list[float] | None:
+    """The numbers of texts that are nothing but rows of them ("44,16,,-3": the third isn't known), as charts have them."""
+    if not any(isinstance(text, str) and ROW.fullmatch(text) for text in texts):
+        return None
+    if not all(isinstance(text, str) and (not text or ROW.fullmatch(text)) for text in texts):
+        return None
+    return [float(part or "nan") for text in texts for part in text.split(",")]
+
+
 def table(frame: pd.DataFrame) -> dict[str, Leaf]:
     """Each column in few numbers or words."""
     return {str(name): column(frame[name].tolist()) for name in frame}
@@ -56,6 +66,8 @@ def column(values: list) -> Leaf:
         return [_picture(value) for value in values]
     if all(value is None or isinstance(value, bool | int | float | np.number) for value in values):
         return _numbers([float("nan") if value is None else float(value) for value in values])
+    if (inside_rows := _in_rows(values)) is not None:
+        return _numbers(inside_rows)
     texts = [str(value) for value in values]
     if len(texts) > 1 and len(set(texts)) == 1 and not NUMBER.search(texts[0]):  # numbers may differ elsewhere
         return f"{len(texts)} of {texts[0]}"
@@ -94,6 +106,9 @@ def _picture(uri: str) -> str:
 def chart(spec: Any, path: str = "", seen: dict[str, str] | None = None) -> Any:
     """The specification in short: records as tables, fields as "name:type", long texts' beginnings, nothing written out twice."""
     seen = {json.dumps(getattr(LIGHT, name)): f"theme {name}" for name in RAMPS} if seen is None else seen
+    rows = _in_rows(spec if isinstance(spec, list) else [spec])
+    if rows is not None:
+        return _numbers(rows)
     records = path.endswith(".values") or path.startswith("datasets.")
     if records and isinstance(spec, list):
         spec = table(pd.DataFrame(spec)) if spec and isinstance(spec[0], dict) else column(spec)

@@ -68,3 +68,11 @@ def test_what_was_kept_is_read_as_it_was_and_each_change_is_told(tmp_path, monke
     ]  # fmt: skip
     assert "was bar\n  is  area" in "".join(told)
     assert record.differences("page", {"own": views["own"]}) == ["default: no such view now"]
+
+
+def test_rows_of_numbers_in_a_text_are_compared_as_numbers():
+    """A chart's numbers that travel as text: another processor moves their last digit."""
+    rows, near, far = (record.chart({"value": [f"100000,{value},,3"]})["value"] for value in (97167, 97170, 97600))
+    assert record.alike(rows, near) and not record.alike(rows, far)
+    assert not record.alike(rows, record.chart({"value": ["100000,97167,3"]})["value"])
+    assert isinstance(record.chart({"value": "no, row"})["value"], str)
