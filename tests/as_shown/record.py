@@ -32,7 +32,7 @@ LOOKS = re.compile(  # no numbers and no encodings: of these a change is seen wi
 SHORT = 60  # letters, up to which a part of a chart is written out each time
 LINE, DEEP = 150, 3  # letters at which JSON is broken; spaces from which it is indented no further
 # Between processors results move by 1e-6 of their size; a text's last digit by one, and what only measures the noise at will.
-ROW = re.compile(r"-?\d*(,-?\d*)+")
+ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")
 NEAR, NOISE = 2e-4, 1e-5
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d+ × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?!\w|\.\d)(?: %)?)")
 QUOTED = re.compile('"[^"]*"')
