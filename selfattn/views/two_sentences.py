@@ -113,7 +113,7 @@ def word_in_two_sentences(
     senses: labelled sentences of the word, or their means: then shares are of the way to its other sense. over_many: what
     hiding words tells in many sentences. Raises TextError, and ValueError for senses that can't be used.
     """
-    pair = measured(encoder, first, second, control, senses)
+    pair = measured(encoder, first, second, control, senses, progress)
     leading = [heads_of_word(encoder, pair, *at, exact=not encoder.one_head_reason) for at in leading_words(pair)]
     return put_together(encoder, pair, leading, over_many=over_many, labelled=senses is not None)
 
