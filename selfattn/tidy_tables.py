@@ -7,8 +7,7 @@ beside them.
 
 import math
 from collections.abc import Mapping, Sequence
-from heapq import nlargest
-from itertools import compress, count, repeat
+from itertools import count, repeat
 
 import numpy as np
 import pandas as pd
@@ -161,20 +160,6 @@ def row_frame(trace: AttentionTrace, positions: Sequence[int], encoding: Encodin
         "masked": [float(masked[list(group)].mean()) for group in groups],
     }
     return pd.DataFrame(columns | dict(zip(("weight", "share"), summed)))
-
-
-def most_attended(steps: Mapping[str, Sequence], most: int) -> dict[str, list]:
-    """steps_columns (or a steps_frame) with each sentence's `most` tokens of the largest weights only, in their order."""
-    places = list(zip(steps["sentence"], steps["key_pos"]))
-    weights: dict[str, dict[int, float]] = {}
-    for (sentence, place), step, value in zip(places, steps["step"], steps["value"]):
-        if step == "weights":
-            weights.setdefault(sentence, {})[place] = value
-    kept = {
-        (sentence, place) for sentence, row in weights.items() for place in nlargest(most, row, key=row.__getitem__)
-    }
-    chosen = [place in kept for place in places]
-    return {name: list(compress(column, chosen)) for name, column in steps.items()}
 
 
 def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:

@@ -5,8 +5,7 @@ encoders cut a text into different tokens, so they meet at its words. Two checkp
 after fine-tuning, see the same tokens, and each head has a counterpart.
 """
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -23,7 +22,6 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import shared_words
 
-FREQUENT = 100  # words that hold a sentence together, and say little of what it is about
 Match = tuple[int | None, int | None]  # places in the first and the second sequence; None where there is no match
 
 
@@ -163,13 +161,6 @@ def _one_head(encoding: Encoding, head: Head, special: bool) -> WordMap:
 def _keys(by_word: WordMap) -> list[tuple[bool, str]]:
     """What words are matched by: a special token never matches a word that is spelled like it."""
     return [(special, label.casefold()) for special, label in zip(by_word.special, by_word.labels)]
-
-
-def frequent_words(vocabulary: Mapping[str, int]) -> frozenset[str]:
-    """The most frequent words, case-folded: a vocabulary (token: number) is made in the order of frequency."""
-    tokens = (token.lstrip("▁Ġ") for token in sorted(vocabulary, key=vocabulary.get))
-    words = (token.casefold() for token in tokens if token.isalpha() and (len(token) > 1 or token in "aAI"))
-    return frozenset(itertools.islice(words, FREQUENT))
 
 
 def rarest_first(first: Encoding, second: Encoding) -> list[str]:

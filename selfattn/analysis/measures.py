@@ -51,14 +51,6 @@ def drift(first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
     return torch.cat([static[None], layers])
 
 
-def most_to_another(word: PlacedWord[Encoding]) -> Tensor:
-    """The largest weight that a word gives to a token of another word, in each head: (n_layers, n_heads)."""
-    encoding, positions = word
-    weights = encoding.word_rows(positions)
-    weights[..., [p in positions or special for p, special in enumerate(encoding.special)]] = 0
-    return weights.amax(-1)
-
-
 def weighted_values(weights: Tensor, value: Tensor, output_weight: Tensor | None = None) -> Tensor:
     """What each token hands over, weight x value: (..., n), (n, d_head) -> (..., n, d_head).
 

@@ -53,13 +53,6 @@ def _named(row: pd.Series) -> str:
     return row["text"] if row["special"] else f'"{row["text"]}"'
 
 
-def kept_tokens(most: int, n: int) -> str:
-    """What the steps leave out of a long sentence of n tokens, or nothing."""
-    if n <= most:
-        return ""
-    return f" Of up to {n:,} tokens the {most} with the largest weights are drawn in each sentence; the files hold them all."
-
-
 def step_error(steps: Mapping[str, Step]) -> str:
     """How far a step is from the model's own, at most, over the sentences followed (name of the sentence: step)."""
     step = next(iter(steps.values()))

@@ -15,13 +15,11 @@ def word_strip(
     frame: pd.DataFrame | list[dict],
     theme: Theme,
     width: int = 490,
-    pick: bool | list[str] = False,
     maximum: float = 0.0,
 ) -> Spec:
     """tidy_tables.strip_rows of one sentence or several, one above the other: sentence, text, weight, chosen, special.
 
-    pick: a click picks a word (the selection "pick", fields sentence and place, or these). maximum: the weight of the deepest
-    colour (0: theirs).
+    maximum: the weight of the deepest colour (0: theirs).
     """
     words = _place_words(frame, width - 30)
     maximum = maximum or max(word["weight"] for word in words) or 1.0
@@ -55,15 +53,9 @@ def word_strip(
         marks("text", number, "words", beneath, fontSize=10, baseline="top", color=theme.muted),
         marks("text", name, "sentences", fontSize=16, fontWeight=700, align="left", baseline="middle"),
     ]
-    if pick:  # above all others, so that a click on the text counts as one on its word
-        edges = {channel: chip[channel] if channel[1:] else field(channel) for channel in ("x", "x2", "y", "y2")}
-        area = marks("rect", {**edges, "tooltip": tooltip}, "words", opacity=0, cursor="pointer")
-        layers.append({"name": "chips", **area})
     datasets = {"words": words, "sentences": names}
-    click = {"type": "point", "fields": pick if isinstance(pick, list) else ["sentence", "place"]}
-    picking = {"params": [{"name": "pick", "select": click, "views": ["chips"]}]} if pick else {}
     own = {"scale": {"color": "independent"}}
-    return layered(layers, datasets, theme, width, height, **picking, resolve=own)
+    return layered(layers, datasets, theme, width, height, resolve=own)
 
 
 def _place_words(frame: pd.DataFrame | list[dict], width: int) -> list[Spec]:

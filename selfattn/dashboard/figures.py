@@ -6,6 +6,7 @@ A run of a page keeps a record of what it shows, from which "Download" is made a
 import string
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -133,7 +134,6 @@ def show_chart(
     *,
     key: str | None = None,
     heads: bool = False,
-    pick: Callable[[dict[str, Any]], None] | None = None,
     one_head: bool = True,
     in_place: Spec | bool = False,
     visible: bool = True,
@@ -145,7 +145,7 @@ def show_chart(
     """Send a chart to the page; `caption` says in words, computed from the data, what is to be seen.
 
     The caption is the picture's text alternative, and stands beneath it where it is visible. heads: a click on a head makes
-    it the chosen one. pick: what a click does with what it picks. A chart of either needs a key. one_head=False: it doesn't
+    it the chosen one; its chart needs a key. one_head=False: it doesn't
     show the page's chosen head, so its files name none (nor do those of a chart of all heads); sentence: the only one ("A")
     that it shows. name and table are for "Download": what the picture is called where it has no title, and its numbers
     where the spec doesn't hold them as records; live: as in `Figure`. in_place: send it as `updated_in_place` makes it, or has
@@ -158,9 +158,9 @@ def show_chart(
         Figure(lambda: spec, caption, table or (lambda: drawn_frame(spec)), one_head and not heads, sentence, live),
     )
     on_select: Any = "ignore"
-    if heads or pick:
-        key = _clickable(key, heads)
-        on_select = lambda: _choose_clicked(key, pick)  # noqa: E731
+    if heads:
+        key = _clickable(key)
+        on_select = partial(_choose_clicked, key)
     sent = updated_in_place(spec, caption) if in_place is True else in_place or with_tables(spec)
     alt = short if in_place else caption
     st.vega_lite_chart(sent, theme=None, key=key, on_select=on_select, width="content", alt=alt)
@@ -176,10 +176,10 @@ def updated_in_place(spec: Spec, caption: str) -> Spec:
     return with_tables(updatable(spec, caption))
 
 
-def _clickable(key: str | None, heads: bool) -> str:
+def _clickable(key: str | None) -> str:
     """The key, a new one where the chart still holds a click on a head that isn't shown: it would ignore the next one on it."""
     held = st.session_state.get(f"{key}-{session.CLICKS.get()}", {}).get("selection", {}).get("pick")
-    if heads and held and _picked_head(held) != this_page().head:
+    if held and _picked_head(held) != this_page().head:
         session.CLICKS.set(session.CLICKS.get() + 1)
     return f"{key}-{session.CLICKS.get()}"
 
@@ -188,9 +188,9 @@ def _picked_head(picked: list[dict[str, Any]]) -> Head:
     return Head(int(picked[0]["layer"]), int(picked[0]["head"]))
 
 
-def _choose_clicked(key: str, choose: Callable[[dict[str, Any]], None] | None) -> None:
+def _choose_clicked(key: str) -> None:
     if picked := st.session_state[key].selection.get("pick"):  # empty after a click beside the heads
-        choose(picked[0]) if choose else session.HEAD.set(str(_picked_head(picked)))
+        session.HEAD.set(str(_picked_head(picked)))
 
 
 def note_figure(name: str, figure: Figure, first: bool = False) -> None:

@@ -151,11 +151,6 @@ def test_padding_says_nothing_only_for_nothing(padded, error, parts):
     assert text.startswith("12 tokens and 4 of padding.") and all(part in text for part in parts)
 
 
-def test_a_long_sentence_says_which_tokens_its_steps_leave_out():
-    assert captions.kept_tokens(24, 24) == ""
-    assert captions.kept_tokens(24, 1025).startswith(" Of up to 1,025 tokens the 24 with the largest weights are drawn")
-
-
 def test_who_gets_most_weight_and_who_hands_over_most():
     table = pd.DataFrame(
         [

@@ -17,7 +17,7 @@ from selfattn.charts.kernel_steps import PALE, STEPS, UNCHANGED, code_lines, ker
 from selfattn.charts.theme import DARK, LIGHT, THEMES
 from selfattn.charts.vega import updatable
 from selfattn.charts.word_strip import word_strip
-from selfattn.tidy_tables import against_frame, context_columns, heads_frame, most_attended, steps_frame, strip_frame
+from selfattn.tidy_tables import against_frame, context_columns, heads_frame, steps_frame, strip_frame
 from tests.charts.conftest import HEAD, LAYER
 from tests.charts.scene import drawn, texts
 
@@ -46,7 +46,7 @@ def test_a_steady_chart_draws_the_same_marks_and_one_unseen_that_says_the_readin
     heads = heads_frame(share=torch.linspace(-0.2, 0.4, 6).view(2, 3))
     for spec in (
         kernel_steps(*followed, LIGHT),
-        word_strip(words, LIGHT, pick=True),
+        word_strip(words, LIGHT),
         outlined(head_map(heads, "share", LIGHT, ""), "L1 H2"),
         heatmap(torch.eye(3) * 0.4, ["a", "b", "c"], LIGHT, marked=[1], title="A   L1 H2"),
     ):
@@ -202,16 +202,6 @@ def test_a_step_that_changes_nothing_says_so_and_one_that_does_does_not(followed
     hidden.loc[(hidden["step"] == "masked") & (hidden["key_pos"] == 1), "value"] = -math.inf
     assert set(said(hidden).values()) == {""}
     assert "−∞" in texts(kernel_steps(hidden, context, DARK))
-
-
-def test_the_tokens_with_the_largest_weights_are_kept_in_their_order(followed):
-    steps, _ = followed
-    kept = pd.DataFrame(most_attended(steps, 3))
-    for name, rows in kept.groupby("sentence"):
-        weights = steps[(steps["step"] == "weights") & (steps["sentence"] == name)].set_index("key_pos")["value"]
-        wanted = sorted(weights.nlargest(3).index)
-        assert all(part["key_pos"].tolist() == wanted for _, part in rows.groupby("step"))
-    assert len(kept) == 5 * 2 * 3 and pd.DataFrame(most_attended(steps, 100)).equals(steps.reset_index(drop=True))
 
 
 # A against B

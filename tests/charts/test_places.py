@@ -249,12 +249,12 @@ STRIP = pd.DataFrame({"sentence": [*"AAAABBB"], "place": [*range(4), *range(3)],
 STRIP = STRIP.assign(weight=VALUES[:7], chosen=False, special=False)
 
 
-def a_strip(pick=False):
+def a_strip():
     words, sentences = STRIP["text"].tolist(), STRIP["sentence"].tolist()
     chips = {"x": words, "y": sentences}
     places = {"x": [*words, *words, None, None], "y": [*sentences, *((name, 14) for name in sentences), *"AB"]}
-    marks = {"rect": joined(chips, chips) if pick else chips, "text": {**places, "text": [*words, *WRITTEN[:7], *"AB"]}}
-    return draw.word_strip(STRIP, LIGHT, pick=pick), {"x": WORDS[:4], "y": ["A", "B"], **marks}
+    marks = {"rect": chips, "text": {**places, "text": [*words, *WRITTEN[:7], *"AB"]}}
+    return draw.word_strip(STRIP, LIGHT), {"x": WORDS[:4], "y": ["A", "B"], **marks}
 
 
 def drifts():
@@ -319,7 +319,6 @@ CHARTS = {
     "vector_strip": two_strips,
     "with_code": with_its_code,
     "word_strip": a_strip,
-    "word_strip, to be clicked": lambda: a_strip(pick=True),
     "words_chart": some_words,
 }  # fmt: skip
 PARTS = {

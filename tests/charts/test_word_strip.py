@@ -74,11 +74,3 @@ def test_faint_special_tokens_step_back():
     chips, words, _ = pieces(word_strip(frame, LIGHT))
     assert [word["fill"] for word in words] == [LIGHT.muted, LIGHT.background, LIGHT.ink]
     assert chips[2]["width"] > 30, "wide characters have room"
-
-
-def test_a_click_on_a_word_picks_its_sentence_and_place(frame):
-    spec = word_strip(frame, LIGHT, pick=True)
-    (click,) = spec["params"]
-    above = spec["layer"][-1]
-    assert click["views"] == [above["name"]] and click["select"]["fields"] == ["sentence", "place"]
-    assert "params" not in word_strip(frame, LIGHT)

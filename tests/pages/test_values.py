@@ -18,7 +18,7 @@ from selfattn.analysis.attention_rollout import head_average, rollout
 from selfattn.analysis.attributions import METHODS, attribute, direction
 from selfattn.analysis.compare import compare_encoders, compare_sentences, counterpart_distances
 from selfattn.analysis.hiding import hidden_heads, hidden_pair
-from selfattn.analysis.measures import MEASURES, Measure, head_measures, most_to_another, similarity
+from selfattn.analysis.measures import MEASURES, Measure, head_measures, similarity
 from selfattn.analysis.removing import alone, removal_effect
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.swapping import swap_pair
@@ -284,7 +284,7 @@ def test_both_directions_of_a_swap_and_its_control_are_one_quantity(visit, encod
 
 MADE = {
     "text": lambda weights, encoding: weights.amax((-2, -1)),
-    "word": lambda word: most_to_another(word.sides["A"]),
+    "word": lambda word: word.sides["A"].sentence.word_rows(word.sides["A"].positions).amax(-1),
     "sentence": lambda sentence: sentence.swaps.b_from_a,
 }
 
