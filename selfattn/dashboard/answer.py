@@ -1,5 +1,6 @@
 """The answer of a pair, from the cache: what is measured once, for every page, and when its heads are run one by one."""
 
+import functools
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
 from typing import Any, TypeVar
@@ -14,14 +15,13 @@ from selfattn.dashboard.cache import cached, encoder_key, is_cached
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.figures import this_page
-from selfattn.encoders.capture import Head
+from selfattn.dashboard.queue import alone
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.senses import HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
 from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
 
 T = TypeVar("T")
-AT_ONCE = 72 * 24  # heads x tokens: where there are more, running a word's heads one by one takes seconds
 SENSES, SENTENCES = "senses", "sentences"  # between which a word's way lies
 NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
@@ -44,10 +44,13 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSente
 
 
 def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
-    """Run the heads of the leading words where nobody has; whether there were such, the first time that it is asked for."""
+    """Run the heads of the leading words where nobody has; whether there were such, the first time that it is asked for.
+
+    Not while others wait: in a class it takes most of the time that all have, and the map says that it is by gradient.
+    """
     found, key = _hidden(encoder, pair, way), _key(encoder, pair, way)
     missing = [at for at in leading_words(found) if not _heads(encoder, pair, found, way, at, run=False).exact]
-    if not missing or not _can(encoder) or session.COMPLETED.get() == key:
+    if not missing or not _can(encoder) or session.COMPLETED.get() == key or not alone():
         return False
     for at in missing:
         _heads(encoder, pair, found, way, at, run=True)
@@ -67,19 +70,10 @@ def between_senses(encoder: Encoder, pair: Pair) -> bool:
     return means_of_senses(encoder, pair.word) is not None and _hidden(encoder, pair, SENSES).senses is not None
 
 
-def first_head(encoder: Encoder, pair: Pair) -> Head:
-    """The head that every page of the pair shows until another is chosen; in long sentences the first by gradient."""
-    found = _hidden(encoder, pair, SENSES)
-    longest = max(len(side.sentence.tokens) for _, side in pair.sides)
-    for at in leading_words(found)[:1]:
-        _heads(encoder, pair, found, SENSES, at, run=len(encoder.all_heads) * longest <= AT_ONCE)
-    return answer_of(encoder, pair).first_head
-
-
 def labelled_rows(word: str) -> pd.DataFrame:
     """The labelled sentences of a word: the visitor's own where there are such, else the built-in ones."""
     own = _own_rows(word)
-    return _rows_of(labelled(), word) if own.empty else own
+    return _built_in(word.casefold()) if own.empty else own
 
 
 def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
@@ -108,6 +102,11 @@ def _own_rows(word: str) -> pd.DataFrame:
     table = None if read is None else read[1]  # after the file's id
     usable = isinstance(table, pd.DataFrame) and {"sentence", "word", "sense"} <= {*table}
     return _rows_of(table, word) if usable else labelled().iloc[:0]
+
+
+@functools.cache
+def _built_in(word: str) -> pd.DataFrame:
+    return _rows_of(labelled(), word)
 
 
 def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from torch import Tensor
 from selfattn.analysis.compare import rarest_first
 from selfattn.analysis.word_map import MOST, WordMap, word_map
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import first_head
+from selfattn.dashboard.answer import answer_of
 from selfattn.dashboard.browser_history import carry_choice
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder, pick_encoder, show_encoder
@@ -64,7 +64,7 @@ def pick_head() -> None:
     page, default = this_page(), "L0 H10"
     if hasattr(page, "pair"):
         with page.news:
-            default = str(first_head(page.encoder, page.pair))
+            default = str(answer_of(page.encoder, page.pair).first_head)
         _show_leading(default)
     with page.beside:
         page.head = head_slider(page.encoder, "Head (arrow keys move it)", session.HEAD, default)

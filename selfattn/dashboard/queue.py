@@ -208,6 +208,11 @@ def costly_slot() -> Iterator[Callable[[], None]]:
         yield give_way
 
 
+def alone() -> bool:
+    """Whether this thread is the only one that works, and nobody waits: there is time for what could be put off."""
+    return _pages.held + _costly.held < 2 and not (_pages.waiting or _costly.waiting)
+
+
 def page_left() -> AbstractContextManager[None]:
     """The page waits for costly work, its own or another's: meanwhile others are put together in its place."""
     return _pages.away(stop_if_superseded, _began())
@@ -249,7 +254,7 @@ def threads_for(work: int) -> Iterator[None]:
     another: fifty visitors on two cores waited a third longer, and used more processor time for the same.
     """
     before = torch.get_num_threads()
-    share = _CORES if _pages.held + _costly.held < 2 and not _pages.waiting else _CORES // Settings.read().max_runs
+    share = _CORES if alone() else _CORES // Settings.read().max_runs
     torch.set_num_threads(max(1, share) if work > SMALL else 1)
     try:
         yield

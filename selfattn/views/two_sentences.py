@@ -1,7 +1,7 @@
 """The main view: which word another gets its meaning from in two sentences, through which heads, and what that can't say."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 import torch
@@ -33,10 +33,14 @@ class WordInTwoSentences:
     heads: tuple[HeadsOfWord, ...]  # of the words that lead, that of the larger share first; then others that were run
     limit: str
     by_gradient: str = ""  # why no head can be run alone, where none can
-    first_head: Head = field(init=False)  # the one that leads; where heads have no shares, see `_most_to_another`
+    # The one that leads by gradient, the same before and after heads were run; without gradients see `__post_init__`.
+    first_head: Head = field(init=False)
 
     def __post_init__(self):
-        leading = self.heads[0].leading if self.heads else ()
+        leading: tuple[Head, ...] = ()
+        for first in self.heads[:1]:
+            by_gradient = replace(first, share=self.pair.by_head[first.side][first.at])
+            leading = by_gradient.leading or first.leading
         object.__setattr__(self, "first_head", leading[0] if leading else _most_to_another(self.attended))
 
     @property

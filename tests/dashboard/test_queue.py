@@ -320,3 +320,14 @@ def test_a_large_pass_has_all_cores_alone_and_its_share_beside_others_and_a_smal
         monkeypatch.setattr(queue, "_CORES", 1)
         with _another_thread_holds(queue._pages):
             assert threads(10**9) == 1  # torch takes no 0
+
+
+@pytest.mark.parametrize("where", ["_pages", "_costly"])
+def test_nobody_is_alone_beside_a_page_or_costly_work(monkeypatch, where):
+    monkeypatch.setattr(queue, "_pages", Queue(2))
+    monkeypatch.setattr(queue, "_costly", FairQueue(1))
+    with queue.page_turn(None):
+        assert queue.alone(), "one's own page is no other's"
+        with _another_thread_holds(getattr(queue, where)):
+            assert not queue.alone()
+        assert queue.alone()

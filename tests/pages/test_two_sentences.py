@@ -3,6 +3,7 @@
 import json
 import re
 
+import pandas as pd
 import pytest
 import torch
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
@@ -10,7 +11,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from selfattn import Hide, load_encoder
 from selfattn.analysis.hiding import hidden_heads
 from selfattn.captions import hidden_words as captions
-from selfattn.dashboard import answer
+from selfattn.dashboard import answer, session
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
@@ -38,11 +39,13 @@ def chosen_head(at):
 
 
 def view_of(encoder, pair, way="senses"):
-    """What the library makes of a pair, with the stored means of its word's senses."""
+    """What the library makes of a pair, with the stored means of its word's senses where there are such."""
     places = [encoder.encode(text).places(pair.word)[0] for text in (pair.first, pair.second, pair.control)]
     labelled = labelled_sentences()
-    means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
-    return word_in_two_sentences(encoder, *places, senses=means if way == "senses" else None)
+    means = None
+    if way == "senses" and pair.word in set(labelled["word"]):
+        means = stored("sense_means", encoder, labelled).report.of(pair.word, encoder, labelled)
+    return word_in_two_sentences(encoder, *places, senses=means)
 
 
 def headings(at):
@@ -71,13 +74,13 @@ def test_the_question_the_answer_and_the_limit_stand_there_at_first(main_view, e
     assert len(specs(at)) == 4  # words and heads, two whole heads, the row's computation
 
 
-FEW = 3  # the others in the long run: tests/test_examples.py reads all of them
+FEW = 3  # and one that fits no sense; the others in the long run: tests/test_examples.py reads all of them
 
 
 @pytest.mark.parametrize(
     "pair",
     [
-        pytest.param(pair, id=pair.word, marks=() if number < FEW else pytest.mark.long)
+        pytest.param(pair, id=pair.word, marks=() if number < FEW or pair.word == "palm" else pytest.mark.long)
         for number, pair in enumerate(PAIRS)
     ],
 )
@@ -88,7 +91,7 @@ def test_every_example_opens_with_its_answer_and_its_leading_head(main_view, enc
     view = view_of(encoder, pair)
     assert chosen_head(at) == str(view.first_head)
     assert answers(at) == list(view.answer)
-    assert set(view.pair.notes) <= set(texts(at))
+    assert set(view.pair.notes) <= set("\n".join(texts(at)).splitlines())
 
 
 def test_the_answer_between_the_sentences_stands_behind_the_switch(main_view, encoder):
@@ -274,6 +277,17 @@ def test_the_heads_of_the_answer_are_by_gradient_first_and_then_run(encoder, mon
     at = open_link()
     assert exact[0] == [False, False] and exact[-1] == [True, True]
     assert chosen_head(at) == str(view_of(encoder, PAIRS[0]).first_head)
+    first, exact[:] = chosen_head(at), []
+    monkeypatch.setattr(answer, "alone", lambda: False)
+    at = open_link(a="The bank of this river.", b="The bank gave me a loan.", word="bank")
+    assert exact and not any(map(any, exact)), "others wait: the map stays by gradient"
+    monkeypatch.undo()
+    assert not exact_now(at) and exact_now(at.run()) and chosen_head(open_link()) == first
+
+
+def exact_now(at):
+    """Whether the words' heads are run in the figure that stands there."""
+    return len(records_of(at.get("vega_lite_chart")[0], "heads")) > 1
 
 
 def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_another_word(tmp_path):
@@ -317,6 +331,29 @@ def test_the_nearest_sentences_stand_in_three_states(main_view, encoder):
         (senses[state],) = [text for text in texts(at) if text.startswith("Senses of the three nearest")]
     assert senses["sentence"].endswith("all three of river side.") and len(set(senses.values())) == 3
     assert "six more are as near" in senses["alone"] or "more are as near" in senses["alone"]
+
+
+MINT = {
+    "coin": ("The mint struck a coin for the king.", "The mint made silver coins all year.", "Gold left the mint as coins.",
+             "A mint stamps coins and medals.", "The royal mint issued a new coin."),
+    "leaf": ("She put mint in the tea.", "The mint leaves smelled fresh.", "Chop the mint and add it to the salad.",
+             "A sprig of mint cooled the drink.", "He grew mint and basil in a pot."),
+}  # fmt: skip
+
+
+def test_the_labels_of_a_visitors_own_table_give_the_way_between_the_senses(encoder):
+    a, b = "They brought the metal to the mint for new coins.", "We cut some mint for a cup of tea."
+    at = open_link(a=a, b=b, word="mint")
+    assert not any(button.key == "way" for button in at.button_group)
+    assert any('Label sentences of "mint" to see whether it holds.' in text for text in texts(at))
+    rows = [(sentence, "mint", sense) for sense, sentences in MINT.items() for sentence in sentences]
+    table = pd.DataFrame(rows, columns=["sentence", "word", "sense"])
+    at.session_state[session.TABLE_READ] = ("id", table, None, "digest")
+    at.run()
+    view = word_in_two_sentences(encoder, *(encoder.encode(text).places("mint")[0] for text in (a, b)), senses=table)
+    assert not at.error and view.pair.senses == ("coin", "leaf")
+    assert answers(at) == list(view.answer) and "of the way to its other sense" in " ".join(view.answer)
+    assert any("A is taken for coin, B for leaf." in text for text in texts(at))
 
 
 def test_a_guess_is_asked_for_without_the_answer_and_stands_beside_it(encoder):

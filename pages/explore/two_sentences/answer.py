@@ -14,10 +14,9 @@ from selfattn.views.two_sentences import WordInTwoSentences
 
 
 def pick_way(encoder: Encoder, pair: Pair) -> str:
-    """What the way is now: between the senses where they are known and nobody has switched, else between the sentences."""
-    both = between_senses(encoder, pair)
+    """Which way is asked for: between the senses until somebody switches; where they don't fit, its answer says why."""
     asked = session.WAY.get() or st.query_params.get(session.WAY)
-    return SENTENCES if not both or asked == SENTENCES else SENSES
+    return SENTENCES if asked == SENTENCES and between_senses(encoder, pair) else SENSES
 
 
 def show(encoder: Encoder, pair: Pair, view: WordInTwoSentences) -> None:
