@@ -131,6 +131,7 @@ def test_with_words_hidden_the_maps_and_the_row_are_the_kernels_with_its_mask(ma
         run = encoder.encode(text, hidden=[Hide(word, other)])
         drawn = matrix(marks_of(chart))
         assert same(drawn, run.weights(0, 10)) and drawn[word[0], other[0]] == 0
+        assert f'"{hidden}" hidden' in spec_of(chart)["title"]["text"]
     row = everything(at.get("vega_lite_chart")[3])
     assert row.count("−∞") >= 2
 
@@ -371,6 +372,9 @@ def test_a_guess_is_asked_for_without_the_answer_and_stands_beside_it(encoder):
     assert any("Ask a friend the same" in element.value and "guess=yes" in element.value for element in at.markdown)
     assert "guess" not in at.query_params
     assert answers(at) == list(view_of(encoder, PAIRS[0]).answer)
+    at.session_state["guessed"] = ("B", encoder.encode(PAIRS[0].second).places("loan")[0].positions[0])
+    right = 'Your guess: "loan" in B (20 %). Right: no word of this sentence moves it further.'
+    assert right in texts(at.run())
 
 
 def test_the_same_sentence_twice_has_no_way_between_the_sentences_and_that_is_said():
