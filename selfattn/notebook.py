@@ -179,7 +179,7 @@ def hidden_words(
 def removals(
     encoder: Encoder, first: str, second: str, word: str | None = None, *, chosen: str = "", theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
-    """All heads: what removing each does to the cosine of a word's two vectors. chosen: a head to mark ("L0 H10").
+    """All heads: what removing each, at every position, does to the cosine of a word's two vectors. chosen: a head to mark.
 
     What it doesn't say: what the head brought in. Without it the others run on what they were not trained for.
     """
@@ -198,17 +198,18 @@ def swaps(
     chosen: str = "",
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """All heads: how far a word moves to the other sentence's when each one's output at it is swapped (1: it arrives).
+    """All heads: how far the first sentence's word moves to the second's with each one's output at it from there (1: it arrives).
 
     A click on a head opens what the word attends to in it, in both sentences (at first `chosen`, "L0 H10", or the leading head).
-    control: a sentence of the first's sense; what its outputs move is in the tooltips. Numbers: `tidy_tables.swaps_frame`.
-    What it doesn't say: one pair is a hint, over other pairs other heads lead; donors carry topic as well as sense; only the
+    In the tooltips the other direction and, of a control, a sentence of the first's sense, how far its outputs move the first's:
+    each a share of its way. Numbers: `tidy_tables.swaps_frame`. What it doesn't say: a head that no more than equals the largest
+    of all heads' from the control is a hint; over other pairs other heads lead; donors carry topic as well as sense; only the
     word's own position is swapped, so what other positions gathered for it counts to the head that fetched it.
     """
     sides = _sides(encoder, first, second, word, control=control)
     frame = swaps_frame(swap_pair(encoder, *sides.values()))
     sides.pop("control", None)
-    heads = head_map(frame, "share", theme, "", title="share of the way")
+    heads = head_map(frame, "a_from_b", theme, "", title="share of the way")
     rows = {name: encoding.word_rows(positions) for name, (encoding, positions) in sides.items()}
     strips = {
         at: [
@@ -218,7 +219,7 @@ def swaps(
     }
     most = max(line["weight"] for strip in strips.values() for line in strip)
     words = {at: word_strip(strip, theme, width=620, maximum=most) for at, strip in strips.items()}
-    return _chart(opened_by_a_click(heads, words, _first(frame, "share", chosen)))
+    return _chart(opened_by_a_click(heads, words, _first(frame, "a_from_b", chosen)))
 
 
 def handed_over(
@@ -226,8 +227,8 @@ def handed_over(
 ) -> alt.TopLevelMixin:
     """The norm of weight x value, through W_O, of each word of a text for one word of it (Kobayashi et al. 2020).
 
-    Numbers: `tidy_tables.handed_over_frame`. What it doesn't say: what later layers make of it. Before W_O where the encoder's
-    projections aren't known.
+    Numbers: `tidy_tables.handed_over_frame`. The weights of a split word are the mean of its pieces'; what one hands over is
+    summed over its pieces. What it doesn't say: what later layers make of it. Before W_O where projections aren't known.
     """
     encoding = encoder.encode(text, pair)
     try:

@@ -92,12 +92,13 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
 
 
 def swaps_frame(swapped: PairSwaps) -> pd.DataFrame:
-    """`heads_frame` of `swap_pair`: share, a_from_b, b_from_a, and control and cosine where they were measured.
+    """`heads_frame` of `swap_pair`: a_from_b, b_from_a, and a_from_control and cosine where they were measured.
 
     Of `removal_effect`: heads_frame(effect=...). Where sets of heads were asked for: sets_frame.
     """
-    frame = heads_frame(**vars(swapped))
-    return frame.drop(columns=[name for name in ("control", "cosine") if frame[name].isna().all()])
+    moved = {"a_from_b": swapped.a_from_b, "b_from_a": swapped.b_from_a, "a_from_control": swapped.control}
+    frame = heads_frame(**moved, cosine=swapped.cosine)
+    return frame.drop(columns=[name for name in ("a_from_control", "cosine") if frame[name].isna().all()])
 
 
 def sets_frame(sets: Sequence[Head | tuple[Head, ...]], **measures: Tensor) -> pd.DataFrame:

@@ -142,12 +142,13 @@ def test_swaps_draws_how_far_each_head_moves_the_word_and_opens_what_the_word_at
     starts = [np.setdiff1d(range(n), pieces[1:]) for n, pieces in zip((10, 9), PIECES)]  # of the words
     weights = [encoder.reference_weights(text)[:, :, list(own)].mean(2) for text, own in zip(WADED[:2], PIECES)]
     to_words = np.concatenate([np.add.reduceat(own.numpy(), at, axis=-1) for own, at in zip(weights, starts)], -1)
-    leading = int(expected.share.argmax())
+    leading = int(expected.a_from_b.argmax())
     for chosen, at in {"L3 H7": (3, 7), "": divmod(leading, 12)}.items():
         chart = notebook.swaps(encoder, *WADED, "waded", chosen=chosen)
-        frame = drawn(chart).dropna(subset="share")
-        np.testing.assert_allclose(frame["share"], expected.share.flatten(), atol=1e-5)
-        np.testing.assert_allclose(frame["control"], expected.control.flatten(), atol=1e-5)
+        frame = drawn(chart).dropna(subset="a_from_b")
+        for name in ("a_from_b", "b_from_a"):
+            np.testing.assert_allclose(frame[name], getattr(expected, name).flatten(), atol=1e-5)
+        np.testing.assert_allclose(frame["a_from_control"], expected.control.flatten(), atol=1e-5)
         shown, colors = beneath(chart)
         np.testing.assert_allclose(shown, to_words[at], atol=1e-4)
         assert "share of the way" in texts(chart, "legend-title")

@@ -267,10 +267,10 @@ def test_the_swaps_frame_has_each_heads_shares_and_leaves_out_what_nobody_measur
         share=numbers, a_from_b=numbers + 10, b_from_a=numbers + 20, control=unmeasured, cosine=numbers + 30
     )
     frame = swaps_frame(swapped)
-    assert list(frame) == ["layer", "head", "name", "share", "a_from_b", "b_from_a", "cosine"]
-    assert tuple(frame.iloc[2]) == (1, 0, "L1 H0", 2, 12, 22, 32)
+    assert list(frame) == ["layer", "head", "name", "a_from_b", "b_from_a", "cosine"]
+    assert tuple(frame.iloc[2]) == (1, 0, "L1 H0", 12, 22, 32)
     unmeasured[0, 0] = 0.5  # of one head only: the column stays
-    assert swaps_frame(swapped)["control"].tolist()[0] == 0.5
+    assert swaps_frame(swapped)["a_from_control"].tolist()[0] == 0.5
 
 
 @pytest.mark.slow
@@ -280,10 +280,10 @@ def test_sets_of_heads_are_rows_with_their_names(encoder):
         [Head(5, 7), ((0, 4), (0, 10))],
     )
     swapped = swap_pair(encoder, *places, heads=sets)
-    frame = sets_frame(sets, share=swapped.share)
+    frame = sets_frame(sets, a_from_b=swapped.a_from_b)
     assert frame["heads"].tolist() == ["L5 H7", "L0 H4 + L0 H10"] and frame["n"].tolist() == [1, 2]
-    alone = swaps_frame(swap_pair(encoder, *places)).set_index("name")["share"]
-    assert frame["share"][0] == pytest.approx(alone["L5 H7"], abs=1e-5)
+    alone = swaps_frame(swap_pair(encoder, *places)).set_index("name")["a_from_b"]
+    assert frame["a_from_b"][0] == pytest.approx(alone["L5 H7"], abs=1e-5)
     removed = encoder.knock_out("The bank of the river.", 2, heads=sets)
     assert sets_frame(sets, norm=removed.norm(dim=-1))["norm"].tolist() == pytest.approx(removed.norm(dim=-1).tolist())
     assert sets_frame([()], share=torch.zeros(1)).to_dict("records") == [{"heads": "", "n": 0, "share": 0.0}]

@@ -68,8 +68,8 @@ def show_heads(head: MaskedHead, encoding: Encoding, table: pd.DataFrame) -> Non
     encoder = head.encoder
     st.markdown(
         "**What each head does to a prediction**",
-        help="Each head's output is set to zero, one head at a time. The colour is the change of the token's logarithmic "
-        "probability: negative means that without the head the token is less expected.",
+        help="Each head's output is set to zero at every position, one head at a time. The colour is the change of the token's "
+        "logarithmic probability: negative means that without the head the token is less expected.",
     )
     if not encoder.patchable:
         st.info("No head can be removed from this encoder.")

@@ -104,7 +104,9 @@ class Measure:
     of: str  # "text": (weights (..., n, n), encoding) -> (...); "word" or "sentence": (Compared) -> (n_layers, n_heads)
     compute: Callable[..., Tensor]
     caption: str
-    control: Callable[[Compared], Tensor] | None = None  # the same for the control, in a column of its own
+    beside: tuple[
+        str, ...
+    ] = ()  # the names of those that stand beside one another, itself included, the control's last
     needs_control: bool = False
 
     @property
@@ -113,11 +115,10 @@ class Measure:
         return self.unit in ("effect", "share")
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
-        """A measure of a word or of a sentence, and its control's where there is one, by name: (n_layers, n_heads) each."""
-        own = {self.name: self.compute(compared)}
-        if self.control is not None and "control" in compared.sides:
-            own[f"{self.name}, control"] = self.control(compared)
-        return own
+        """A measure of a word or of a sentence and those beside it, by name, in one order: (n_layers, n_heads) each."""
+        known = [MEASURES[name] for name in self.beside]
+        known = [each for each in known if "control" in compared.sides or not each.needs_control]
+        return {each.name: each.compute(compared) for each in known}
 
 
 def _own_rows(weights: Tensor, encoding: Encoding) -> Tensor:
@@ -134,6 +135,38 @@ def _beside(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
         return weights[..., places, [i + offset for i in places]].mean(dim=-1)
 
     return share
+
+
+CONTROL = "a sentence of A's own sense: what moves it as far isn't about the sense"
+
+
+def _removals(of: str, names: tuple[str, str], how: str = "zero") -> list[Measure]:
+    """The effect of removing a head, and the control's."""
+    set_to = "zero" if how == "zero" else "its mean over the sentence"
+    said = f"Removing the head at every position of both sentences (its output is set to {set_to}): by how much the cosine of "
+    said += "the word's two vectors rises" if of == "word" else "the two sentence vectors rises"
+    return [
+        Measure(names[0], "effect", of, lambda compared: compared.effect("B", how), f"{said}.", names),
+        Measure(
+            names[1], "effect", of, lambda compared: compared.effect("control", how),
+            f"{said}, of A and a control, a sentence of the same sense.", names, needs_control=True,
+        ),
+    ]  # fmt: skip
+
+
+def _swaps(of: str, name: str, vector: str, output: str, note: str = "") -> list[Measure]:
+    """How far a head's output, swapped, moves a vector: A from B, B from A, A from the control, each a share of its way."""
+    ways = {"A from B": ("a_from_b", "B"), "B from A": ("b_from_a", "A"), "A from control": ("control", "B")}
+    names = tuple(f"{name}, {way}" for way in ways)
+    return [
+        Measure(
+            each, "share", of, lambda compared, field=field: getattr(compared.swaps, field),
+            f"How far {way[0]}'s {vector} moves on the way to {to}'s when the head's {output} becomes that in "
+            f"{CONTROL if field == 'control' else to}. {note}".rstrip(),
+            names, needs_control=field == "control",
+        )
+        for each, (way, (field, to)) in zip(names, ways.items())
+    ]  # fmt: skip
 
 
 OF_ROWS = "Mean over the rows of the ordinary tokens."
@@ -155,42 +188,14 @@ MEASURES = {measure.name: measure for measure in (
     Measure("previous token", "", "text", _beside(-1), f"The share of the weight on the token before. {OF_ROWS}"),
     Measure("next token", "", "text", _beside(1), f"The share of the weight on the token after. {OF_ROWS}"),
     Measure("itself", "", "text", _beside(0), f"The share of the weight on the token itself. {OF_ROWS}"),
-    Measure(
-        "effect", "effect", "word", lambda word: word.effect("B"),
-        "Removing the head (output set to zero): by how much the cosine of the word's two vectors rises.",
+    *_removals("word", ("effect", "control")),
+    *_removals("word", ("effect (mean)", "control (mean)"), "mean"),
+    *_swaps("word", "swap", "word", "output at it"),
+    *_swaps(
+        "sentence", "similarity", "sentence vector", "mean output over the sentence",
+        "A sentence vector is the mean of last hidden states that the encoder's own files name.",
     ),
-    Measure(
-        "effect (mean)", "effect", "word", lambda word: word.effect("B", "mean"),
-        "The same with the head's output set to its mean over the sentence instead of zero.",
-    ),
-    Measure(
-        "control", "effect", "word", lambda word: word.effect("control"),
-        "The effect (zero) for the control: A against a sentence of the same sense.", needs_control=True,
-    ),
-    Measure(
-        "swap, A from B", "share", "word", lambda word: word.swaps.a_from_b,
-        "How far A's word moves on the way to B's when the head's output at it comes from B.",
-    ),
-    Measure(
-        "swap, B from A", "share", "word", lambda word: word.swaps.b_from_a,
-        "How far B's word moves on the way to A's when the head's output at it comes from A.",
-    ),
-    Measure(
-        "swap, A from control", "share", "word", lambda word: word.swaps.control,
-        "How far A's word moves on the way to B's when the head's output at it comes from a sentence of A's own sense: what "
-        "moves it as far isn't about the sense.", needs_control=True,
-    ),
-    Measure(
-        "similarity, swap", "share", "sentence", lambda sentence: sentence.swaps.share,
-        "How far A's sentence vector moves to B's, and B's to A's, when the head's mean output over the sentence becomes the "
-        "other's. A sentence vector is the mean of last hidden states that the encoder's own files name.",
-        control=lambda sentence: sentence.swaps.control,
-    ),
-    Measure(
-        "similarity, removal", "effect", "sentence", lambda sentence: sentence.effect("B"),
-        "Removing the head in both sentences (output set to zero): by how much the cosine of the sentence vectors rises.",
-        control=lambda sentence: sentence.effect("control"),
-    ),
+    *_removals("sentence", ("similarity, removal", "similarity, removal, control")),
 )}  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Where a word's senses lie: the mean of its last unit vectors in labelled sentences, one a sense, and the way between them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,15 +60,20 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 
     The word needs two senses with four rows each. Raises ValueError where a column is missing or none of its rows can be used.
     """
+    usable = _usable(encoder, frame, word)
+    return means_of(
+        word.casefold(), list(usable["placed"]), list(usable["sense"]), last_units(encoder, usable["placed"])
+    )
+
+
+def _usable(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
+    """One word's usable rows."""
     if list(frame.columns).count("word") == 1:
         own = frame["word"].map(lambda each: isinstance(each, str) and each.strip().casefold() == word.casefold())
         if not own.any():
             raise ValueError(f"The table has no labelled sentences of {word!r}. Label some, or leave senses out.")
         frame = frame[own]
-    usable, _ = require_rows(encoder, frame, per_sense=PER_SENSE)
-    return means_of(
-        word.casefold(), list(usable["placed"]), list(usable["sense"]), last_units(encoder, usable["placed"])
-    )
+    return require_rows(encoder, frame, per_sense=PER_SENSE)[0]
 
 
 def last_units(encoder: Encoder, words: Sequence[PlacedWord]) -> Tensor:
@@ -76,6 +81,29 @@ def last_units(encoder: Encoder, words: Sequence[PlacedWord]) -> Tensor:
     encodings = encoder.encode_batch([word.sentence for word in words])
     vectors = [one.vector(encoder.n_layers, word.positions) for one, word in zip(encodings, words)]
     return normalize(torch.stack(vectors).double(), dim=1)
+
+
+def within_sense(
+    encoder: Encoder,
+    frame: pd.DataFrame,
+    means: SenseMeans,
+    word: PlacedWord,
+    units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
+) -> tuple[str, Tensor] | None:
+    """The sense that a word's sentence is taken for, and its last vector's cosines with those in the labelled ones of it: (n,).
+
+    frame: the table of `means`. units: `last_units`, or what keeps them. The sentence itself is left out; None where it fits no
+    sense. Raises as `sense_means`.
+    """
+    encoding = encoder.encoded(word)
+    unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)
+    taken = means.way(encoding, unit)
+    if not taken.fits:
+        return None
+    usable = _usable(encoder, frame, means.word)
+    placed = usable.loc[usable["sense"] == taken.sense, "placed"].tolist()
+    others = [other.sentence.ids != encoding.ids for other in placed]
+    return taken.sense, (units(encoder, placed) @ unit).float()[others]
 
 
 def means_of(word: str, placed: Sequence[PlacedWord], labels: Sequence[str], units: Tensor) -> SenseMeans:

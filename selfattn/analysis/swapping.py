@@ -59,7 +59,7 @@ def swap_pair(
     from A to B, u_B - u_A, is the axis; a split word's pieces all get the donor's mean. heads: as in
     `Encoder.knock_out` (a tuple is swapped together: effects don't add up). how: "exact" runs each swap, "gradient" is its
     first order, in a pass for each sentence; "leading" is that, and exact for the eight heads that it ranks highest and for
-    any that it still ranks above them, by their share and by the control's: so the largest number is always an exact one.
+    any that it still ranks above them, in each direction and by the control's: so the largest of each is an exact one.
     control: a sentence of A's sense, put into A only. move: the pieces don't all get the donor's mean but each its own output,
     moved by the donor's mean minus theirs: what sets them apart stays, as it must where the "word" is a sentence whose pieces
     an embedder averages. Between a sentence and itself that changes nothing.
@@ -128,7 +128,7 @@ def _leading_exactly(
     done = torch.zeros(len(sets), dtype=torch.bool)
     while True:
         wanted = torch.zeros_like(done)
-        for values in (tensors["share"], tensors["control"]):
+        for values in (tensors["a_from_b"], tensors["b_from_a"], tensors["control"]):
             if values.isnan().all():
                 continue
             if done.any():

@@ -6,6 +6,7 @@ Every number is computed, and the numbers choose the branch. `analysis.hiding.hi
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import pandas as pd
 from torch import Tensor
 
 from selfattn import numbers
@@ -150,6 +151,17 @@ def how_often(report: HiddenWordsReport) -> str:
     )
 
 
+def in_corpus(sources: pd.DataFrame) -> str:
+    """What a word takes its meaning from in a corpus: its rows of `Scan.sources`, at least one."""
+    first, n = sources.iloc[0], round(sources["n"].iloc[0] / sources["share"].iloc[0])
+    beside = [f'"{row.source}" in {numbers.count(row.n)}' for row in sources[1:MOST].itertuples()]
+    return (
+        f'Of {numbers.count(n)} times "{first["word"]}", hiding "{first["source"]}" moves it farthest in '
+        f"{', '.join([numbers.count(first['n']), *beside])}; then it moves {numbers.decimal(first['move'], 3)} on average (1 − "
+        "cosine, which has no direction: it is about the vector, not the sense)."
+    )
+
+
 def compared(pair: HiddenPair) -> str:
     """The cosines of the word's two vectors: as they are, with the leading words hidden, with others; and the control's."""
     text = f'As they are, the two "{pair.placed[0].word.text}" have cosine {numbers.cosine(float(pair.cosine[0, 0]))}'
@@ -164,6 +176,17 @@ def compared(pair: HiddenPair) -> str:
     if pair.control_hidden == pair.control_hidden:
         text += f", with their own leading words hidden {numbers.cosine(pair.control_hidden)}"
     return f"{text}."
+
+
+def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
+    """A's word beside itself in labelled sentences of its sense: `within_sense`, and how many of them are as far as B."""
+    far = int((cosines <= pair.cosine[0, 0]).sum())
+    as_far = f"{far} of them are no nearer to A than B is" if far else "each is nearer to A than B is"
+    span = numbers.span(float(cosines.min()), float(cosines.max()), numbers.cosine)
+    return (
+        f'"{pair.placed[0].word.text}" in A and in {len(cosines)} labelled sentences of its sense ({sense}): cosine '
+        f"{numbers.cosine(float(cosines.mean()))} on average, {span}; {as_far}."
+    )
 
 
 def through(heads: HeadsOfWord, pair: HiddenPair) -> str:

@@ -218,8 +218,8 @@ def removal(report: RemovalReport, kind: str) -> str:
     different, same = pairs[~pairs["same_sense"]], pairs[pairs["same_sense"]]
     text = (
         f"Mean over {len(different)} pairs of different senses (mean cosine {numbers.cosine(different['cosine'].mean())}) and "
-        f"{len(same)} of the same sense ({numbers.cosine(same['cosine'].mean())}). Largest: {_name(table.loc[place])} with "
-        f"{_effect(table[kind][place])} ({numbers.span(low[place], high[place], _effect)}). On "
+        f"{len(same)} of the same sense ({numbers.cosine(same['cosine'].mean())}), each head removed at every position. Largest: "
+        f"{_name(table.loc[place])} with {_effect(table[kind][place])} ({numbers.span(low[place], high[place], _effect)}). On "
         f"{((low > 0) | (high < 0)).sum()} of {len(table)} heads the interval leaves out 0; were the sign of each word's "
         f"effects a coin's, {numbers.decimal(mean, 0)} would on average, and up to {numbers.decimal(most, 0)} in 19 draws of 20. "
     )

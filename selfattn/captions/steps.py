@@ -20,8 +20,11 @@ def kernel_error(largest: float, separate: float | None) -> str:
     return text + (f", and to {numbers.error(separate)} in an independent run." if separate is not None else ".")
 
 
-def row(rows: pd.DataFrame) -> str:
-    """Which word gets most of a word's weight in each sentence, and which hands over most. rows: tidy_tables.row_frame."""
+def row(rows: pd.DataFrame, word: str = "", pieces: int = 1) -> str:
+    """Which word gets most of a word's weight in each sentence, and which hands over most. rows: tidy_tables.row_frame.
+
+    pieces: of how many the word is.
+    """
     parts = []
     for name, own in rows.groupby("sentence", sort=False):
         most, hands = (own.loc[own[column].idxmax()] for column in ("weight", "share"))
@@ -38,6 +41,11 @@ def row(rows: pd.DataFrame) -> str:
     hidden = rows[rows["masked"] == -math.inf]
     words = " and ".join(f"{_named(each)} in {each['sentence']}" for _, each in hidden.iterrows())
     said = f" Hidden, with score −∞ and weight 0: {words}." if words else ""
+    if pieces > 1:
+        said += (
+            f' "{word}" has {pieces} pieces: each weight is their mean, summed over the other word\'s pieces; what a word hands '
+            "over is these weights × V, as a part of the sum over all words, along it."
+        )
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}.{said}"
 

@@ -1,9 +1,12 @@
-"""Captions of a word's two vectors: their cosine without a head, and with one head alone."""
+"""Captions of a word's or a sentence's two vectors: what swapping or removing a head does to them, beside a control."""
+
+from collections.abc import Sequence
 
 import pandas as pd
 from torch import Tensor
 
 from selfattn import numbers
+from selfattn.analysis.measures import MEASURES, Measure
 
 # How far at most a precision below float32 moves the effect of removing a head: a bound, for it depends on the processor. Over 22
 # pairs, with PyTorch, oneDNN and MKL held to several instruction sets, the most was .0038 in bfloat16 and .00045 in float16.
@@ -18,35 +21,50 @@ OF_PAIR_SWAPS = 0.7
 # The change of a token's log probability (measured on 16 sentences with the input embeddings for a head, which the bundled
 # encoder hasn't got: at most 9).
 OF_LOG_PROBABILITY = 13
-HINT = 2  # an effect under this many times its control's is no finding
+HINT = "Over other sentences other heads may lead."
+NO_CONTROL = "No control yet, so whether this is about the meaning can't be said."
+# What is said of a head's numbers, in the order of their columns.
+SWAPPED = ("A {} of the way to B", "B {} of the way to A", "A with the control's output {} of the way to B")
+REMOVED = ("{}", "in the control {}")
 
 
-def removal(frame: pd.DataFrame, chosen: str, word: str, before: float, same_sense: float | None) -> str:
-    """What removing a head does to the cosine of a word's two vectors: the chosen head, the largest effect, the control.
+def by_head(
+    frame: pd.DataFrame, measure: Measure, columns: Sequence[str], chosen: str, cosine: float, vectors: str
+) -> str:
+    """What swapping or removing each head alone does to two vectors: the head that leads, the chosen one, and the control.
 
-    frame: tidy_tables.heads_frame with `effect` and, where there is a control, `control`. before: the cosine with all heads.
-    same_sense: that of the control pair.
+    frame: tidy_tables.heads_frame with these columns, `Measure.columns`: of swaps A from B, B from A and, where there is one, A
+    from the control, in parts of the way; of removals the change of the cosine and, where there is one, the control's. cosine:
+    of the two `vectors` with every head.
     """
-    own, largest = frame[frame["name"] == chosen].iloc[0], frame.loc[frame["effect"].abs().idxmax()]
-    parts = [f'The two "{word}" vectors have cosine {numbers.cosine(before)}.']
-    parts.append(f"Without head {own['head']} of layer {own['layer']} it is {_after(own['effect'], before)}.")
-    if own["name"] == largest["name"]:
-        parts.append("That is the largest effect of all heads.")
+    swaps = measure.unit == "share"
+    phrases, size, write = (SWAPPED, float, numbers.share) if swaps else (REMOVED, abs, numbers.effect)
+    parts = [f"The two {vectors} vectors have cosine {numbers.cosine(cosine)}."]
+    if frame[columns[0]].isna().all():
+        return f"{parts[0]} They are the same: no head can move one."
+    *_, last = columns
+    control = last if MEASURES[last].needs_control else ""
+    leads = columns[0] if measure.name == control else measure.name
+    top, own = frame.loc[frame[leads].map(size).idxmax()], frame[frame["name"] == chosen].iloc[0]
+
+    def said(row: pd.Series) -> str:
+        return ", ".join(phrase.format(write(row[column])) for phrase, column in zip(phrases, columns)) + "."
+
+    if swaps:
+        parts.append(f"Swapped alone, {top['name']} moves {'AB'[columns.index(leads)]} most: {said(top)}")
     else:
-        parts.append(
-            f"The largest effect is {largest['name']}'s: without it the cosine is {_after(largest['effect'], before)}."
-        )
-    if abs(largest["effect"]) < 0.5 * (1 - before):
-        parts.append("No head does it alone.")
-    if same_sense is not None and "control" in frame:
-        rival = frame.loc[frame["control"].abs().idxmax()]
-        parts.append(
-            f"In the control pair, where the sense is the same (cosine {numbers.cosine(same_sense)}), the largest effect is "
-            f"{rival['name']}'s, {numbers.effect(rival['control'])}; here it is {numbers.effect(largest['effect'])}."
-        )
-        if abs(largest["effect"]) < HINT * abs(rival["control"]):
-            parts.append("So the effect here is a hint, not a finding.")
-    return " ".join(parts)
+        parts.append(f"Removed alone, at every position, {top['name']} changes it most: {said(top)}")
+    if own["name"] != top["name"]:
+        parts.append(f"{own['name']}: {said(own)}")
+    if not control:
+        return " ".join([*parts, NO_CONTROL, HINT])
+    rival = frame.loc[frame[control].map(size).idxmax()]
+    beaten = size(top[leads]) > size(rival[control])
+    parts.append(
+        f"The largest of the {len(frame)} heads in the control is {rival['name']}'s, {write(rival[control])}: {top['name']} "
+        f"{'exceeds it' if beaten else 'does not exceed it, so it is a hint, not a finding'}."
+    )
+    return " ".join([*parts, HINT])
 
 
 def noise_floor(
@@ -77,20 +95,9 @@ def by_gradient(exact: Tensor) -> str:
     if exact.all() or not exact.any():
         return ""
     return (
-        f"By gradient, the first order of a swap; only the {int(exact.sum())} heads that it ranks highest were run, so the first "
-        "one's number is exact."
+        f"By gradient, the first order of a swap; only the {int(exact.sum())} heads that it ranks highest, in each direction or "
+        "from a control, were run: the largest numbers are exact."
     )
-
-
-def _after(effect: float, before: float) -> str:
-    gap = 1 - before
-    if gap < 1e-4:
-        return numbers.cosine(before + effect)
-    if effect == 0:
-        return f"{numbers.cosine(before)} as well, as far as can be told"
-    share = numbers.share(abs(effect) / gap)
-    moved = f"their difference grows by {share}" if effect < 0 else f"{share} of their difference is gone"
-    return f"{numbers.cosine(before + effect)}: {moved}"
 
 
 def only_head(alone: float, before: float, head: str, word: str) -> str:

@@ -14,7 +14,7 @@ from selfattn.charts.vega import Spec, backdrop, calculate, field, layered, mark
 from selfattn.numbers import CHANGE, SHARE, TICKS, WEIGHT, fitting
 
 PIXELS = 1_000_000  # of the composed picture, at most
-SHARES = ("share", "control_share")  # measures that are parts of the way to the other sentence's word
+SHARES = ("share", "a_from_b", "b_from_a", "a_from_control")  # measures that are parts of a way, or of a gap
 HOW = "how"  # whether a head's numbers are exact
 WIDTH = 490  # pixels of the page
 GAP, STRIP, LABEL = 4, 6, 12  # around each head's map, in pixels of the page

@@ -1,15 +1,16 @@
 """The answer of a pair, from the cache: what is measured once, for every page, and when its heads are run one by one."""
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
+from torch import Tensor
 
 from selfattn.analysis.hiding import HeadsOfWord, HiddenPair, heads_of_word
-from selfattn.analysis.sense_means import SenseMeans, sense_means
+from selfattn.analysis.sense_means import SenseMeans, last_units, sense_means, within_sense
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key, is_cached
 from selfattn.dashboard.choice import Pair
@@ -17,6 +18,7 @@ from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.queue import alone
 from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses import HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
 from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
@@ -94,6 +96,20 @@ def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
             return None
 
     return _shown_above(encoder, ("sense means", _told(word)), make, "Where the senses lie ...")
+
+
+def beside_its_sense(encoder: Encoder, pair: Pair) -> tuple[str, Tensor] | None:
+    """`within_sense` of A's word; None where its senses, or A's, aren't known."""
+    means = means_of_senses(encoder, pair.word)
+    if means is None:
+        return None
+
+    def units(encoder: Encoder, words: Sequence[PlacedWord]) -> Tensor:
+        key = ("last units", *(word.key for word in words))  # whichever A is
+        return _shown_above(encoder, key, lambda _: last_units(encoder, words), "The sentences of A's sense ...")
+
+    make = lambda _: within_sense(encoder, labelled_rows(pair.word), means, pair.first, units)  # noqa: E731
+    return cached(encoder, ("within sense", _told(pair.word), pair.first.key), make)
 
 
 def _own_rows(word: str) -> pd.DataFrame:

@@ -62,6 +62,13 @@ class ChosenHead:
     n: int  # sentences in the other half
     luck: float  # the accuracy that the best of all heads reaches by luck on the choosing half (95th percentile)
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of `accuracy`, 0 to 1 (Wilson 1927): it holds 0.5 where luck isn't ruled out."""
+        part, p = 1.959964**2 / self.n, self.accuracy
+        half = (part * (p * (1 - p) + part / 4)) ** 0.5
+        return (p + part / 2 - half) / (1 + part), (p + part / 2 + half) / (1 + part)
+
 
 def pronoun_rows(encoding: Encoding, sentence: PronounSentence) -> PronounRows:
     """Find the three words in the encoded sentence and read the pronoun's rows; ValueError where one is missing."""

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -72,6 +73,7 @@ class Scan:
     parts: tuple[Path, ...]  # the Parquet files, in the input's order
     measured: tuple[Head, ...]  # the heads that the lists run over
     words: tuple[str, ...]  # that the texts were searched for; none where the tables had a column word
+    has_sources: bool = False  # made with --sources
 
     def __repr__(self) -> str:
         heads = f"{len(self.measured)} heads{'' if self.finished else ', not finished'}"
@@ -97,6 +99,30 @@ class Scan:
                 sums[name] = sums[name] + values.sum(axis=0, dtype="float64")
         index = pd.MultiIndex.from_tuples(self.measured, names=["layer", "head"])
         return pd.DataFrame({name: sums[name] / max(1, self.n_rows) for name in names}, index=index).reset_index()
+
+    def sources(self) -> pd.DataFrame:
+        """Which words, hidden from a word, move it farthest, by count. Read a batch at a time; ScanError without --sources.
+
+        word, source (both case-folded), n (occurrences), share (of all of the word's, 0 to 1; one that stands alone counts among
+        these), move (mean of 1 - cosine, 0 to 2), sentence (of the largest move).
+        """
+        if not self.has_sources:
+            raise ScanError(f"{self.folder} was made without --sources. Scan again with it, into a new folder.")
+        found, of_word = {}, Counter[str]()
+        for batch in self._batches(["sentence", "word", "sources", "source_moves"]):
+            lists, moved = batch["sources"], batch["source_moves"]
+            nulls = (each.null_count for each in (*batch.columns, lists.flatten()))
+            if any(nulls) or not lists.value_lengths().equals(moved.value_lengths()):
+                raise ScanError(f"{self.folder} has words without a text or a move, as no scan writes them. Scan anew.")
+            for row in batch.to_pylist():
+                word = row["word"].casefold()
+                of_word[word] += 1
+                for source, move in zip(row["sources"][:1], row["source_moves"]):
+                    n, total, most = found.get((word, source.casefold()), (0, 0.0, (-1.0, "")))
+                    found[word, source.casefold()] = n + 1, total + move, max(most, (move, row["sentence"]))
+        rows = [(*key, n, n / of_word[key[0]], total / n, most[1]) for key, (n, total, most) in found.items()]
+        table = pd.DataFrame(rows, columns=["word", "source", "n", "share", "move", "sentence"])
+        return table.sort_values(["word", "n", "move"], ascending=[True, False, False], ignore_index=True)
 
     def rejects(self) -> pd.DataFrame:
         """The rejected rows with their reasons."""
@@ -138,6 +164,7 @@ def read_scan(folder: str | Path) -> Scan:
         parts=tuple(part.path for part in parts),
         measured=_measured(about),
         words=tuple(about["words"] or ()),
+        has_sources="sources" in about,
     )
 
 

@@ -102,5 +102,6 @@ def words_row(sides: Sides, head: Head, theme: Theme, error: float, separate: fl
     )
     word, hidden = sides["A"].word.text, hidden_words_of(sides)
     beside = "".join(f', "{text}" hidden in {name}' for name, text in hidden.items())
-    reading = f"{steps.row(rows)} {steps.kernel_error(error, separate)}"
+    pieces = max(len(side.positions) for side in sides.values())
+    reading = f"{steps.row(rows, word, pieces)} {steps.kernel_error(error, separate)}"
     return Picture(f'how {head} computes the row of "{word}"{beside}', kernel_row(rows, theme), reading, lambda: rows)

@@ -3,6 +3,7 @@
 import functools
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from selfattn.analysis.hiding import (
     hidden_pair,
     unmeasured_pair,
 )
-from selfattn.analysis.sense_means import sense_means
+from selfattn.analysis.sense_means import sense_means, within_sense
 from selfattn.encoders.sources import resolve
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
@@ -242,6 +243,26 @@ def test_a_label_is_of_the_labelled_word_alone(encoder):
         encoder, (f"{own} Bank.", (encoder.placed((own, "bank")).positions)), (NEW[1], "bank"), senses=means
     )
     assert float((left_in.ways[0] - typed.ways[0]).norm()) > 1e-3  # not the labelled sentence: nothing is left out
+
+
+@pytest.mark.parametrize("own", [0, None])
+def test_a_word_beside_itself_in_the_labelled_sentences_of_its_sense(encoder, own):
+    """Against plain loops; the sentence itself is left out, and one that fits no sense has none."""
+    frame = labelled_sentences()
+    means, rows = sense_means(encoder, frame, "bank"), frame[frame["word"] == "bank"]
+    text = NEW[0] if own is None else rows["sentence"].iloc[own]
+    sense = "river side" if own is None else rows["sense"].iloc[own]
+    found, cosines = within_sense(encoder, frame, means, encoder.placed((text, "bank")))
+
+    def last(sentence):
+        encoding = encoder.encode(sentence)
+        return encoding.hidden[-1, list(encoding.places("bank")[0].positions)].mean(0).double()
+
+    of_sense = rows.loc[(rows["sense"] == sense) & (rows["sentence"] != text), "sentence"]
+    wanted = [float(torch.cosine_similarity(last(text), last(other), dim=0)) for other in of_sense]
+    assert len(wanted) == 12 - (own is not None) and found == sense
+    assert cosines.tolist() == pytest.approx(wanted, abs=1e-5)
+    assert within_sense(encoder, frame, replace(means, within=1e-3), encoder.placed((NEW[0], "bank"))) is None
 
 
 def test_senses_are_asked_of_a_whole_word(encoder):

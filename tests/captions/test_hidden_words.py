@@ -12,8 +12,10 @@ from selfattn.captions.hidden_words import (
     NO_CONTROL,
     Ranked,
     answer,
+    beside_its_sense,
     compared,
     how_often,
+    in_corpus,
     limit,
     notes,
     ranked,
@@ -216,6 +218,34 @@ def test_the_cosines_of_what_is_there():
     assert compared(hidden_pair_of(top=(None, 0), control_hidden=torch.nan)) == (
         'As they are, the two "bank" have cosine 0.03; with "A" hidden 0.07; A and the control 0.55.'
     )
+
+
+@pytest.mark.parametrize(
+    ("cosines", "said"),
+    [
+        ([0.42, 0.93, 0.78], '3 labelled sentences of its sense (river side): cosine 0.71 on average, 0.42 to 0.93; each is '
+                             "nearer to A than B is."),
+        ([0.02, 0.92], "cosine 0.47 on average, 0.02 to 0.92; 1 of them are no nearer to A than B is."),
+    ],
+)  # fmt: skip
+def test_the_labelled_sentences_of_as_sense_stand_beside_it(cosines, said):
+    text = beside_its_sense(hidden_pair_of(), "river side", torch.tensor(cosines))
+    assert text.startswith('"bank" in A and in ') and text.endswith(said)
+
+
+def test_what_a_corpus_says_a_word_takes_its_meaning_from():
+    columns = ["word", "source", "n", "share", "move", "sentence"]
+    rows = [
+        ("bank", "river", 1200, 0.6, 0.0812, ""),
+        ("bank", "loan", 500, 0.25, 0.1, ""),
+        ("bank", "of", 9, 0.0045, 0.2, ""),
+    ]
+    table = pd.DataFrame(rows, columns=columns)
+    assert in_corpus(table) == (
+        'Of 2,000 times "bank", hiding "river" moves it farthest in 1,200, "loan" in 500, "of" in 9; then it moves '
+        "0.081 on average (1 − cosine, which has no direction: it is about the vector, not the sense)."
+    )
+    assert "farthest in 1,200; then" in in_corpus(table.head(1))
 
 
 def test_how_much_the_leading_heads_make():

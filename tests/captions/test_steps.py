@@ -165,6 +165,10 @@ def test_who_gets_most_weight_and_who_hands_over_most():
         'hands over most (101 %). Hidden, with score −∞ and weight 0: "shore" in B.'
     )
     assert "Hidden" not in captions.row(table.head(3))
+    assert captions.row(table.head(3), "crane", 2).endswith(
+        '(70 %). "crane" has 2 pieces: each weight is their mean, summed over the other word\'s pieces; what a word hands over '
+        "is these weights × V, as a part of the sum over all words, along it."
+    )
     assert captions.no_steps("It isn't square.") == (
         "The steps of this head are missing: It isn't square. The weights are the model's own."
     )

@@ -1,10 +1,11 @@
-"""Captions of a word's two vectors: the cosines, the head and the claim follow from the numbers."""
+"""Captions of two vectors: the cosines, the heads, their control and the claim follow from the numbers."""
 
 import numpy as np
 import pytest
 import torch
 
 from selfattn import load_encoder
+from selfattn.analysis.measures import MEASURES
 from selfattn.analysis.removing import removal_effect
 from selfattn.captions import vectors as captions
 from selfattn.tidy_tables import heads_frame
@@ -35,9 +36,6 @@ def test_effects_under_the_noise_of_a_precision_are_hidden_and_counted():
     half, text = captions.noise_floor(frame, "effect", "bfloat16", {"effect": 0.4})
     assert half["effect"].tolist() == pytest.approx([0.007, -0.0059, 0]) and half["control"].equals(frame["control"])
     assert "by up to 0.0024: 1 of 3" in text
-    assert "Without head 1 of layer 0 it is 0.80 as well, as far as can be told." in captions.removal(
-        shown, "L0 H1", "bank", 0.8, None
-    )
 
 
 @pytest.mark.slow
@@ -54,54 +52,84 @@ def test_removal_of_a_real_head_against_the_vectors_themselves(encoder, sides):
     (_, in_a, _), (_, in_b, _) = sides.values()
     effect = removal_effect(encoder, (A, in_a.positions), (B, in_b.positions))
     last = [encoding.hidden[-1][word.start].numpy() for encoding, word, _ in sides.values()]
-    without = [encoder.knock_out(text, word.start)[3, 7].numpy() for text, (_, word, _) in zip((A, B), sides.values())]
-    before, after = cosine(*last), cosine(*without)
-    text = captions.removal(heads_frame(effect=effect), "L3 H7", "crane", before, None)
-    said = f'The two "crane" vectors have cosine {before:.2f}. Without head 7 of layer 3 it is {after:.2f}: '
-    assert text.startswith(said)
-    share = f"{abs(after - before) / (1 - before):.0%}".replace("%", " %")
-    assert (f"grows by {share}" if after < before else f"{share} of their difference is gone") in text
-    layer, head = divmod(int(effect.abs().argmax()), encoder.n_heads)
-    assert f"The largest effect is L{layer} H{head}'s" in text and "No head does it alone." in text
+    runs = [encoder.knock_out(text, word.start).numpy() for text, (_, word, _) in zip((A, B), sides.values())]
+    change = {
+        (layer, head): cosine(*(run[layer, head] for run in runs)) - cosine(*last) for layer, head in np.ndindex(6, 12)
+    }
+    layer, head = max(change, key=lambda at: abs(change[at]))
+    text = captions.by_head(
+        heads_frame(effect=effect), MEASURES["effect"], ["effect"], "L3 H7", cosine(*last), '"crane"'
+    )
+    largest, own = (f"{change[at]:+.3f}".replace("-", "−") for at in ((layer, head), (3, 7)))
+    assert text == (
+        f'The two "crane" vectors have cosine {cosine(*last):.2f}. Removed alone, at every position, L{layer} H{head} changes it '
+        f"most: {largest}. L3 H7: {own}. No control yet, so whether this is about the meaning can't be said. Over other "
+        "sentences other heads may lead."
+    )
+
+
+NO_MORE = "Over other sentences other heads may lead."
+SWAPPED = (
+    "The two sentence vectors have cosine 0.31. Swapped alone, L0 H1 moves A most: A 9 % of the way to B, B 3 % of the way to A, "
+    "A with the control's output 2 % of the way to B. "
+)
+SIMILARITY = MEASURES["similarity, A from B"].beside
+THREE = ([0.02, 0.09], [0.04, 0.03])
 
 
 @pytest.mark.parametrize(
-    ("effects", "chosen", "parts", "absent"),
+    ("columns", "shown", "chosen", "expected"),
+    [
+        ((*THREE, [0.01, 0.02]), 0, "L0 H1",
+         f"{SWAPPED}The largest of the 2 heads in the control is L0 H1's, 2 %: L0 H1 exceeds it. {NO_MORE}"),
+        ((*THREE, [0.0901, 0.02]), 0, "L0 H1",
+         f"{SWAPPED}The largest of the 2 heads in the control is L0 H0's, 9 %: L0 H1 does not exceed it, so it is a hint, not a "
+         f"finding. {NO_MORE}"),
+        ((*THREE, [0.01, 0.02]), 2, "L0 H0",
+         f"{SWAPPED}L0 H0: A 2 % of the way to B, B 4 % of the way to A, A with the control's output 1 % of the way to B. The "
+         f"largest of the 2 heads in the control is L0 H1's, 2 %: L0 H1 exceeds it. {NO_MORE}"),
+        (THREE, 1, "L0 H0",
+         "The two sentence vectors have cosine 0.31. Swapped alone, L0 H0 moves B most: A 2 % of the way to B, B 4 % of the way "
+         f"to A. No control yet, so whether this is about the meaning can't be said. {NO_MORE}"),
+        (([float("nan")] * 2, [float("nan")] * 2), 0, "L0 H1",
+         "The two sentence vectors have cosine 0.31. They are the same: no head can move one."),
+    ],
+)  # fmt: skip
+def test_a_swap_stands_in_both_directions_beside_the_largest_of_the_control(columns, shown, chosen, expected):
+    frame = heads_frame(**{name: torch.tensor([own]) for name, own in zip(SIMILARITY, columns)})
+    measure = MEASURES[SIMILARITY[shown]]
+    assert captions.by_head(frame, measure, SIMILARITY[: len(columns)], chosen, 0.31, "sentence") == expected
+
+
+@pytest.mark.parametrize(
+    ("effects", "control", "shown", "said"),
     [
         (
             [0.02, -0.05],
-            "L0 H0",
-            ["of layer 0 it is 0.82: 10 % of their difference is gone.", "No head does it alone."],
-            [],
+            [0.0, 0.01],
+            "effect",
+            "L0 H1 changes it most: −0.050, in the control +0.010. L0 H0: +0.020, in",
         ),
-        ([0.02, -0.05], "L0 H0", ["L0 H1's: without it the cosine is 0.75: their difference grows by 25 %."], []),
         (
             [0.02, -0.05],
-            "L0 H1",
-            ["Without head 1 of layer 0 it is 0.75", "the largest effect of all heads."],
-            ["L0 H1's"],
+            [0.01, 0.05],
+            "effect",
+            "L0 H1's, +0.050: L0 H1 does not exceed it, so it is a hint, not a finding.",
         ),
-        ([0.15, 0.0], "L0 H0", ["75 % of their difference is gone", "the largest effect of all"], ["alone", "control"]),
+        ([0.02, -0.0501], [-0.05, 0.0], "control", "L0 H0's, −0.050: L0 H1 exceeds it."),
     ],
 )
-def test_removal_claims_no_more_than_the_numbers(effects, chosen, parts, absent):
-    text = captions.removal(heads(effects), chosen, "crane", 0.8, None)
-    assert all(part in text for part in parts), text
-    assert not [part for part in absent if part in text], text
+def test_a_removal_stands_beside_the_largest_of_the_control_by_absolute_value(effects, control, shown, said):
+    text = captions.by_head(heads(effects, control), MEASURES[shown], ["effect", "control"], "L0 H0", 0.8, '"crane"')
+    assert said in text and "Removed alone, at every position, L0 H1" in text
 
 
-def test_removal_of_a_head_from_equal_vectors_has_no_share():
-    assert "it is 1.00. That" in captions.removal(heads([0.0, 0.0]), "L0 H0", "crane", 1.0, None)
-
-
-@pytest.mark.parametrize(("control", "hint"), [([0.0, -0.03], True), ([0.009, 0.001], False), ([0.011, 0.0], True)])
-def test_removal_stands_beside_its_control(control, hint):
-    text = captions.removal(heads([0.02, 0.0], control), "L0 H0", "crane", 0.8, 0.93)
-    place = int(np.argmax(np.abs(control)))
-    sign = "−" if control[place] < 0 else "+"
-    assert "the sense is the same (cosine 0.93), the largest effect is" in text
-    assert f"L0 H{place}'s, {sign}{abs(control[place]):.3f}; here it is +0.020." in text
-    assert ("a hint, not a finding" in text) == hint
+@pytest.mark.parametrize(
+    ("run", "said"), [([True, False, True], "only the 2 heads that it ranks highest"), ([True] * 3, "")]
+)
+def test_what_was_run_of_a_map_by_gradient_is_counted(run, said):
+    text = captions.by_gradient(torch.tensor(run))
+    assert said in text and bool(text) == bool(said)
 
 
 def test_only_head_names_both_cosines_in_their_order():

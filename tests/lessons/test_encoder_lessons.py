@@ -4,6 +4,7 @@ import pytest
 import torch
 from scipy.stats import binomtest
 
+from selfattn import Head
 from selfattn.examples import MOVIE, NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS, STATIC_WORD_SENTENCES
 from selfattn.lessons import (
     encoded_words,
@@ -59,6 +60,13 @@ def test_twins_stay_in_one_half():
     twins = [{PRONOUNS[place].twin for place in half} - {None} for half in halves]
     assert not twins[0] & twins[1]
     assert abs(len(halves[0]) - len(halves[1])) <= 2
+
+
+@pytest.mark.parametrize(("right", "n"), [(11, 20), (0, 20), (20, 20), (14, 20), (15, 20), (33, 41)])
+def test_the_interval_of_the_other_half_is_wilsons(right, n):
+    found = pronouns.ChosenHead(Head(0, 0), 0.9, right / n, 0.5, 0.5, n, 0.7)
+    wanted = binomtest(right, n).proportion_ci(method="wilson")
+    assert found.interval == pytest.approx((wanted.low, wanted.high), abs=1e-6)
 
 
 @pytest.mark.slow

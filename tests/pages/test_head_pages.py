@@ -20,13 +20,14 @@ from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.swapping import swap_pair
 from selfattn.captions import attention as captions
-from selfattn.captions.vectors import NOISE, OF_PAIR_SWAPS
+from selfattn.captions.vectors import NOISE, OF_PAIR_SWAPS, by_head
 from selfattn.dashboard import queue
 from selfattn.encoders.capture import LayerRecording
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.stored_reports import stored
+from selfattn.tidy_tables import heads_frame
 from tests.analysis.test_pooled_sentences import pooled
 
 from .conftest import APP, open_link, open_page
@@ -314,33 +315,52 @@ def test_the_heads_that_carry_the_similarity_of_two_sentences(encoder, measure):
     at = start(ALL, measure=measure, head="L2 H3")
     assert not at.error
     first, *others = pooled(encoder, *PAIRS[0].sentences)
-    if measure == "similarity, swap":
-        swaps = swap_pair(encoder, first, *others, move=True)
-        own, control = swaps.share, swaps.control
+    if "removal" in measure:
+        columns = dict(zip(MEASURES[measure].beside, (removal_effect(encoder, first, other) for other in others)))
     else:
-        own, control = (removal_effect(encoder, first, other) for other in others)
-    drawn = placed_heads(at).set_index("name")
-    for head in ("L0 H10", "L5 H7", "L2 H3"):
-        layer, number = int(head[1]), int(head.split("H")[1])
-        assert drawn[measure][head] == pytest.approx(float(own[layer, number]), abs=1e-4)
-        assert drawn[f"{measure}, control"][head] == pytest.approx(float(control[layer, number]), abs=1e-4)
-    cosine = numbers.cosine(Compared({"A": first, "B": others[0]}, None, None).cosine)
-    (reading,) = [text for text in texts(at) if text.startswith(f"The two sentence vectors have cosine {cosine}.")]
-    assert "L2 H3" in reading and "control sentence" in reading and "One pair is a hint" in reading
+        swaps = swap_pair(encoder, first, *others, move=True)
+        columns = dict(zip(MEASURES[measure].beside, (swaps.a_from_b, swaps.b_from_a, swaps.control)))
+    drawn = placed_heads(at)
+    for name, values in columns.items():
+        assert drawn[name].tolist() == pytest.approx(values.flatten().tolist(), abs=1e-4)
+    cosine = Compared({"A": first, "B": others[0]}, None, None).cosine
+    said = by_head(heads_frame(**columns), MEASURES[measure], list(columns), "L2 H3", cosine, "sentence")
+    assert said in texts(at) and "in the control is L" in said
+
+
+@pytest.mark.parametrize("measure", ["swap, B from A", "effect (mean)"])
+def test_a_words_swaps_and_removals_stand_beside_their_controls(encoder, measure):
+    at = start(ALL, measure=measure, head="L2 H3")
+    words = [encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences]
+    if measure == "effect (mean)":
+        wanted = dict(
+            zip(MEASURES[measure].beside, (removal_effect(encoder, words[0], other, how="mean") for other in words[1:]))
+        )
+    else:
+        swaps = swap_pair(encoder, *words)
+        wanted = dict(zip(MEASURES[measure].beside, (swaps.a_from_b, swaps.b_from_a, swaps.control)))
+    drawn = placed_heads(at)
+    for name, values in wanted.items():
+        assert drawn[name].tolist() == pytest.approx(values.flatten().tolist(), abs=1e-4)
+    cosine = Compared({"A": words[0], "B": words[1]}, None, None).cosine
+    said = by_head(heads_frame(**wanted), MEASURES[measure], list(wanted), "L2 H3", cosine, '"bank"')
+    (reading,) = [text for text in texts(at) if text.startswith('The two "bank" vectors have cosine')]
+    assert reading.startswith(said)
+    assert any("at every position" in text for text in texts(at)) == (measure == "effect (mean)")
 
 
 @pytest.mark.usefixtures("quickly_ranked")
 def test_the_similarity_by_gradient_says_so_and_names_an_exact_head(encoder):
-    at = start(ALL, measure="similarity, swap")
-    share = swap_pair(encoder, *pooled(encoder, *PAIRS[0].sentences), move=True).share
-    first = f"Swapped, {encoder.all_heads[int(share.argmax())]} moves one furthest to the other: {numbers.share(share.max())}"
+    at = start(ALL, measure="similarity, A from B")
+    share = swap_pair(encoder, *pooled(encoder, *PAIRS[0].sentences), move=True).a_from_b
+    first = f"{encoder.all_heads[int(share.argmax())]} moves A most: A {numbers.share(share.max())} of the way to B"
     assert any(first in text and "By gradient, the first order of a swap; only the" in text for text in texts(at))
 
 
 @pytest.mark.parametrize("measure", ["swap, A from B", "swap, B from A"])
 def test_of_the_same_sentence_twice_no_head_can_move_a_word(measure):
     at = start(ALL, measure=measure, a="The bank.", b="The bank.", c="", word="bank")
-    assert "The two vectors are the same: no head can move one." in texts(at)
+    assert 'The two "bank" vectors have cosine 1.00. They are the same: no head can move one.' in texts(at)
     assert "swap, A from control" not in at.selectbox(key="measure").options
 
 
@@ -358,7 +378,7 @@ def test_swaps_under_the_noise_of_a_precision_are_drawn_as_0(encoder, monkeypatc
 
 
 def test_where_there_is_no_sentence_vector_the_page_says_why(tmp_path, monkeypatch):
-    at = start(ALL, measure="similarity, swap", a="bank " * 260)
+    at = start(ALL, measure="similarity, A from B", a="bank " * 260)
     assert any("reads 256: the rest would be cut off" in info.value.replace("\\", "") for info in at.info)
     folder = save_tiny(FAMILIES["BERT"], tmp_path)
     monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))

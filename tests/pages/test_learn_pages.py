@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 import torch
+from scipy.stats import binomtest
 from streamlit.testing.v1 import AppTest
 from torch.nn.functional import cosine_similarity
 
 from selfattn.captions.vectors import NOISE
 from selfattn.examples import NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS, UNRESOLVED
 from selfattn.lessons import timing, tiny_model
+from selfattn.lessons.pronouns import halves
 from tests.pages.conftest import APP
 from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
 
@@ -193,7 +195,17 @@ def test_pronouns(encoder, monkeypatch):
         pronoun = next(places for places in pronouns if places[0] > max(nouns[0][0], nouns[1][0]))
         rows = torch.stack([encoding.weights(layer)[:, pronoun].mean(1) for layer in range(6)])
         preferences.append(rows[..., nouns[0]].sum(-1) - rows[..., nouns[1]].sum(-1))
-    right = (torch.stack(preferences) > 0).double().mean(0)
+    preferred = torch.stack(preferences)
+    chosen_on, judged_on = (preferred[half] > 0 for half in halves(PRONOUNS))
+    best, n = int(chosen_on.double().mean(0).argmax()), len(judged_on)
+    of_best = judged_on.flatten(1)[:, best].double()
+    low, high = binomtest(int(of_best.sum()), n).proportion_ci(method="wilson")
+    assert (low <= 0.5 <= high) == any("Yes: no better than luck can explain." in each.value for each in at.markdown)
+    span = f"{100 * low:.0f} to {100 * high:.0f} %"
+    assert f"right in {100 * float(of_best.mean()):.0f} % of {n} sentences (95 % interval {span})." in words(at)
+    assert f"So few can't tell that from luck, 50 %, nor from {100 * high:.0f} %." in words(at)
+    assert f"with {n} sentences anything from {span} (95 % interval)" in words(at)
+    right = (preferred > 0).double().mean(0)
     heads = charts(at)[0]
     assert same(matrix(heads), right - 0.5, 1e-6)
     assert mark(heads, "rect").labels("y")[:2] == ["L0", "L1"] and mark(heads, "rect").labels("x")[11] == "H11"
@@ -227,7 +239,7 @@ def test_pronouns(encoder, monkeypatch):
     effect = cosine_similarity(*without, dim=-1) - cosine_similarity(*vectors, dim=-1)
     assert same(matrix(charts(at)[1]), effect, 1e-5)
     most = int(effect.abs().argmax())
-    assert f"Removing L{most // 12} H{most % 12} changes that most" in words(at)
+    assert f"Removing L{most // 12} H{most % 12}, at every position, changes that most" in words(at)
     monkeypatch.setitem(NOISE, "float32", 0.005)
     hidden = effect.abs() < 0.005
     assert same(matrix(charts(at.run())[1]), effect.masked_fill(hidden, 0.0), 1e-5)

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from pages.explore.senses import swaps
+from pages.explore.senses import finished_scan, swaps
 from pages.explore.senses import tables_and_reports as view
 from selfattn import Head, load_encoder, senses
+from selfattn.captions import hidden_words
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import NOISE, OF_SWAPS
 from selfattn.dashboard import compute_again
@@ -18,6 +19,7 @@ from selfattn.dashboard.cache import encoder_key
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.numbers import plain
+from selfattn.scan import read_scan
 from selfattn.scan.__main__ import main as scan
 from selfattn.scan.tables import InputError
 from selfattn.senses import interchange, removal, separation, swapping
@@ -291,11 +293,43 @@ def test_a_scan_is_opened_once_and_a_folder_without_one_refused(tmp_path, monkey
     shown = texts(at)
     assert "4 occurrences, 0 rejected" in shown
     assert "Largest mean special share" in shown
+    assert ("isn't in this scan. Make a new one" in shown) == (not more)
     with monkeypatch.context() as patched:
-        patched.setattr(view, "read_scan", lambda folder: pytest.fail("read again at a click"))
+        patched.setattr(finished_scan, "read_scan", lambda folder: pytest.fail("read again at a click"))
         assert "4 occurrences" in texts(at.run())
     at.text_input(key="scan").set_value(str(tmp_path / "absent")).run()
     assert "holds no scan" in at.error[0].value
+
+
+def test_a_word_of_a_corpus_and_what_it_takes_its_meaning_from_opens_the_main_view(tmp_path, monkeypatch):
+    (tmp_path / "table.csv").write_bytes(table([*GOOD, ("A bat flew out of the cave.", "bat", "animal")]))
+    command = [str(tmp_path / "table.csv"), "--output", str(tmp_path / "scan"), "--device", "cpu", "--sources"]
+    assert scan(command) == 0
+    sources = read_scan(tmp_path / "scan").sources()
+    own = sources[sources["word"] == "bank"].reset_index(drop=True)
+    dataframe = finished_scan.st.dataframe
+
+    def ticked(frame, **named):  # the test driver can't tick a row
+        event = dataframe(frame, **named)
+        row = min(1, len(frame) - 1)
+        return SimpleNamespace(selection=SimpleNamespace(rows=[row])) if "on_select" in named else event
+
+    monkeypatch.setattr(finished_scan.st, "dataframe", ticked)
+    at = open_page(PAGE, source="scan")
+    at.text_input(key="scan").set_value(str(tmp_path / "scan")).run()
+    assert at.selectbox(key="scan_word").options == ["bank", "bat"]
+    shown = at.dataframe[0].value
+    assert shown[["hidden word", "n", "sentence"]].values.tolist() == own[["source", "n", "sentence"]].values.tolist()
+    assert shown["share"].tolist() == pytest.approx(own["share"].tolist()) and len(own) > 1
+    assert hidden_words.in_corpus(own) in texts(at)
+    a, b = own["sentence"][1], own["sentence"][0]
+    assert f"A: {a}\nB: {b}" in texts(at)
+    main = at.switch_page("pages/explore/two_sentences/page.py").run()
+    assert [main.text_input(key=key).value for key in "abc"] == [a, b, ""]
+    assert 'Where does "bank" get its meaning?' in [heading.value for heading in main.subheader]
+    alone = open_page(PAGE, source="scan", scan=str(tmp_path / "scan"))
+    alone = alone.selectbox(key="scan_word").set_value("bat").run()
+    assert "In no other sentence does another word move it farthest" in texts(alone)
 
 
 def test_a_stopped_computation_says_so_and_can_be_run_again(at):

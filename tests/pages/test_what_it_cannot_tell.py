@@ -99,7 +99,9 @@ def test_effects_under_the_noise_count_for_nothing(encoder, monkeypatch):
     shown = effects[effects.abs() >= 0.005]
     text, largest = removal_example(encoder)
     assert largest.startswith(f"Largest single effect between the two senses: {effect(float(effects.abs().max()))}.")
-    assert text.startswith(f"The effects of all heads, one at a time, add up to {change(float(shown.sum()))};")
+    assert text.startswith(
+        f"The effects of all heads, removed one at a time at every position, add up to {change(float(shown.sum()))};"
+    )
     assert f"{share(float((shown < 0).sum()) / 72)} of the heads have a negative effect." in text
     assert f"by up to 0.005: {72 - len(shown)} of 72 heads lie under that" in text
 

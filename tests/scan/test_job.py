@@ -21,6 +21,7 @@ from transformers import AutoModel
 
 from selfattn import Head, load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.examples import labelled_sentences
 from selfattn.scan import ScanError, job, measure, read_scan
 from selfattn.scan.__main__ import main
 from selfattn.scan.files import short_digest
@@ -797,6 +798,8 @@ def test_sources_are_kept_where_they_are_asked_for_and_a_scan_without_is_what_it
     frame, found = read_scan(output).frame(), read_scan(output)
     assert [len(one) for one in frame["sources"]] == [3, 3, 3]
     assert "river" in frame["sources"][0] and frame["source_moves"].map(max).between(0.001, 1).all()
+    with pytest.raises(ScanError, match="was made without --sources"):
+        read_scan(plain).sources()
     assert found.heads()["entropy"].tolist() == pytest.approx(read_scan(plain).heads()["entropy"].tolist(), abs=1e-6)
     for folder, other, message in (
         (plain, ["--sources"], "was False and is True"),
@@ -818,6 +821,35 @@ def test_sources_are_kept_where_they_are_asked_for_and_a_scan_without_is_what_it
     pq.write_table(table.set_column(table.num_columns - 1, "source_moves", moves), found.parts[-1])  # by a stranger
     with pytest.raises(ScanError, match="NaN or infinity"):
         found.frame()
+    names = pa.array([["river", None, "of"]] * len(table), pa.list_(pa.string()))
+    pq.write_table(table.set_column(table.num_columns - 2, "sources", names), found.parts[-1])
+    with pytest.raises(ScanError, match="words without a text or a move"):
+        found.sources()
+
+
+@pytest.mark.slow
+def test_what_words_take_their_meaning_from_is_counted_as_pandas_does(tmp_path, monkeypatch):
+    rows = labelled_sentences().query("word in ['bank', 'bat']").groupby("word").head(24)
+    lone = pd.DataFrame({"sentence": ["Bank!"], "word": ["bank"], "sense": [None]})
+    pd.concat([rows, lone]).to_csv(tmp_path / "some.csv", index=False)
+    assert scan(tmp_path / "some.csv", tmp_path / "scan", "--sources", "--part-rows", "7") == 0
+    found = read_scan(tmp_path / "scan")
+    frame = found.frame()
+    frame = frame.assign(word=frame["word"].str.lower(), source=frame["sources"].str[0].str.lower())
+    frame["move"] = frame["source_moves"].str[0]
+    first = frame.sort_values("move", ascending=False)
+    wanted = first.groupby(["word", "source"]).agg(
+        n=("row", "size"), move=("move", "mean"), sentence=("sentence", "first")
+    )
+    table = found.sources()
+    assert len(table) == len(wanted) and found.has_sources
+    for row in table.itertuples():
+        own = wanted.loc[(row.word, row.source)]
+        assert (row.n, row.sentence) == (own["n"], own["sentence"]) and row.move == pytest.approx(own["move"])
+        assert row.share == pytest.approx(own["n"] / (frame["word"] == row.word).sum())
+    ordered = table.sort_values(["word", "n", "move"], ascending=[True, False, False])
+    assert table["n"].max() > 1 and ordered.index.tolist() == table.index.tolist()
+    assert table.query("word == 'bank'")["share"].sum() == pytest.approx(24 / 25)  # "Bank!" has no other word
 
 
 @pytest.mark.slow

@@ -60,8 +60,8 @@ def removal_example(encoder: Encoder) -> tuple[str, str]:
     negative = float((effects < 0).double().mean())
     largest, of_control = (effect(float(each.abs().max())) for each in (effects, control))
     return (
-        f"The effects of all heads, one at a time, add up to {change(float(effects.sum()))}; all removed at once: "
-        f"{change(together)}. {share(negative)} of the heads have a negative effect. {noise}".rstrip(),
+        f"The effects of all heads, removed one at a time at every position, add up to {change(float(effects.sum()))}; all "
+        f"removed at once: {change(together)}. {share(negative)} of the heads have a negative effect. {noise}".rstrip(),
         f"Largest single effect between the two senses: {largest}. In the control pair, two sentences of one "
         f"sense: {of_control}.",
     )

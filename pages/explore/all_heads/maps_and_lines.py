@@ -10,11 +10,10 @@ from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
-from selfattn.analysis.measures import MEASURES, Compared, head_measures, offered
+from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
-from selfattn.captions import sentences as captions_of_sentences
-from selfattn.captions.vectors import OF_PAIR_SWAPS, by_gradient, noise_floor
+from selfattn.captions.vectors import OF_PAIR_SWAPS, by_gradient, by_head, noise_floor
 from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
@@ -47,9 +46,9 @@ def segments(choice: Choice) -> PlacedWord:
 def show_grid(choice: Choice, side: PlacedWord) -> None:
     """Every head's map in one picture; a click chooses a head."""
     encoder = choice.encoder
-    beside = ["B"] + ["control"] * (choice.pair.control is not None)
+    others = ["B"] + ["control"] * (choice.pair.control is not None)
     # Two segments are one text: there is no second to compare with.
-    measures = offered(beside if side.sentence.pair is None and encoder.patchable else [])
+    measures = offered(others if side.sentence.pair is None and encoder.patchable else [])
     first, *_ = measures
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         session.MEASURE.keep_within(measures, first)
@@ -61,22 +60,22 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
     if isinstance(compared, str):
         st.info(literal(compared))
         name, measure, compared = first, measures[first], None
-    if compared is not None:
-        columns |= measure.columns(compared)
-    floors = {each.name: 1.0 for each in MEASURES.values() if each.signed}
+    beside = {} if compared is None else measure.columns(compared)
+    floor = 1.0
     if compared is not None and measure.unit == "share":
-        floors[name] = OF_PAIR_SWAPS / max(2 * (1 - compared.cosine), NO_WAY)
-    frame, noise = noise_floor(heads_frame(**columns), name, encoder.dtype, floors)
+        floor = OF_PAIR_SWAPS / max(2 * (1 - compared.cosine), NO_WAY)
+    frame, noise = noise_floor(heads_frame(**columns | beside), name, encoder.dtype, dict.fromkeys(beside, floor))
     if ordered:
         frame = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
     every, across = _thumbnails(encoder, side.sentence), encoder.n_heads
     maps = [every[place] for place in frame["layer"] * across + frame["head"]]
     kind, marked = "effect" if measure.signed else "weights", str(choice.head)
     chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
-    if compared is not None and measure.of == "sentence":
-        reading = captions_of_sentences.by_head(frame, name, measure.unit, marked, compared.cosine)
-    else:
+    if compared is None:
         reading = captions.measure_by_head(frame, name, measure.unit, marked)
+    else:
+        vectors = f'"{side.word.text}"' if measure.of == "word" else "sentence"
+        reading = by_head(frame, measure, list(beside), marked, compared.cosine, vectors)
     rough = by_gradient(compared.swaps.exact) if compared is not None and measure.unit == "share" else ""
     reading = " ".join(filter(None, (reading, rough, noise)))
     show_chart(chart, reading, key="grid", heads=True, in_place=True, name="all heads", table=lambda: frame)

@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.explore.senses import swaps
 from pages.explore.senses import tables_and_reports as view
+from pages.explore.senses.finished_scan import show_scan
 from selfattn.captions import senses as captions
 from selfattn.charts.curves import layers_curve
 from selfattn.charts.ranks import words_chart
@@ -25,7 +26,7 @@ with this_page().beside:
     source = segmented("Sentences", view.SOURCES, key="source")
 
 if source == "scan":
-    view.show_scan(head)
+    show_scan(head)
     st.stop()
 frame, key = (view.labelled(), "labelled") if source == "labelled" else (view.pick_table() or st.stop())
 when, top, early = st.container(), st.empty(), st.empty()

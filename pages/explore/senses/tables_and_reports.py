@@ -19,19 +19,16 @@ from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.compute_again import labelled
 from selfattn.dashboard.download import file_button
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, show_links, this_page
-from selfattn.dashboard.permissions import allowed_scan_folder, for_visitors
 from selfattn.dashboard.pickers import open_sentences, segmented
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.export.files import PARQUET, parquet
-from selfattn.scan import Scan, ScanError, read_scan
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_upload
 from selfattn.senses import ClusterReport, SeparationReport, SwapReport, removal, separation
 from selfattn.senses.word_vectors import WordVectors, word_vectors
-from selfattn.settings import Settings
 from selfattn.spreadsheets import csv_text
 from selfattn.tidy_tables import named_heads
 
@@ -242,49 +239,3 @@ def offer_tables(report: SeparationReport, swapped: SwapReport | None, head: Hea
         tables |= {name: partial(getattr, swapped, name) for name in ("heads", "reliability", "gaps")}
     if not report.heads.empty:
         tables["heads, separation"] = lambda: named_heads(report.heads)
-
-
-def show_scan(head: Head) -> None:
-    """A finished scan's summary, from its folder on the server."""
-    folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
-    st.caption("Made with `python -m selfattn.scan INPUT --output DIR`, for tables of any size.")
-    if not folder.strip():
-        return
-    opened = name = folder.strip()
-    try:
-        opened = str(allowed_scan_folder(name))
-        scan, means = _scan_once(Path(opened))
-    except (ScanError, TextError) as error:
-        show_error(str(error).replace(opened, name))  # where the operator keeps them is his affair
-        return
-    if not scan.finished:
-        st.warning(
-            "This scan isn't finished: what follows is about the parts that are there.", icon=":material/warning:"
-        )
-    say(f"{scan.n_rows:,} occurrences, {scan.n_rejected:,} rejected rows; {for_visitors(scan.model, scan.model)}")
-    table = named_heads(means)
-    if scan.n_rows == 0:
-        return
-    if str(head) not in set(table["name"]):
-        head = scan.measured[0]
-    measure = segmented("Mean of", ["special_share", "entropy", "top_weight"], key="scan_map")
-    most = table.loc[table[measure].idxmax()]
-    reading = f"Largest mean {measure.replace('_', ' ')}: {most['name']} ({most[measure]:.2f}), over {scan.n_rows:,} occurrences."
-    show_map(table, measure, "weights", head, reading, measure.replace("_", " "))
-    st.dataframe(scan.frame(["row", "word", "start", "sense", "sentence"], limit=200), hide_index=True, height=240)
-    if scan.n_rejected:
-        show_rejected(scan.rejects().head(Settings.read().max_rows))
-
-
-def _scan_once(folder: Path) -> tuple[Scan, pd.DataFrame]:
-    """The scan and its heads' means: all parts are read for them, so not anew at each click. Raises ScanError."""
-    try:
-        changed = [(folder / name).stat().st_mtime_ns for name in ("scan.json", "parts")]
-    except (OSError, ValueError):
-        changed = []  # read_scan says what is wrong with it
-    kept = session.SCAN_READ.get()
-    if not changed or kept is None or kept[0] != (folder, changed):
-        scan = read_scan(folder)
-        kept = (folder, changed), scan, scan.heads()
-        session.SCAN_READ.set(kept)
-    return kept[1:]

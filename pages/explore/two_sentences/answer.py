@@ -5,7 +5,7 @@ import streamlit as st
 from pages.explore.two_sentences import guess
 from selfattn.captions import hidden_words as captions
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import NAMED, SENSES, SENTENCES, between_senses
+from selfattn.dashboard.answer import NAMED, SENSES, SENTENCES, beside_its_sense, between_senses
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import literal, say, this_page
 from selfattn.dashboard.pickers import segmented
@@ -37,6 +37,8 @@ def show(encoder: Encoder, pair: Pair, view: WordInTwoSentences) -> None:
         st.markdown("What do the % mean?", help=captions.SHARE_HELP, width="content")
 
 
-def show_notes(view: WordInTwoSentences) -> None:
-    """The cosines in words, and what a reader must know of this pair."""
-    say("\n".join(filter(None, (captions.compared(view.pair), *view.notes))))
+def show_notes(encoder: Encoder, pair: Pair, view: WordInTwoSentences) -> None:
+    """The cosines in words, beside those of labelled sentences of A's sense, and what a reader must know of this pair."""
+    found = beside_its_sense(encoder, pair)
+    same = captions.beside_its_sense(view.pair, *found) if found else ""
+    say("\n".join(filter(None, (captions.compared(view.pair), same, *view.notes))))

@@ -20,7 +20,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PRONOUNS, UNRESOLVED
 from selfattn.lessons import pronouns
 from selfattn.lessons.encoded_words import weight_on
-from selfattn.numbers import cosine, effect, share, weight
+from selfattn.numbers import cosine, effect, share, span, weight
 from selfattn.stored_reports import read_pronouns
 from selfattn.tidy_tables import heads_frame
 
@@ -47,7 +47,7 @@ def show(encoder: Encoder) -> None:
     first, second = pronouns.halves(PRONOUNS)
     chosen = pronouns.choose_head(weights, first, second)
     question = "Does the head that scores best on one half find the noun in the other half?"
-    if not teaching.predict("pronouns", question, OPTIONS, _answer(chosen), "The numbers stand below."):
+    if not teaching.predict("pronouns", question, OPTIONS, _answer(chosen), _how_sure(chosen)):
         return
     _verdict(chosen, len(first), n_heads)
     _map(weights)
@@ -59,9 +59,17 @@ def show(encoder: Encoder) -> None:
 
 
 def _answer(chosen: pronouns.ChosenHead) -> str:
-    """A share of right answers differs from a half where it lies outside 1.96 standard errors."""
-    beyond = (chosen.accuracy - 0.5) / (0.5 / chosen.n**0.5)
-    return OPTIONS[0] if beyond > 1.96 else OPTIONS[2] if beyond < -1.96 else OPTIONS[1]
+    """A share of right answers differs from a half where its interval leaves that out."""
+    low, high = chosen.interval
+    return OPTIONS[0] if low > 0.5 else OPTIONS[2] if high < 0.5 else OPTIONS[1]
+
+
+def _how_sure(chosen: pronouns.ChosenHead) -> str:
+    """The accuracy on the other half with its interval, and what so few sentences can't tell."""
+    low, high = chosen.interval
+    few = f" So few can't tell that from luck, 50 %, nor from {share(high)}." if low <= 0.5 <= high else ""
+    right = f"{share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)})"
+    return f"On the other half {chosen.head} is right in {right}.{few}"
 
 
 def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
@@ -74,9 +82,9 @@ def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
         ):
             st.metric(label, share(accuracy), width="content")
     beyond = "more" if chosen.chosen_with > chosen.luck else "no more"
-    around = f"{50 / chosen.n**0.5 * 1.96:.0f}"
     say(
-        f"{chosen.head}: {beyond} than luck on its own half. On the other a coin is right in 50 %, give or take {around}."
+        f"{chosen.head}: {beyond} than luck on its own half; on the other {share(chosen.accuracy)}, with {chosen.n} sentences "
+        f"anything from {span(*chosen.interval, share)} (95 % interval)."
     )
     teaching.prose(
         "**This is one encoder's result.** In BERT-base, Clark et al. (2019, *What Does BERT Look At?*, section 4.3) found a "
@@ -127,9 +135,9 @@ def _removal(encoder: Encoder, one: PlacedWord[Encoding], other: PlacedWord[Enco
         Head(*divmod(place, encoder.n_heads)) for place in effects.abs().flatten().argsort(descending=True).tolist()
     ]
     caption = (
-        f"The twins' pronouns have cosine {cosine(float(similarity(*vectors)))}. Removing {order[0]} changes that most "
-        f"({effect(float(effects[order[0]]))}); the head that attends best elsewhere, {best}, comes {order.index(best) + 1}. "
-        f"of {len(order)}. {noise}"
+        f"The twins' pronouns have cosine {cosine(float(similarity(*vectors)))}. Removing {order[0]}, at every position, "
+        f"changes that most ({effect(float(effects[order[0]]))}); the head that attends best elsewhere, {best}, comes "
+        f"{order.index(best) + 1}. of {len(order)}. {noise}"
     ).rstrip()
     chart = teaching.heads_chart(effects, kind="effect", numbers="+.2f")
     show_chart(chart, caption, name="the twins: effect of removing each head")

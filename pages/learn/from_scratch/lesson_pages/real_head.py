@@ -51,7 +51,7 @@ def show(picture, numbers) -> None:
             again = first_word(cached_encode(encoder, pair.control), pair.word)
             swap = cached_swaps(encoder, *words, again, heads=((head,),))
             said.append(
-                f"With its output at “bank” from B, “bank” goes {share(float(swap.share[0]))} of the way to B's; "
+                f"With its output at “bank” from B, “bank” goes {share(float(swap.a_from_b[0]))} of the way to B's; "
                 f"from another river sentence, the control, {share(float(swap.control[0]))}. 100 % is all the way."
             )
         teaching.steps(charts, " ".join(said), ("scores", "scaled", "weights", "context"))

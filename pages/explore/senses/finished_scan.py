@@ -1,0 +1,100 @@
+"""The Senses page's tab "a finished scan": a corpus that was read on the server, and what its words take their meaning from."""
+
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from pages.explore.senses.tables_and_reports import show_map, show_rejected
+from selfattn.captions import hidden_words as captions
+from selfattn.dashboard import session
+from selfattn.dashboard.figures import say, show_error, show_links
+from selfattn.dashboard.permissions import allowed_scan_folder, for_visitors
+from selfattn.dashboard.pickers import open_sentences, segmented
+from selfattn.encoders.capture import Head
+from selfattn.encoders.errors import TextError
+from selfattn.scan import Scan, ScanError, read_scan
+from selfattn.settings import Settings
+from selfattn.tidy_tables import named_heads
+
+
+def show_scan(head: Head) -> None:
+    """A finished scan's summary, from its folder on the server."""
+    folder = st.text_input("Folder of the scan", key="scan", bind="query-params", placeholder="scan")
+    st.caption("Made with `python -m selfattn.scan INPUT --output DIR --sources`, for tables of any size.")
+    if not folder.strip():
+        return
+    opened = name = folder.strip()
+    try:
+        opened = str(allowed_scan_folder(name))
+        scan, means, sources = _scan_once(Path(opened))
+    except (ScanError, TextError) as error:
+        show_error(str(error).replace(opened, name))  # where the operator keeps them is his affair
+        return
+    if not scan.finished:
+        st.warning(
+            "This scan isn't finished: what follows is about the parts that are there.", icon=":material/warning:"
+        )
+    say(f"{scan.n_rows:,} occurrences, {scan.n_rejected:,} rejected rows; {for_visitors(scan.model, scan.model)}")
+    if scan.n_rows == 0:
+        return
+    if sources is None:
+        say(
+            "What the word takes its meaning from isn't in this scan. Make a new one that has it: "
+            "python -m selfattn.scan INPUT --output NEW_DIR --sources"
+        )
+    elif len(sources):
+        st.markdown("**What the word takes its meaning from**")
+        _show_sources(sources)
+    table = named_heads(means)
+    if str(head) not in set(table["name"]):
+        head = scan.measured[0]
+    measure = segmented("Mean of", ["special_share", "entropy", "top_weight"], key="scan_map")
+    most = table.loc[table[measure].idxmax()]
+    reading = f"Largest mean {measure.replace('_', ' ')}: {most['name']} ({most[measure]:.2f}), over {scan.n_rows:,} occurrences."
+    show_map(table, measure, "weights", head, reading, measure.replace("_", " "))
+    st.dataframe(scan.frame(["row", "word", "start", "sense", "sentence"], limit=200), hide_index=True, height=240)
+    if scan.n_rejected:
+        show_rejected(scan.rejects().head(Settings.read().max_rows))
+
+
+def _show_sources(sources: pd.DataFrame) -> None:
+    """A word's sources by count; a row opens its sentence beside one of another source."""
+    words = list(sources["word"].unique())
+    word = st.selectbox("Word", words, key="scan_word", width=240) if len(words) > 1 else words[0]
+    own = sources[sources["word"] == word].reset_index(drop=True)
+    say(captions.in_corpus(own))
+    shown, number = own.drop(columns="word").head(Settings.read().max_rows), st.column_config.NumberColumn
+    columns = {"share": number("share of all", format="percent"), "move": number("mean move", format="%.3f")}
+    event = st.dataframe(
+        shown.rename(columns={"source": "hidden word"}), hide_index=True, height=240, column_config=columns,
+        on_select="rerun", selection_mode="single-row", key=f"sources {word} {session.SCAN_READ.get()[0]}",
+    )  # fmt: skip
+    if not event.selection.rows:
+        st.caption("Select a row to open its sentence in the other views, beside one of another hidden word.")
+        return
+    a = own["sentence"][event.selection.rows[0]]
+    others = own.drop(index=event.selection.rows)["sentence"]
+    others = others[others != a]
+    if others.empty:
+        say("In no other sentence does another word move it farthest, so there is none to open beside it.")
+        return
+    b = others.iloc[0]
+    open_sentences(None, a, b, "", word, chosen=True)
+    say(f"A: {a}\nB: {b}")
+    with st.container(horizontal=True):
+        show_links("main", "head")
+
+
+def _scan_once(folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:
+    """The scan, its heads' means and its sources: all parts are read for them, so not anew at each click. Raises ScanError."""
+    try:
+        changed = [(folder / name).stat().st_mtime_ns for name in ("scan.json", "parts")]
+    except (OSError, ValueError):
+        changed = []  # read_scan says what is wrong with it
+    kept = session.SCAN_READ.get()
+    if not changed or kept is None or kept[0] != (folder, changed):
+        scan = read_scan(folder)
+        kept = (folder, changed), scan, scan.heads(), scan.sources() if scan.has_sources else None
+        session.SCAN_READ.set(kept)
+    return kept[1:]
