@@ -104,9 +104,7 @@ class Measure:
     of: str  # "text": (weights (..., n, n), encoding) -> (...); "word" or "sentence": (Compared) -> (n_layers, n_heads)
     compute: Callable[..., Tensor]
     caption: str
-    beside: tuple[
-        str, ...
-    ] = ()  # the names of those that stand beside one another, itself included, the control's last
+    beside: tuple[str, ...] = ()  # names of the same in other directions and, last, for the control: with its own
     needs_control: bool = False
 
     @property
@@ -116,7 +114,7 @@ class Measure:
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
         """A measure of a word or of a sentence and those beside it, by name, in one order: (n_layers, n_heads) each."""
-        known = [MEASURES[name] for name in self.beside]
+        known = [MEASURES[name] for name in self.beside or (self.name,)]
         known = [each for each in known if "control" in compared.sides or not each.needs_control]
         return {each.name: each.compute(compared) for each in known}
 

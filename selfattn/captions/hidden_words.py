@@ -181,7 +181,7 @@ def compared(pair: HiddenPair) -> str:
 def beside_its_sense(pair: HiddenPair, sense: str, cosines: Tensor) -> str:
     """A's word beside itself in labelled sentences of its sense: `within_sense`, and how many of them are as far as B."""
     far = int((cosines <= pair.cosine[0, 0]).sum())
-    as_far = f"{far} of them are no nearer to A than B is" if far else "each is nearer to A than B is"
+    as_far = f"{far} of them no nearer to A than B is" if far else "each nearer to A than B is"
     span = numbers.span(float(cosines.min()), float(cosines.max()), numbers.cosine)
     return (
         f'"{pair.placed[0].word.text}" in A and in {len(cosines)} labelled sentences of its sense ({sense}): cosine '

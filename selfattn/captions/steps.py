@@ -9,7 +9,6 @@ from torch import Tensor
 
 from selfattn import numbers
 from selfattn.analysis.steps import Step
-from selfattn.kernel import AttentionTrace
 
 TERMS = 6  # of a dot product, written out
 
@@ -71,30 +70,6 @@ def step_error(steps: Mapping[str, Step]) -> str:
         f"Largest difference to {step.own_from}: {numbers.error(worst)}; the largest number of the step is "
         f"{numbers.decimal(size)}, by absolute value."
     )
-
-
-def scale_and_mask(traces: Mapping[str, AttentionTrace]) -> dict[str, tuple[str, str]]:
-    """What this encoder does between scores and softmax, step: (formula, meaning). traces: a sentence's name: its word's rows.
-
-    Read off the traces, because families differ: T5 doesn't scale and adds a bias by distance, ModernBERT hides tokens.
-    """
-    trace = next(iter(traces.values()))
-    scaled = (r"$/\sqrt{d}$", "Divided by the square root of the head's width, so that the numbers stay moderate.")
-    if trace.scale == 1:
-        scaled = r"$\cdot\,1$", "This encoder doesn't divide its scores: they stay as they are."
-    elif not math.isclose(trace.scale, trace.query.shape[-1] ** -0.5):
-        scaled = rf"$\cdot\,{trace.scale:.3g}$", f"Multiplied by {trace.scale:.3g}: this encoder's own scale."
-    hidden = {name: int(trace.masked.isinf().any(dim=-2).sum()) for name, trace in traces.items()}
-    parts = ["Tokens that may not be attended to get minus infinity."]
-    if any(hidden.values()):
-        counts = (f"{count} of {traces[name].masked.shape[-1]} in {name}" for name, count in hidden.items())
-        parts.append(f"Here this layer hides {', '.join(counts)} from the word.")
-    else:
-        parts.append("In these two sentences nothing is hidden.")
-    if names := [term.name for term in trace.terms]:
-        parts.insert(0, f"This encoder adds something of its own for each pair of places: {' and '.join(names)}.")
-    added = "".join(rf"+\,\mathrm{{{name.replace(' ', '~')}}}" for name in names)
-    return {"scaled": scaled, "masked": (rf"${added}+\,\mathrm{{mask}}$", " ".join(parts))}
 
 
 def vector_lengths(rows: Mapping[str, Tensor], what: str) -> str:

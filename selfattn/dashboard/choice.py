@@ -7,7 +7,6 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.examples import PAIRS
 
 
 @dataclass(frozen=True)
@@ -42,17 +41,6 @@ class Pair:
     def key(self) -> tuple[Hashable, ...]:
         """What results about it are kept by."""
         return tuple(word.key for word in self.all)
-
-    @property
-    def sense(self) -> str:
-        """A's and the control's where they are an example's, else "": nobody has said it."""
-        texts = [word.sentence.text for word in self.all]
-        return next((known.senses[0] for known in PAIRS if [known.first, known.control] == texts[::2]), "")
-
-    @property
-    def same_position(self) -> bool:
-        """Whether the word stands at the same positions in both sentences."""
-        return self.first.positions == self.second.positions
 
 
 @dataclass(frozen=True)

@@ -132,9 +132,13 @@ def _cell(side, query, key):
 
 
 def test_a_measure_names_the_heads_with_the_most_and_the_least_and_the_chosen_one():
-    frame = heads_frame(entropy=torch.tensor([[1.5, 0.25], [2.75, 2.0]]))
+    frame = heads_frame(
+        entropy=torch.tensor([[1.5, 0.25], [2.75, 2.0]]), effect=torch.tensor([[0.01, -0.0316], [0.02, 0.0]])
+    )
     text = captions.measure_by_head(frame, "entropy", "bits", "L1 H1")
     assert text.startswith("Entropy: most in L1 H0 (2.75 bits), least in L0 H1 (0.25 bits). L1 H1 has 2.00 bits.")
+    text = captions.measure_by_head(frame, "effect", "effect", "L0 H0")
+    assert text.startswith("Effect: most in L1 H0 (+0.020), least in L0 H1 (−0.032). L0 H0 has +0.010.")
     assert "L1 H1 has 2.00. Each" in captions.measure_by_head(frame, "entropy", "", "L1 H1")
 
 

@@ -223,9 +223,9 @@ def test_the_cosines_of_what_is_there():
 @pytest.mark.parametrize(
     ("cosines", "said"),
     [
-        ([0.42, 0.93, 0.78], '3 labelled sentences of its sense (river side): cosine 0.71 on average, 0.42 to 0.93; each is '
+        ([0.42, 0.93, 0.78], '3 labelled sentences of its sense (river side): cosine 0.71 on average, 0.42 to 0.93; each '
                              "nearer to A than B is."),
-        ([0.02, 0.92], "cosine 0.47 on average, 0.02 to 0.92; 1 of them are no nearer to A than B is."),
+        ([0.02, 0.92], "cosine 0.47 on average, 0.02 to 0.92; 1 of them no nearer to A than B is."),
     ],
 )  # fmt: skip
 def test_the_labelled_sentences_of_as_sense_stand_beside_it(cosines, said):

@@ -48,31 +48,6 @@ def test_step_error_of_a_step_without_a_counterpart(chains):
     assert captions.step_error({"A": step}).casefold() == f"{step.own_from}.".casefold()
 
 
-@pytest.mark.parametrize(
-    ("name", "scaled", "masked"),
-    [
-        ("BERT", "square root of the head's width", "nothing is hidden."),
-        ("T5 (encoder half)", "doesn't divide its scores", "nothing is hidden."),
-        ("DeBERTa-v3", "Multiplied by 0.204", "nothing is hidden."),
-        ("ModernBERT", "square root of the head's width", "hides 14 of 20 in A, 14 of 20 in B from the word."),
-    ],
-)
-@pytest.mark.slow
-def test_scale_and_mask_are_what_each_family_does(encoder_of, name, scaled, masked):
-    encoder = encoder_of(name)
-    recording = encoder.encode("a" * 18)  # of 20 tokens a window of ±4 lets the second one attend to six
-    traces = {side: recording.trace(1, 0, rows=slice(1, 2)) for side in "AB"}
-    found = captions.scale_and_mask(traces)
-    assert scaled in found["scaled"][1]
-    assert found["masked"][1].endswith(masked)
-    adds = {
-        "T5 (encoder half)": "This encoder adds something of its own for each pair of places: position bias.",
-        "DeBERTa-v3": "for each pair of places: content to position and position to content.",
-    }
-    assert adds.get(name, "") in found["masked"][1]
-    assert ("adds something" in found["masked"][1]) == (name in adds)
-
-
 def test_vector_lengths_and_their_cosine(row):
     a, b = (values.double().numpy() for values in row("query").values())
     text = captions.vector_lengths(row("query"), "query")

@@ -258,6 +258,9 @@ def test_the_strips_are_the_effects_of_the_right_pair(visit, encoder, sides, mea
     assert_drawn(figure(record, "all heads"), removal_effect(encoder, *places, how))
 
 
+DIRECTIONS = ["A from B", "B from A", "A from control"]
+
+
 @pytest.mark.usefixtures("exactly_ranked")
 @pytest.mark.parametrize(
     ("measure", "to", "source"), [("A from B", "A", "B"), ("B from A", "B", "A"), ("A from control", "A", "control")]
@@ -279,7 +282,18 @@ def test_both_directions_of_a_swap_and_its_control_are_one_quantity(visit, encod
         moved = torch.nn.functional.normalize(run.vector(6, word.positions).double(), dim=0) - vectors_of[to]
         wanted = float(moved @ way / (way @ way)) * (1 if to == "A" else -1)
         assert table[str(head)] == pytest.approx(wanted, abs=1e-4)
-    assert f"Swap, {measure}: most in {table.idxmax()} ({numbers.share(table.max())})" in said(at)
+    rows = figure(record, "all heads").table().set_index("name")[[f"swap, {each}" for each in DIRECTIONS]]
+    top = rows.iloc[:, DIRECTIONS.index(measure) % 2].idxmax()  # from the control that of A from B is named
+    a, b, control = map(numbers.share, rows.loc[top])
+    line = (
+        f"{top} moves {to} most: A {a} of the way to B, B {b} of the way to A, A with the control's output {control} of"
+    )
+    assert f"{line} the way to B." in said(at)
+    rival = rows.iloc[:, 2].idxmax()
+    assert (
+        f"largest of the 72 heads in the control is {rival}'s, {numbers.share(rows.iloc[:, 2].max())}: {top} "
+        in said(at)
+    )
 
 
 MADE = {
@@ -312,7 +326,7 @@ def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_t
     assert picture.table()[made.name].tolist() == column(wanted)
     assert_drawn(picture, wanted)
     assert '"title": "a new one"' in json.dumps(picture.draw()["layer"])  # in the tooltips
-    unit = {"text": f"({numbers.decimal(wanted.max())} slugs)", "sentence": "% of the way"}.get(
+    unit = {"text": f"({numbers.decimal(wanted.max())} slugs)", "sentence": f"({numbers.share(wanted.max())})"}.get(
         of, "A new one: most in"
     )
     assert unit in said(at)

@@ -71,7 +71,7 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
     maps = [every[place] for place in frame["layer"] * across + frame["head"]]
     kind, marked = "effect" if measure.signed else "weights", str(choice.head)
     chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
-    if compared is None:
+    if compared is None or not measure.beside:
         reading = captions.measure_by_head(frame, name, measure.unit, marked)
     else:
         vectors = f'"{side.word.text}"' if measure.of == "word" else "sentence"
