@@ -149,6 +149,7 @@ def test_swaps_draws_how_far_each_head_moves_the_word_and_opens_what_the_word_at
         for name in ("a_from_b", "b_from_a"):
             np.testing.assert_allclose(frame[name], getattr(expected, name).flatten(), atol=1e-5)
         np.testing.assert_allclose(frame["a_from_control"], expected.control.flatten(), atol=1e-5)
+        assert chart.to_dict()["vconcat"][0]["layer"][0]["encoding"]["color"]["field"].startswith("a_from_b")
         shown, colors = beneath(chart)
         np.testing.assert_allclose(shown, to_words[at], atol=1e-4)
         assert "share of the way" in texts(chart, "legend-title")
