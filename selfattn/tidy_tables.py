@@ -6,7 +6,7 @@ beside them.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import count, repeat
 
 import numpy as np
@@ -22,7 +22,7 @@ from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
-from selfattn.senses import SeparationReport
+from selfattn.senses import HiddenWordsReport, SeparationReport
 from selfattn.words import Word, to_groups
 
 
@@ -234,6 +234,32 @@ def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
         for depth, (stage, value) in enumerate(zip(stages, values.tolist()))
     ]
     return pd.DataFrame(rows, columns=["curve", "depth", "stage", "similarity"])
+
+
+def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:
+    """Each sentence's leading word, by its row in the labelled table `frame`: word, sense, first, share, second, next, sentence.
+
+    share and next: of the way to the other senses, those of the two words that lead; punctuation never does. That of the largest
+    share first.
+    """
+    marks = {text for text in report.words["text"].unique() if Word(text, 0, 1).is_punctuation}
+    words = report.words[~report.words["text"].isin(marks)].sort_values("share", ascending=False, kind="stable")
+    places = words.groupby("row", sort=False).cumcount()
+    first, second = (words[places == at].set_index("row") for at in (0, 1))
+    found = first[["word"]].assign(sense=frame["sense"], first=first["text"], share=first["share"])
+    return found.assign(second=second["text"], next=second["share"], sentence=frame["sentence"])
+
+
+def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, tuple[Sequence[Word], str]]) -> pd.DataFrame:
+    """Sentences word by word: sentence (from 0), said, text, share (of the way; NaN: the word itself), chosen (the word itself).
+
+    sentences: by their row in the labelled table, each sentence's words and what is said of it.
+    """
+    rows = []
+    for at, (row, (words, said)) in enumerate(sentences.items()):
+        own = report.words[report.words["row"] == row].set_index("start")["share"]
+        rows += [(at, said, w.label, own.get(w.start, math.nan), w.start not in own.index) for w in words]
+    return pd.DataFrame(rows, columns=["sentence", "said", "text", "share", "chosen"])
 
 
 def stage_names(n_layers: int) -> list[str]:

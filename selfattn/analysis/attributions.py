@@ -1,10 +1,11 @@
 """Attributions: what each word of a sentence contributes to one number, by three methods that may disagree.
 
 The number is how far the word's final vector points from sentence B's to sentence A's: its projection on the difference
-between the two. The methods are attention rollout (Abnar and Zuidema 2020), which never sees the number; integrated
-gradients (Sundararajan et al. 2017), from a baseline with every other word blanked out; and occlusion (Zeiler and
-Fergus 2014), each other word blanked out in turn. The word itself stays in both, so that both are asked about the same
-words: blanked out in the baseline, it alone would take about half. Units differ, so methods are compared by ranks.
+between the two. The methods are hiding (analysis/hiding.py), where it was measured, else attention rollout (Abnar and Zuidema
+2020), which never sees the number; integrated gradients (Sundararajan et al. 2017), from a baseline with every other word
+blanked out; and occlusion (Zeiler and Fergus 2014), each other word blanked out in turn. The word itself stays in all of them,
+so that they are asked about the same words: blanked out in the baseline, it alone would take about half. Units differ, so
+methods are compared by ranks.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +22,6 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.words import Word, to_groups
 
-METHODS = ("rollout", "integrated gradients", "occlusion")
 STEPS = 50  # points between the baseline and the sentence
 
 
@@ -30,7 +30,10 @@ class Attributions:
     """What each other word of a sentence contributes to the number, by each method."""
 
     words: tuple[Word, ...]  # all but the compared one
-    values: dict[str, Tensor]  # method: (n_words,); rollout is a share, the others are in units of the number
+    # Method: (n_words,). Hiding: a share of the way between the sentences, NaN where it wasn't run; rollout: one of weight; the
+    # others are in units of the number.
+    values: dict[str, Tensor]
+    rollout: Tensor  # (n_words,), whether or not it is among the values
     number: float  # with the sentence as it is
     baseline: float  # with every other word blanked out
     gap: float  # what integrated gradients leave unexplained: the sum over the other words minus (number - baseline)
@@ -59,11 +62,17 @@ def direction(first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tens
 
 
 def attribute(
-    encoder: Encoder, encoding: Encoding, word: Word, towards: Tensor, progress: Progress = silent
+    encoder: Encoder,
+    encoding: Encoding,
+    word: Word,
+    towards: Tensor,
+    progress: Progress = silent,
+    hidden: Tensor | None = None,
 ) -> Attributions:
     """By all three methods: what each other word contributes to the word's final vector along `towards` (d_model,).
 
-    encoding must come from this encoder. progress(done, total) counts sentences run through the encoder.
+    encoding must come from this encoder. progress(done, total) counts sentences run through the encoder. hidden: (n_words,),
+    what hiding each does (`HiddenPair.share`); it takes the place of rollout.
     """
     others = tuple(other for other in encoding.words if other != word)
     done, total = [0], STEPS + len(others) + 2
@@ -87,13 +96,14 @@ def attribute(
     n = len(encoding.ids)
     with encoder.pass_over(min(STEPS, max(1, COPIED_TOKENS // n)), n):  # the largest of those that follow
         gradients = to_groups(_integrated_gradients(encoder, ids, empty, number), groups)
+        rolled = to_groups(rollout(encoding)[-1][list(word.positions)].mean(0), groups)
         values = {
-            "rollout": to_groups(rollout(encoding)[-1][list(word.positions)].mean(0), groups),
+            **({"rollout": rolled} if hidden is None else {"hiding": hidden}),
             "integrated gradients": gradients,
             "occlusion": _occlusion(ids, others, blank_id, number, whole),
         }
     gap = float(gradients.sum()) - (whole - bare)
-    return Attributions(words=others, values=values, number=whole, baseline=bare, gap=gap, blank=blank)
+    return Attributions(words=others, values=values, rollout=rolled, number=whole, baseline=bare, gap=gap, blank=blank)
 
 
 def blank_token(encoder: Encoder) -> tuple[str, int]:

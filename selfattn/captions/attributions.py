@@ -9,6 +9,16 @@ from selfattn import numbers
 FEW = 10  # a rank correlation over fewer words says little
 
 
+def rollout(frame: pd.DataFrame, agreement: pd.DataFrame) -> str:
+    """What rollout puts first, and how its ranks agree with those of hiding.
+
+    frame: Attributions.frame(), with its numbers as `rollout`. agreement: attributions.agreement() of hiding and rollout.
+    """
+    r = float(agreement["correlation"].iloc[0])
+    ranks = f"; its ranks and those of hiding have correlation {numbers.change(r)}" if r == r else ""
+    return f'Rollout puts "{frame.loc[frame["rollout"].idxmax(), "word"]}" first{ranks}. It only follows the weights.'
+
+
 def ranks(frame: pd.DataFrame, agreement: pd.DataFrame, methods: Sequence[str]) -> str:
     """The rank correlations, each method's first word, and the word on which they disagree most.
 

@@ -1,7 +1,6 @@
 """What attention weights, removed heads and recomputation do not show: a live counter-example for each.
 
-Sources: Kobayashi et al. 2020 (weights alone ignore the values' size); Jain and Wallace 2019 (other weights, same
-output); Michel et al. 2019 (heads removed one at a time).
+Sources: Jain and Wallace 2019 (other weights, same output); Michel et al. 2019 (heads removed one at a time).
 """
 
 from collections.abc import Iterator
@@ -22,16 +21,6 @@ SENSE_WORDS = 12  # a few seconds; the Senses page takes them all
 SHUFFLES = 200
 
 
-@dataclass(frozen=True)
-class WeightWithoutShare:
-    """A token that gets much weight and contributes little."""
-
-    head: Head
-    position: int
-    weight: float
-    share: float  # of the context vector, along its direction; may be negative
-
-
 @dataclass(frozen=True, eq=False)
 class SameOutput:
     """Other weights, the same context."""
@@ -50,17 +39,6 @@ class HalvedSenses:
     judged_on: pd.DataFrame
     n_words: int  # judged on
     shuffles: int  # of the labels, for the p of the second
-
-
-def much_weight_little_share(encoding: Encoding, position: int) -> WeightWithoutShare:
-    """Over all heads, the token where weight and share of the context differ most, for the query at `position`."""
-    candidates = []
-    for head, trace in _traces(encoding):
-        weights, context = trace.weights[position], trace.context[position]
-        shares = (weights[:, None] * trace.value) @ context / context.square().sum().clamp_min(1e-12)
-        place = int((weights - shares).argmax())
-        candidates.append(WeightWithoutShare(head, place, float(weights[place]), float(shares[place])))
-    return max(candidates, key=lambda candidate: candidate.weight - candidate.share)
 
 
 def same_output(weights: Tensor, values: Tensor) -> SameOutput:

@@ -32,8 +32,16 @@ OTHERS = 2  # words beside it in a row: one is picked, and one isn't
 DEALS = 5  # a row: each makes two halves, and each half picks once
 RESAMPLES = 1000
 NAMED, CLEAR = 0.1, 1.5  # between two sentences a word is named from this share on, and this many times the next one's
+GUESS = 0.5  # the right sense, or the mean of the others
 ALL = "all"  # the word of the rows that stand for all words together
 PICKS = ("the word", "any other", "most attended", "nearest")
+ATTENTION = (
+    "weights x V",
+    "most attended",
+    "rollout",
+    "largest single weight",
+)  # the ways that only attention has a part in
+CHECKS = 2  # the last ways: a word taken away otherwise
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
 
@@ -56,6 +64,20 @@ class HiddenWordsReport(OfTables):
     # is asked between the two), low, high, n (pairs)
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
     reason: str  # why a way has no numbers; "" where all have
+
+    def of(self, word: str = "") -> pd.DataFrame:
+        """accuracy, low and high by what, over all words; of this one, or of the only one, whose intervals are over its rows."""
+        words = self.accuracy.iloc[: -len(WHAT)]  # the last are all words', whatever a word is called
+        if word or len(words) == len(WHAT):
+            return words[words["word"] == (word or words["word"].iloc[0])].set_index("what")
+        return self.accuracy.iloc[-len(WHAT) :].set_index("what")
+
+    @property
+    def luck(self) -> float:
+        """How often a word drawn at random is the picked one, 0 to 1: the mean over rows, then over words."""
+        marks = {text for text in self.words["text"].unique() if Word(text, 0, 1).is_punctuation}
+        named = self.words[~self.words["text"].isin(marks)]
+        return float((1 / named.groupby(["word", "row"]).size()).groupby("word").mean().mean())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -9,7 +9,7 @@ import torch
 from scipy.stats import spearmanr
 
 from selfattn.analysis.attention_rollout import rollout
-from selfattn.analysis.attributions import METHODS, Attributions, agreement, attribute, blank_token, direction
+from selfattn.analysis.attributions import Attributions, agreement, attribute, blank_token, direction
 from selfattn.words import Word
 
 A, B = "The bank of the river was unbelievably muddy.", "The bank approved the loan."
@@ -47,7 +47,7 @@ def test_the_number_is_the_projection_on_the_difference(encoder, asked):
 def test_every_word_but_the_compared_one_is_asked_about(asked):
     _, _, opinions, _ = asked
     assert [word.text for word in opinions.words] == ["The", "of", "the", "river", "was", "unbelievably", "muddy", "."]
-    assert tuple(opinions.values) == METHODS
+    assert [*opinions.values] == ["rollout", "integrated gradients", "occlusion"]
     assert list(opinions.frame()["word"]) == [word.text for word in opinions.words]
 
 
@@ -94,7 +94,19 @@ def test_rollout_is_the_words_last_row(asked):
     first, _, opinions, _ = asked
     row = rollout(first)[-1][2]
     expected = [float(row[word.start : word.stop].sum()) for word in opinions.words]
-    assert opinions.values["rollout"].tolist() == pytest.approx(expected, abs=1e-6)
+    assert opinions.values["rollout"].tolist() == opinions.rollout.tolist() == pytest.approx(expected, abs=1e-6)
+
+
+def test_hiding_takes_the_place_of_rollout_and_one_that_was_not_run_has_no_rank(encoder_of):
+    tiny = encoder_of("BERT")
+    encoding = tiny.encode("The bank of the river.")
+    (word,) = encoding.places("bank")
+    hidden = torch.tensor([0.1, torch.nan, -0.4, 0.2, 0.0])
+    found = attribute(tiny, encoding, word.word, torch.ones(tiny.d_model), hidden=hidden)
+    assert [*found.values] == ["hiding", "integrated gradients", "occlusion"]
+    ranks = found.frame()["hiding rank"]
+    assert ranks.isna().tolist() == [False, True, False, False, False] and ranks.dropna().tolist() == [3, 1, 2, 4]
+    assert found.rollout.shape == (5,)
 
 
 def test_progress_counts_up_to_the_end(asked):
@@ -106,7 +118,9 @@ def test_progress_counts_up_to_the_end(asked):
 def test_ranks_go_by_size_and_share_ties():
     words = tuple(Word(text, place, place + 1) for place, text in enumerate("abcde"))
     sizes = {"occlusion": torch.tensor([0.1, -3.0, 2.0, -2.0, 0.0])}
-    found = Attributions(words=words, values=sizes, number=0.0, baseline=0.0, gap=0.0, blank="[MASK]").frame()
+    found = Attributions(
+        words=words, values=sizes, rollout=torch.zeros(5), number=0.0, baseline=0.0, gap=0.0, blank="[MASK]"
+    ).frame()
     assert found["occlusion rank"].tolist() == [4.0, 1.0, 2.5, 2.5, 5.0]
 
 

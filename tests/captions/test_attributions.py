@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from selfattn.captions.attributions import ranks
+from selfattn.captions.attributions import ranks, rollout
 
 METHODS = ("rollout", "occlusion")
 
@@ -34,3 +34,11 @@ def test_full_agreement_and_a_correlation_that_is_not_defined():
     assert ranks(many, agreement(1.0), METHODS).startswith(
         "Rank correlation over 10 words: rollout and occlusion +1.00."
     )
+
+
+def test_rollout_is_one_line():
+    frame = pd.DataFrame({"word": ["old", "river", "."], "rollout": [0.1, 0.2, 0.3]})
+    assert rollout(frame, agreement(-0.17)) == (
+        'Rollout puts "." first; its ranks and those of hiding have correlation −0.17. It only follows the weights.'
+    )
+    assert rollout(frame, agreement(float("nan"))) == 'Rollout puts "." first. It only follows the weights.'

@@ -204,6 +204,14 @@ def a_list(words=WORDS):
     return spec, {"y": words, "rect": {"y": words}, "text": {"y": words, "text": WRITTEN[: len(words)]}, "rule": {}}
 
 
+def intervals():
+    own = pd.DataFrame({"label": WORDS[:4], "value": VALUES[:4], "low": 0.1, "high": 1.0})
+    spec = draw.interval_list({"": own[:1], "group": own[1:]}, LIGHT, ("guessing", 0.5))
+    rows, places = [*WORDS[:1], "group", *WORDS[1:4]], {"y": WORDS[:4]}
+    said = {"y": [None, *WORDS[:4]], "text": ["guessing", *(f"{value:.0%}".replace("%", " %") for value in VALUES[:4])]}
+    return spec, {"y": rows, "symbol": places, "rule": {"y": [None, *WORDS[:4]]}, "text": said}
+
+
 def with_its_code():
     lines = {"first": "first = 1", "second": "second = 2", "third": "third = 3"}
     (one, left), (other, right) = a_list(FEW), a_list(WORDS[:4])
@@ -304,6 +312,7 @@ CHARTS = {
     "heatmap": a_map,
     "heatmap, a picture": lambda: a_map(n=100),
     "heatmap, a table": a_table,
+    "interval_list": intervals,
     "kernel_row": the_row,
     "kernel_steps": the_steps,
     "layers_curve": layers,
@@ -322,6 +331,9 @@ CHARTS = {
     "words_chart": some_words,
 }  # fmt: skip
 PARTS = {
+    "accuracy_list": "an interval_list",
+    "agreement_list": "an interval_list",
+    "shaded_sentences": "has no axes; its places: tests/charts/test_which_word.py",
     "code_view": "stands in kernel_steps and with_code",
     "token_axes": "stands in heatmap",
     "hidden_words": "has no axes; its places: tests/charts/test_hidden_words.py and test_two_widths.py",

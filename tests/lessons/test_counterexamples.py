@@ -1,4 +1,4 @@
-"""The counter-examples are true: same context, little share, effects that don't add up."""
+"""The counter-examples are true: same context, and noise that is recomputed as well."""
 
 import pytest
 import torch
@@ -29,28 +29,6 @@ def test_on_a_real_head_much_weight_moves_and_nothing_changes(encoder):
     _, rows = counterexamples.freest_row(encoding, 2)
     assert rows.moved > 0.2
     assert rows.difference < 1e-9
-
-
-def test_a_token_with_much_weight_hands_over_little(encoder):
-    encoding = encoder.encode("The bank of the river was muddy after the rain.")
-    found = counterexamples.much_weight_little_share(encoding, 2)
-    assert found.weight > 0.8
-    assert found.share < 0.1
-    trace = encoding.trace(*found.head)
-    assert float(trace.weights[2, found.position]) == pytest.approx(found.weight)
-
-
-@pytest.mark.parametrize("position", range(1, 8))
-def test_no_token_of_any_head_has_more_weight_beyond_its_share(encoder, position):
-    encoding = encoder.encode("The bank of the river was muddy.")
-    found = counterexamples.much_weight_little_share(encoding, position)
-    beyond = []
-    for head in encoder.all_heads:
-        trace = encoding.trace(*head)
-        context = trace.context[position]
-        for weight, value in zip(trace.weights[position], trace.value):
-            beyond.append(float(weight - weight * (value @ context) / (context @ context)))
-    assert found.weight - found.share == pytest.approx(max(beyond), abs=1e-5)
 
 
 def test_noise_is_recomputed_just_as_well():

@@ -433,6 +433,16 @@ def test_attributions():
     assert sum("Rank correlation over 5 words" in text for text in texts(at)) == 2
     assert any("They disagree most on" in text for text in texts(at))
     assert any("replaced by [MASK]" in text for text in texts(at))
+    assert sum("hiding and integrated gradients" in text for text in texts(at)) == 2
+    assert sum(text.startswith("Rollout puts") for text in texts(at)) == 2
+
+
+def test_attributions_where_nothing_can_be_hidden_have_rollout_in_its_place(checkpoint, monkeypatch):
+    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
+    at = start(ALL, tab="Attributions", **BANKS)
+    assert sum("rollout and integrated gradients" in text for text in texts(at)) == 2
+    assert any("so rollout stands in" in text for text in texts(at))
+    assert not any(text.startswith("Rollout puts") for text in texts(at))
 
 
 @pytest.mark.usefixtures("quickly_ranked")

@@ -15,7 +15,7 @@ from vl_convert import vegalite_to_svg
 
 from selfattn import Head, Hide, load_encoder, notebook, numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
-from selfattn.analysis.attributions import METHODS, attribute, direction
+from selfattn.analysis.attributions import attribute, direction
 from selfattn.analysis.compare import compare_encoders, compare_sentences, counterpart_distances
 from selfattn.analysis.hiding import hidden_heads, hidden_pair
 from selfattn.analysis.measures import MEASURES, Measure, head_measures, similarity
@@ -368,11 +368,13 @@ def test_attributions_are_asked_about_the_words_own_direction(visit, encoder, si
     pictures = list(record.figures.values())
     (a, at_a), (b, at_b) = ((encoding, word.positions) for encoding, word in (sides["A"], sides["B"]))
     towards = direction((a, at_a), (b, at_b))
+    hidden = hidden_pair(encoder, (a, at_a), (b, at_b)).share
     for index, name in enumerate(("A", "B")):
         encoding, word = sides[name]
-        wanted = attribute(encoder, encoding, word, towards)
+        wanted = attribute(encoder, encoding, word, towards, hidden=hidden[index])
         table = pictures[index].table()
-        for method in METHODS:
+        assert [*wanted.values] == table["method"].dropna().unique().tolist()
+        for method in wanted.values:
             values = table.loc[table["method"] == method].drop_duplicates("i").sort_values("i")["value"]
             assert sorted(values.tolist()) == column(sorted(wanted.values[method].tolist())), (name, method)
 

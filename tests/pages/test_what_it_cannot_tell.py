@@ -6,13 +6,15 @@ from streamlit.testing.v1 import AppTest
 from torch.nn.functional import cosine_similarity
 
 from pages.about.what_it_cannot_tell import counterexamples
-from pages.about.what_it_cannot_tell.counterexamples import PASSAGE, SENTENCE, removal_example
+from pages.about.what_it_cannot_tell.counterexamples import PASSAGE, removal_example
 from selfattn.analysis.removing import removal_effect
 from selfattn.captions.vectors import NOISE
+from selfattn.captions.which_word import on_trial
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.lessons.counterexamples import SENSE_WORDS, SHUFFLES
 from selfattn.numbers import change, effect, share, span, weight
 from selfattn.senses import separation
+from selfattn.stored_reports import stored
 from tests.pages.conftest import APP
 from tests.pages.pictures import charts, mark
 
@@ -30,26 +32,30 @@ def said(page):
     return "\n".join(element.value for element in page.text)
 
 
-def test_a_large_weight_may_contribute_little(said, encoder):
-    encoding = encoder.encode(SENTENCE)
-    reference = encoder.reference_weights(SENTENCE)
-    gap, sentence = -1.0, ""
-    for layer in range(6):
-        for head in range(12):
-            row, trace = reference[layer, head, 2], encoding.trace(layer, head)
-            context = row @ trace.value
-            shares = row * (trace.value @ context) / (context @ context)
-            place = int((row - shares).argmax())
-            if float(row[place] - shares[place]) > gap:
-                gap = float(row[place] - shares[place])
-                numbers = weight(float(row[place])), change(float(shares[place]))
-                sentence = f'In L{layer} H{head}, "bank" gives {encoding.tokens[place]} {numbers[0]} of its weight; '
-                sentence += f"but of the context, {numbers[1]} comes from there."
-    assert sentence in said
+def test_how_often_each_way_names_the_telling_word_stands_first(page, said, encoder):
+    report = stored("hidden_words", encoder, labelled_sentences()).report
+    assert on_trial(report) in said
+    dots = next(each for each in charts(page)[0] if each.kind == "point")
+    ways = report.agreement.set_index("way")["agreement"]
+    assert dict(zip(dots.records["label"], dots.records["value"])) == pytest.approx(ways.to_dict())
+
+
+def test_where_nothing_is_stored_a_few_sentences_are_asked(encoder, monkeypatch):
+    asked = []
+    monkeypatch.setattr(counterexamples, "hidden_words", lambda _, frame, progress: asked.append(frame) or "made")
+    assert counterexamples.hidden_words_report(encoder, None) == "made"
+    assert asked[0].groupby("word")["sense"].value_counts().tolist() == [4] * 6
+    assert asked[0]["word"].unique().tolist() == labelled_sentences()["word"].unique()[:3].tolist()
+
+
+def test_an_encoder_in_which_nothing_can_be_hidden_says_so(checkpoint, monkeypatch):
+    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
+    at = AppTest.from_file(str(APP.parent / "pages/about/what_it_cannot_tell/page.py"), default_timeout=180).run()
+    assert any(element.value.startswith("No word can be hidden in this encoder: ") for element in at.text)
 
 
 def test_other_weights_stand_beside_the_heads_own(page, said, encoder):
-    own, other = charts(page)
+    _, own, other = charts(page)
     line = next(line for line in said.splitlines() if "moved elsewhere" in line)
     layer, head = (int(part[1:].rstrip(",")) for part in line.split()[:2])
     row = encoder.reference_weights(PASSAGE)[layer, head, 2]

@@ -95,7 +95,14 @@ def assert_agrees(report, encoder: Encoder, folder, frame):
     expected = np.mean([np.nanmean(each, axis=0) for each in ways.values()], axis=0)
     assert report.agreement["way"].tolist() == [*WAYS, encoder.tokenizer.mask_token]
     np.testing.assert_allclose(report.agreement[["agreement", "rank"]], expected, atol=COUNTED)
+    singly = np.array([np.nanmean(each, axis=0)[:, 0] for each in ways.values()])
+    bounds = np.transpose([interval(column) for column in singly.T])
+    np.testing.assert_allclose(report.agreement[["low", "high"]].T, bounds, atol=COUNTED)
     assert report.reason == ""
+    counted = [
+        np.mean([1 / len(row.named) for row in plain_hiding.rows_of(encoder, own)]) for _, own in frame.groupby("word")
+    ]
+    assert report.luck == pytest.approx(np.mean(counted))
 
 
 def rank_correlation(first, second) -> float:
@@ -186,6 +193,15 @@ def test_a_words_own_intervals():
         if pairs:
             shares.append(np.mean([named[i, j] and named[j, i] for i, j in pairs]))
     assert two[2:4] == pytest.approx(np.percentile(shares, [2.5, 97.5]))
+
+
+def test_the_accuracies_of_one_word_and_of_all(whole, tiny_report):
+    every = whole.accuracy[whole.accuracy["word"] == "all"].set_index("what")
+    pd.testing.assert_frame_equal(whole.of(), every)
+    own = whole.accuracy[whole.accuracy["word"] == "bank"].set_index("what")
+    pd.testing.assert_frame_equal(whole.of("bank"), own)
+    one = dataclasses.replace(whole, accuracy=whole.accuracy[whole.accuracy["word"].isin(["bank", "all"])])
+    pd.testing.assert_frame_equal(one.of(), own)
 
 
 @pytest.mark.slow

@@ -14,25 +14,29 @@ from selfattn.examples import NEUTRAL_SENTENCES, PAIRS, PRONOUNS, labelled_sente
 from selfattn.lessons import counterexamples, pronouns
 from selfattn.lessons.encoded_words import first_word
 from selfattn.numbers import change, effect, error, share, span, weight
+from selfattn.senses import HiddenWordsReport, hidden_words
 from selfattn.tidy_tables import heads_frame
 
-SENTENCE = "The bank of the river was muddy after the rain."
+HIDDEN_WORDS, PER_SENSE = 3, 4  # of the labelled words and of their sentences, where nothing is stored
 TIE = 1e-6
 PASSAGE = " ".join(NEUTRAL_SENTENCES[:5])  # more tokens than a head has dimensions
 
 
-def weight_examples(encoder: Encoder) -> tuple[str, str, pd.DataFrame | None]:
-    """Weight without effect, as a sentence; other weights for the same context, as a sentence and a frame."""
-    encoding = cached_encode(encoder, SENTENCE)
-    loud = counterexamples.much_weight_little_share(encoding, first_word(encoding, "bank").positions[0])
-    first = (
-        f'In {loud.head}, "bank" gives {encoding.tokens[loud.position]} {weight(loud.weight)} of its weight; '
-        f"but of the context, {change(loud.share)} comes from there."
-    )
+def hidden_words_report(encoder: Encoder, stored: HiddenWordsReport | None) -> HiddenWordsReport:
+    """The stored report, or that of this encoder over a few sentences of a few words."""
+    labelled = labelled_sentences()
+    few = labelled[labelled["word"].isin(labelled["word"].unique()[:HIDDEN_WORDS])]
+    few = few.groupby(["word", "sense"]).head(PER_SENSE)
+    title = "Hiding each word in labelled sentences ..."
+    return stored or cached(encoder, "hidden words", partial(hidden_words, encoder, few), title, costly=True)
+
+
+def weight_example(encoder: Encoder) -> tuple[str, pd.DataFrame | None]:
+    """Other weights for the same context, as a sentence and a frame."""
     passage = cached_encode(encoder, PASSAGE)
     head, rows = counterexamples.freest_row(passage, 2)
     if rows.moved < 0.01:
-        return first, "In this encoder no other row of weights was found for this text: it has too few tokens.", None
+        return "In this encoder no other row of weights was found for this text: it has too few tokens.", None
     top = rows.before.topk(8).indices.tolist()
     frame = pd.DataFrame(
         {
@@ -41,12 +45,12 @@ def weight_examples(encoder: Encoder) -> tuple[str, str, pd.DataFrame | None]:
             "other weights, same context": rows.after[top].tolist(),
         }
     )
-    second = (
+    said = (
         f'{head}, "{passage.tokens[2]}": {share(rows.moved)} of all weight moved elsewhere; its favourite has '
         f"{weight(float(rows.after[top[0]]))} instead of {weight(float(rows.before[top[0]]))}. The context differs by "
         f"{error(rows.difference)}."
     )
-    return first, second, frame
+    return said, frame
 
 
 def removal_example(encoder: Encoder) -> tuple[str, str]:

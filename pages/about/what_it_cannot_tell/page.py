@@ -4,7 +4,9 @@ import streamlit as st
 
 from pages.about.what_it_cannot_tell import counterexamples
 from pages.learn.pronouns_and_negation.pronouns import weights_of_pronouns
+from selfattn.captions.which_word import on_trial
 from selfattn.charts.bars import bar_list
+from selfattn.charts.which_word import agreement_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.compute_again import offer_again, stored_report
@@ -15,16 +17,27 @@ from selfattn.examples import PRONOUNS, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, recomputed_noise
 from selfattn.lessons.pronouns import PronounWeights
 from selfattn.numbers import error, weight
+from selfattn.senses import HiddenWordsReport
+
+
+def show_hidden_words(encoder: Encoder) -> None:
+    st.markdown("#### A large weight is not a large effect")
+    teaching.prose(
+        "In labelled sentences each other word was hidden from a word: the most telling one is the one whose hiding moves the "
+        "word furthest toward its other senses. Do the weights name it?"
+    )
+    if encoder.hide_reason:
+        st.text(f"No word can be hidden in this encoder: {encoder.hide_reason}", width="stretch")
+        return
+    kept = stored_report(HiddenWordsReport, encoder, labelled_sentences(), "built in")
+    report = counterexamples.hidden_words_report(encoder, kept and kept.report)
+    chart = agreement_list(report, current_theme())
+    teaching.figure("How often each way names the most telling word", chart, on_trial(report), teaching.PICTURE)
 
 
 def show_weights(encoder: Encoder) -> None:
     key, title = "counter-examples", "Looking for counter-examples ..."
-    loud, same, frame = cached(encoder, key, lambda _: counterexamples.weight_examples(encoder), title)
-    st.markdown("#### A large weight is not a large effect")
-    teaching.prose(
-        "What a word takes home is weight *times value*. A token may get nearly all the weight and contribute nearly nothing."
-    )
-    st.text(loud, width="stretch")
+    same, frame = cached(encoder, key, lambda _: counterexamples.weight_example(encoder), title)
     st.markdown("#### Other weights, the same result")
     teaching.prose(
         "In a text with more tokens than a head has dimensions, many rows of weights mix the very same context."
@@ -66,6 +79,7 @@ teaching.prose(
 )
 encoder = current_encoder()
 show_encoder(encoder)
+show_hidden_words(encoder)
 if encoder.recomputable:
     show_weights(encoder)
     sums, control = counterexamples.removal_example(encoder)

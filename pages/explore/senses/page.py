@@ -1,8 +1,8 @@
-"""Which heads bring the senses of a word in, over many sentences; where its vector separates them, and what attention adds."""
+"""Which word brings another's sense in, over many sentences, and which heads; where its vector separates the senses."""
 
 import streamlit as st
 
-from pages.explore.senses import swaps
+from pages.explore.senses import swaps, which_word
 from pages.explore.senses import tables_and_reports as view
 from pages.explore.senses.finished_scan import show_scan
 from selfattn.captions import senses as captions
@@ -13,14 +13,14 @@ from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.compute_again import offer_again, stored_report
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
-from selfattn.senses import SeparationReport, SwapReport, check_rows, clusters
+from selfattn.senses import HiddenWordsReport, SeparationReport, SwapReport, check_rows, clusters
 from selfattn.stored_reports import LeadingHeads
 from selfattn.tidy_tables import layers_frame, named_heads, words_frame
 
 encoder, head = this_page().encoder, this_page().head
 say(
-    "One pair of sentences is a hint. Over many: which heads bring the sense of a word in, where does its vector separate the "
-    "senses, and does attention add anything to what a plain average would give?"
+    "One pair of sentences is a hint. Over many: which word brings the sense of another in, which heads do, where does its "
+    "vector separate the senses, and does attention add anything to what a plain average would give?"
 )
 with this_page().beside:
     source = segmented("Sentences", view.SOURCES, key="source")
@@ -29,10 +29,11 @@ if source == "scan":
     show_scan(head)
     st.stop()
 frame, key = (view.labelled(), "labelled") if source == "labelled" else (view.pick_table() or st.stop())
-when, top, early = st.container(), st.empty(), st.empty()
+when, first, top, early = st.container(), st.container(), st.empty(), st.empty()
 own = source == "labelled"
 kept = stored_report(SeparationReport, encoder, frame, key) if own else None
 kept_swaps = stored_report(SwapReport, encoder, frame, key) if own else None
+kept_hidden = stored_report(HiddenWordsReport, encoder, frame, key) if own else None
 drawn = False
 try:
     if "sense" not in frame:
@@ -41,9 +42,13 @@ try:
         )
         view.show_clusters(found)
         st.stop()
+    with this_page().beside:
+        word = swaps.pick_word(frame)
+    with first:
+        which_word.show(encoder, frame, key, word, kept_hidden)
     if encoder.patchable:
         with top.container():
-            word, over_all, in_one = swaps.pick_word(frame)
+            over_all, in_one = swaps.begin(word)
             together, one_sentence = side_by_side()
             limit = st.container()
         seen = session.SWAPPED.get() == (encoder_key(encoder), key)
@@ -60,8 +65,8 @@ except ValueError as error:
     st.stop()
 early.empty()
 with when:
-    if kept or kept_swaps:
-        offer_again(kept, kept_swaps)
+    if kept or kept_swaps or kept_hidden:
+        offer_again(kept, kept_swaps, kept_hidden)
     view.show_rejected(report.rejected)
 
 if encoder.patchable:

@@ -1,4 +1,4 @@
-"""The senses page's first part: which heads bring a word's sense in, by swapping their outputs; over all words, then in one."""
+"""The senses page's second part: which heads bring a word's sense in, by swapping their outputs; over all words, then in one."""
 
 from collections.abc import Hashable
 from functools import partial
@@ -14,7 +14,7 @@ from selfattn.charts.bars import bar_list
 from selfattn.charts.curves import lines
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import encoder_key
-from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
+from selfattn.dashboard.figures import current_theme, literal, say, show_chart, side_by_side
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.senses import SwapReport, interchange
@@ -28,18 +28,23 @@ LIMIT = (
 )
 
 
-def pick_word(frame: pd.DataFrame) -> tuple[str, Container, Container]:
-    """The heading, the picker of a word, and the places of both maps: over all words, and in that one."""
+def pick_word(frame: pd.DataFrame) -> str:
+    """One of the table's words, for every part of the page."""
+    words = sorted(frame["word"].dropna().astype(str).str.casefold().unique())
+    return st.selectbox("Word", words, key="sense_word", bind="query-params", width=150)
+
+
+def begin(word: str) -> tuple[Container, Container]:
+    """The heading, and the places of both maps: over all words, and in the chosen one."""
     st.markdown(
         "#### Which heads bring the sense in",
         help="At the word, a head's output is swapped for the mean of the other sense's sentences, and the word's vector moves "
         "toward that sense. The control swaps in the mean of its own sense's. Their difference, as a part of the gap between "
         "the senses, is the head's share. Several heads are swapped together, never added up.",
     )
-    words = sorted(frame["word"].dropna().astype(str).str.casefold().unique())
     over_all, in_one = side_by_side()
-    word = in_one.selectbox("In one word", words, key="sense_word", bind="query-params", width=220)
-    return word, over_all, in_one
+    in_one.markdown(f'**In "{literal(word)}"**')
+    return over_all, in_one
 
 
 def show_first(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head, word: str, in_one: Container) -> bool:

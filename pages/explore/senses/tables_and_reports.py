@@ -198,11 +198,11 @@ def show_sentences(report: SeparationReport, head: Head, word: str) -> Hashable 
         )
         return None
     row = shown.index[event.selection.rows[0]]
-    _open(found, row)
+    open_row(found, row)
     return row
 
 
-def _open(found: pd.DataFrame, index: Hashable) -> None:
+def open_row(found: pd.DataFrame, index: Hashable) -> None:
     """Make this sentence A, one of another sense B and one of the same sense the control, and link to the views."""
     row = found.loc[index]
     others = found[found.index != index]

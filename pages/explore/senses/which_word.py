@@ -1,0 +1,123 @@
+"""The senses page's first panel: which word brings the sense in, over many sentences; and how well attention names it."""
+
+from collections.abc import Hashable
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from pages.explore.senses.tables_and_reports import cached_report, open_row
+from selfattn.analysis.usable_rows import check_rows
+from selfattn.captions import which_word as captions
+from selfattn.captions.hidden_words import ranked
+from selfattn.charts.which_word import accuracy_list, agreement_list, shaded_sentences
+from selfattn.dashboard import session
+from selfattn.dashboard.cache import cached, encoder_key
+from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side, this_page
+from selfattn.encoders.encoder import Encoder
+from selfattn.senses import HiddenWordsReport, hidden_words
+from selfattn.senses.hiding import MOST, OTHERS, PER_SENSE
+from selfattn.stored_reports import Stored
+from selfattn.tidy_tables import leading_words_frame, shaded_frame
+
+SHOWN = 3  # sentences in which most hangs on one word, and as many in which least does
+
+
+def show(
+    encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str, stored: Stored[HiddenWordsReport] | None
+) -> None:
+    """The panel, about all words and the chosen one; where nothing is stored, a button asks for it."""
+    st.markdown("#### Which word brings the sense in", help=captions.HELP)
+    if encoder.hide_reason:
+        say(f"No word can be hidden in this encoder: {encoder.hide_reason} Choose another one to see it.")
+        return
+    report = stored.report if stored else _asked(encoder, frame, key)
+    if report is None:
+        return
+    over_words, on_trial = side_by_side()
+    with over_words:
+        st.markdown("**Is one word enough?**")
+        chart = accuracy_list(report, current_theme())
+        show_chart(chart, captions.one_word(report), one_head=False, name="the sense with one word hidden, and alone")
+        say(captions.in_word(report, word))
+        say(captions.not_from_two(report))
+    with on_trial:
+        st.markdown("**Does attention name it?**")
+        chart = agreement_list(report, current_theme())
+        show_chart(chart, captions.on_trial(report), one_head=False, name="how often each way names the telling word")
+    _show_sentences(encoder, frame, report, word)
+    names = ("words", "accuracy", "agreement", "between", "rejected")
+    this_page().tables |= {f"{name}, hidden words": partial(getattr, report, name) for name in names}
+
+
+def _asked(encoder: Encoder, frame: pd.DataFrame, key: Hashable) -> HiddenWordsReport | None:
+    """The report of this table, computed when the visitor has asked for it; before, or where it can't be, None."""
+    asked = (encoder_key(encoder), ("hidden words", key))
+    if session.HIDDEN_ASKED.get() == asked and session.STOPPED.get() != asked:
+        try:
+            make = partial(hidden_words, encoder, frame)
+            return cached_report(
+                encoder, asked[1], "Hiding each other word, sentence", lambda progress: make(progress=progress)
+            )
+        except ValueError as error:
+            say(f"No word can be asked for over these sentences. {error}")
+            return None
+    usable, rejected = cached(
+        encoder,
+        ("rows to hide words in", key),
+        lambda _: check_rows(encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS),
+    )
+    if usable.empty:
+        say(f"No word can be asked for over these sentences: {rejected['reason'].iloc[0]}")
+        return None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if session.STOPPED.get() == asked:
+            st.text("Stopped.")
+        st.button(f"Ask this of {len(usable)} sentences", key="ask_hidden", on_click=_ask, args=(asked,))
+        st.caption("Each word of each sentence is hidden in turn: about a second a sentence.")
+    return None
+
+
+def _ask(asked: tuple) -> None:
+    session.HIDDEN_ASKED.set(asked)
+    if session.STOPPED.get() == asked:
+        session.STOPPED.set(None)
+
+
+def _show_sentences(encoder: Encoder, frame: pd.DataFrame, report: HiddenWordsReport, word: str) -> None:
+    """All sentences, the chosen word's first, by how much hangs on one word; a few of them shaded, or the one that is ticked."""
+    table = leading_words_frame(report, frame)
+    own = table["word"] == word
+    table = pd.concat([table[own], table[~own]])
+    n = int(own.sum())
+    st.markdown("**Sentence by sentence**", help=captions.SHADES)
+    below = st.container()
+    percent = st.column_config.NumberColumn(format="%.0f %%")
+    shown = table.assign(share=100 * table["share"], next=100 * table["next"])
+    shown = shown.rename(columns={"first": "leading word", "share": "of the way", "second": "next word"})
+    event = st.dataframe(
+        shown, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=f"hidden in {word}",
+        column_config={"of the way": percent, "next": percent},
+    )  # fmt: skip
+    ticked = [table.index[at] for at in event.selection.rows]
+    rows = ticked or list(dict.fromkeys([*table.index[: min(SHOWN, n)], *table.index[max(n - SHOWN, 0) : n]]))
+    with below:
+        if rows:
+            chart = shaded_sentences(shaded_frame(report, _read(encoder, report, table, rows)), current_theme())
+            show_chart(
+                chart, captions.shaded(bool(ticked), word, n, SHOWN), one_head=False, name="sentences, word by word"
+            )
+        if ticked:
+            same = table[table["word"] == table["word"][ticked[0]]]
+            open_row(same, ticked[0])
+
+
+def _read(encoder: Encoder, report: HiddenWordsReport, table: pd.DataFrame, rows: list) -> dict:
+    """By row: the sentence's words, and its sense and which word that comes from."""
+    found = {}
+    for row in rows:
+        words, sense = encoder.tokenize(table["sentence"][row]).words, table["sense"][row]
+        own = report.words[report.words["row"] == row].set_index("start")["share"]
+        others = [word for word in words if word.start in own.index]
+        found[row] = words, f"{sense}: {captions.in_sentence(ranked(others, own))}"
+    return found

@@ -1,0 +1,111 @@
+"""One word hidden and alone: every dot, interval and number is the report's; each word has its own share in every window."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from selfattn.charts.theme import DARK, LIGHT, THEMES
+from selfattn.charts.two_widths import ROOMS
+from selfattn.charts.which_word import accuracy_list, agreement_list, interval_list, shaded_sentences
+from selfattn.examples import labelled_sentences
+from selfattn.senses.hiding import WHAT
+from selfattn.stored_reports import stored
+from tests.charts.scene import drawn, on_ramp, same_color, texts
+
+
+@pytest.fixture(scope="module")
+def report(encoder):
+    return stored("hidden_words", encoder, labelled_sentences()).report
+
+
+def lines(spec):
+    return pd.DataFrame(spec["datasets"]["lines"])
+
+
+def test_the_accuracies_are_those_over_all_words(report):
+    spec = accuracy_list(report, LIGHT)
+    own = report.accuracy[report.accuracy["word"] == "all"].set_index("what").loc[list(WHAT)]
+    drawn_lines = lines(spec)
+    assert drawn_lines["value"].tolist() == own["accuracy"].tolist()
+    assert drawn_lines[["low", "high"]].to_numpy().tolist() == own[["low", "high"]].to_numpy().tolist()
+    labels = ["its most telling word", "any other word", "the most attended word", "the nearest word"]
+    assert drawn_lines["label"].tolist() == ["all words", *labels, *labels]
+    said = texts(spec, "axis-label")
+    assert said == ["50 %", "75 %", "100 %", "all words", "without", *labels, "with nothing but", *labels]
+    assert spec["datasets"]["guess"] == [{"name": "guessing", "guess": 0.5}]
+
+
+def test_one_words_accuracies_have_the_intervals_over_its_sentences(report):
+    bank = report.accuracy[report.accuracy["word"].isin(["bank", "all"])]
+    single = type(report)(report.words, bank, report.agreement, report.between, report.rejected, "")
+    assert lines(accuracy_list(single, LIGHT))["low"].tolist() == bank[bank["word"] == "bank"]["low"].tolist()
+
+
+def test_the_ways_are_grouped_and_one_that_is_not_known_is_left_out(report):
+    spec = agreement_list(report, DARK)
+    agreement = report.agreement.set_index("way")
+    found = lines(spec).set_index("label")
+    assert found["value"].to_dict() == agreement["agreement"].to_dict()
+    assert found["low"].to_dict() == agreement["low"].to_dict()
+    groups = found.reset_index().groupby("group")["label"].agg(list)
+    assert groups["by attention"] == ["weights x V", "most attended", "rollout", "largest single weight"]
+    assert groups["otherwise"] == ["gradient", "nearest"]
+    assert groups["as a check of hiding"] == ["value zeroing", "[MASK]"]
+    assert spec["datasets"]["guess"][0]["guess"] == report.luck
+    gone = report.agreement.assign(agreement=agreement["agreement"].where(agreement.index != "gradient").to_numpy())
+    less = type(report)(report.words, report.accuracy, gone, report.between, report.rejected, "gradient: why")
+    assert lines(agreement_list(less, DARK))["label"].tolist() == [
+        label for label in found.index if label != "gradient"
+    ]
+
+
+def test_a_line_without_an_interval_has_its_dot_and_its_number():
+    own = pd.DataFrame({"label": ["a", "b"], "value": [0.6, 0.9], "low": [0.5, math.nan], "high": [0.7, math.nan]})
+    spec = interval_list({"": own}, LIGHT, ("guessing", 0.5), marked="b")
+    dots, numbers = drawn(spec, "symbol"), drawn(spec, "text")
+    assert [dot["fill"] for dot in dots] == [LIGHT.muted, LIGHT.effect[-1]]
+    assert [number["text"] for number in numbers] == ["guessing", "60 %", "90 %"]
+    dashed, *whiskers = drawn(spec, "rule")
+    assert len(whiskers) == 1 and dashed["x"] < dots[0]["x"] < dots[1]["x"]
+    assert whiskers[0]["x"] < dots[0]["x"] < whiskers[0]["x2"] == numbers[1]["x"]
+    assert numbers[1]["y"] == pytest.approx(dots[0]["y"]) and numbers[2]["x"] == dots[1]["x"]
+
+
+SENTENCES = pd.DataFrame(
+    [
+        (0, 'river: it comes mostly from "river"', "The", 0.02, False),
+        (0, 'river: it comes mostly from "river"', "bank", math.nan, True),
+        (0, 'river: it comes mostly from "river"', "river", 0.44, False),
+        (1, "money: from no single word", "A", -0.12, False),
+        (1, "money: from no single word", "loan", 0.2, False),
+        (1, "money: from no single word", "bank", math.nan, True),
+    ],
+    columns=["sentence", "said", "text", "share", "chosen"],
+)
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_each_word_has_its_own_share_in_shade_and_number(theme):
+    spec = shaded_sentences(SENTENCES, theme, width=700)
+    _, _, *chips = drawn(spec, "rect")
+    shades = [0.02, 0.0, 0.4, 0.0, 0.2, 0.0]
+    for chip, shade, chosen in zip(chips, shades, SENTENCES["chosen"], strict=True):
+        assert same_color(chip["fill"], on_ramp(theme.effect[2:], shade / 0.4))
+        assert (chip["stroke"] == theme.ink) == chosen
+    said = drawn(spec, "text")
+    assert [text["text"] for text in said] == [
+        *SENTENCES["text"], "", "", "44 %", "−12 %", "20 %", "", *([line] for line in SENTENCES["said"].unique())
+    ]  # fmt: skip
+    for chip, word in zip(chips, said[:6]):
+        assert word["x"] == pytest.approx((chip["x"] + chip["x2"]) / 2, abs=1)
+    assert chips[0]["y"] == chips[2]["y"] < said[-1]["y"] < chips[3]["y"]
+
+
+def test_in_every_window_each_word_has_a_place_within_it():
+    spec = shaded_sentences(pd.concat([SENTENCES] * 6, ignore_index=True), LIGHT)
+    (layouts,) = (each["value"] for each in spec["params"] if each["name"] == "layouts")
+    assert len(layouts) == len(ROOMS)
+    for room, layout in zip(ROOMS, layouts):
+        assert len(layout["words"]) == 36 and all(left + wide <= room.width for left, _, wide, _ in layout["words"])
+        assert layout["size"] == [room.width, pytest.approx(max(y for _, y, *_ in layout["words"]) + 44 + 6)]
