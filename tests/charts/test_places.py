@@ -209,7 +209,13 @@ def intervals():
     spec = draw.interval_list({"": own[:1], "group": own[1:]}, LIGHT, ("guessing", 0.5))
     rows, places = [*WORDS[:1], "group", *WORDS[1:4]], {"y": WORDS[:4]}
     said = {"y": [None, *WORDS[:4]], "text": ["guessing", *(f"{value:.0%}".replace("%", " %") for value in VALUES[:4])]}
-    return spec, {"y": rows, "symbol": places, "rule": {"y": [None, *WORDS[:4]]}, "text": said}
+    return spec, {
+        "x": ["0 %", "50 %", "100 %"],
+        "y": rows,
+        "symbol": places,
+        "rule": {"y": [None, *WORDS[:4]]},
+        "text": said,
+    }
 
 
 def with_its_code():
