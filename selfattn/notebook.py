@@ -48,6 +48,7 @@ from selfattn.tidy_tables import (
     strip_frame,
     strip_rows,
     swaps_frame,
+    together_frame,
 )
 from selfattn.views.two_sentences import word_in_two_sentences
 from selfattn.words import shared_words
@@ -262,22 +263,25 @@ def sources(report: SwapReport, row: Hashable, layer: int, head: int, theme: The
 
 
 def reliability(report: SwapReport, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """How far the ranking of the heads can be relied on, word by word and over all words: Spearman-Brown (report.reliability).
+    """How far two halves agree on the ranking of the heads, by word and over all words: Spearman-Brown (report.reliability).
 
-    What it doesn't say: a ranking that holds on other sentences of these words need not on other words. Words with too few
-    sentences, or whose halves don't agree at all, have no bar.
+    What it doesn't say: that the leading head stays the same, in which `leads` of the resamples it leads; nor what another
+    encoder or other words would give. Words with too few sentences, or whose halves don't agree at all, have no bar.
     """
     table = report.reliability.dropna(subset="spearman_brown")
     return _chart(bar_list(table, "spearman_brown", theme, label="word", domain=(0, 1.2)))
 
 
 def leading_together(curve: pd.DataFrame, word: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """The share of the gap that the k leading heads make together, exactly, beside k random ones (`senses.leading_heads`).
+    """The share of the gap that the k leading heads make together, exactly, beside the k of the other words and k random ones.
 
-    What it doesn't say: that a set of heads is needed; others may do as well. Effects of single heads don't add up.
+    Of `senses.leading_heads`; the line across is the whole gap. What it doesn't say: that a set of heads is needed; others may
+    do as well. Effects of single heads don't add up.
     """
-    own = curve[curve["word"] == word].melt("k", ["leading", "random"], "heads", "share")
-    return _chart(lines(own, "k", "share", theme, series="heads", titles=("heads swapped together", "share")))
+    own = together_frame(curve[curve["word"] == word])
+    return _chart(
+        lines(own, "k", "share", theme, series="heads", titles=("heads swapped together", "share"), level=1.0)
+    )
 
 
 def parting(

@@ -65,9 +65,9 @@ class Stored(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class LeadingHeads:
-    """Every word's leading heads swapped together, beside random ones."""
+    """Every word's leading heads swapped together, beside those of the other words and random ones."""
 
-    shares: pd.DataFrame  # word, k, leading, random: those of `leading_heads`
+    shares: pd.DataFrame  # word, k, leading, others, random: those of `leading_heads`
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def all_sense_means(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -
 def heads_together(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> LeadingHeads:
     """`leading_heads` with five sizes and one random set a half: what is random is drawn anew for each of many words."""
     curve = leading_heads(encoder, frame, sizes=(1, 3, 8, 20, 40), sets=1, progress=progress)
-    return LeadingHeads(curve[["word", "k", "leading", "random"]])
+    return LeadingHeads(curve[["word", "k", "leading", "others", "random"]])
 
 
 def swapped_heads(
@@ -128,14 +128,14 @@ def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progre
 
 
 KINDS = {
-    "separation": Kind(SeparationReport, 1, labelled_sentences, separation),
+    "separation": Kind(SeparationReport, 2, labelled_sentences, separation),
     "swaps": Kind(SwapReport, 2, labelled_sentences, swapped_heads),
     "sense_means": Kind(AllSenseMeans, 1, labelled_sentences, all_sense_means),
-    "leading_heads": Kind(LeadingHeads, 1, labelled_sentences, heads_together),
+    "leading_heads": Kind(LeadingHeads, 2, labelled_sentences, heads_together),
     "hidden_words": Kind(HiddenWordsReport, 1, labelled_sentences, hidden_words),
     "head_profiles": Kind(HeadProfiles, 1, labelled_sentences, head_profiles),
     "pronouns": Kind(PronounWeights, 1, lambda: PRONOUNS, read_pronouns),
-    "halved_senses": Kind(HalvedSenses, 1, labelled_sentences, halved_senses),
+    "halved_senses": Kind(HalvedSenses, 2, labelled_sentences, halved_senses),
 }
 
 

@@ -302,6 +302,9 @@ def words_frame(report: SeparationReport) -> pd.DataFrame:
 
 
 def together_frame(shares: pd.DataFrame) -> pd.DataFrame:
-    """Heads swapped together (of senses.leading_heads), the mean over words: k, heads ("leading" or "random"), share."""
-    means = shares.groupby("k")[["leading", "random"]].mean().reset_index()
-    return means.melt("k", var_name="heads", value_name="share")
+    """Heads swapped together (of senses.leading_heads), the mean over words: k, heads, share.
+
+    heads: "leading", "random", "of the other words" (their leading ones; not where there is one word).
+    """
+    means = shares.groupby("k")[["leading", "random", "others"]].mean().rename(columns={"others": "of the other words"})
+    return means.reset_index().melt("k", var_name="heads", value_name="share").dropna()

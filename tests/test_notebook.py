@@ -357,17 +357,18 @@ def test_the_reports_tables_are_drawn(plain):
     assert numbers(bars, "spearman_brown") == [0.5, 0.9] and numbers(bars, "word") == ["bank", "all"]
     assert [bar["width"] for bar in scene_items(bars, "rect")] == pytest.approx([100, 180])  # 240 are 1.2
     curve = pd.DataFrame(
-        {"word": ["bank", "bank", "bat"], "k": [1, 2, 1], "leading": [0.1, 0.2, 9], "random": [0.0, 0.1, 9]}
-    )
+        {"word": ["bank", "bank", "bat"], "k": [1, 2, 1], "leading": [0.1, 0.2, 9], "random": [0.0, 0.1, 9],
+         "others": [0.05, 0.15, 9]}
+    )  # fmt: skip
     together = notebook.leading_together(curve, "bank")
-    assert numbers(together, "share") == [0.1, 0.2, 0.0, 0.1]
-    assert texts(together, "legend-label") == ["leading", "random"]
+    assert numbers(together, "share")[:6] == [0.1, 0.2, 0.0, 0.1, 0.05, 0.15]
+    assert texts(together, "legend-label") == ["leading", "random", "of the other words"]
     assert texts(together, "axis-title") == ["heads swapped together", "share"]
 
 
 def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
     encoder, report, at = encoder_of("BERT"), report_of(["bank", "bat", "all"]), {"layer": 0, "head": 1}
-    curve = pd.DataFrame({"word": "bank", "k": [1, 2], "leading": [0.1, 0.2], "random": [0.0, 0.1]})
+    curve = pd.DataFrame({"word": "bank", "k": [1, 2], "leading": [0.1, 0.2], "random": [0.0, 0.1], "others": 0.1})
     figures = {
         "attention": notebook.attention(encoder, PAIR[0], 0, 1, DARK),
         "two_sentences": notebook.two_sentences(encoder, *PAIR, **at, theme=DARK),

@@ -7,10 +7,11 @@ from selfattn import numbers
 from selfattn.encoders.capture import Head
 from selfattn.senses import ClusterReport, RemovalReport, SeparationReport, SwapReport
 from selfattn.senses.removing import RELIABLE
-from selfattn.senses.swapping import ALL
+from selfattn.senses.resampling import interval
+from selfattn.senses.swapping import ALL, SHUFFLES
 from selfattn.senses.unlabelled import CLEAR
 
-LEADS = 0.95  # in what part of the resamples a head must lead to be called the leader
+LEADS = 0.95  # of the resamples: in fewer another head might lead
 EVEN = 0.02  # of an accuracy: nearer to guessing than this is guessing
 FEW_WORDS = 10  # an interval over fewer words says little
 
@@ -19,62 +20,63 @@ def swaps(report: SwapReport) -> str:
     """The map of shares over all words: the head that leads, how often, all heads at once, and what follows from it."""
     table, gap, agreement = _of(report, ALL)
     best = report.leader(ALL)
-    text = (
+    return (
         f"Over {_words(int(agreement['n']))}: {_long(best)} brings in most, {numbers.share(best['exact'])} of the gap between "
-        f"the senses{_sure(best)}."
-    )
-    if agreement["leads"] == agreement["leads"]:
-        other = "" if agreement["leads"] >= LEADS else ": with other words another head might"
-        text += f" It leads in {numbers.share(agreement['leads'])} of resamples of the words{other}."
-    return (
-        f"{text} {_all_heads(gap, len(table))} So the sense comes in by "
-        f"{'this head above all' if best['exact'] >= 0.5 else 'many heads, and no single one is its place'}."
+        f"the senses{_sure(best)}.{_leads(agreement, len(table))} {_all_heads(gap, len(table))} So the sense "
+        f"comes in by {'this head above all' if best['exact'] >= 0.5 else 'many heads, and no single one is its place'}."
     )
 
 
-def reliable_words(report: SwapReport) -> str:
-    """In how many words, and which, the ranking of the heads can be relied on."""
+def leaders(report: SwapReport) -> str:
+    """In how many words, and which, the leading head leads in nearly all resamples."""
     words = report.reliability[report.reliability["word"] != ALL]
-    names = words["word"][words["spearman_brown"] >= RELIABLE]
-    if words["halves"].isna().all():
-        return "How far each word's ranking of the heads can be relied on isn't known here: it takes six sentences of each sense."
+    if words["leads"].isna().all():
+        return f"How often each word's leading head leads isn't known here: {report.reason}"
+    names = words["word"][words["leads"] >= LEADS]
     return (
-        f"Word by word, the ranking of the heads can be relied on in {len(names)} of {_words(len(words))} (Spearman-Brown "
-        f"{numbers.decimal(RELIABLE)} and more)" + (f": {', '.join(names)}." if len(names) else ".")
+        f"Word by word, the leading head leads in {numbers.share(LEADS)} of resamples and more in {len(names)} of "
+        f"{_words(len(words))}{': ' if len(names) else ''}{', '.join(names)}."
     )
 
 
 def together(shares: pd.DataFrame) -> str:
-    """The leading heads swapped together, beside as many drawn at random (of senses.leading_heads, several words)."""
-    means = shares.groupby("k")[["leading", "random"]].mean()
+    """The leading heads swapped together, beside those of the other words and random ones (of senses.leading_heads)."""
+    means = shares.groupby("k")[["leading", "others", "random"]].mean()
     few = means.index[len(means) // 2]
     text = (
-        f"Mean over {_words(shares['word'].nunique())}, each set swapped at once, exactly: the {few} leading heads of a word "
-        f"bring in {numbers.share(means['leading'][few])} of the gap, {few} random ones {numbers.share(means['random'][few])}."
+        f"Mean over {_words(shares['word'].nunique())}, each set swapped at once, exactly, effect minus control: the {few} "
+        f"leading heads of a word bring in {numbers.share(means['leading'][few])} of the gap, {few} random ones "
+        f"{numbers.share(means['random'][few])}."
     )
-    half, behind = means.index[means["leading"] >= 0.5], means.index[~(means["leading"] > means["random"])]
-    if len(half):
-        text += f" Half of the gap takes {half[0]} leading heads or fewer."
-    if len(behind):
-        return f"{text} At {', '.join(map(str, behind))} the leading heads do no better than random ones."
+    if len(behind := means.index[~(means["leading"] > means["random"])]):
+        text += f" At {', '.join(map(str, behind))} the leading heads do no better than random ones."
+    else:
+        text += " So a leading set beats random sets, on sentences that it wasn't ranked on."
+    text += " The line across is the whole gap, 100 %."
+    own = shares[shares["k"] == few].eval("leading - others").to_numpy()
+    (low,), (high,) = interval(own[:, None])
+    if low != low:
+        return text
+    mostly = "isn't" if own.mean() < (means["leading"] - means["random"])[few] / 2 else "is"
     return (
-        f"{text} Heads are ranked on one half of a word's sentences and swapped in the other, where random ones are drawn anew "
-        "for each half and word. So the ranking holds for sentences that it wasn't made on."
+        f"{text} Most of that {mostly} the word's own: the {few} leading heads of the other words, ranked on more sentences, "
+        f"bring in {numbers.share(means['others'][few])} (own minus theirs {numbers.share(own.mean())}, 95 % interval over words "
+        f"{numbers.span(low, high, numbers.share)})."
     )
 
 
 def swaps_in_word(report: SwapReport, word: str, chosen: tuple[int, int]) -> str:
-    """One word's map of shares: its leading head with effect and control, how far the ranking holds, the chosen head."""
+    """One word's map of shares: its leading head with effect and control, how often it leads, all heads, the chosen head."""
     table, gap, agreement = _of(report, word)
     best = report.leader(word)
     text = (
-        f'In "{word}" {_long(best)} brings in most, {numbers.share(best["exact"])} of the gap{_sure(best)}. Its output from the '
-        f"other sense moves the word {numbers.effect(best['effect'])}; from the same sense, the control, "
-        f"{numbers.effect(best['control'])}."
+        f'In "{word}" {_long(best)} brings in most, {numbers.share(best["exact"])} of the gap{_sure(best)}.'
+        f"{_leads(agreement, len(table))} Its output from the other sense moves the word {numbers.effect(best['effect'])}; from "
+        f"the same sense, the control, {numbers.effect(best['control'])}. {_all_heads(gap, len(table))}"
     )
-    if agreement["leads"] == agreement["leads"]:
-        text += f" It leads in {numbers.share(agreement['leads'])} of resamples of the sentences."
-    text = f"{text} {_all_heads(gap, len(table))}"
+    n = (report.gaps["word"] != ALL).sum()
+    if n > 1:
+        text += f" Each p is of one word: to browse all {n} is to look {n} times."
     own = table[(table["layer"] == chosen[0]) & (table["head"] == chosen[1])]
     if own.empty or _name(best) == _name(own.iloc[0]):
         return text
@@ -84,21 +86,18 @@ def swaps_in_word(report: SwapReport, word: str, chosen: tuple[int, int]) -> str
 
 
 def ranking(report: SwapReport, word: str) -> str:
-    """Whether the ranking of the heads in a word, or over all words, holds: two halves, beside two under shuffled labels."""
+    """How far two halves agree on the ranking of the heads in a word, or over all words, beside two under shuffled labels."""
     agreement, of = _of(report, word)[2], "words" if word == ALL else "sentences"
     if agreement["halves"] != agreement["halves"]:
         few = "four words" if of == "words" else "six sentences of each sense"
-        return f"How far the ranking of the heads can be relied on isn't known: it takes {few}."
-    whole = agreement["spearman_brown"]
+        return f"How far two halves of the {of} agree on the ranking of the heads isn't known: it takes {few}."
     text = (
         f"Two halves of the {of} agree on the ranking of the heads at {numbers.decimal(agreement['halves'])} (rank correlation; "
         f"with shuffled labels {numbers.decimal(agreement['shuffled'])})"
     )
-    if whole == whole:
-        text += f"; for all of them that makes {numbers.decimal(whole)} (Spearman-Brown)"
-    if whole >= RELIABLE:
-        return f"{text}, so the ranking can be relied on."
-    return f"{text}. Under {numbers.decimal(RELIABLE)} the ranking isn't to be relied on."
+    if agreement["spearman_brown"] == agreement["spearman_brown"]:
+        text += f"; for all of them that makes {numbers.decimal(agreement['spearman_brown'])} (Spearman-Brown)"
+    return f"{text}."
 
 
 def sources(table: pd.DataFrame, word: str, head: Head) -> str:
@@ -118,19 +117,33 @@ def _of(report: SwapReport, word: str) -> tuple[pd.DataFrame, pd.Series, pd.Seri
     return heads, gaps.iloc[0], reliability.iloc[0]
 
 
+def _leads(agreement: pd.Series, n_heads: int) -> str:
+    """In how many resamples the head that was named leads, where that is known, and what its interval and p are of."""
+    leads, of = agreement["leads"], "words" if agreement["word"] == ALL else "sentences"
+    if leads != leads:
+        return ""
+    return (
+        f" It leads in {numbers.share(leads)} of resamples of the {of}"
+        f"{'' if leads >= LEADS else f': with other {of} another head might'}. The interval is of this head, not of the largest "
+        f"of {n_heads}; p is against the largest of them."
+    )
+
+
 def _sure(row: pd.Series) -> str:
-    """A share's interval and p, where they are known."""
+    """A share's interval and p, where they are known. p is no smaller than the number of shuffles allows."""
     if row["low"] != row["low"]:
         return ""
-    p = numbers.decimal(row["p_value"], 3)
+    floor = 1 / (1 + SHUFFLES)
+    p = "p at most" if np.isclose(row["p_value"], floor, rtol=1e-6, atol=0) else "p ="
     ran_too = np.isfinite(row["exact"]) and not np.isclose(row["exact"], row["share"], rtol=1e-9)
     by_gradient = f"by gradient {numbers.share(row['share'])}, " if ran_too else ""
-    return f" ({by_gradient}95 % interval {numbers.span(row['low'], row['high'], numbers.share)}, p = {p})"
+    interval_ = numbers.span(row["low"], row["high"], numbers.share)
+    return f" ({by_gradient}95 % interval {interval_}, {p} {numbers.decimal(row['p_value'], 3)})"
 
 
 def _all_heads(gap: pd.Series, n_heads: int) -> str:
-    together, control = (numbers.share(gap[name] / gap["gap"]) for name in ("all_heads", "all_heads_control"))
-    return f"All {n_heads} heads at once: {together}; from the same sense, the control, {control}."
+    """All heads swapped at once, as each alone is counted: effect minus control."""
+    return f"All {n_heads} heads at once: {numbers.share((gap['all_heads'] - gap['all_heads_control']) / gap['gap'])}."
 
 
 def layers(report: SeparationReport) -> str:
@@ -167,12 +180,14 @@ def _before_attention(start: pd.Series, chance: float) -> str:
 def heads(report: SeparationReport, chosen: tuple[int, int]) -> str:
     """The map of heads: what attention adds, and how often it adds nothing."""
     table = report.heads
-    n, better, sure = len(table), (table["adds"] > 0).sum(), (table["adds_low"] > 0).sum()
+    n, better = len(table), (table["adds"] > 0).sum()
+    sure, below = (table["adds_low"] > 0).sum(), (table["adds_high"] < 0).sum()
     best = table.loc[table["adds"].idxmax()]
     text = (
         f"On {better} of {n} heads attention adds something: the head separates the senses better than the better of two "
-        f"baselines, equal weights and the word's own value, taken word by word. On {sure} the interval lies above 0 (by chance "
-        f"about {round(0.025 * n)} would). {_name(best)} adds most, {numbers.change(best['adds'])} (95 % interval "
+        f"baselines, equal weights and the word's own value, chosen word by word on one half of the sentences and scored on the "
+        f"other. On {sure} the interval lies above 0 (by chance about {round(0.025 * n)} would), on {below} below. "
+        f"{_name(best)} adds most, {numbers.change(best['adds'])} (95 % interval "
         f"{numbers.span(best['adds_low'], best['adds_high'], numbers.change)}): {_beside_baselines(best)}. "
     )
     if sure < n / 4:
@@ -211,7 +226,7 @@ def sentences(table: pd.DataFrame, head: str) -> str:
 
 
 def removal(report: RemovalReport, kind: str) -> str:
-    """The mean effects of removing heads, and whether their ranking can be relied on."""
+    """The mean effects of removing heads, and whether two halves of the words agree on their ranking."""
     table, pairs = report.heads, report.pairs
     low, high = table[f"{kind}_low"], table[f"{kind}_high"]
     place, (mean, most) = table[kind].abs().idxmax(), report.chance[kind]

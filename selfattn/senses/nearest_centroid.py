@@ -4,7 +4,8 @@ Nearest class centroid by cosine, leave-one-out: a sentence is compared with eac
 of the unit vectors of that sense's *other* sentences (Manning, Raghavan and Schuetze 2008, "Introduction to Information
 Retrieval", section 14.2, Rocchio). A head's plain accuracy means little: the word's own value, or an average over the
 sentence with equal weights, often does as well. So every head stands beside these baselines, the same architecture with
-random weights, and shuffled labels; heads are ranked by what attention adds to the better of the first two.
+random weights, and shuffled labels; heads are ranked by what attention adds to the better of the first two, which one half
+of the sentences chooses and the other scores: on one and the same half the better of two flatters itself.
 """
 
 from collections.abc import Sequence
@@ -39,8 +40,8 @@ class SeparationReport(OfTables):
     # that sense's centroid away), and two controls: shuffled (the mean under shuffled labels), floor (with random weights)
     heads: pd.DataFrame
     # layer, head, accuracy, low, high, p_value, the baselines uniform and own_value, the same controls, and what attention
-    # adds (accuracy minus, for each word, the better baseline): adds, adds_low, adds_high, from the same draws of words.
-    # Empty where shown only.
+    # adds (of `beyond_baselines`, the mean over sentences, then words): adds, adds_low, adds_high, from the same draws of
+    # words. Empty where shown only.
     words: pd.DataFrame  # word, layer, accuracy, senses, sentences: the layers' accuracies word by word
     items: pd.DataFrame  # the sentences that were counted: the table's columns, start and stop of the word's tokens
     rejected: pd.DataFrame  # the rows that were not, each with its reason
@@ -60,7 +61,7 @@ class SeparationReport(OfTables):
 
 @dataclass(frozen=True, eq=False)
 class _WordResult:
-    scores: dict[str, Tensor]  # each of KINDS, and "each_left_out" of the layers: (features, n)
+    scores: dict[str, Tensor]  # each of KINDS, "each_left_out" of the layers, and what attention "adds": (features, n)
     shuffled: dict[str, Tensor]  # layers and context: (features, shuffles)
     nearest: Tensor  # (heads, n)
 
@@ -113,13 +114,15 @@ def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int, ma
             shuffled[kind] = shuffled_accuracy(between, labels, len(senses), shuffles, seed)
         if kind == "context":
             nearest = to_centroids[:, 0].argmax(dim=-1)
+    baselines = torch.stack([scores["uniform"], scores["own_value"]])
+    scores["adds"] = beyond_baselines(scores["context"], baselines, labels)
     return _WordResult(scores, shuffled, nearest)
 
 
 def _report(
     encoder: Encoder, items: pd.DataFrame, rejected: pd.DataFrame, results: list[list[_WordResult]], shuffles: int
 ) -> SeparationReport:
-    own = {kind: _per_word(results[0], kind) for kind in (*KINDS, "each_left_out")}
+    own = {kind: _per_word(results[0], kind) for kind in (*KINDS, "each_left_out", "adds")}
     floors = {kind: _per_word(results[1], kind).mean(axis=0) if len(results) > 1 else np.nan for kind in KINDS}
     layer_names = ["embedding", *range(encoder.n_layers)]
     shuffled = {
@@ -157,7 +160,7 @@ def _heads(encoder: Encoder, own: dict, floors: dict, shuffled: np.ndarray) -> p
     """One row a head; no row where what the heads hand over can't be read."""
     heads = pd.DataFrame(encoder.all_heads if encoder.patchable else [], columns=["layer", "head"], dtype=int)
     estimate = _estimate(own["context"])
-    added = _estimate(own["context"] - np.maximum(own["uniform"], own["own_value"]))
+    added = _estimate(own["adds"])
     return heads.assign(
         **estimate,
         p_value=p_values(estimate["accuracy"], shuffled) if len(heads) else [],
@@ -233,6 +236,21 @@ def score(to_centroids: Tensor, labels: Tensor) -> Tensor:
     beaten = (to_centroids > own + TIE).any(dim=-1)
     level = ((to_centroids - own).abs() <= TIE).sum(dim=-1).double()
     return torch.where(beaten, 0.0, 1.0 / level)
+
+
+def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tensor:
+    """A head's score on each of a word's sentences less that of the baseline that does better on the word's other half.
+
+    Each sense's sentences are dealt alternately into two halves, in the table's order. Baselines that do equally well there
+    count half each. scores (features, n), baselines (2, features, n), float64, labels (n,) -> (features, n), -1 to 1
+    """
+    is_own = torch.nn.functional.one_hot(labels)
+    half = (is_own.cumsum(0) * is_own).sum(1) % 2
+    elsewhere = (
+        baselines @ (half[:, None] != half).double()
+    )  # (2, features, n): on the half that each sentence isn't in
+    better = (elsewhere > elsewhere.amax(0) - TIE).double()
+    return scores - (better / better.sum(0) * baselines).sum(0)
 
 
 def shuffled_accuracy(between: Tensor, labels: Tensor, n_senses: int, shuffles: int, seed: int) -> Tensor:

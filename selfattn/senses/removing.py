@@ -21,7 +21,7 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import chance_count, interval, rank_correlations, word_halves
 
-RELIABLE = 0.8  # a Spearman-Brown from which a ranking of heads can be relied on
+RELIABLE = 0.8  # a Spearman-Brown from which two halves of the words are said to agree
 SPLITS = 200
 
 

@@ -56,7 +56,8 @@ class SwapReport(OfTables):
     # word, row (the table's index label), layer, head, token (position), text, share: what of the effect comes from each
     # token, by gradient. Adds up to effect / gap, not to share. After layer 0 a position has itself taken in context.
     reliability: pd.DataFrame
-    # word, n (rows; of "all" words), halves, shuffled, spearman_brown, leads, own
+    # word, n (rows; of "all" words), halves, shuffled, spearman_brown, leads (in what part of the resamples the leader's share
+    # is the largest, by gradient: a ranking on which halves agree need not keep its leader), own
     gaps: pd.DataFrame  # word, gap, low, high, all_heads (every head swapped at once, exactly), all_heads_control
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
     reason: str  # why there are no intervals, p-values, sources and reliability; "" where there are
@@ -211,28 +212,35 @@ def interchange(
 def leading_heads(
     encoder: Encoder, frame: pd.DataFrame, sizes: Sequence[int] = SIZES, sets: int = 20, progress: Progress = silent
 ) -> pd.DataFrame:
-    """The share of the gap that the k leading heads make together, swapped exactly, beside random sets of k: a row a word and k.
+    """The share of the gap that the k leading heads make together, swapped exactly, beside other sets of k: a row a word and k.
 
-    word, k, leading, random (the mean of `sets` sets), random_low, random_high (95 % of the sets). Heads are ranked by
-    gradient on one half of each word's rows (dealt alternately in each sense) and swapped on the other, and the halves exchanged.
-    Each word needs two senses with eight rows each. Runs 4 * len(sizes) * (sets + 1) copies a sentence: progress(done, total)
-    counts the sentences, and an exception it raises ends the computation. Raises as `interchange` does.
+    word, k, leading, others, random (the mean of `sets` sets), random_low, random_high (95 % of the sets). Shares are effect
+    minus control. Heads are ranked by gradient on one half of each word's rows (dealt alternately in each sense) and swapped on
+    the other, and the halves exchanged; others: ranked by the mean effect minus control over all rows of the other words, and
+    swapped on the same halves (NaN without other words). Each word needs two senses with eight rows each. Runs
+    4 * len(sizes) * (sets + 2) copies a sentence. progress(done, total) is called after each sentence, of which each comes
+    twice; an exception it raises ends the computation. Raises as `interchange` does.
     """
     items, _ = require_rows(encoder, frame, per_sense=2 * PER_SENSE, most=MOST)
     sizes = [k for k in sizes if k <= len(encoder.all_heads)]
-    tables, done = [], 0
+    words, differences, tables, done = [], [], [], 0
     for name, rows in items.groupby("word"):
-        word = _word(encoder, str(name), rows)
-        parts = {}
+        word, parts = _word(encoder, str(name), rows), {}
         for some in word.passes(encoder):
             parts |= zip(some, _row_slopes(encoder, word, some))
-        slopes, _ = _joined(word, parts)
+            done += len(some)
+            progress(done, 2 * len(items))
         dealt = pd.Series(word.senses).groupby(word.senses).cumcount().to_numpy() % 2
-        shares = []
+        among = np.stack([dealt == 0, dealt == 1, dealt >= 0])
+        differences.append(_joined(word, parts)[0].differences(Draws.of(word.senses[None], among)).numpy())
+        words.append((word, dealt))
+    for at, (word, dealt) in enumerate(words):
+        of_others, shares = [each[2] for each in differences[:at] + differences[at + 1 :]], []
         for half in (0, 1):
-            ranked = slopes.differences(Draws.of(word.senses[None], (dealt == half)[None]))[0].argsort(descending=True)
+            rankings = [differences[at][half], *([np.mean(of_others, axis=0)] if of_others else [])]
             generator = np.random.default_rng([SEED, half, *word.name.encode()])  # each half and word has its own sets
-            orders = [ranked.tolist(), *(generator.permutation(len(ranked)).tolist() for _ in range(sets))]
+            drawn = [generator.permutation(len(encoder.all_heads)) for _ in range(sets)]
+            orders = [*((-each).argsort(kind="stable") for each in rankings), *drawn]
             chosen = [tuple(encoder.all_heads[head] for head in order[:k]) for k in sizes for order in orders]
             others = word.folds(dealt != half)
             difference = torch.zeros(len(chosen), dtype=torch.float64)
@@ -240,13 +248,14 @@ def leading_heads(
                 effect, control = _exactly(encoder, word, int(i), chosen, others)
                 difference += others[0].row_means[0, i] * (effect - control)
                 done += 1
-                progress(done, len(items))
+                progress(done, 2 * len(items))
             gap = gaps(Draws.of(word.senses[None], (dealt != half)[None]), word.gram)
             shares.append((difference / gap).reshape(len(sizes), -1).numpy())
-        share, random = np.mean(shares, axis=0), np.concatenate([half[:, 1:] for half in shares], axis=1)
+        share, random = np.mean(shares, axis=0), np.concatenate([half[:, len(rankings) :] for half in shares], axis=1)
         low, high = np.percentile(random, [2.5, 97.5], axis=1)
-        columns = {"leading": share[:, 0], "random": random.mean(axis=1), "random_low": low, "random_high": high}
-        tables.append(pd.DataFrame({"word": word.name, "k": sizes, **columns}))
+        theirs = share[:, 1] if of_others else np.nan
+        columns = {"leading": share[:, 0], "others": theirs, "random": random.mean(axis=1)}
+        tables.append(pd.DataFrame({"word": word.name, "k": sizes, **columns, "random_low": low, "random_high": high}))
     return pd.concat(tables, ignore_index=True)
 
 

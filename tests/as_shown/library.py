@@ -63,7 +63,7 @@ def separated(encoder: Encoder) -> dict[str, Any]:
 
 def swapped(encoder: Encoder) -> dict[str, Any]:
     report = interchange(encoder, sentences())
-    said = [captions.swaps(report), captions.reliable_words(report), captions.ranking(report, "all")]
+    said = [captions.swaps(report), captions.leaders(report), captions.ranking(report, "all")]
     said += [
         captions.swaps_in_word(report, "bank", (3, 7)),
         captions.ranking(report, "bank"),

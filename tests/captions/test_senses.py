@@ -1,5 +1,6 @@
 """Captions of the senses: each number from its own column, and the sober branch where averaging or chance does as well."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,7 +27,7 @@ def separation(adds_low=(-0.1, -0.2, 0.02, -0.3), n_words=12, low=0.81, first=0.
             "own_value": [0.61, 0.57, 0.80, 0.76],
             "adds": [0.05, -0.04, 0.12, -0.01],
             "adds_low": adds_low,
-            "adds_high": [0.2, 0.05, 0.22, 0.3],
+            "adds_high": [0.2, -0.01, 0.22, 0.3],
             "p_value": [0.2, 0.04, 0.001, 0.05],
         }
     )
@@ -72,7 +73,11 @@ def test_few_words_are_called_few_and_an_interval_that_is_not_known_is_left_out(
 def test_heads_count_who_gains_and_name_the_best_and_the_chosen():
     text = captions.heads(separation(), (0, 1))
     assert text.startswith("On 2 of 4 heads attention adds something:")
-    assert "On 1 the interval lies above 0" in text
+    assert (
+        "chosen word by word on one half of the sentences and scored on the other. On 1 the interval lies above 0"
+        in text
+    )
+    assert "(by chance about 0 would), on 1 below. L1 H0" in text
     best = "L1 H0 adds most, +0.12 (95 % interval +0.02 to +0.22): 0.91, equal weights 0.79, own value 0.80."
     assert best in text
     assert text.endswith("L0 H1: 0.62, equal weights 0.66, own value 0.57.")
@@ -111,7 +116,7 @@ def swapped(leads=0.992, halves=0.93, brown=0.96, share=0.13, low=0.08, exact=No
             "share": [0.02, 0.14, 0.3, -0.1, share, 0.05],
             "low": [-0.01, 0.05, 0.2, -0.2, low, 0.01],
             "high": [0.05, 0.22, 0.4, 0.0, 0.18, 0.09],
-            "p_value": [0.4, 0.002, 0.001, 1.0, 0.001, 0.03],
+            "p_value": [0.4, 0.002, 1 / 1001, 1.0, 1 / 1001, 0.03],
             "effect": [0.003, 0.0124, 0.02, -0.01, 0.014, 0.01],
             "control": [0.001, -0.0012, 0.01, 0.0, -0.002, 0.001],
         }
@@ -131,8 +136,9 @@ def swapped(leads=0.992, halves=0.93, brown=0.96, share=0.13, low=0.08, exact=No
 def test_swaps_over_all_words_name_the_leader_its_interval_all_heads_and_the_control():
     assert captions.swaps(swapped()) == (
         "Over 2 words: head 3 of layer 0 brings in most, 13 % of the gap between the senses (95 % interval 8 to 18 %, "
-        "p = 0.001). It leads in 99 % of resamples of the words. All 2 heads at once: 105 %; from the same sense, the "
-        "control, −5 %. So the sense comes in by many heads, and no single one is its place."
+        "p at most 0.001). It leads in 99 % of resamples of the words. The interval is of this head, not of the largest of 2; p "
+        "is against the largest of them. All 2 heads at once: 110 %. So the sense comes in by many heads, and no single one "
+        "is its place."
     )
     assert "in 70 % of resamples of the words: with other words another head might." in captions.swaps(swapped(0.7))
     assert "by this head above all." in captions.swaps(swapped(share=0.6))
@@ -142,12 +148,26 @@ def test_swaps_over_all_words_name_the_leader_its_interval_all_heads_and_the_con
 
 def test_swaps_in_a_word_have_effect_and_control_and_the_chosen_head():
     assert captions.swaps_in_word(swapped(), "bank", (0, 3)) == (
-        'In "bank" head 10 of layer 5 brings in most, 14 % of the gap (95 % interval 5 to 22 %, p = 0.002). Its output from '
-        "the other sense moves the word +0.012; from the same sense, the control, −0.001. It leads in 92 % of resamples of "
-        "the sentences. All 2 heads at once: 113 %; from the same sense, the control, −5 %. L0 H3: 2 % (95 % interval −1 to "
-        "5 %, p = 0.400)."
+        'In "bank" head 10 of layer 5 brings in most, 14 % of the gap (95 % interval 5 to 22 %, p = 0.002). It leads in 92 % of '
+        "resamples of the sentences: with other sentences another head might. The interval is of this head, not of the largest "
+        "of 2; p is against the largest of them. Its output from the other sense moves the word +0.012; from the same sense, the "
+        "control, −0.001. All 2 heads at once: 118 %. Each p is of one word: to browse all 2 is to look 2 times. L0 H3: 2 % "
+        "(95 % interval −1 to 5 %, p = 0.400)."
     )
-    assert captions.swaps_in_word(swapped(), "bank", (5, 10)).endswith("−5 %.")
+    assert captions.swaps_in_word(swapped(), "bank", (5, 10)).endswith("to browse all 2 is to look 2 times.")
+
+
+def test_a_report_of_one_word_has_nothing_to_browse():
+    report = swapped()
+    one = replace(report, gaps=report.gaps[report.gaps["word"] == "bank"])
+    assert captions.swaps_in_word(one, "bank", (5, 10)).endswith("All 2 heads at once: 118 %.")
+
+
+def test_no_p_is_said_to_be_smaller_than_the_shuffles_allow():
+    report = swapped()
+    for p, said in ((1 / 1001, "p at most 0.001)"), (0.000999001, "p at most 0.001)"), (2 / 1001, "p = 0.002)")):
+        report.heads["p_value"] = p
+        assert said in captions.swaps(report), p
 
 
 def test_the_head_that_is_named_leads_exactly_whatever_the_gradient_says():
@@ -159,7 +179,7 @@ def test_the_head_that_is_named_leads_exactly_whatever_the_gradient_says():
     assert text.endswith("L5 H10: 12 % (by gradient 14 %, 95 % interval 5 to 22 %, p = 0.002).")
     text = captions.swaps_in_word(report, "seal", (0, 3))
     assert 'In "seal" head 10 of layer 5 brings in most, 20 %' in text
-    assert text.endswith("L0 H3: 30 % by gradient (95 % interval 20 to 40 %, p = 0.001).")
+    assert text.endswith("L0 H3: 30 % by gradient (95 % interval 20 to 40 %, p at most 0.001).")
     assert "head 3 of layer 0 brings in most, 12 % of the gap between the senses (by gradient 13 %" in captions.swaps(
         report
     )
@@ -168,9 +188,9 @@ def test_the_head_that_is_named_leads_exactly_whatever_the_gradient_says():
 @pytest.mark.parametrize(
     ("halves", "brown", "end"),
     [
-        (0.93, 0.96, "; for all of them that makes 0.96 (Spearman-Brown), so the ranking can be relied on."),
-        (0.5, 0.67, "that makes 0.67 (Spearman-Brown). Under 0.80 the ranking isn't to be relied on."),
-        (-0.2, NAN, "with shuffled labels 0.04). Under 0.80 the ranking isn't to be relied on."),
+        (0.93, 0.96, "with shuffled labels 0.04); for all of them that makes 0.96 (Spearman-Brown)."),
+        (0.5, 0.67, "with shuffled labels 0.04); for all of them that makes 0.67 (Spearman-Brown)."),
+        (-0.2, NAN, "with shuffled labels 0.04)."),
     ],
 )
 def test_a_ranking_stands_beside_shuffled_labels(halves, brown, end):
@@ -184,37 +204,53 @@ def test_what_is_not_known_of_a_ranking_is_said():
     assert "it takes four words" in captions.ranking(swapped(halves=NAN), "all")
 
 
-def test_the_words_whose_ranking_holds_are_counted_and_named():
-    report = swapped()
-    assert captions.reliable_words(report).endswith("relied on in 1 of 2 words (Spearman-Brown 0.80 and more): seal.")
-    report.reliability["spearman_brown"] = 0.7
-    assert captions.reliable_words(report).endswith("in 0 of 2 words (Spearman-Brown 0.80 and more).")
-    report.reliability["halves"] = NAN
-    assert "isn't known here" in captions.reliable_words(report)
+def test_the_words_whose_leading_head_leads_in_nearly_all_resamples_are_counted_and_named():
+    report = replace(swapped(), reason="It can't be differentiated.")
+    for leads, end in (([0.92, 0.95, 1.0], "1 of 2 words: seal."), ([0.92, NAN, 1.0], "0 of 2 words.")):
+        report.reliability["leads"] = leads
+        assert (
+            captions.leaders(report) == f"Word by word, the leading head leads in 95 % of resamples and more in {end}"
+        )
+    report.reliability["leads"] = NAN
+    assert captions.leaders(report).endswith("leads isn't known here: It can't be differentiated.")
 
 
-def curve(leading, random):
-    """Two words whose shares lie .1 to either side."""
-    words = [(word, off) for word, off in (("bank", -0.1), ("bat", 0.1))]
-    return pd.concat(
-        [
-            pd.DataFrame({"word": word, "k": [1, 3, 8], "leading": np.add(leading, off), "random": np.add(random, off)})
-            for word, off in words
-        ]
-    )
+WORDS_APART = {"bank": -0.1, "bat": 0.1}
+
+
+def curve(leading, random, others=(0.09, 0.31, 0.5)):
+    """Two words whose shares lie .1 to either side; by the heads of the other words there is no such difference."""
+    of = {"k": [1, 3, 8], "others": others}
+    both = [
+        (word, {"leading": np.add(leading, off), "random": np.add(random, off)}) for word, off in WORDS_APART.items()
+    ]
+    return pd.concat([pd.DataFrame({"word": word, **of, **shares}) for word, shares in both])
 
 
 def test_leading_heads_together_stand_beside_random_ones():
     text = captions.together(curve([0.1, 0.3, 0.55], [0.01, 0.04, 0.11]))
     assert text.startswith(
-        "Mean over 2 words, each set swapped at once, exactly: the 3 leading heads of a word bring in 30 %"
+        "Mean over 2 words, each set swapped at once, exactly, effect minus control: the 3 leading heads of a word bring in 30 % "
+        "of the gap, 3 random ones 4 %. So a leading set beats random sets, on "
+        "sentences that it wasn't ranked on. The line across is the whole gap, 100 %."
     )
-    assert (
-        "of the gap, 3 random ones 4 %. Half of the gap takes 8 leading heads or fewer. Heads are ranked on one" in text
-    )
-    assert text.endswith("So the ranking holds for sentences that it wasn't made on.")
     text = captions.together(curve([0.1, 0.02, 0.3], [0.01, 0.04, 0.11]))
-    assert "Half of" not in text and text.endswith("At 3 the leading heads do no better than random ones.")
+    assert "At 3 the leading heads do no better than random ones. The" in text
+
+
+def test_the_leading_heads_of_the_other_words_say_whose_the_leading_set_is():
+    shares = curve([0.1, 0.3, 0.55], [0.01, 0.04, 0.11])
+    apart = curve([0.1, 0.3, 0.55], [0.01, 0.04, 0.11], others=(0.1, 0.15, 0.2))
+    for found, mostly, theirs, by, bounds in (
+        (shares, "isn't", 31, "−1", "−11 to 9"),
+        (apart, "is", 15, "15", "5 to 25"),
+    ):
+        assert captions.together(found).endswith(
+            f"Most of that {mostly} the word's own: the 3 leading heads of the other words, ranked on more sentences, bring in "
+            f"{theirs} % (own minus theirs {by} %, 95 % interval over words {bounds} %)."
+        )
+    one = shares[shares["word"] == "bank"].assign(others=NAN)
+    assert captions.together(one).endswith("The line across is the whole gap, 100 %.")
 
 
 def test_sources_name_the_token_and_say_what_a_later_position_holds():

@@ -140,7 +140,8 @@ def test_the_page_leads_with_the_shares_over_all_words_and_in_the_chosen_one(who
     shown = texts(at)
     for word, reading in ((ALL, captions.swaps(report)), ("board", captions.swaps_in_word(report, "board", (0, 10)))):
         assert reading in shown and captions.ranking(report, word) in shown
-    assert captions.reliable_words(report) in shown
+    assert captions.leaders(report) in shown
+    assert "relied on" not in shown and "p at most 0.001" in shown and "to browse all 32 is to look 32 times" in shown
     for chart, word in zip(charts(at), (ALL, "board")):
         rows = report.heads[report.heads["word"] == word]
         cells = mark(chart, "rect")
@@ -148,13 +149,15 @@ def test_the_page_leads_with_the_shares_over_all_words_and_in_the_chosen_one(who
         assert cells.records["share"].tolist() == pytest.approx(rows["share"].tolist(), abs=1e-6)
 
 
-def test_the_leading_heads_swapped_together_are_drawn_beside_random_ones(whole, encoder):
+def test_the_leading_heads_swapped_together_are_drawn_beside_random_ones_and_those_of_other_words(whole, encoder):
     at, _ = whole()
     shares = stored("leading_heads", encoder, labelled_sentences()).report.shares
     assert captions.together(shares) in texts(at)
-    drawn = lines(next(chart for chart in charts(at) if any(each.kind == "line" for each in chart)))
-    means = shares.groupby("k")[["leading", "random"]].mean()
-    assert drawn == {name: pytest.approx(means[name].to_dict(), abs=1e-6) for name in means}
+    chart = next(chart for chart in charts(at) if any(each.kind == "line" for each in chart))
+    means = shares.groupby("k")[["leading", "others", "random"]].mean()
+    named = means.rename(columns={"others": "of the other words"})
+    assert lines(chart) == {name: pytest.approx(named[name].to_dict(), abs=1e-6) for name in named}
+    assert mark(chart, "rule").values("y") == [1.0]
 
 
 def test_a_word_whose_gap_is_small_has_no_shares_and_the_reason(whole, encoder):
@@ -188,11 +191,11 @@ def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(whole, encoder, m
     assert f"by up to 0.003: {(expected == 0).sum()} of 72 heads lie under that" in shown
 
 
-def test_a_ranking_that_does_not_hold_is_called_so(whole, encoder):
+def test_a_leader_that_another_head_might_replace_is_called_so(whole, encoder):
     reliability = stored("swaps", encoder, labelled_sentences()).report.reliability
-    low = reliability["spearman_brown"].where(reliability["word"] != "bank", 0.61)
-    at, _ = whole(reliability=reliability.assign(spearman_brown=low))
-    assert "that makes 0.61 (Spearman-Brown). Under 0.80 the ranking isn't to be relied on." in texts(at)
+    low = reliability["leads"].where(reliability["word"] != "bank", 0.31)
+    at, _ = whole(reliability=reliability.assign(leads=low))
+    assert "It leads in 31 % of resamples of the sentences: with other sentences another head might." in texts(at)
 
 
 def test_the_tokens_that_hand_it_over_are_those_of_the_chosen_sentence_and_head(at, encoder, monkeypatch):

@@ -209,7 +209,7 @@ def test_leading_heads_are_ranked_on_one_half_and_swapped_on_the_other(riverbank
     curve = leading_heads(
         tiny, table, (1, n_heads, 999), sets=3, progress=lambda done, total: seen.append((done, total))
     )
-    assert curve["k"].tolist() == [1, n_heads] and seen[-1] == (len(table), len(table))
+    assert curve["k"].tolist() == [1, n_heads] and seen[-1] == (2 * len(table), 2 * len(table))
     halves = [part for _, part in table.groupby(table.groupby("sense").cumcount() % 2)]
     first, every = [], []
     for ranked_on, swapped_on in (halves, halves[::-1]):
@@ -220,8 +220,34 @@ def test_leading_heads_are_ranked_on_one_half_and_swapped_on_the_other(riverbank
     assert curve["leading"].tolist() == pytest.approx([np.mean(first), np.mean(every)], abs=1e-3)  # the gap is .002
     assert curve["random"][1] == pytest.approx(np.mean(every), abs=1e-3)  # the gap is .002
     assert curve["random_low"][0] < curve["random"][0] < curve["random_high"][0]
+    assert curve["others"].isna().all(), "there is no other word"
     with pytest.raises(ValueError, match="at least 8 are needed"):
         leading_heads(tiny, table.groupby("sense").head(7))
+
+
+@pytest.mark.slow
+def test_the_leading_heads_of_the_other_words_are_those_of_the_mean_over_all_of_their_rows(riverbank):
+    tiny, table = riverbank
+    table = pd.concat([table, table.assign(sentence="Rain. " + table["sentence"])]).groupby("sense").head(8)
+    words = {
+        word: table.assign(word=word, sentence=table["sentence"].str.replace("riverbank", word))
+        for word in ("bank", "river", "riverbank")
+    }
+    curve = leading_heads(tiny, pd.concat(words.values(), ignore_index=True), (1, 2), sets=1)
+    bert, n_heads = PlainBert(tiny), tiny.n_layers * tiny.n_heads
+    mean = np.zeros(n_heads)
+    for word in ("bank", "river"):
+        rows = words[word]
+        plain = by_gradient(bert.derivatives(bert.rows(rows)), rows["sense"].tolist(), tokens=False)
+        mean += plain.difference.flatten() / 2
+    leading = [tiny.all_heads[head] for head in sorted(range(n_heads), key=lambda head: -mean[head])]
+    halves = [part for _, part in words["riverbank"].groupby(table.groupby("sense").cumcount().to_numpy() % 2)]
+    expected = [
+        np.mean([float(exact(tiny, half, together=leading[:k]).share[0, 0]) for half in halves]) for k in (1, 2)
+    ]
+    own = curve[curve["word"] == "riverbank"]
+    assert own["others"].tolist() == pytest.approx(expected, abs=1e-3)  # the gap is .002
+    assert (own["others"] - own["leading"]).abs().max() > 1e-2, "its own leading heads are others"
 
 
 @pytest.mark.slow
@@ -232,7 +258,7 @@ def test_random_heads_are_drawn_anew_for_each_half_and_word(riverbank, monkeypat
     drawn = set()
 
     def nothing(encoder, word, i, sets, folds):
-        drawn.add(sets[1])  # after the leading ones
+        drawn.add(sets[2])  # after both rankings' leading ones
         return torch.zeros(2, len(sets), dtype=torch.float64)
 
     monkeypatch.setattr(swapping, "_exactly", nothing)

@@ -86,9 +86,9 @@ with separate:
 with in_heads:
     st.markdown(
         "#### In which heads, and what attention adds",
-        help="What attention adds is the head's accuracy minus the better of two baselines, word by word: the same values "
-        "with all weights equal, and the word's own value. L0 H10 is head 10 of layer 0: layers and heads count from 0. "
-        "A click chooses a head.",
+        help="What attention adds is the head's accuracy minus the better of two baselines, which the other half of a word's "
+        "sentences chooses: the same values with all weights equal, and the word's own value. L0 H10 is head 10 of layer 0: "
+        "layers and heads count from 0. A click chooses a head.",
     )
     column = segmented("Map", view.MAPS, key="sense_map", label_visibility="collapsed")
     if encoder.patchable:

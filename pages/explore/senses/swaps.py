@@ -24,7 +24,8 @@ from selfattn.tidy_tables import named_heads, together_frame
 
 LIMIT = (
     "What this doesn't say: the sentences that a head's output is taken from may share a topic as well as a sense; and only the "
-    "word's own position is swapped, so what other positions gathered for it counts to the head that fetched it."
+    "word's own position is swapped, so what other positions gathered for it counts to the head that fetched it. More than 100 % "
+    "of the gap is possible: what is swapped in is a mean over sentences, and purer than the output in any one of them."
 )
 
 
@@ -39,8 +40,9 @@ def begin(word: str) -> tuple[Container, Container]:
     st.markdown(
         "#### Which heads bring the sense in",
         help="At the word, a head's output is swapped for the mean of the other sense's sentences, and the word's vector moves "
-        "toward that sense. The control swaps in the mean of its own sense's. Their difference, as a part of the gap between "
-        "the senses, is the head's share. Several heads are swapped together, never added up.",
+        "toward that sense: the effect. The control swaps in the mean of its own sense's. Effect minus control, as a part of the "
+        'gap between the senses, is the share of one head, of several swapped together, and of all; the table "gaps" has both '
+        "parts of all heads'. Shares are never added up.",
     )
     over_all, in_one = side_by_side()
     in_one.markdown(f'**In "{literal(word)}"**')
@@ -83,7 +85,7 @@ def show(
             if (report.heads["word"] == ALL).any():
                 st.markdown("**Over all words**")
                 _show_shares(encoder, report, ALL, captions.swaps(report), head)
-                say(f"{captions.ranking(report, ALL)} {captions.reliable_words(report)}")
+                say(f"{captions.ranking(report, ALL)} {captions.leaders(report)}")
     except ValueError as error:
         over_all.text(f"Heads' outputs can't be swapped over these sentences. {error}", width="stretch")
         return None
@@ -104,7 +106,8 @@ def show_together(stored: Stored[LeadingHeads] | None) -> None:
         return
     shares = stored.report.shares
     titles = ("heads swapped together", "share of the gap")
-    chart = lines(together_frame(shares), "k", "share", current_theme(), "heads", titles=titles, size=(430, 240))
+    frame = together_frame(shares)
+    chart = lines(frame, "k", "share", current_theme(), "heads", titles=titles, size=(430, 240), level=1.0)
     show_chart(chart, captions.together(shares), one_head=False, name="leading heads together")
 
 
