@@ -135,11 +135,13 @@ def _result(word: str, pairs: Pairs, senses: np.ndarray) -> swapping._Result:
         np.tile(senses, (swapping.SHUFFLED, 1)), axis=1
     )
     draws = pairs.differences(Draws.of(senses[None], swapping._resamples(senses))).numpy()
+    effect = Pairs.differences(pairs, once)[0].numpy()
     return swapping._Result(
         word=word,
         n=len(senses),
         gap=np.nan,
-        effect=Pairs.differences(pairs, once)[0].numpy(),
+        effect=effect,
+        exact=effect,
         control=np.zeros(1),
         all_heads=np.full(2, np.nan),
         gap_draws=np.full(len(draws), np.nan),

@@ -129,7 +129,7 @@ def read_pronouns(encoder: Encoder, sentences: Sequence[PronounSentence], progre
 
 KINDS = {
     "separation": Kind(SeparationReport, 2, labelled_sentences, separation),
-    "swaps": Kind(SwapReport, 2, labelled_sentences, swapped_heads),
+    "swaps": Kind(SwapReport, 3, labelled_sentences, swapped_heads),
     "sense_means": Kind(AllSenseMeans, 1, labelled_sentences, all_sense_means),
     "leading_heads": Kind(LeadingHeads, 2, labelled_sentences, heads_together),
     "hidden_words": Kind(HiddenWordsReport, 1, labelled_sentences, hidden_words),

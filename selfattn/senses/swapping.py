@@ -435,7 +435,7 @@ def _reliability(results: Sequence[_Result]) -> pd.DataFrame:
     rows = []
     for r in results:
         halves, shuffled = (_mean(rank_correlations(*h.swapaxes(0, 1))) for h in (r.halves, r.shuffled_halves))
-        leads = _mean(r.draws.argmax(axis=1) == r.difference.argmax())
+        leads = _mean(r.draws.argmax(axis=1) == np.nanargmax(r.exact))  # the head that `leader` names
         others = [other.difference for other in results[:-1] if other is not r]
         own = _partial(r.halves, np.mean(others, axis=0)) if others and r.word != ALL else np.nan
         rows.append((r.word, r.n, halves, shuffled, 2 * halves / (1 + halves) if halves > 0 else np.nan, leads, own))

@@ -250,6 +250,17 @@ def test_the_leading_heads_of_the_other_words_are_those_of_the_mean_over_all_of_
     assert (own["others"] - own["leading"]).abs().max() > 1e-2, "its own leading heads are others"
 
 
+def test_the_resamples_are_counted_in_which_the_head_that_is_named_leads():
+    """The exact shares name the leader: where the gradient has another, its resamples aren't the leader's."""
+    nothing = np.zeros((0, 2, 3))
+    result = swapping._Result(
+        word="bank", n=8, gap=1.0, effect=np.array([2.0, 1, 0]), control=np.zeros(3), exact=np.array([1.0, 3, np.nan]),
+        all_heads=np.zeros(2), gap_draws=np.ones(4), draws=np.array([[2.0, 1, 0]] * 3 + [[1.0, 2, 0]]),
+        shuffled=np.zeros((0, 3)), halves=nothing, shuffled_halves=nothing,
+    )  # fmt: skip
+    assert swapping._reliability([result, result])["leads"].tolist() == [0.25, 0.25]
+
+
 @pytest.mark.slow
 def test_random_heads_are_drawn_anew_for_each_half_and_word(riverbank, monkeypatch):
     tiny, table = riverbank
