@@ -74,7 +74,7 @@ def interval_list(
     layers = [
         marks("rule", {"x": field("guess")}, "guess", strokeDash=[4, 3], color=theme.muted),
         marks("text", named, "guess", baseline="bottom", fontSize=11, color=theme.muted),
-        marks("rule", whisker, transform=[{"filter": "isValid(datum.low)"}], strokeWidth=2),
+        marks("rule", whisker, strokeWidth=2),
         marks("point", dot, filled=True, size=36, opacity=1),
         marks("text", number, transform=beyond, align="left", dx=6, color=theme.ink),
     ]
