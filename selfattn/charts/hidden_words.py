@@ -102,6 +102,12 @@ def hidden_words(
     )
 
 
+def picking(spec: Spec, head: Head) -> Spec:
+    """The same figure, this head picked at first."""
+    params = [{**each, "value": [head._asdict()]} if each["name"] == "pick" else each for each in spec["params"]]
+    return {**spec, "params": params}
+
+
 def _question(pair: HiddenPair, word: str) -> str:
     way = f"to the other sentence’s “{word}”" if pair.senses is None else "to its other sense"
     return f"Hide a word from “{word}”: how far does it move, in % of the way {way}?"

@@ -24,6 +24,9 @@ from selfattn.stored_reports import AllSenseMeans
 from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
 
 T = TypeVar("T")
+SHORT = (
+    32  # tokens of a sentence: up to so many its words are hidden in less time than others would wait for costly work
+)
 SENSES, SENTENCES = "senses", "sentences"  # between which a word's way lies
 NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
 
@@ -131,8 +134,17 @@ def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:
 
 def _told(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """What the labels of a word say: results about them are kept by it."""
-    rows = labelled_rows(word)
-    return word.casefold(), tuple(rows["sentence"]), tuple(rows["sense"])
+    own = _own_rows(word)
+    return _built_in_told(word.casefold()) if own.empty else (word.casefold(), *_labels(own))
+
+
+@functools.cache
+def _built_in_told(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    return word, *_labels(_built_in(word))
+
+
+def _labels(rows: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(rows["sentence"]), tuple(rows["sense"])
 
 
 def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:
@@ -143,7 +155,8 @@ def _hidden(encoder: Encoder, pair: Pair, way: str) -> HiddenPair:
     means = means_of_senses(encoder, pair.word) if way == SENSES else None
     told = None if means is None else _told(pair.word)
     make = lambda progress: measured(encoder, *pair.with_control, senses=means, progress=progress)  # noqa: E731
-    return _shown_above(encoder, ("hidden", pair.key, told), make, "Hiding each other word ...")
+    short = all(len(side.sentence.tokens) <= SHORT for _, side in pair.sides)
+    return _shown_above(encoder, ("hidden", pair.key, told), make, "Hiding each other word ...", costly=not short)
 
 
 def _heads(encoder: Encoder, pair: Pair, found: HiddenPair, way: str, at: tuple[int, int], run: bool) -> HeadsOfWord:
@@ -157,11 +170,12 @@ def _heads(encoder: Encoder, pair: Pair, found: HiddenPair, way: str, at: tuple[
     return heads_of_word(encoder, found, *at, exact=False)
 
 
-def _shown_above(encoder: Encoder, key: Hashable, make: Callable[[Progress], T], title: str) -> T:
+def _shown_above(encoder: Encoder, key: Hashable, make: Callable[[Progress], T], title: str, costly: bool = True) -> T:
     """`cached`, its progress above all else, where it moves nothing; what is known takes no place."""
     news = this_page().news
     with nullcontext() if news is st else news:  # without the frame it stands where it is
-        return cached(encoder, key, make, "" if is_cached(encoder, key) else title, costly=True)
+        said = "" if is_cached(encoder, key) else title
+        return cached(encoder, key, make, said, runs=not costly, costly=costly)
 
 
 def _can(encoder: Encoder) -> bool:

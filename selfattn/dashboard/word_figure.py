@@ -11,8 +11,10 @@ from typing import Any
 
 import streamlit as st
 
+from selfattn.charts.hidden_words import picking
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import answer_of, run_heads_of
+from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.figures import Figure, current_theme, note_figure, this_page, with_tables
 from selfattn.dashboard.pickers import chosen_head
@@ -47,7 +49,9 @@ def show_figure(encoder: Encoder, way: str) -> None:
     head = page.head = chosen_head(encoder, view.first_head)
     begun = _begin(encoder, way, view)
     guess = session.GUESS.get() == ASKED
-    spec = view.figure(theme, begun.head, guess=guess)
+    # Drawn once for all who look at the pair, whatever head: it takes as long as half of the page.
+    drawn = cached(encoder, ("word figure", view, theme.name, guess), lambda _: view.figure(theme, guess=guess))
+    spec = picking(drawn, begun.head)
     draw, words = partial(view.figure, theme, head), view.tables["words"]
     note_figure(FIGURE, Figure(draw, view.caption, words, one_head=False, live=True), first=True)
     page.tables |= {"heads of each word": view.tables["heads"], "cosine by layer": view.tables["curves"]}

@@ -8,7 +8,7 @@ from selfattn.captions import attention as captions
 from selfattn.captions.steps import no_steps
 from selfattn.dashboard import session
 from selfattn.dashboard.answer import answer_of
-from selfattn.dashboard.cache import cached_hidden, cached_separate_error
+from selfattn.dashboard.cache import cached, cached_hidden, cached_separate_error
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.download import png_button
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_links, side_by_side, this_page
@@ -88,14 +88,20 @@ def _show_row(encoder: Encoder, sides: Sides, head: Head) -> None:
         f"**4  How head {head.head} of layer {head.layer} computes it**",
         help="The buttons beneath go through the steps, and light the kernel's lines that make each; so do the arrow keys.",
     )
-    errors = [float((s.sentence.weights(*head) - s.sentence.own_weights(*head)).abs().max()) for s in sides.values()]
     separate = [
         None if side.sentence.hides else cached_separate_error(encoder, side.sentence.text, head)
         for side in sides.values()
     ]
     known = [error for error in separate if error is not None]
-    picture = words_row(sides, head, current_theme(), max(errors), max(known) if len(known) == len(separate) else None)
-    _show(picture, live=True)
+    error = max(known) if len(known) == len(separate) else None
+    theme = current_theme()
+
+    def made(_: object) -> Picture:
+        apart = [each.sentence.weights(*head) - each.sentence.own_weights(*head) for each in sides.values()]
+        return words_row(sides, head, theme, max(float(each.abs().max()) for each in apart), error)
+
+    key = ("word's row", *((*side.key, side.sentence.hides) for side in sides.values()), head, theme.name, error)
+    _show(cached(encoder, key, made), live=True)
 
 
 def _show(picture: Picture, *, sentence: str = "", visible: bool = True, more: str = "", live: bool = False) -> None:
