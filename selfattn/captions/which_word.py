@@ -17,9 +17,9 @@ ENOUGH, LEFT = (
     0.5,
 )  # of what all words tell beyond guessing: the word alone keeps so much; the rest has so much left
 CARRIES = {
-    (True, True): "is usually enough and rarely all",
+    (True, True): "is usually enough and rarely the only one",
     (True, False): "is usually enough, and little is left without it",
-    (False, True): "helps, is not enough, and is rarely all",
+    (False, True): "helps, is not enough, and is rarely the only one",
     (False, False): "is needed and not enough",
 }
 HELP = (
@@ -58,7 +58,7 @@ def one_word(report: HiddenWordsReport) -> str:
     how = CARRIES[enough >= ENOUGH * beyond, left >= LEFT * beyond]
     text = (
         f"One word {how}: alone it tells the sense in {_hits(alone)} of 100 sentences ({told}; any other word alone "
-        f"{_hits(others)}), without it the rest does in {_hits(hidden)} (without any other word {_hits(without)})."
+        f"{_hits(others)}), without it the rest does in {_hits(hidden)} (without one of the others {_hits(without)})."
     )
     attended = report.agreement.set_index("way")["agreement"]["most attended"]
     text += f" The most attended word is that word in {_hits(attended)}." if attended == attended else ""
@@ -70,7 +70,10 @@ def shaded(ticked: bool, word: str, n: int, shown: int) -> str:
     which = "The ticked sentence" if ticked else f'"{word}", {n} sentences'
     if not ticked and n > 2 * shown:
         which = f'"{word}": the {shown} of {n} sentences in which most hangs on one word, and the {shown} in which least does'
-    return f"{which}. The deepest shade: 40 % and more. Tick a row to open its sentence with the leading word hidden."
+    return (
+        f"{which}. Shares of the way to its other senses, minus: away from them; the deepest shade: 40 % and more. Tick a row to "
+        "open its sentence with the leading word hidden."
+    )
 
 
 def in_word(report: HiddenWordsReport, word: str) -> str:
@@ -86,19 +89,20 @@ def in_word(report: HiddenWordsReport, word: str) -> str:
 
 
 def not_from_two(report: HiddenWordsReport) -> str:
-    """What two sentences can't tell: how often the same rule names a word where the sense is one, and where it isn't."""
+    """What two sentences can't tell: how often the main view's rule names a word where the sense is one, and where it isn't."""
     lines = report.between.iloc[:-2]
     lines = (lines if len(lines) == 2 else report.between.iloc[-2:]).set_index("senses")
     one, two = lines.loc["one"], lines.loc["two"]
     often = [f"in {numbers.share(each['named'])} of pairs ({_span(each, 'named')})" for each in (one, two)]
     if two["low"] > one["high"]:
         return (
-            f"Between two sentences of different senses the same rule names a word more often, {often[1]}, than between two of "
-            f"one sense, {often[0]}; a single pair can't tell which of the two it is."
+            f"Between two sentences of different senses the main view's rule names a word more often, {often[1]}, than "
+            f"between two of one sense, {often[0]}; a single pair can't tell which of the two it is."
         )
     return (
-        f"Two sentences can't tell this: asked between two of one sense, the same rule names a word {often[0]}, between two of "
-        f"different senses {often[1]}, no more often. So a word named between two sentences is no evidence about the sense."
+        f"Two sentences can't tell this: asked between two of one sense, the main view's rule names a word {often[0]}, between "
+        f"two of different senses {often[1]}, no more often. So a word named between two sentences is no evidence about the "
+        "sense."
     )
 
 

@@ -48,12 +48,13 @@ def report_of(accuracy=(), agreement=(), between=((0.34, 0.31, 0.37), (0.33, 0.2
 def test_the_built_in_sentences(encoder):
     report = stored("hidden_words", encoder, labelled_sentences()).report
     assert captions.one_word(report) == (
-        "One word is usually enough and rarely all: alone it tells the sense in 89 of 100 sentences (all words 92, guessing 50; "
-        "any other word alone 55), without it the rest does in 77 (without any other word 92). The most attended word is that "
+        "One word is usually enough and rarely the only one: alone it tells the sense in 89 of 100 sentences (all words 92, "
+        "guessing 50; any other word alone 55), without it the rest does in 77 (without one of the others 92). The most "
+        "attended word is that "
         "word in 35. Lines: 95 % intervals over 32 words."
     )
     assert captions.not_from_two(report) == (
-        "Two sentences can't tell this: asked between two of one sense, the same rule names a word in 34 % of pairs (95 % "
+        "Two sentences can't tell this: asked between two of one sense, the main view's rule names a word in 34 % of pairs (95 % "
         "interval 31 to 37 %), between two of different senses in 33 % of pairs (95 % interval 29 to 37 %), no more often. So a "
         "word named between two sentences is no evidence about the sense."
     )
@@ -68,9 +69,9 @@ def test_the_built_in_sentences(encoder):
 @pytest.mark.parametrize(
     ("accuracy", "said"),
     [
-        ({}, "One word is usually enough and rarely all: "),
-        ({"the word alone": 0.84}, "One word is usually enough and rarely all: "),
-        ({"the word alone": 0.83}, "One word helps, is not enough, and is rarely all: "),
+        ({}, "One word is usually enough and rarely the only one: "),
+        ({"the word alone": 0.84}, "One word is usually enough and rarely the only one: "),
+        ({"the word alone": 0.83}, "One word helps, is not enough, and is rarely the only one: "),
         ({"the word hidden": 0.7}, "One word is usually enough, and little is left without it: "),
         (
             {"the word alone": 0.7, "the word hidden": 0.7},
@@ -100,7 +101,7 @@ def test_few_words_are_said_to_be_few_and_one_has_intervals_over_its_sentences()
     one = report_of(words=1)
     one.accuracy.loc[one.accuracy["word"] == "all", ["low", "high"]] = math.nan
     one.between.loc[one.between["word"] == "all", ["low", "high"]] = math.nan
-    assert captions.one_word(one).startswith("One word is usually enough and rarely all")
+    assert captions.one_word(one).startswith("One word is usually enough and rarely the only one")
     assert "over the sentences of one word. So few" in captions.one_word(one)
     assert "(95 % interval 31 to 37 %)" in captions.not_from_two(one)
     unknown = captions.one_word(report_of(agreement={"most attended": math.nan}))
@@ -124,8 +125,9 @@ def test_two_senses_named_more_often_or_not():
         report_of(between=((0.3, 0.2, 0.4), (0.5, 0.4, 0.6)))
     )
     assert captions.not_from_two(report_of(between=((0.3, 0.2, 0.4), (0.5, 0.41, 0.6)))) == (
-        "Between two sentences of different senses the same rule names a word more often, in 50 % of pairs (95 % interval 41 "
-        "to 60 %), than between two of one sense, in 30 % of pairs (95 % interval 20 to 40 %); a single pair can't tell which of "
+        "Between two sentences of different senses the main view's rule names a word more often, in 50 % of pairs (95 % interval "
+        "41 to 60 %), than between two of one sense, in 30 % of pairs (95 % interval 20 to 40 %); a single pair can't "
+        "tell which of "
         "the two it is."
     )
 

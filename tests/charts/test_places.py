@@ -344,6 +344,7 @@ PARTS = {
     "token_axes": "stands in heatmap",
     "hidden_words": "has no axes; its places: tests/charts/test_hidden_words.py and test_two_widths.py",
     "layout": "stands in hidden_words",
+    "picking": "hidden_words with another head picked",
     "pixels": "stands in hidden_words",
     "written": "stands in hidden_words",
 }

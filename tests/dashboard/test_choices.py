@@ -21,7 +21,7 @@ def test_a_click_on_a_head_chooses_it_and_a_click_beside_the_heads_keeps_the_cho
     state = State(head="L0 H10")
     state["map-0"] = SimpleNamespace(selection={"pick": picked})
     monkeypatch.setattr(session.st, "session_state", state)
-    figures._choose_clicked("map-0", None)
+    figures._choose_clicked("map-0")
     assert state["head"] == head
 
 
