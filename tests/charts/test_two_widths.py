@@ -1,5 +1,7 @@
 """One figure for any window: chips and lines in the room that there is."""
 
+import re
+
 import pytest
 
 from selfattn.charts.hidden_words import hidden_words
@@ -27,6 +29,18 @@ CHIPS = [
     Chip("bank", "", bold=True),
     Chip("the", "0 %"),
 ]
+
+
+@pytest.mark.parametrize("at", range(len(ROOMS)))
+def test_a_layout_is_taken_from_its_own_width_on_up_to_the_next_wider_one(at):
+    place = following_the_window([{"n": n} for n in range(len(ROOMS))], ROOMS)[-1]["expr"]
+    steps = [(int(width), int(n)) for width, n in re.findall(r"room >= (\d+) \? (\d+) : ", place)]
+
+    def chosen(room):
+        return next((n for width, n in steps if room >= width), len(ROOMS) - 1)
+
+    assert chosen(ROOMS[at].width) == at and (not at or chosen(ROOMS[at - 1].width - 1) == at)
+    assert place.endswith(f"{len(ROOMS) - 1}]") and len(steps) == len(ROOMS) - 1
 
 
 @pytest.mark.parametrize("width", [120, 150, 330, 2000])
