@@ -313,6 +313,7 @@ def test_a_word_of_a_corpus_and_what_it_takes_its_meaning_from_opens_the_main_vi
     dataframe = finished_scan.st.dataframe
 
     def ticked(frame, **named):  # the test driver can't tick a row
+        assert str(tmp_path) not in named.get("key", ""), "the browser is told of it"
         event = dataframe(frame, **named)
         row = min(1, len(frame) - 1)
         return SimpleNamespace(selection=SimpleNamespace(rows=[row])) if "on_select" in named else event

@@ -66,9 +66,11 @@ def _show_sources(sources: pd.DataFrame) -> None:
     say(captions.in_corpus(own))
     shown, number = own.drop(columns="word").head(Settings.read().max_rows), st.column_config.NumberColumn
     columns = {"share": number("share of all", format="percent"), "move": number("mean move", format="%.3f")}
+    # The browser is told of a key, and where the folder is is the operator's affair.
+    read = hash(str(session.SCAN_READ.get()[0]))
     event = st.dataframe(
         shown.rename(columns={"source": "hidden word"}), hide_index=True, height=240, column_config=columns,
-        on_select="rerun", selection_mode="single-row", key=f"sources {word} {session.SCAN_READ.get()[0]}",
+        on_select="rerun", selection_mode="single-row", key=f"sources {word} {read}",
     )  # fmt: skip
     if not event.selection.rows:
         st.caption("Select a row to open its sentence in the other views, beside one of another hidden word.")
