@@ -254,11 +254,14 @@ def test_what_each_word_hands_over_is_of_all_its_pieces(encoder):
 def test_heads_swapped_together_are_the_mean_over_words_of_each_number():
     table = pd.DataFrame(
         {"word": ["bank", "bank", "seal", "seal"], "k": [1, 3, 1, 3], "leading": [0.1, 0.3, 0.3, 0.5],
-         "random": [0.0, 0.1, 0.02, 0.3]}
+         "random": [0.0, 0.1, 0.02, 0.3], "others": [0.0, 0.2, 0.1, float("nan")]}
     )  # fmt: skip
     found = together_frame(table)
-    assert found["heads"].tolist() == ["leading", "leading", "random", "random"] and found["k"].tolist() == [1, 3, 1, 3]
-    assert found["share"].tolist() == pytest.approx([0.2, 0.4, 0.01, 0.2])
+    assert found["heads"].tolist() == [name for name in ("leading", "random", "of the other words") for _ in "ab"]
+    assert found["k"].tolist() == [1, 3] * 3
+    assert found["share"].tolist() == pytest.approx([0.2, 0.4, 0.01, 0.2, 0.05, 0.2])
+    alone = together_frame(table.assign(others=float("nan")))
+    assert set(alone["heads"]) == {"leading", "random"}
 
 
 def test_the_swaps_frame_has_each_heads_shares_and_leaves_out_what_nobody_measured():

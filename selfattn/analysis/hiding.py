@@ -391,3 +391,21 @@ def heads_of_word(
     if not each.leading:
         return each
     return replace(each, together=float(_moved_in(encoder, first, word, way, [each.leading])))
+
+
+def leading_head(encoder: Encoder, pair: HiddenPair, heads: HeadsOfWord) -> Head | None:
+    """The head of the largest share among the eight that lead by gradient, each of them run; None where no share is known.
+
+    The same before all the others are run and after. Where no word can be hidden in a head alone, the first by gradient.
+    """
+    estimated = pair.by_head[heads.side][heads.at]
+    if not estimated.isfinite().any():
+        return next(iter(heads.leading), None)
+    order = estimated.nan_to_num(nan=-torch.inf).flatten().argsort(descending=True)
+    first = [encoder.all_heads[at] for at in order[:LEADING].tolist()]
+    if heads.exact or encoder.one_head_reason:
+        share = torch.stack([(heads.share if heads.exact else estimated)[head] for head in first])
+    else:
+        sets = [[head] for head in first]
+        share = _moved_in(encoder, pair.placed[heads.side], heads.word, pair.ways[heads.side], sets)
+    return first[int(share.argmax())]

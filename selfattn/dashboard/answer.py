@@ -45,6 +45,7 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSente
         encoder,
         key,
         lambda _: put_together(encoder, found, heads, over_many=many, labelled=bool(told[1]), between_senses=other),
+        runs=True,
     )
 
 

@@ -1,12 +1,19 @@
 """The main view: which word another gets its meaning from in two sentences, through which heads, and what that can't say."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import pandas as pd
 import torch
 
-from selfattn.analysis.hiding import HeadsOfWord, HiddenPair, heads_of_word, hidden_pair, unmeasured_pair
+from selfattn.analysis.hiding import (
+    HeadsOfWord,
+    HiddenPair,
+    heads_of_word,
+    hidden_pair,
+    leading_head,
+    unmeasured_pair,
+)
 from selfattn.analysis.sense_means import SenseMeans
 from selfattn.analysis.word_map import Attended, attended
 from selfattn.captions import hidden_words as captions
@@ -33,15 +40,7 @@ class WordInTwoSentences:
     heads: tuple[HeadsOfWord, ...]  # of the words that lead, that of the larger share first; then others that were run
     limit: str
     by_gradient: str = ""  # why no head can be run alone, where none can
-    # The one that leads by gradient, the same before and after heads were run; without gradients see `__post_init__`.
-    first_head: Head = field(init=False)
-
-    def __post_init__(self):
-        leading: tuple[Head, ...] = ()
-        for first in self.heads[:1]:
-            by_gradient = replace(first, share=self.pair.by_head[first.side][first.at])
-            leading = by_gradient.leading or first.leading
-        object.__setattr__(self, "first_head", leading[0] if leading else _most_to_another(self.attended))
+    first_head: Head  # `leading_head` of the first word; where heads have no shares, see `_most_to_another`
 
     @property
     def word(self) -> str:
@@ -157,7 +156,11 @@ def put_together(
     words = tuple(attended(side, _shown(share)) for side, share in zip(pair.placed, pair.share))
     reason = "" if encoder.hide_reason else encoder.one_head_reason
     limit = captions.limit(pair, over_many, labelled=labelled, between_senses=between_senses)
-    return WordInTwoSentences(pair=pair, attended=words, heads=tuple(heads), limit=limit, by_gradient=reason)
+    head = leading_head(encoder, pair, heads[0]) if heads else None
+    return WordInTwoSentences(
+        pair=pair, attended=words, heads=tuple(heads), limit=limit, by_gradient=reason,
+        first_head=head or _most_to_another(words),
+    )  # fmt: skip
 
 
 def _shown(share: torch.Tensor) -> list[int] | None:

@@ -18,11 +18,13 @@ from selfattn.analysis.hiding import (
     hidden_by_head,
     hidden_heads,
     hidden_pair,
+    leading_head,
     unmeasured_pair,
 )
 from selfattn.analysis.sense_means import sense_means, within_sense
 from selfattn.encoders.sources import resolve
 from selfattn.examples import labelled_sentences
+from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.stored_reports import stored
 from tests.senses import plain_hiding as plain
 from tests.small_hidden_pair import hidden_pair_of
@@ -421,3 +423,20 @@ def test_a_pair_of_which_nothing_is_measured_has_its_words_and_its_curve(encoder
     assert heads_of_word(encoder, plain, 0, 2, exact=False).leading == ()
     shown = unmeasured_pair(encoder_of("XLNet"), ("the rain fell.", "rain"), ("no rain.", "rain"))
     assert shown.curves[0, 0].isfinite().all() and math.isnan(shown.control_cosine)
+
+
+def test_the_leading_head_is_run_and_the_same_before_all_others_are(encoder):
+    """In this pair another one leads by gradient."""
+    first, second = (encoder.encode(text).places("bank")[0] for text in REAL.sentences[:2])
+    labelled = labelled_sentences()
+    means = stored("sense_means", encoder, labelled).report.of("bank", encoder, labelled)
+    pair = hidden_pair(encoder, first, second, senses=means)
+    at = 0, pair.top[0]
+    rough, run = (heads_of_word(encoder, pair, *at, exact=exact) for exact in (False, True))
+    assert rough.leading[0] != run.leading[0] == Head(0, 10)
+    assert leading_head(encoder, pair, rough) == leading_head(encoder, pair, run) == run.leading[0]
+    unknown = replace(pair, by_head=tuple(torch.full_like(side, torch.nan) for side in pair.by_head))
+    assert leading_head(encoder, unknown, run) == run.leading[0]
+    assert leading_head(encoder, unknown, heads_of_word(encoder, unknown, *at, exact=False)) is None
+    together = replace(encoder, one_head_reason="all heads have one mask")
+    assert leading_head(together, pair, rough) == rough.leading[0]

@@ -296,9 +296,14 @@ def test_both_directions_of_a_swap_and_its_control_are_one_quantity(visit, encod
     )
 
 
+def largest_weight_on_another(encoding, positions):
+    others = [p for p, special in enumerate(encoding.special) if not special and p not in positions]
+    return encoding.word_rows(positions)[..., others].amax(-1)
+
+
 MADE = {
     "text": lambda weights, encoding: weights.amax((-2, -1)),
-    "word": lambda word: word.sides["A"].sentence.word_rows(word.sides["A"].positions).amax(-1),
+    "word": lambda word: largest_weight_on_another(*word.sides["A"]),
     "sentence": lambda sentence: sentence.swaps.b_from_a,
 }
 
