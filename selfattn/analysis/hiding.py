@@ -10,7 +10,7 @@ Patching" (by gradient).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -125,10 +125,10 @@ class _Side:
     def toward(self, way: Tensor) -> Along:
         return Along(self.word.positions, way)
 
-    def run(self, encoder: Encoder, wanted: Sequence[int]) -> None:
+    def run(self, encoder: Encoder, wanted: Sequence[int], changed: Callable[..., Tensor]) -> None:
         """Fill in the states with each of these words hidden."""
         hidden = [[Hide(self.word.positions, self.words[at].positions)] for at in wanted]
-        states = encoder.changed_vectors(self.word, hidden=hidden, layers=True)
+        states = changed(encoder, self.word, hidden=hidden, layers=True)
         self.states[[at + 1 for at in wanted]] = states
 
     def share(self, target: Target) -> Tensor:
@@ -157,6 +157,7 @@ def hidden_pair(
     *,
     senses: pd.DataFrame | SenseMeans | None = None,
     progress: Progress = silent,
+    changed: Callable[..., Tensor] = Encoder.changed_vectors,
 ) -> HiddenPair:
     """Hide each other word from a word in two sentences, in every head, and measure how far its last unit vector moves.
 
@@ -165,7 +166,7 @@ def hidden_pair(
     sense) or their `sense_means`, from its own sense's mean to that of the others, the sentence itself left out. Where a
     sentence fits no sense, the notes say so and the way is that between the sentences. Every word is run; in a sentence of
     more than 32 the eight that lead by gradient. control: a sentence of A's sense: in it and in A each one's leading word on the
-    way to the other is hidden. progress(done, total) counts sentences.
+    way to the other is hidden. progress(done, total) counts sentences. changed: `Encoder.changed_vectors`, or what keeps them.
     Raises NotRecomputable where no word can be hidden, TextError, and ValueError for senses that can't be used.
     """
     encoder.check_hideable()
@@ -194,7 +195,7 @@ def hidden_pair(
             notes.append(
                 f"In {'AB'[at]}, of {len(side.words)} other words only the {len(kept[at])} that lead by gradient were hidden."
             )
-        side.run(encoder, sorted(set().union(*runs.values())))
+        side.run(encoder, sorted(set().union(*runs.values())), changed)
         progress(at + 1, len(sides))
     alike = alike_hidden = math.nan
     for other in c:

@@ -60,14 +60,14 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
 
     The word needs two senses with four rows each. Raises ValueError where a column is missing or none of its rows can be used.
     """
-    usable = _usable(encoder, frame, word)
+    usable = rows_of(encoder, frame, word)
     return means_of(
         word.casefold(), list(usable["placed"]), list(usable["sense"]), last_units(encoder, usable["placed"])
     )
 
 
-def _usable(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
-    """One word's usable rows."""
+def rows_of(encoder: Encoder, frame: pd.DataFrame, word: str) -> pd.DataFrame:
+    """One word's usable rows of a table, with `placed`, the word in its sentence. Raises as `sense_means`."""
     if list(frame.columns).count("word") == 1:
         own = frame["word"].map(lambda each: isinstance(each, str) and each.strip().casefold() == word.casefold())
         if not own.any():
@@ -85,23 +85,22 @@ def last_units(encoder: Encoder, words: Sequence[PlacedWord]) -> Tensor:
 
 def within_sense(
     encoder: Encoder,
-    frame: pd.DataFrame,
+    rows: pd.DataFrame,
     means: SenseMeans,
     word: PlacedWord,
     units: Callable[[Encoder, Sequence[PlacedWord]], Tensor] = last_units,
 ) -> tuple[str, Tensor] | None:
     """The sense that a word's sentence is taken for, and its last vector's cosines with those in the labelled ones of it: (n,).
 
-    frame: the table of `means`. units: `last_units`, or what keeps them. The sentence itself is left out; None where it fits no
-    sense. Raises as `sense_means`.
+    rows: `rows_of` the table of `means`. units: `last_units`, or what keeps them. The sentence itself is left out; None where
+    it fits no sense.
     """
     encoding = encoder.encoded(word)
     unit = normalize(encoding.vector(encoder.n_layers, word.positions).double(), dim=0)
     taken = means.way(encoding, unit)
     if not taken.fits:
         return None
-    usable = _usable(encoder, frame, means.word)
-    placed = usable.loc[usable["sense"] == taken.sense, "placed"].tolist()
+    placed = rows.loc[rows["sense"] == taken.sense, "placed"].tolist()
     others = [other.sentence.ids != encoding.ids for other in placed]
     return taken.sense, (units(encoder, placed) @ unit).float()[others]
 

@@ -142,7 +142,7 @@ def how_often(report: HiddenWordsReport) -> str:
     """How often one word is enough, over labelled sentences. Guessing is 50 %: the right sense and the mean of the others."""
     own = report.accuracy[report.accuracy["word"] == ALL].set_index("what")["accuracy"]
     alone, every = (_percent(own[what]) for what in ("the word alone", "as it is"))
-    words = sorted(set(report.words["word"]))
+    words = report.words["word"].unique()  # a set of so many strings takes most of this
     n = report.words.groupby(["word", "row"]).ngroups
     which = f'"{words[0]}"' if len(words) == 1 else f"{len(words)} words"
     return (

@@ -78,7 +78,7 @@ def shaded(ticked: bool, word: str, n: int, shown: int) -> str:
 
 def in_word(report: HiddenWordsReport, word: str) -> str:
     """The same of one word among others, "" where it has no numbers."""
-    if word not in set(report.words["word"]):
+    if not report.words["word"].eq(word).any():
         return f'"{word}" has too few sentences for it: four of each sense are needed, with two other words each.'
     own, n = report.of(word), report.words.loc[report.words["word"] == word, "row"].nunique()
     alone, hidden, every = (own.loc[what] for what in ("the word alone", "the word hidden", "as it is"))

@@ -176,7 +176,7 @@ def _small(pair: HiddenPair, attended: tuple[Attended, Attended]) -> list[dict[s
 
 
 def _as_they_are(pair: HiddenPair) -> dict[str, Any]:
-    return {"curves": [_text(pair.curves[0, 0], COSINES)], "control": [_known(pair.control_cosine), None]}
+    return {"curves": _texts(pair.curves[0, :1], COSINES), "control": [_known(pair.control_cosine), None]}
 
 
 def _numbers(pair: HiddenPair, attended: tuple[Attended, Attended]) -> dict[str, Any]:
@@ -184,9 +184,9 @@ def _numbers(pair: HiddenPair, attended: tuple[Attended, Attended]) -> dict[str,
     where = [{at: m for m, at in enumerate(own.others)} for own in attended]
     return {
         "columns": pair.curves.shape[1],
-        "curves": [_text(line, COSINES) for row in pair.curves for line in row],
-        "gradient": [[_text(share, SHARES) for share in side] for side in pair.by_head],
-        "weights": [[_text(line, 100) for line in own.weights.flatten(0, 1)] for own in attended],
+        "curves": _texts(pair.curves.flatten(0, 1), COSINES),
+        "gradient": [_texts(side.flatten(1), SHARES) for side in pair.by_head],
+        "weights": [_texts(own.weights.flatten(0, 1), 100) for own in attended],
         "where": [[own.get(at, -1) for at in range(len(words))] for own, words in zip(where, pair.words)],
         "passers": [_passers(words, share) for words, share in zip(pair.words, pair.share)],
         "control": [_known(pair.control_cosine), _known(pair.control_hidden)],
@@ -218,7 +218,12 @@ def _heads(pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> list[dict[str, Any
             names = f"{', '.join(leading[:-1])} and {leading[-1]}"
             said = f"Hidden in {names} together: {_percent(one.together)} %; in all heads: {_percent(whole)} %."
         rows.append(
-            {"key": 1000 * one.side + one.at, "shares": _text(one.share, SHARES), "together": said, "most": most}
+            {
+                "key": 1000 * one.side + one.at,
+                "shares": _texts(one.share.flatten()[None], SHARES)[0],
+                "together": said,
+                "most": most,
+            }
         )
     return rows
 
@@ -227,18 +232,21 @@ def _percent(share: float) -> str:
     return numbers.decimal(100 * share, 0)
 
 
-def _text(values: Tensor, parts: int) -> str:
-    """Numbers as whole `parts`, between commas, "" for what is not known; none of them rounds otherwise at two decimals."""
-    exact = np.asarray(values, float).flatten()
-    if not np.isfinite(exact).any():
-        return ""
+def _texts(rows: Tensor, parts: int) -> list[str]:
+    """Each row's numbers as whole `parts`, between commas, "" for what is not known, and for a row of which nothing is; none
+    rounds otherwise at two decimals."""
+    exact = rows.double().numpy()
+    known = np.isfinite(exact)
     scaled = np.abs(np.nan_to_num(exact)) * parts
     whole = np.floor(scaled + 0.5)
     if (step := parts // 100) > 1:
         half = whole % step == step // 2
         whole = np.where(half, whole + np.where(scaled >= whole, 1, -1), whole)
-    signed = np.where(exact < 0, -whole, whole)
-    return ",".join("" if not known else str(int(value)) for known, value in zip(np.isfinite(exact), signed))
+    signed = np.where(exact < 0, -whole, whole).astype(int).tolist()
+    return [
+        ",".join([str(value) if there else "" for value, there in zip(*row)]) if any(row[1]) else ""
+        for row in zip(signed, known.tolist())
+    ]
 
 
 def _floor(pair: HiddenPair) -> float:

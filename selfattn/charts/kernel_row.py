@@ -4,8 +4,11 @@ Buttons beneath it (and their arrow keys) light one step and its lines of the ke
 runs anything on the server.
 """
 
+import functools
 import math
 import textwrap
+from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
@@ -24,68 +27,71 @@ STEPS = {  # column of the rows: its title, what makes it, what a button says
 AT = {1: 1, 2: 2, 3: 2, 4: 3, 5: 4, 6: 4}  # of these, by the six that the kernel's lines are told of
 MOST = 24  # words of a sentence
 PART, GAP = 326, 34  # pixels: of a sentence's table and of the kernel's lines, and between them
-LINE, HEAD, BETWEEN = 20, 36, 12  # pixels: a word, the titles, from A to B
+LINE, HEAD = 20, 36  # pixels: a word, the titles
 LETTER, NUMBER = 16, 42  # pixels: before a word, and beside a bar
 LAST = 0.3  # of a column: what the last one has more, for its title
+Row = dict[str, Any]  # of tidy_tables.row_frame
 SMALL, LETTERS = 10, 52  # of the kernel's lines beneath the table: the letters' size, and how many stand in a line
 
 
 def kernel_row(rows: pd.DataFrame, theme: Theme) -> Spec:
     """tidy_tables.row_frame of one sentence or two, beside each other and the kernel's lines, or one beneath the other where the
     window is narrow; of long ones the words of the largest weights."""
-    kept = most_weight(rows)
-    names = kept["sentence"].unique().tolist()
-    tables = [_table(rows, kept, name, theme) for name in names]
+    sentences: dict[str, list[Row]] = {}
+    for row in rows.to_dict("records"):  # a page draws it anew for each head: in pandas this took four times as long
+        sentences.setdefault(row["sentence"], []).append(row)
+    kept = {name: most_weight(own) for name, own in sentences.items()}
+    every = [row for own in kept.values() for row in own]
+    tables = [_table(own, every, len(sentences[name]), theme) for name, own in kept.items()]
     labels = [button for *_, button in STEPS.values()]
     buttons = {"input": "radio", "options": list(range(1, len(labels) + 1)), "labels": labels, "name": "Step "}
     over = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["sentence", "place"]}
     params = [
         *the_window(),
         {"name": "shown", "value": len(labels), "bind": buttons},
-        {"name": "word", "select": over, "views": [f"row_{name}" for name in names]},
+        {"name": "word", "select": over, "views": [f"row_{name}" for name in kept]},
     ]
     parts = [*tables, _code(theme)]
     beside = f"max(1, min({len(parts)}, floor((room + {GAP}) / {PART + GAP})))"
     return finish({"params": params, "concat": parts, "columns": {"signal": beside}, "spacing": GAP}, theme)
 
 
-def most_weight(rows: pd.DataFrame, most: int = MOST) -> pd.DataFrame:
-    """The rows of each sentence's words of the largest weights, in their order; the word itself is always one."""
-    first = rows.assign(rank=rows["weight"].where(~rows["chosen"], math.inf)).sort_values("rank", ascending=False)
-    return rows.loc[first.groupby("sentence").head(most).index.sort_values()]
+def most_weight(rows: list[Row], most: int = MOST) -> list[Row]:
+    """A sentence's rows of the words of the largest weights, in their order; the word itself is always one."""
+    first = sorted(range(len(rows)), key=lambda at: -math.inf if rows[at]["chosen"] else -rows[at]["weight"])
+    return [rows[at] for at in sorted(first[:most])]
 
 
-def _table(rows: pd.DataFrame, every: pd.DataFrame, sentence: str, theme: Theme) -> Spec:
-    width, kept = PART, every[every["sentence"] == sentence]
-    longest = max(len(text) for text in every["text"])
+def _table(kept: list[Row], every: list[Row], n: int, theme: Theme) -> Spec:
+    """A sentence's table of the rows that are `kept` of its n. every: those of both sentences, which stand on one scale."""
+    width, sentence = PART, kept[0]["sentence"]
+    longest = max(len(row["text"]) for row in every)
     words = min(max(LETTER + 7 * longest + 6, 64), 0.28 * width)
     column = (width - words) / (len(STEPS) + LAST)
     left = {step: words + at * column for at, step in enumerate(STEPS)}
     room = words - LETTER - 4
-    lines, cells, letters, y = [], [], [], float(HEAD)
-    scales = {step: _scale(every[step], left[step], column) for step in STEPS}  # both sentences on one
-    for name, own in kept.groupby("sentence", sort=False):
-        letters.append({"sentence": name, "y": y + LINE / 2})
-        for row in own.to_dict("records"):
-            said = {step: _written(step, row[step]) for step in STEPS}
-            hidden = row["masked"] == -math.inf
-            lines.append({
-                "sentence": name, "place": row["place"], "text": row["text"], "top": y, "y": y + LINE / 2, "bottom": y + LINE,
-                "start": LETTER, "end": min(LETTER + 6.5 * len(row["text"]), words), "hidden": hidden, "chosen": row["chosen"],
-                "faint": row["special"] or hidden, "size": min(12.0, max(7.0, room / (0.58 * len(row["text"])))), **said,
-            })  # fmt: skip
-            for at, step in enumerate(STEPS, start=1):
-                zero, end = scales[step](0.0), scales[step](row[step])
-                cells.append({"sentence": name, "step": at, "x": zero, "x2": end, "top": y + 3, "y": y + LINE / 2,
-                              "bottom": y + LINE - 3, "right": max(zero, end) + 3, "said": said[step]})  # fmt: skip
-            y += LINE
-        y += BETWEEN
+    lines, cells, y = [], [], float(HEAD)
+    letters = [{"sentence": sentence, "y": y + LINE / 2}]
+    scales = {step: _scale([row[step] for row in every], left[step], column) for step in STEPS}
+    for row in kept:
+        said = {step: _written(step, row[step]) for step in STEPS}
+        hidden = row["masked"] == -math.inf
+        lines.append({
+            "sentence": sentence, "place": row["place"], "text": row["text"], "top": y, "y": y + LINE / 2, "bottom": y + LINE,
+            "start": LETTER, "end": min(LETTER + 6.5 * len(row["text"]), words), "hidden": hidden, "chosen": row["chosen"],
+            "faint": row["special"] or hidden, "size": min(12.0, max(7.0, room / (0.58 * len(row["text"])))), **said,
+        })  # fmt: skip
+        for at, step in enumerate(STEPS, start=1):
+            zero, end = scales[step](0.0), scales[step](row[step])
+            cells.append({"sentence": sentence, "step": at, "x": zero, "x2": end, "top": y + 3, "y": y + LINE / 2,
+                          "bottom": y + LINE - 3, "right": max(zero, end) + 3, "said": said[step]})  # fmt: skip
+        y += LINE
     heads = [
         {"step": at, "x": left[step], "y": 9 + 14 * deep, "said": text, "deep": deep}
         for at, (step, texts) in enumerate(STEPS.items(), start=1)
         for deep, text in enumerate(texts[:2])
     ]
-    height = y - BETWEEN
+    height = y
     x, down = {"scale": span(0, width), "axis": None}, {"scale": span(0, height, reverse=True), "axis": None}
 
     def box(**more: object) -> Spec:
@@ -116,7 +122,7 @@ def _table(rows: pd.DataFrame, every: pd.DataFrame, sentence: str, theme: Theme)
         _of(heads, "text", {**at, "text": nominal("said"), "color": either("shown == datum.step", theme.ink, theme.muted),
                             "size": either("datum.deep", 10, 11)}, align="left"),
     ]  # fmt: skip
-    left_out = _left_out(rows[rows["sentence"] == sentence], kept)
+    left_out = _left_out(sentence, n, len(kept))
     title = {"text": textwrap.wrap(left_out, int(width / 7)), "fontSize": 12, "fontWeight": 400, "color": theme.muted}
     return {"layer": layers, "width": width, "height": height, **({"title": title} if left_out else {})}
 
@@ -125,7 +131,7 @@ def _of(rows: list[dict], kind: str, encoding: Spec, **look: object) -> Spec:
     return {"data": {"values": rows}, **marks(kind, encoding, **look)}
 
 
-def _scale(values: pd.Series, left: float, column: float):
+def _scale(values: list[float], left: float, column: float) -> Callable[[float], float]:
     """A column's numbers to pixels, zero included, with room for the number beside a bar; what isn't finite has no bar."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = min([0.0, *finite]), max([0.0, *finite])
@@ -139,16 +145,15 @@ def _written(step: str, value: float) -> str:
     return numbers.decimal(value, 1 if 99.995 <= abs(value) < math.inf else 2)
 
 
-def _left_out(rows: pd.DataFrame, kept: pd.DataFrame) -> str:
-    counts = rows.groupby("sentence", sort=False).size()
-    cut = {name: n for name, n in counts.items() if n > (kept["sentence"] == name).sum()}
-    parts = (
-        f"of {n} words and special tokens in {name} the {MOST} with the largest weights" for name, n in cut.items()
+def _left_out(sentence: str, n: int, kept: int) -> str:
+    if kept == n:
+        return ""
+    return (
+        f"Of {n} words and special tokens in {sentence} the {kept} with the largest weights: the files hold them all."
     )
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}: the files hold them all." if text else ""
 
 
+@functools.cache
 def _code(theme: Theme) -> Spec:
     lines = []
     for line in code_lines():

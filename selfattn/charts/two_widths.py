@@ -4,6 +4,7 @@ What depends on the width travels as one list, a layout a width; a mark reads `p
 from above, so that nothing is cut off in a wider typeface.
 """
 
+import functools
 import math
 import textwrap
 import unicodedata
@@ -81,7 +82,12 @@ def written(x: str, y: str, said: str, data: str = "once", **look: Any) -> Spec:
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """About how many pixels a text takes at most: marks nothing, East Asian characters a whole square."""
-    return size * sum(map(_em, text)) * (1.1 if bold else 1.0)
+    return size * _ems(text) * (1.1 if bold else 1.0)
+
+
+@functools.lru_cache(4096)  # a word is asked for in each size and room
+def _ems(text: str) -> float:
+    return sum(map(_em, text))
 
 
 def _em(character: str) -> float:

@@ -10,13 +10,14 @@ import streamlit as st
 from torch import Tensor
 
 from selfattn.analysis.hiding import HeadsOfWord, HiddenPair, heads_of_word
-from selfattn.analysis.sense_means import SenseMeans, last_units, sense_means, within_sense
+from selfattn.analysis.sense_means import SenseMeans, last_units, rows_of, sense_means, within_sense
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key, is_cached
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.figures import this_page
 from selfattn.dashboard.queue import alone
+from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses import HiddenWordsReport
@@ -112,8 +113,10 @@ def beside_its_sense(encoder: Encoder, pair: Pair) -> tuple[str, Tensor] | None:
         key = ("last units", *(word.key for word in words))  # whichever A is
         return _shown_above(encoder, key, lambda _: last_units(encoder, words), "The sentences of A's sense ...")
 
-    make = lambda _: within_sense(encoder, labelled_rows(pair.word), means, pair.first, units)  # noqa: E731
-    return cached(encoder, ("within sense", _told(pair.word), pair.first.key), make)
+    told = _told(pair.word)
+    rows = cached(encoder, ("rows of", told), lambda _: rows_of(encoder, labelled_rows(pair.word), pair.word))
+    make = lambda _: within_sense(encoder, rows, means, pair.first, units)  # noqa: E731
+    return cached(encoder, ("within sense", told, pair.first.key), make)
 
 
 def _own_rows(word: str) -> pd.DataFrame:
@@ -155,9 +158,15 @@ def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:
 def _hidden(encoder: Encoder, pair: Pair, way: str) -> HiddenPair:
     means = means_of_senses(encoder, pair.word) if way == SENSES else None
     told = None if means is None else _told(pair.word)
-    make = lambda progress: measured(encoder, *pair.with_control, senses=means, progress=progress)  # noqa: E731
+    make = lambda progress: measured(encoder, *pair.with_control, means, progress, _changed)  # noqa: E731
     short = all(len(side.sentence.tokens) <= SHORT for _, side in pair.sides)
     return _shown_above(encoder, ("hidden", pair.key, told), make, "Hiding each other word ...", costly=not short)
+
+
+def _changed(encoder: Encoder, word: PlacedWord, hidden: Sequence[Sequence[Hide]], layers: bool) -> Tensor:
+    """`Encoder.changed_vectors`, kept by the sentence: a visitor who types one anew leaves the others as they are."""
+    key = ("with hidden", word.key, tuple(each.keys for (each,) in hidden), layers)
+    return cached(encoder, key, lambda _: encoder.changed_vectors(word, hidden=hidden, layers=layers))
 
 
 def _heads(encoder: Encoder, pair: Pair, found: HiddenPair, way: str, at: tuple[int, int], run: bool) -> HeadsOfWord:

@@ -21,7 +21,7 @@ from selfattn.dashboard.streamlit_internals import this_session
 from selfattn.settings import Settings
 
 LOOK = 0.25  # seconds between two looks whether whoever waits is still wanted
-PATIENCE = 1.0  # seconds between two times that a waiting page says so
+PATIENCE = 2.0  # seconds between two times that a waiting page says so
 LEASE = 3.0  # seconds after which a page that still computes makes room for the next
 AHEAD = 1.0  # seconds of costly work by which one may be ahead of another before giving way
 HALF_LIFE = 60.0  # seconds in which half of what somebody has used is forgotten

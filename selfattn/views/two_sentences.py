@@ -128,10 +128,11 @@ def measured(
     control: PlacedWord[Encoding] | None = None,
     senses: SenseMeans | pd.DataFrame | None = None,
     progress: Progress = silent,
+    changed: Callable[..., torch.Tensor] = Encoder.changed_vectors,
 ) -> HiddenPair:
     """`hidden_pair`; of an encoder from which no word can be hidden what is known without."""
     try:
-        return hidden_pair(encoder, first, second, control, senses=senses, progress=progress)
+        return hidden_pair(encoder, first, second, control, senses=senses, progress=progress, changed=changed)
     except NotRecomputable as error:
         why = captions.shown_only(encoder.title, encoder.hide_reason or str(error), first.word.text)
         return unmeasured_pair(encoder, first, second, control, notes=(why,))

@@ -21,7 +21,7 @@ from selfattn.analysis.hiding import (
     leading_head,
     unmeasured_pair,
 )
-from selfattn.analysis.sense_means import sense_means, within_sense
+from selfattn.analysis.sense_means import rows_of, sense_means, within_sense
 from selfattn.encoders.sources import resolve
 from selfattn.examples import labelled_sentences
 from selfattn.lessons.one_head_by_hand import REAL
@@ -254,7 +254,8 @@ def test_a_word_beside_itself_in_the_labelled_sentences_of_its_sense(encoder, ow
     means, rows = sense_means(encoder, frame, "bank"), frame[frame["word"] == "bank"]
     text = NEW[0] if own is None else rows["sentence"].iloc[own]
     sense = "river side" if own is None else rows["sense"].iloc[own]
-    found, cosines = within_sense(encoder, frame, means, encoder.placed((text, "bank")))
+    usable = rows_of(encoder, frame, "bank")
+    found, cosines = within_sense(encoder, usable, means, encoder.placed((text, "bank")))
 
     def last(sentence):
         encoding = encoder.encode(sentence)
@@ -264,7 +265,7 @@ def test_a_word_beside_itself_in_the_labelled_sentences_of_its_sense(encoder, ow
     wanted = [float(torch.cosine_similarity(last(text), last(other), dim=0)) for other in of_sense]
     assert len(wanted) == 12 - (own is not None) and found == sense
     assert cosines.tolist() == pytest.approx(wanted, abs=1e-5)
-    assert within_sense(encoder, frame, replace(means, within=1e-3), encoder.placed((NEW[0], "bank"))) is None
+    assert within_sense(encoder, usable, replace(means, within=1e-3), encoder.placed((NEW[0], "bank"))) is None
 
 
 def test_senses_are_asked_of_a_whole_word(encoder):

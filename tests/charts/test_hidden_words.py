@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from selfattn.analysis.hiding import HeadsOfWord, HiddenPair
 from selfattn.analysis.word_map import Attended
-from selfattn.charts.hidden_words import COSINES, _text, hidden_words
+from selfattn.charts.hidden_words import COSINES, _texts, hidden_words
 from selfattn.charts.theme import DARK, LIGHT, THEMES
 from selfattn.charts.vega import drawn_frame
 from selfattn.encoders.capture import Head
@@ -468,10 +468,10 @@ def test_numbers_that_travel_as_text_round_as_they_would_themselves():
         [random.uniform(-1, 1, 20_000), np.arange(-200, 200) / 1000 + 0.005, np.arange(-99, 99) / 1000 + 1e-7]
     )
     values = values.astype(np.float32)
-    assert [decimal(int(one) / COSINES) for one in _text(torch.tensor(values), COSINES).split(",")] == list(
+    assert [decimal(int(one) / COSINES) for one in _texts(torch.tensor(np.array([values])), COSINES)[0].split(",")] == list(
         map(decimal, values)
     )
-    assert _text(torch.tensor([math.nan, 0.5, -0.1]), 100) == ",50,-10" and _text(torch.tensor([math.nan]), 100) == ""
+    assert _texts(torch.tensor([[math.nan, 0.5, -0.1], [math.nan] * 3]), 100) == [",50,-10", ""]
 
 
 def test_the_records_can_be_taken_away():

@@ -85,12 +85,11 @@ def test_of_a_long_sentence_the_words_of_the_largest_weights_and_the_word_itself
     long = pd.concat([first.assign(place=first["place"] + 20 * n) for n in range(4)])
     long = pd.concat([long.assign(chosen=False), rows[rows["sentence"] == "B"]], ignore_index=True)
     long.loc[1, "chosen"] = True
-    kept = most_weight(long)
-    own = kept[kept["sentence"] == "A"]
-    assert len(own) == MOST and 1 in own.index and own.index.is_monotonic_increasing
-    left = long[long["sentence"] == "A"].drop(own.index)
-    assert left["weight"].max() <= own.drop(index=1)["weight"].min()
-    assert len(kept[kept["sentence"] == "B"]) == 11
+    rows_of_a = long[long["sentence"] == "A"].to_dict("records")
+    kept = most_weight(rows_of_a)
+    assert len(kept) == MOST and kept == [row for row in rows_of_a if row in kept]
+    left = [row["weight"] for row in rows_of_a if row not in kept]
+    assert rows_of_a[1] in kept and max(left) <= min(row["weight"] for row in kept if not row["chosen"])
     spec = kernel_row(long, LIGHT)
     said = " ".join(spec["concat"][0]["title"]["text"])
     assert said == "Of 44 words and special tokens in A the 24 with the largest weights: the files hold them all."

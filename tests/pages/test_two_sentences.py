@@ -10,7 +10,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from selfattn import Hide, load_encoder
 from selfattn.analysis.hiding import hidden_heads
-from selfattn.analysis.sense_means import sense_means, within_sense
+from selfattn.analysis.sense_means import rows_of, sense_means, within_sense
 from selfattn.captions import hidden_words as captions
 from selfattn.dashboard import answer, session
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -71,7 +71,8 @@ def test_the_question_the_answer_and_the_limit_stand_there_at_first(main_view, e
     assert "Tested on 32 words, 768 sentences" in limit and "89 %" in limit and "92 %" in limit and "50 %" in limit
     assert captions.compared(view.pair) in "\n".join(texts(at)).split("\n")
     word = encoder.placed((PAIRS[0].first, "bank"))
-    found = within_sense(encoder, labelled_sentences(), sense_means(encoder, labelled_sentences(), "bank"), word)
+    rows, means = (of(encoder, labelled_sentences(), "bank") for of in (rows_of, sense_means))
+    found = within_sense(encoder, rows, means, word)
     same = captions.beside_its_sense(view.pair, *found)
     assert same in "\n".join(texts(at)).split("\n") and "in 12 labelled sentences of its sense (river side)" in same
     assert "Check: our weights equal the model's own to 0.000000" in "\n".join(texts(at))
