@@ -468,9 +468,9 @@ def test_numbers_that_travel_as_text_round_as_they_would_themselves():
         [random.uniform(-1, 1, 20_000), np.arange(-200, 200) / 1000 + 0.005, np.arange(-99, 99) / 1000 + 1e-7]
     )
     values = values.astype(np.float32)
-    assert [decimal(int(one) / COSINES) for one in _texts(torch.tensor(np.array([values])), COSINES)[0].split(",")] == list(
-        map(decimal, values)
-    )
+    assert [
+        decimal(int(one) / COSINES) for one in _texts(torch.tensor(np.array([values])), COSINES)[0].split(",")
+    ] == list(map(decimal, values))
     assert _texts(torch.tensor([[math.nan, 0.5, -0.1], [math.nan] * 3]), 100) == [",50,-10", ""]
 
 
