@@ -53,6 +53,7 @@ def show(
 def _asked(encoder: Encoder, frame: pd.DataFrame, key: Hashable) -> HiddenWordsReport | None:
     """The report of this table, computed when the visitor has asked for it; before, or where it can't be, None."""
     asked = (encoder_key(encoder), ("hidden words", key))
+    place = st.empty()  # gone at once when asked: beside a question that stays till the end, "Stop" would move under a click
     if session.HIDDEN_ASKED.get() == asked and session.STOPPED.get() != asked:
         try:
             make = partial(hidden_words, encoder, frame)
@@ -70,7 +71,7 @@ def _asked(encoder: Encoder, frame: pd.DataFrame, key: Hashable) -> HiddenWordsR
     if usable.empty:
         say(f"No word can be asked for over these sentences: {rejected['reason'].iloc[0]}")
         return None
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with place.container(horizontal=True, vertical_alignment="center"):
         if session.STOPPED.get() == asked:
             st.text("Stopped.")
         st.button(f"Ask this of {len(usable)} sentences", key="ask_hidden", on_click=_ask, args=(asked,))
