@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import selfattn
-from selfattn import examples
+from selfattn import examples, load_encoder
 from selfattn.__main__ import main
+from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.scan import read_scan
 from selfattn.scan.__main__ import parser
 
@@ -26,17 +27,27 @@ SENTENCES = """sentence,word,sense
 The bank of the river.,bank,river side
 The bank approved the loan.,bank,money house
 """
+REVIEWS = """sentence
+The river was muddy after the rain.
+She sat by the muddy river.
+The bank approved the loan.
+"""
 CORPUS = "Rain fell. The bank of the river was muddy.\nThe bank approved the loan.\n"
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, encoder):
-    """Where the snippets run: what they read is there, the encoder is loaded, and no server takes this process's place."""
+    """Where the snippets run: what they read is there, encoders are loaded, and no server takes this process's place.
+
+    The encoder that a snippet names is a tiny classifier.
+    """
+    named = load_encoder(str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("NEGATIVE", "POSITIVE"))))
     monkeypatch.chdir(tmp_path)
+    Path("reviews.csv").write_text(REVIEWS)
     Path("sentences.csv").write_text(SENTENCES)
     Path("corpus.txt").write_text(CORPUS)
     Path("words.txt").write_text("bank\nriver\n")
-    monkeypatch.setattr(selfattn, "load_encoder", lambda *_: encoder, raising=False)
+    monkeypatch.setattr(selfattn, "load_encoder", lambda *name: named if name else encoder, raising=False)
     monkeypatch.setattr(examples, "PAIRS", examples.PAIRS[:1])
     started = []
     monkeypatch.setattr(os, "execve", lambda *arguments: started.append(arguments))
@@ -56,6 +67,18 @@ def test_every_snippet_runs(page, folder):
             assert kind == "sh", f"{page}: nobody runs {kind}"
             for line in text.replace("\\\n", " ").splitlines():
                 run(shlex.split(line, comments=True), folder)
+
+
+@pytest.mark.slow
+def test_the_notebooks_page_says_which_words_carry_a_class(folder):
+    names: dict = {}
+    for kind, text in SNIPPETS["docs/notebook.md"]:
+        if kind == "python" and ("load_class_head" in text or not names):
+            exec(compile(text, "docs/notebook.md", "exec"), names)
+    words, heads = names["report"].words.set_index("word"), names["report"].heads.dropna()
+    assert words.loc[["the", "river", "muddy", "loan"], "n"].tolist() == [3, 2, 2, 1]
+    assert (words.loc["the", "low"] < words.loc["the", "effect"] < words.loc["the", "high"]) and len(heads) == 8
+    assert (heads["n"] == 3).all() and (heads["low"] < heads["high"]).all()
 
 
 @pytest.mark.slow

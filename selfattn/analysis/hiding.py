@@ -12,7 +12,6 @@ Patching" (by gradient).
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import pandas as pd
 import torch
@@ -21,6 +20,7 @@ from torch.nn.functional import normalize
 
 from selfattn.analysis.sense_means import SenseMeans, sense_means
 from selfattn.analysis.swapping import LEADING, SAME, gradients
+from selfattn.analysis.targets import Along, Target
 from selfattn.encoders.capture import Head, Hide, LayerRecording
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
@@ -31,29 +31,6 @@ from selfattn.words import Word
 TOGETHER = 3  # heads: a word's leading ones, hidden from it together
 NO_WAY = "The word's two vectors are the same, so there is no way from one to the other."
 MOST = 32  # words of a sentence that are each hidden exactly; of more, the eight that lead by gradient
-
-
-class Target(Protocol):
-    """A differentiable number of the last hidden state, the mean over some positions of it: what hiding a word changes."""
-
-    positions: tuple[int, ...]
-
-    def of(self, vector: Tensor) -> Tensor:
-        """The number: (..., d_model) -> (...)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Along:
-    """How far along a way a word's last unit vector lies, in parts of the way."""
-
-    positions: tuple[int, ...]
-    way: Tensor  # (d_model,)
-
-    def of(self, vector: Tensor) -> Tensor:
-        """(..., d_model) -> (...); NaN where the way is shorter than 1e-6."""
-        way = self.way.to(vector)
-        length = way.square().sum()
-        return normalize(vector, dim=-1) @ way / (length if length >= SAME**2 else length * torch.nan)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,7 +110,7 @@ class _Side:
 
     def share(self, target: Target) -> Tensor:
         """What hiding each word does to the target, (n,)."""
-        values = target.of(self.states[:, -1].double())
+        values = target.of(self.states[:, None, -1].double())  # the mean of a word's pieces is as good as they are
         return (values[1:] - values[0]).float()
 
     def leader(self, share: Tensor) -> int | None:
@@ -294,9 +271,7 @@ def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], target
     placed = [encoder.placed(word) for word in words]
     if not placed:
         return []
-    found = gradients(
-        encoder, placed, lambda vectors: torch.stack([t.of(v) for t, v in zip(targets, vectors)]).sum()[None]
-    )
+    found = gradients(encoder, placed, lambda states: sum(t.of(own) for t, own in zip(targets, states))[None])
     shares = []
     for word, own in zip(placed, found):
         others = [other.positions for other in word.others]
@@ -354,7 +329,7 @@ def _moved_in(
     target = Along(first.positions, way)
     vectors = encoder.hide(*first, [keys] * len(sets), heads=sets, progress=progress)
     before = encoder.encoded(first).vector(encoder.n_layers, first.positions)
-    return (target.of(vectors.double()) - target.of(before.double())).float()
+    return (target.of(vectors[:, None].double()) - target.of(before[None].double())).float()
 
 
 @dataclass(frozen=True, eq=False)

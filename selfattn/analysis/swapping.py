@@ -186,14 +186,19 @@ def context_gradients(
     For several words in one pass: some of like length take two thirds of the time of each alone. The whole effect, that
     through later layers included. Raises NotRecomputable where heads can't be swapped or the encoder can't be differentiated.
     """
+
     # A sentence's contexts move its own word only, so the slopes of the words' sum are those of each.
-    return gradients(encoder, words, lambda vectors: directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0))
+    def along(states: Sequence[Tensor]) -> Tensor:
+        vectors = torch.stack([own.mean(dim=0) for own in states])
+        return directions.to(vectors) @ normalize(vectors, dim=1).sum(dim=0)
+
+    return gradients(encoder, words, along)
 
 
 def gradients(
-    encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[Tensor], Tensor]
+    encoder: Encoder, words: Sequence[PlacedWord | tuple], numbers: Callable[[list[Tensor]], Tensor]
 ) -> list[ContextGradients]:
-    """As `context_gradients`, of any numbers (m,) of the words' last hidden states (len(words), d_model)."""
+    """As `context_gradients`, of any numbers (m,) of the words' last hidden states, (p, d_model) each."""
     encoder.check_patchable()
     tokens, at = zip(*(encoder.placed(word) for word in words))
     recorder = Recorder(differentiable=True)
@@ -201,11 +206,11 @@ def gradients(
     size = max(1, COPIED_TOKENS // inputs["input_ids"].numel())
     with torch.enable_grad(), encoder.pass_over(*inputs["input_ids"].shape):
         hidden = run(encoder.model, inputs, recorder).last_hidden_state
-        vectors = torch.stack([hidden[row, list(own)].mean(dim=0).float() for row, own in enumerate(at)])
-        targets = numbers(vectors)
+        states = [hidden[row, list(own)].float() for row, own in enumerate(at)]
+        targets = numbers(states)
         contexts = [layer.context for layer in recorder.layers]
         parts = [[] for _ in words]
-        for chosen in torch.eye(len(targets), device=vectors.device).split(size):
+        for chosen in torch.eye(len(targets), device=targets.device).split(size):
             try:
                 if len(chosen) > 1:
                     slopes = torch.autograd.grad(targets, contexts, chosen, retain_graph=True, is_grads_batched=True)
@@ -226,8 +231,8 @@ def gradients(
     layers = [replace(layer, context=layer.context.detach()) for layer in recorder.layers]
     found = []
     for row, (text, positions) in enumerate(zip(tokens, at)):
-        for numbers in (vectors[row].detach(), *parts[row]):
-            encoder.check_finite(text, [numbers])
+        for values in (states[row].detach(), *parts[row]):
+            encoder.check_finite(text, [values])
         recordings = tuple(layer.sentence(row, len(text.ids)) for layer in layers)
         context = torch.stack([layer.context[0, list(positions)].transpose(0, 1).float().cpu() for layer in recordings])
         found.append(ContextGradients(gradient=torch.cat(parts[row]), context=context, recordings=recordings))

@@ -23,7 +23,7 @@ from selfattn.dashboard.queue import costly_slot, page_left, run_slot
 from selfattn.encoders.capture import Head, Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.masked_lm import NoMaskedHead
+from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.pooling import NoPooling
 from selfattn.settings import Settings
@@ -240,7 +240,7 @@ def cached_or_why(encoder: Encoder, key: Hashable, load: Callable[[Encoder], T],
     def make(_: Progress) -> T | str:
         try:
             return load(encoder)
-        except (NoMaskedHead, NoPooling) as error:
+        except (NoHead, NoPooling) as error:
             return str(error)
 
     return cached(encoder, key, make, title)

@@ -5,7 +5,7 @@ a bias, a mask or a rotation would hide in the noise.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -81,12 +81,21 @@ FAMILIES = {
 }
 
 
-def save_tiny(family: Family, folder: Path, seed: int = 0, masked_head: bool = False) -> Path:
+def save_tiny(
+    family: Family, folder: Path, seed: int = 0, masked_head: bool = False, classes: Sequence[str] = ()
+) -> Path:
     """Write a tiny checkpoint with its tokeniser into `folder` (created), as save_pretrained does; returns it.
 
-    masked_head: with the family's masked-language head. Raises KeyError for a tokeniser kind that isn't known.
+    masked_head: with the family's masked-language head; classes: with its classification head, for these. Raises KeyError for
+    a tokeniser kind that isn't known.
     """
-    from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForTextEncoding
+    from transformers import (
+        AutoConfig,
+        AutoModel,
+        AutoModelForMaskedLM,
+        AutoModelForSequenceClassification,
+        AutoModelForTextEncoding,
+    )
 
     tokenizer = TOKENIZERS[family.tokenizer]()
     ids = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos", "cls", "sep")}
@@ -94,7 +103,9 @@ def save_tiny(family: Family, folder: Path, seed: int = 0, masked_head: bool = F
     known = {key: value for key, value in settings.items() if value is not None}
     with quiet():
         config = AutoConfig.for_model(family.model_type, **known)
-    loader = AutoModelForMaskedLM if masked_head else AutoModel
+    loader = AutoModelForSequenceClassification if classes else AutoModelForMaskedLM if masked_head else AutoModel
+    if classes:
+        config.id2label = dict(enumerate(classes))
     if config.is_encoder_decoder:  # T5: its encoder half alone
         loader, config.is_encoder_decoder = AutoModelForTextEncoding, False
     with quiet():

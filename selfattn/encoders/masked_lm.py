@@ -7,23 +7,17 @@ or one with an attention head removed. Source: Devlin et al. 2019, "BERT", secti
 from dataclasses import dataclass
 
 import pandas as pd
-import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModelForMaskedLM
-from transformers.modeling_outputs import BaseModelOutput
+from transformers import AutoModelForMaskedLM
 from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
-from selfattn.encoders.checkpoint import unchanged
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import LoadError, NotFinite, TextError
-from selfattn.encoders.loading import DTYPES, read_model
-from selfattn.encoders.sources import resolve
+from selfattn.encoders.errors import NotFinite, TextError
+from selfattn.encoders.heads_on_top import read_head, take_encoder_out
+from selfattn.encoders.loading import DTYPES
+from selfattn.encoders.placed_word import Tokens
 from selfattn.words import character_spans
-
-
-class NoMaskedHead(RuntimeError):
-    """The checkpoint predicts no masked words. The message says so and names encoders that do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +32,10 @@ class MaskedHead:
     def log_probabilities(self, states: Tensor) -> Tensor:
         """(..., d_model) last hidden states to (..., vocabulary) log-probabilities, natural logarithm; CPU float32.
 
-        Raises NotFinite.
+        Differentiable. Raises NotFinite.
         """
         flat = states.reshape(1, -1, states.shape[-1]).to(self.encoder.device, DTYPES[self.encoder.dtype])
-        with torch.no_grad():
-            logits = self._model(inputs_embeds=flat).logits[0]
+        logits = self._model(inputs_embeds=flat).logits[0]
         if not logits.isfinite().all():
             raise NotFinite(
                 f"The masked-language head of {self.encoder.title} makes NaN or infinity of this text in {self.encoder.dtype}; "
@@ -50,7 +43,7 @@ class MaskedHead:
             )
         return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
 
-    def place(self, encoding: Encoding) -> int:
+    def place(self, encoding: Tokens) -> int:
         """The position of the one mask token in an encoded text. Raises TextError where there isn't exactly one."""
         places = [position for position, token in enumerate(encoding.ids) if token == self.mask_id]
         if len(places) != 1:
@@ -80,40 +73,19 @@ class MaskedHead:
 
 
 def load_masked_head(encoder: Encoder) -> MaskedHead:
-    """The masked-language head of an encoder's own checkpoint. Raises NoMaskedHead where it has none.
+    """The masked-language head of an encoder's own checkpoint. Raises NoHead where it has none.
 
     A head whose output matrix is tied to the token embeddings shares them with the encoder that is loaded already.
     """
-    source = resolve(encoder.name, encoder.revision)
-    nothing = NoMaskedHead(
-        f"{encoder.title} has no masked-language head: its checkpoint holds the encoder alone. bert-base-uncased, "
-        "roberta-base and distilbert-base-uncased have one."
-    )
-    if encoder.family not in MODEL_FOR_MASKED_LM_MAPPING_NAMES or encoder.tokenizer.mask_token_id is None:
-        raise nothing
-    try:
-        with unchanged(source.folder, encoder.files):
-            config = AutoConfig.from_pretrained(source.folder, local_files_only=True, trust_remote_code=False)
-            model, missing, _ = read_model(source, AutoModelForMaskedLM, config, encoder.dtype, "eager")
-    except LoadError as error:
-        raise NoMaskedHead(f"{encoder.title}'s masked-language head can't be read: {error}") from None
-    prefix = model.base_model_prefix
-    if any(not key.startswith(f"{prefix}.") for key in missing):
-        raise nothing
-    body, output = getattr(model, prefix), model.get_output_embeddings()
-    tied = output is not None and output.weight is body.get_input_embeddings().weight
-    setattr(model, prefix, _Identity())
-    model = model.to(encoder.device).eval().requires_grad_(False)
-    if tied:
+    # Without a mask token there is no place to predict at.
+    families = MODEL_FOR_MASKED_LM_MAPPING_NAMES if encoder.tokenizer.mask_token_id is not None else ()
+    owners = "bert-base-uncased, roberta-base and distilbert-base-uncased"
+    model = read_head(encoder, AutoModelForMaskedLM, families, "masked-language head", owners)
+    output, body = model.get_output_embeddings(), take_encoder_out(model)
+    if output is not None and output.weight is body.get_input_embeddings().weight:
         output.weight = encoder.model.get_input_embeddings().weight
-    return MaskedHead(encoder, encoder.tokenizer.mask_token, encoder.tokenizer.mask_token_id, model)
-
-
-class _Identity(nn.Module):
-    """Stands where the encoder was, and hands on the last hidden states that it is given as inputs_embeds."""
-
-    def forward(self, *unused, inputs_embeds: Tensor, **others) -> BaseModelOutput:
-        return BaseModelOutput(last_hidden_state=inputs_embeds)
+    tokenizer = encoder.tokenizer
+    return MaskedHead(encoder, tokenizer.mask_token, tokenizer.mask_token_id, model.to(encoder.device))
 
 
 def replace_word(text: str, index: int, replacement: str) -> str:

@@ -1,6 +1,7 @@
 """Do heads separate a word's senses, and do they bring them in? Over many labelled sentences, beside the baselines."""
 
 from selfattn.analysis.usable_rows import check_rows
+from selfattn.senses.explaining import TargetReport, over_sentences
 from selfattn.senses.hiding import HiddenWordsReport, hidden_words
 from selfattn.senses.nearest_centroid import SeparationReport, separation
 from selfattn.senses.random_weights import random_twin
@@ -16,12 +17,14 @@ __all__ = [
     "RemovalReport",
     "SeparationReport",
     "SwapReport",
+    "TargetReport",
     "check_rows",
     "clusters",
     "head_profiles",
     "hidden_words",
     "interchange",
     "leading_heads",
+    "over_sentences",
     "random_twin",
     "removal",
     "separation",

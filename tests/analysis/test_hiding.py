@@ -214,7 +214,7 @@ def test_in_long_sentences_the_eight_that_lead_by_gradient_are_run(encoder):
     alone = encoder.hide(long, "bank", [word.positions])[0].double()
     plain_vector = encoder.encode(long).vector(6, encoder.placed((long, "bank")).positions).double()
     target = Along((0,), pair.ways[0])
-    assert float(target.of(alone) - target.of(plain_vector)) == pytest.approx(
+    assert float(target.of(alone[..., None, :]) - target.of(plain_vector[..., None, :])) == pytest.approx(
         float(pair.share[0][pair.top[0]]), abs=1e-5
     )
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
@@ -294,7 +294,9 @@ def test_other_families(encoder_of, name):
     alone = encoder.hide(*first, words).double()
     before = encoder.encode(first[0]).vector(encoder.n_layers, encoder.placed(first).positions).double()
     target = Along((0,), pair.ways[0])
-    torch.testing.assert_close((target.of(alone) - target.of(before)).float(), pair.share[0], atol=1e-4, rtol=0)
+    torch.testing.assert_close(
+        (target.of(alone[..., None, :]) - target.of(before[..., None, :])).float(), pair.share[0], atol=1e-4, rtol=0
+    )
     assert pair.by_head[0].shape == (len(words), encoder.n_layers, encoder.n_heads) and pair.by_head[0].abs().max() > 0
     if name == "XLM":
         with pytest.raises(NotRecomputable, match="in some heads alone"):
@@ -313,7 +315,7 @@ def test_other_families(encoder_of, name):
             .double()
             for step in (0.01, -0.01)
         ]
-        slope = float(target.of(vectors[0]) - target.of(vectors[1])) / 0.02
+        slope = float(target.of(vectors[0][..., None, :]) - target.of(vectors[1][..., None, :])) / 0.02
         assert slope == pytest.approx(float(pair.by_head[0][at, 0, head]), abs=2e-4, rel=1e-2)
 
 
@@ -324,8 +326,8 @@ def test_an_encoder_that_is_shown_only_is_refused(encoder_of):
 
 def test_a_way_shorter_than_a_millionth_has_no_share():
     vector = torch.randn(3, 4).double()
-    assert Along((0,), torch.full((4,), 4e-7)).of(vector).isnan().all()
-    assert Along((0,), torch.full((4,), 6e-7)).of(vector).isfinite().all()
+    assert Along((0,), torch.full((4,), 4e-7)).of(vector[None]).isnan().all()
+    assert Along((0,), torch.full((4,), 6e-7)).of(vector[None]).isfinite().all()
 
 
 @pytest.mark.slow
@@ -361,7 +363,11 @@ def test_words_hidden_in_the_heads_of_one_layer_hide_together(encoder, pair_of):
     torch.testing.assert_close(together, hidden.vector(6, (5,)), atol=1e-5, rtol=0)
     target = Along((5,), pair.ways[0])
     before = encoder.encode(NEW[0]).vector(6, (5,))
-    assert 0 < float(target.of(together) - target.of(before)) < float(pair.share[0][pair.top[0]])
+    assert (
+        0
+        < float(target.of(together[..., None, :]) - target.of(before[..., None, :]))
+        < float(pair.share[0][pair.top[0]])
+    )
 
 
 def test_words_of_a_second_segment_are_hidden_too(encoder):
@@ -370,7 +376,9 @@ def test_words_of_a_second_segment_are_hidden_too(encoder):
     alone = encoder.hide("The bank.", "bank", ["river"], pair="A river flows.")[0].double()
     before = encoder.encode("The bank.", "A river flows.").vector(6, (2,)).double()
     target = Along((2,), pair.ways[0])
-    assert float(target.of(alone) - target.of(before)) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
+    assert float(target.of(alone[..., None, :]) - target.of(before[..., None, :])) == pytest.approx(
+        float(pair.share[0][3]), abs=1e-5
+    )
 
 
 def test_the_heads_of_a_word_by_gradient_are_the_pairs_own(encoder):
@@ -399,7 +407,9 @@ def test_the_heads_of_a_word_run_each_and_the_three_together(encoder, pair_of):
     alone = encoder.hide(NEW[0], "bank", ["river"], heads=[heads.leading])[0].double()
     target = Along((5,), pair.ways[0])
     before = encoder.encode(NEW[0]).vector(6, (5,)).double()
-    assert heads.together == pytest.approx(float(target.of(alone) - target.of(before)), abs=1e-6)
+    assert heads.together == pytest.approx(
+        float(target.of(alone[..., None, :]) - target.of(before[..., None, :])), abs=1e-6
+    )
     in_b = heads_of_word(encoder, pair, 1, pair.top[1], exact=True)
     assert in_b.word.text == "loan" and 0 < in_b.together < float(pair.share[1][pair.top[1]])
 

@@ -12,7 +12,8 @@ from transformers import AutoModelForMaskedLM
 from selfattn import TextError, load_encoder
 from selfattn.encoders.errors import NotFinite
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.encoders.masked_lm import NoMaskedHead, load_masked_head, replace_word
+from selfattn.encoders.heads_on_top import NoHead
+from selfattn.encoders.masked_lm import load_masked_head, replace_word
 from tests.encoders.test_families import RECOMPUTED
 
 WITH_HEAD = [name for name in RECOMPUTED if "encoder half" not in name and name != "LUKE"]  # which asks for entities
@@ -81,10 +82,10 @@ def test_the_head_shares_the_embeddings_with_its_encoder(encoder_of):
 
 @pytest.mark.slow
 def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
-    with pytest.raises(NoMaskedHead, match=r"no masked-language head.*bert-base-uncased"):
+    with pytest.raises(NoHead, match=r"no masked-language head.*bert-base-uncased"):
         load_masked_head(encoder)
     for name in ("DistilBERT", "T5 (encoder half)"):
-        with pytest.raises(NoMaskedHead):
+        with pytest.raises(NoHead):
             load_masked_head(load_encoder(str(save_tiny(FAMILIES[name], tmp_path / name)), trusted=True))
 
 

@@ -15,7 +15,8 @@ import pytest
 from selfattn import LoadError, TextError, load_encoder
 from selfattn.encoders import bounded_process, checkpoint, loading, tokenizer
 from selfattn.encoders.bounded_process import BoundedProcess, Exceeded
-from selfattn.encoders.masked_lm import NoMaskedHead, load_masked_head
+from selfattn.encoders.heads_on_top import NoHead
+from selfattn.encoders.masked_lm import load_masked_head
 from tests.encoders.test_loading import change_config, refused
 
 TEXTS = ("The bank of the river.", "naïve \U0001f3e6 x\u0301  bank's", "a")
@@ -312,5 +313,5 @@ def test_files_that_change_after_the_load(folder, monkeypatch):
     words = r"mine changed since it was loaded \(tokenizer.json\)"
     with pytest.raises(TextError, match=words):  # a new process would have another one
         encoder.tokenize(TEXTS[0])
-    with pytest.raises(NoMaskedHead, match=words):
+    with pytest.raises(NoHead, match=words):
         load_masked_head(encoder)

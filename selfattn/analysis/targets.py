@@ -1,0 +1,166 @@
+"""What may be asked of a sentence: one differentiable number of the last hidden state, and how it changes with the sentence.
+
+A word's way, the cosine of two sentences, a class, a word in a gap. A hidden word is hidden from everything, as padding is: the
+attention mask is 0 there in every layer, positions stay, and a mean over tokens leaves it out.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from selfattn.analysis.swapping import SAME
+from selfattn.encoders.capture import Patch, Recorder, run
+from selfattn.encoders.classification import ClassHead
+from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress, silent
+from selfattn.encoders.errors import TextError
+from selfattn.encoders.masked_lm import MaskedHead
+from selfattn.encoders.memory import in_halves
+from selfattn.encoders.placed_word import Tokens
+from selfattn.encoders.pooling import Pooling
+
+
+class Target(Protocol):
+    """A differentiable number of the last hidden states at some positions of a sentence."""
+
+    positions: tuple[int, ...]
+
+    def of(self, states: Tensor) -> Tensor:
+        """The number, of the last hidden states at the positions: (..., p, d_model) -> (...)."""
+
+
+# What a target is in each sentence; with the second sentence, for those that are about two.
+Asked = Callable[..., Any]  # (Tokens, str | None) -> Target
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """How far along a way a word's last unit vector lies, in parts of the way."""
+
+    positions: tuple[int, ...]
+    way: Tensor  # (d_model,)
+
+    def of(self, states: Tensor) -> Tensor:
+        """(..., p, d_model) -> (...); NaN where the way is shorter than 1e-6."""
+        way = self.way.to(states)
+        length = way.square().sum()
+        return normalize(states.mean(dim=-2), dim=-1) @ way / (length if length >= SAME**2 else length * torch.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Cosine:
+    """The cosine, -1 to 1, of the sentence's vector and another one's, which stands still."""
+
+    positions: tuple[int, ...]  # those that the sentence's vector is the mean of
+    other: Tensor  # (d_model,)
+
+    def of(self, states: Tensor) -> Tensor:
+        """(..., p, d_model) -> (...)."""
+        return normalize(states.mean(dim=-2), dim=-1) @ normalize(self.other.to(states), dim=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScore:
+    """How far a class is ahead: its logit minus the largest of the others', its logit alone, or its probability."""
+
+    positions: tuple[int, ...]  # every token
+    head: ClassHead
+    label: int
+    what: str = "margin"  # "logit" (a margin too, where classes don't exclude one another) or "probability"
+
+    def of(self, states: Tensor) -> Tensor:
+        """(..., p, d_model) -> (...)."""
+        logits = self.head.logits(states)
+        if self.what == "probability":
+            return self.head.probabilities(logits)[..., self.label]
+        if self.what == "logit" or not self.head.exclusive:
+            return logits[..., self.label]
+        others = [at for at in range(logits.shape[-1]) if at != self.label]
+        return logits[..., self.label] - logits[..., others].amax(dim=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class GapWord:
+    """The logarithmic probability of a token in a gap."""
+
+    positions: tuple[int, ...]  # the mask token's
+    head: MaskedHead
+    token: int
+
+    def of(self, states: Tensor) -> Tensor:
+        """(..., 1, d_model) -> (...), at most 0."""
+        return self.head.log_probabilities(states[..., 0, :])[..., self.token]
+
+
+def class_score(head: ClassHead, label: str | int, what: str = "margin") -> Asked:
+    """A class in each sentence, by its name in `head.labels` or its number; what: "margin", "logit" or "probability".
+
+    Raises ValueError for a class that isn't there.
+    """
+    if what not in ("margin", "logit", "probability"):
+        raise ValueError(f'what must be "margin", "logit" or "probability", got {what!r}.')
+    number = head.number(label)
+    return lambda sentence, second=None: ClassScore(tuple(range(len(sentence.ids))), head, number, what)
+
+
+def similarity(encoder: Encoder, pooling: Pooling) -> Asked:
+    """Each sentence's cosine with its second, by the encoder folder's own pooling."""
+
+    def of(sentence: Tokens, second: str | None = None) -> Cosine:
+        if second is None:
+            raise TextError("The second sentence is missing. Give one to compare with.")
+        other = encoder.encode(second)
+        return Cosine(pooling.positions(sentence), other.vector(encoder.n_layers, pooling.positions(other)))
+
+    return of
+
+
+def gap_word(head: MaskedHead, token: int) -> Asked:
+    """A token, by its id, in the gap of each sentence, which has the encoder's mask token once."""
+    return lambda sentence, second=None: GapWord((head.place(sentence),), head, token)
+
+
+def without(target: Any, hidden: Collection[int]) -> Any:
+    """The target with these positions hidden: they are no part of it. Of none left, its positions are empty."""
+    return replace(target, positions=tuple(p for p in target.positions if p not in hidden))
+
+
+def changed(
+    encoder: Encoder,
+    sentence: Tokens,
+    target: Any,
+    hidden: Sequence[Collection[int]] = ((),),
+    patches: Sequence[Collection[Patch]] | None = None,
+    progress: Progress = silent,
+) -> Tensor:
+    """The target in copies of a sentence, each with its own positions hidden from everything and its own patches: (copies,).
+
+    The copies run in batches of about 4,096 tokens; progress(done, total) counts them. Raises TextError, NotRecomputable for
+    patches.
+    """
+    if patches is not None:
+        encoder.check_patchable()
+    copies = list(zip(hidden, patches or [()] * len(hidden), strict=True))
+    size = max(1, COPIED_TOKENS // len(sentence.ids))
+
+    def chunk(part: Sequence[tuple[Collection[int], Collection[Patch]]]) -> list[Tensor]:
+        inputs = encoder.inputs([sentence] * len(part))
+        for row, (gone, _) in enumerate(part):
+            inputs["attention_mask"][row, list(gone)] = 0
+        recorder = Recorder([own for _, own in part], keep=False) if patches is not None else None
+        with torch.no_grad(), encoder.pass_over(*inputs["input_ids"].shape):
+            states = run(encoder.model, inputs, recorder).last_hidden_state.float()
+            own = [without(target, gone) for gone, _ in part]
+            kept = [state[list(each.positions)] for state, each in zip(states, own)]
+            for each in kept:
+                encoder.check_finite(sentence, [each])
+            return [each.of(left).cpu() for each, left in zip(own, kept)]
+
+    values: list[Tensor] = []
+    for start in range(0, len(copies), size):
+        values += in_halves(chunk, copies[start : start + size])
+        progress(min(start + size, len(copies)), len(copies))
+    return torch.stack(values)

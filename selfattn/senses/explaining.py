@@ -1,0 +1,117 @@
+"""Which words and which heads an encoder's own answer rests on, over many sentences: means, with intervals over sentences."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+
+from selfattn.analysis.explaining import heads_by_gradient, hidden_in_turn, leading_heads, removed_in_turn
+from selfattn.analysis.targets import Asked
+from selfattn.encoders.encoder import Encoder, Progress, silent
+from selfattn.encoders.errors import NotRecomputable, TextError
+from selfattn.notebook_repr import OfTables
+from selfattn.senses.resampling import interval
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TargetReport(OfTables):
+    """A target over many sentences. Effects: the number with a word hidden, or without a head, minus the number as it is.
+
+    low, high: 95 % bootstrap interval of a mean over the n sentences that have the word; NaN where n is 1.
+    """
+
+    words: (
+        pd.DataFrame
+    )  # word (case-folded), n, effect, low, high; those of several sentences first, the largest effect first
+    heads: pd.DataFrame  # layer, head, n, effect, low, high (of the eight that lead by gradient, each run), by_gradient
+    sentences: (
+        pd.DataFrame
+    )  # row (the frame's index label), sentence, number, sum (of its words' effects), together, words
+    rejected: pd.DataFrame  # row, reason
+    note: str  # why heads have no effects; "" where they have
+
+
+def over_sentences(encoder: Encoder, frame: pd.DataFrame, asked: Asked, *, progress: Progress = silent) -> TargetReport:
+    """Ask for one number in every sentence of a frame, and which words and heads it rests on, on average.
+
+    frame: the column sentence, and second for a similarity; a row that is there twice counts once. asked: of
+    analysis/targets.py, `class_score(load_class_head(encoder), "POSITIVE")`. Each word is hidden, exactly; a word that stands
+    several times in a sentence has the mean of its places there. Heads are ranked by the mean of their gradients over all
+    sentences, and the eight that lead are removed, each by itself, in every sentence. progress(done, total) counts sentences,
+    twice. What it doesn't say: effects of single words don't add up (`together` beside `sum`); the eight are chosen by the
+    same sentences, so the leader's interval is a little too kind to it; another encoder, or other sentences, may differ.
+    Raises ValueError where the column is missing or no row can be used.
+    """
+    if "sentence" not in frame:
+        raise ValueError(f"Expected a column sentence, got {', '.join(map(str, frame.columns))}. Rename yours.")
+    usable, rejected, taken = [], [], set()
+    effects: dict[str, list[float]] = defaultdict(list)
+    lines, slopes, note = [], [], ""
+    for done, (row, text, second) in enumerate(
+        zip(frame.index, frame["sentence"], frame.get("second", [None] * len(frame)))
+    ):
+        try:
+            second = second if isinstance(second, str) else None
+            sentence = encoder.tokenize(text)
+            target = asked(sentence, second)
+            if (text, second) in taken:
+                raise TextError("The sentence is there twice. It counts once.")
+            taken.add((text, second))
+            number, words, effect, together = hidden_in_turn(encoder, sentence, target)
+            try:
+                slopes.append(heads_by_gradient(encoder, sentence, target))
+            except NotRecomputable as error:
+                note = str(error)
+        except TextError as error:
+            rejected.append((row, str(error)))
+            progress(done + 1, 2 * len(frame))
+            continue
+        own: dict[str, list[float]] = defaultdict(list)
+        for word, value in zip(words, effect.tolist()):
+            if not word.is_punctuation:
+                own[word.text.casefold()].append(value)
+        for word, values in own.items():
+            effects[word].append(float(np.mean(values)))
+        usable.append((sentence, target, number))
+        lines.append((row, text, number, float(effect.sum()), together, len(words)))
+        progress(done + 1, 2 * len(frame))
+    if not usable:
+        raise ValueError(f"No sentence can be used{f': {rejected[0][1]}' if rejected else '. Give at least one.'}")
+    return TargetReport(
+        words=_words(effects),
+        heads=_heads(encoder, usable, slopes if not note else [], progress),
+        sentences=pd.DataFrame(lines, columns=["row", "sentence", "number", "sum", "together", "words"]),
+        rejected=pd.DataFrame(rejected, columns=["row", "reason"]),
+        note=note,
+    )
+
+
+def _words(effects: dict[str, list[float]]) -> pd.DataFrame:
+    lines = [(word, *_mean(values)) for word, values in effects.items()]
+    table = pd.DataFrame(lines, columns=["word", "n", "effect", "low", "high"])
+    order = table.assign(one=table["n"] < 2, size=-table["effect"].abs()).sort_values(["one", "size"], kind="stable")
+    return table.loc[order.index].reset_index(drop=True)
+
+
+def _heads(encoder: Encoder, usable: list[tuple], slopes: list[torch.Tensor], progress: Progress) -> pd.DataFrame:
+    columns = ["layer", "head", "n", "effect", "low", "high", "by_gradient"]
+    if not slopes:
+        return pd.DataFrame(columns=columns)
+    by_gradient = torch.stack(slopes).mean(dim=0)
+    leading = leading_heads(encoder, by_gradient)
+    without = []
+    for done, (sentence, target, number) in enumerate(usable, start=1):
+        without.append([value - number for value in removed_in_turn(encoder, sentence, target, leading)])
+        progress(len(usable) + done, 2 * len(usable))
+    run = {head: _mean(values) for head, values in zip(leading, zip(*without))}
+    unknown = len(usable), *[float("nan")] * 3
+    lines = [(*head, *run.get(head, unknown), float(by_gradient[head])) for head in encoder.all_heads]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def _mean(values: list[float] | tuple[float, ...]) -> tuple[int, float, float, float]:
+    """How many, their mean, and the interval's bounds."""
+    low, high = interval(np.array(values)[:, None])
+    return len(values), float(np.mean(values)), float(low[0]), float(high[0])

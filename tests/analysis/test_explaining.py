@@ -1,0 +1,189 @@
+"""Words hidden from everything and heads removed, against plain transformers: attention mask 0, and hooks before W_O."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import torch
+from torch.nn.functional import cosine_similarity
+from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
+
+from selfattn import Head, NotRecomputable, TextError, load_encoder
+from selfattn.analysis.explaining import explain, heads_by_gradient
+from selfattn.analysis.targets import Along, class_score, gap_word, similarity
+from selfattn.encoders.classification import load_class_head
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.encoders.masked_lm import load_masked_head
+from selfattn.encoders.pooling import load_pooling
+from tests.encoders.test_pooling import embedder
+
+# Where the heads' outputs enter W_O.
+ENTERING = {
+    "BERT": "attention.output.dense", "RoBERTa": "attention.output.dense", "ELECTRA": "attention.output.dense",
+    "DeBERTa": "attention.output.dense", "DeBERTa-v3": "attention.output.dense", "ALBERT": "attention.dense",
+    "DistilBERT": "attention.out_lin", "MPNet": "attention.attn.o", "ModernBERT": "attn.Wo",
+}  # fmt: skip
+CLASSES = ("NEGATIVE", "NEUTRAL", "POSITIVE")
+TEXT, SECOND = "She sat by the muddy water, and the banker waited.", "The bank approved the loan in the morning."
+HEADS = [Head(0, 1), Head(2, 3)]
+
+
+@pytest.fixture(scope="module")
+def encoder_of(tmp_path_factory):
+    """A tiny classifier of a family that is a sentence embedder, too."""
+
+    @cache
+    def encoder(name):
+        folder = save_tiny(FAMILIES[name], tmp_path_factory.mktemp("classes") / "tiny", classes=CLASSES)
+        return load_encoder(str(embedder(folder)), trusted=True)
+
+    return encoder
+
+
+def plain(encoder, name, kind, hidden=(), head=None, scale=0.0):
+    """The output of transformers' own model with these positions masked, and one head's output scaled at every position."""
+    model = kind.from_pretrained(encoder.name, attn_implementation="eager").eval()
+    calls, slots = [], encoder.d_head
+
+    def change(module, given):
+        calls.append(module)
+        states = given[0].clone()
+        if head is not None and head.layer == len(calls) - 1:
+            states[..., head.head * slots : (head.head + 1) * slots] *= scale
+        return (states,)
+
+    for path, module in model.named_modules():
+        if path.endswith(ENTERING[name]):
+            module.register_forward_pre_hook(change)
+    inputs = encoder.inputs([encoder.tokenize(TEXT)])
+    inputs["attention_mask"][0, list(hidden)] = 0
+    with torch.no_grad():
+        output = model(**inputs)
+    assert len(calls) == encoder.n_layers
+    return output
+
+
+def margin(encoder, name, **changes):
+    logits = plain(encoder, name, AutoModelForSequenceClassification, **changes).logits[0]
+    return float(logits[2] - max(logits[0], logits[1]))
+
+
+def cosine(encoder, name, hidden=(), **changes):
+    states = plain(encoder, name, AutoModel, hidden=hidden, **changes).last_hidden_state[0]
+    kept = [at for at in range(len(states)) if at not in hidden]
+    other = encoder.encode(SECOND).states[-1].mean(dim=0)
+    return float(cosine_similarity(states[kept].mean(dim=0), other, dim=0))
+
+
+@pytest.mark.parametrize("name", ENTERING)
+@pytest.mark.slow
+def test_words_and_heads_against_plain_transformers(encoder_of, name):
+    encoder = encoder_of(name)
+    sentence = encoder.tokenize(TEXT)
+    asked = {
+        margin: class_score(load_class_head(encoder), "POSITIVE"),
+        cosine: similarity(encoder, load_pooling(encoder)),
+    }
+    for number, target in asked.items():
+        found = explain(encoder, sentence, target(sentence, SECOND), heads=HEADS)
+        before = number(encoder, name)
+        near = {"abs": 1e-5 * max(1.0, abs(before), float(found.effect.abs().max()))}
+        assert found.number == pytest.approx(before, **near)
+        assert " ".join(word.text for word in found.words) == "She sat by the muddy water , and the banker waited ."
+        for word, effect in zip(found.words, found.effect.tolist()):
+            assert effect == pytest.approx(number(encoder, name, hidden=word.positions) - before, **near)
+        every = [position for word in found.words for position in word.positions]
+        assert found.together == pytest.approx(number(encoder, name, hidden=every) - before, **near)
+        for head in HEADS:
+            assert float(found.heads[head]) == pytest.approx(number(encoder, name, head=head) - before, **near)
+        assert found.heads.isfinite().sum() == 2 and found.by_gradient.isfinite().all() and not found.notes
+        assert found.effect.abs().max() > 1e-3 and abs(found.together - float(found.effect.sum())) > 1e-3
+
+
+def test_heads_by_gradient_are_the_slope_of_removing_them(encoder_of):
+    """Against finite differences by hooks: each head's output a hundredth larger and smaller."""
+    encoder = encoder_of("BERT")
+    sentence = encoder.tokenize(TEXT)
+    slopes = heads_by_gradient(encoder, sentence, class_score(load_class_head(encoder), "POSITIVE")(sentence))
+    for head in HEADS:
+        less, more = (margin(encoder, "BERT", head=head, scale=scale) for scale in (0.99, 1.01))
+        assert float(slopes[head]) == pytest.approx((less - more) / 0.02, abs=1e-3, rel=1e-2)
+
+
+def test_the_eight_that_lead_by_gradient_are_run(encoder_of):
+    encoder = encoder_of("BERT")
+    sentence = encoder.tokenize(TEXT)
+    found = explain(encoder, sentence, class_score(load_class_head(encoder), "POSITIVE")(sentence))
+    run = found.heads.isfinite()
+    assert int(run.sum()) == 8 and found.by_gradient.abs()[run].min() >= found.by_gradient.abs()[~run].max()
+    assert abs(float(found.heads[found.leading[0]])) == float(found.heads[run].abs().max())
+
+
+def test_a_class_by_its_logit_and_its_probability(encoder_of):
+    encoder = encoder_of("BERT")
+    sentence, head = encoder.tokenize(TEXT), load_class_head(encoder)
+    logits = plain(encoder, "BERT", AutoModelForSequenceClassification).logits[0]
+    for what, expected in (("logit", logits[1]), ("probability", logits.softmax(-1)[1])):
+        found = explain(encoder, sentence, class_score(head, "NEUTRAL", what)(sentence), heads=())
+        assert found.number == pytest.approx(float(expected), abs=1e-5)
+    with pytest.raises(ValueError, match='"margin", "logit" or "probability", got \'odds\''):
+        class_score(head, 0, "odds")
+
+
+@pytest.mark.parametrize("name", ["BERT", "DistilBERT"])
+def test_a_word_in_a_gap(tmp_path, name):
+    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path, masked_head=True)), trusted=True)
+    sentence = encoder.tokenize("The [MASK] of the river was muddy.")
+    token = encoder.tokenize("bank").ids[1]
+    target = gap_word(load_masked_head(encoder), token)(sentence)
+    found = explain(encoder, sentence, target, heads=HEADS)
+    assert [word.text for word in found.words] == ["The", "of", "the", "river", "was", "muddy", "."]
+    whole = AutoModelForMaskedLM.from_pretrained(encoder.name, attn_implementation="eager").eval()
+
+    def log_probability(*hidden):
+        inputs = encoder.inputs([sentence])
+        inputs["attention_mask"][0, list(hidden)] = 0
+        with torch.no_grad():
+            return float(whole(**inputs).logits[0, 2].log_softmax(-1)[token])
+
+    before = log_probability()
+    assert found.number == pytest.approx(before, abs=1e-4)
+    for word, effect in zip(found.words, found.effect.tolist()):
+        assert effect == pytest.approx(log_probability(*word.positions) - before, abs=1e-4)
+    every = [position for word in found.words for position in word.positions]
+    assert found.together == pytest.approx(log_probability(*every) - before, abs=1e-4)
+
+
+def test_the_word_that_is_asked_about_is_not_hidden(encoder_of):
+    encoder = encoder_of("BERT")
+    sentence = encoder.tokenize(TEXT)
+    (word,) = sentence.places("muddy")
+    found = explain(encoder, sentence, Along(word.positions, torch.ones(encoder.d_model)), heads=())
+    assert "muddy" not in [word.text for word in found.words] and len(found.words) == 11
+    assert found.together == found.together
+
+
+def test_where_nothing_is_left_there_is_no_number_for_all_at_once(encoder_of):
+    encoder = encoder_of("BERT")
+    sentence = encoder.tokenize(TEXT)
+    target = class_score(load_class_head(encoder), "POSITIVE")(sentence)
+    inner = replace(target, positions=target.positions[1:-1])  # as of a tokeniser without special tokens
+    found = explain(encoder, sentence, inner, heads=())
+    assert found.together != found.together and found.effect.isfinite().all()
+
+
+def test_a_similarity_needs_a_second_sentence(encoder_of):
+    encoder = encoder_of("BERT")
+    with pytest.raises(TextError, match="The second sentence is missing"):
+        similarity(encoder, load_pooling(encoder))(encoder.tokenize(TEXT))
+
+
+def test_words_are_hidden_where_heads_cannot_be_removed(encoder_of):
+    encoder = replace(encoder_of("BERT"), patch_reason="a linear layer is missing")
+    sentence = encoder.tokenize(TEXT)
+    target = class_score(load_class_head(encoder), "POSITIVE")(sentence)
+    found = explain(encoder, sentence, target)
+    assert found.heads.isnan().all() and found.by_gradient.isnan().all() and found.effect.isfinite().all()
+    assert found.notes == ("No head of tiny can be swapped or removed: a linear layer is missing",)
+    with pytest.raises(NotRecomputable):
+        heads_by_gradient(encoder, sentence, target)
