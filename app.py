@@ -23,7 +23,7 @@ PAGES = {
         ("explore/all_heads/page.py", "All heads", "all-heads", "pair"),
         ("explore/senses/page.py", "Senses", "senses", "head"),
         ("explore/two_encoders.py", "Two encoders", "two-encoders", "sentence"),
-        ("explore/masked_words.py", "Masked words", "masked-words", "sentence"),
+        ("explore/predictions/page.py", "Predictions", "predictions", "sentence"),
     ],
     "Learn": [
         ("learn/from_scratch/page.py", "From scratch · 40 min", "from-scratch", ""),
@@ -41,7 +41,7 @@ PAGES = {
 
 MENU = ("Learn", "Explore", "About")  # a newcomer meets the lessons first; the start page stays the main view
 CALM = 20.0  # seconds after the start, when the first page stands, that the helper for other encoders is begun
-MASKED = "masked-words"  # in the menu where the encoder has the head; a link opens it with any
+OLD = {"masked-words": "predictions"}  # addresses that links may still have
 
 
 def show() -> None:
@@ -61,10 +61,9 @@ def show() -> None:
         "[data-testid=stElementContainer]:has([data-testid=stVegaLiteChart]) [data-testid=stElementToolbar],"
         "[data-testid=stDataFrame] button[aria-label^='Download as CSV']{display:none}</style>"
     )
-    masked = session.MASKED.get()
-    if session.MENU.get()[0] != masked:  # a visitor's, made once: it looks for every page's file
-        session.MENU.set((masked, _menu(masked)))
-    page = st.navigation(session.MENU.get()[1], expanded=True)
+    if session.MENU.get() is None:  # a visitor's, made once: it looks for every page's file
+        session.MENU.set(_menu())
+    page = st.navigation(session.MENU.get(), expanded=True)
     view = next(view for entries in PAGES.values() for _, title, _, view in entries if title == page.title)
     # What comes and goes has a place of its own, so that all else keeps its place: a field its focus, a chart its picture.
     news = st.container()
@@ -72,7 +71,6 @@ def show() -> None:
         stored = None if page.url_path else show_stored_pictures()
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
-    from selfattn.dashboard.encoder_picker import predicts_words
     from selfattn.dashboard.figures import begin_page, end_page, show_error, this_page
     from selfattn.dashboard.pickers import pick_for
     from selfattn.dashboard.queue import page_turn
@@ -82,9 +80,6 @@ def show() -> None:
     with page_turn(news):
         try:
             pick_for(view, page.title)
-            if hasattr(this_page(), "encoder") and predicts_words(this_page().encoder) != masked:
-                session.MASKED.set(not masked)
-                st.rerun()  # the menu is drawn already
             if stored:
                 stored.empty()
             page.run()
@@ -99,18 +94,22 @@ def show() -> None:
             show_download(end_page())
 
 
-def _menu(masked: bool) -> dict[str, list]:
-    """The pages by section; Masked words in sight or not."""
-    return {
+def _menu() -> dict[str, list]:
+    """The pages by section; out of sight, those that an old address opens."""
+    file_of = {address: path for entries in PAGES.values() for path, _, address, _ in entries}
+    listed = {
         section: [
-            st.Page(
-                f"pages/{path}", title=title, url_path=address, default=not address,
-                visibility="visible" if address != MASKED or masked else "hidden",
-            )
+            st.Page(f"pages/{path}", title=title, url_path=address, default=not address)
             for path, title, address, _ in PAGES[section]
         ]
         for section in MENU
-    }  # fmt: skip
+    }
+    titles = {address: title for entries in PAGES.values() for _, title, address, _ in entries}
+    listed["Explore"] += [
+        st.Page(f"pages/{file_of[now]}", title=titles[now], url_path=old, visibility="hidden")
+        for old, now in OLD.items()
+    ]
+    return listed
 
 
 @asynccontextmanager

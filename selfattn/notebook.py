@@ -35,7 +35,6 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.encoders.pooling import load_pooling
 from selfattn.encoders.projections import ProjectionsUnknown, project
 from selfattn.senses import SwapReport
 from selfattn.tidy_tables import (
@@ -108,7 +107,7 @@ def all_heads(
 ) -> alt.TopLevelMixin:
     """Every head's map on a text, small; a click on one opens it beneath (at first `chosen`, "L0 H10").
 
-    measure: of `analysis.measures.MEASURES`, in the strip under each map. Those of a word or of a sentence compare the text
+    measure: of `analysis.measures.MEASURES`, in the strip under each map. Those of a word compare the text
     with `second`, beside a `control` that means what the text means; word: as in `two_sentences`. What it doesn't say: what a
     head is for. A pattern on one text may be the text's own, and attention is not explanation.
     """
@@ -120,7 +119,7 @@ def all_heads(
         raise ValueError(f"Expected a measure: {', '.join(measures)}, got {measure!r}.")
     record, columns = measures[measure], head_measures(encoding)
     if record.of != "text":
-        columns |= record.columns(_compared(encoder, text, second or "", control, word, record.of))
+        columns |= record.columns(_compared(encoder, text, second or "", control, word))
     frame, kind = heads_frame(**columns), "effect" if record.signed else "weights"
     grid = head_grid(maps, frame, measure, theme, "", kind=kind, columns=encoder.n_heads)
     large = {head: heatmap(own, encoding.tokens, theme, maximum=1.0) for head, own in zip(encoder.all_heads, maps)}
@@ -339,14 +338,9 @@ def _sides(
     return sides
 
 
-def _compared(encoder: Encoder, first: str, second: str, control: str | None, word: str | None, of: str) -> Compared:
-    sides = _sides(encoder, first, second, word, control=control) if of == "word" else {}
-    if of == "sentence":
-        pooling, texts = load_pooling(encoder), {"A": first, "B": second, "control": control}
-        encodings = {name: encoder.encode(text) for name, text in texts.items() if text is not None}
-        sides = {name: PlacedWord(one, pooling.positions(one)) for name, one in encodings.items()}
-    run = partial(removal_effect, encoder), partial(swap_pair, encoder, move=of == "sentence")
-    return Compared(sides, *run)
+def _compared(encoder: Encoder, first: str, second: str, control: str | None, word: str | None) -> Compared:
+    sides = _sides(encoder, first, second, word, control=control)
+    return Compared(sides, partial(removal_effect, encoder), partial(swap_pair, encoder))
 
 
 def _place(encoding: Encoding, word: str, number: int = 1) -> PlacedWord[Encoding]:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.compare import align
+from selfattn.analysis.explaining import Explained
 from selfattn.analysis.hiding import HiddenPair
 from selfattn.analysis.measures import weighted_values
 from selfattn.analysis.swapping import PairSwaps
@@ -89,6 +90,27 @@ def heads_frame(**measures: Tensor) -> pd.DataFrame:
     heads = [Head(*place) for place in np.ndindex(*next(iter(measures.values())).shape)]
     columns = {name: values.flatten().tolist() for name, values in measures.items()}
     return pd.DataFrame(heads, columns=["layer", "head"]).assign(name=list(map(str, heads)), **columns)
+
+
+def explained_words_frame(said: Mapping[str, Explained]) -> pd.DataFrame:
+    """Sentences word by word: sentence (from 0), said, text, effect (of hiding it on the target), chosen (what is asked about).
+
+    said: what is said of each sentence. effect is NaN, and the text that of its tokens, where the word is asked about.
+    """
+    rows = []
+    for at, (line, found) in enumerate(said.items()):
+        effects = dict(zip(found.words, found.effect.tolist()))
+        for word in found.sentence.words:
+            text = word.label if word in effects else "".join(found.sentence.tokens[p] for p in word.positions)
+            rows.append((at, line, text, effects.get(word, math.nan), word not in effects))
+    return pd.DataFrame(rows, columns=["sentence", "said", "text", "effect", "chosen"])
+
+
+def explained_heads_frame(found: Explained) -> pd.DataFrame:
+    """`heads_frame` of what removing each head does to the target: effect, and how ("exact" for those run, "by gradient")."""
+    run = found.heads.isfinite()
+    how = ["exact" if each else "by gradient" for each in run.flatten().tolist()]
+    return heads_frame(effect=torch.where(run, found.heads, found.by_gradient)).assign(how=how)
 
 
 def swaps_frame(swapped: PairSwaps) -> pd.DataFrame:

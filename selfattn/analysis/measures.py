@@ -73,9 +73,9 @@ def ordinary_rows(encoding: Encoding) -> list[int]:
 
 @dataclass(frozen=True)
 class Compared:
-    """A word, or a whole sentence, in A, in B and, where there is one, in a control that means what A means."""
+    """A word in A, in B and, where there is one, in a control that means what A means."""
 
-    sides: Mapping[str, PlacedWord[Encoding]]  # "A", "B", "control"; of a sentence, the tokens that its vector averages
+    sides: Mapping[str, PlacedWord[Encoding]]  # "A", "B", "control"
     run_removals: Callable[..., Tensor]  # `removal_effect` with its encoder; pages keep what was run before
     run_swaps: Callable[..., Any]  # `swap_pair` likewise
 
@@ -101,7 +101,7 @@ class Measure:
 
     name: str  # in pickers, addresses and tables
     unit: str  # "bits" ...; "" a part of the weight; around 0: "effect" of a cosine, "share" of a way
-    of: str  # "text": (weights (..., n, n), encoding) -> (...); "word" or "sentence": (Compared) -> (n_layers, n_heads)
+    of: str  # "text": (weights (..., n, n), encoding) -> (...); "word": (Compared) -> (n_layers, n_heads)
     compute: Callable[..., Tensor]
     caption: str
     beside: tuple[str, ...] = ()  # names of the same in other directions and, last, for the control: with its own
@@ -113,7 +113,7 @@ class Measure:
         return self.unit in ("effect", "share")
 
     def columns(self, compared: Compared) -> dict[str, Tensor]:
-        """A measure of a word or of a sentence and those beside it, by name, in one order: (n_layers, n_heads) each."""
+        """A measure of a word and those beside it, by name, in one order: (n_layers, n_heads) each."""
         known = [MEASURES[name] for name in self.beside or (self.name,)]
         known = [each for each in known if "control" in compared.sides or not each.needs_control]
         return {each.name: each.compute(compared) for each in known}
@@ -138,29 +138,29 @@ def _beside(offset: int) -> Callable[[Tensor, Encoding], Tensor]:
 CONTROL = "a sentence of A's own sense: what moves it as far isn't about the sense"
 
 
-def _removals(of: str, names: tuple[str, str], how: str = "zero") -> list[Measure]:
+def _removals(names: tuple[str, str], how: str = "zero") -> list[Measure]:
     """The effect of removing a head, and the control's."""
     set_to = "zero" if how == "zero" else "its mean over the sentence"
     said = f"Removing the head at every position of both sentences (its output is set to {set_to}): by how much the cosine of "
-    said += "the word's two vectors rises" if of == "word" else "the two sentence vectors rises"
+    said += "the word's two vectors rises"
     return [
-        Measure(names[0], "effect", of, lambda compared: compared.effect("B", how), f"{said}.", names),
+        Measure(names[0], "effect", "word", lambda compared: compared.effect("B", how), f"{said}.", names),
         Measure(
-            names[1], "effect", of, lambda compared: compared.effect("control", how),
+            names[1], "effect", "word", lambda compared: compared.effect("control", how),
             f"{said}, of A and a control, a sentence of the same sense.", names, needs_control=True,
         ),
     ]  # fmt: skip
 
 
-def _swaps(of: str, name: str, vector: str, output: str, note: str = "") -> list[Measure]:
-    """How far a head's output, swapped, moves a vector: A from B, B from A, A from the control, each a share of its way."""
+def _swaps() -> list[Measure]:
+    """How far a head's output, swapped, moves a word: A from B, B from A, A from the control, each a share of its way."""
     ways = {"A from B": ("a_from_b", "B"), "B from A": ("b_from_a", "A"), "A from control": ("control", "B")}
-    names = tuple(f"{name}, {way}" for way in ways)
+    names = tuple(f"swap, {way}" for way in ways)
     return [
         Measure(
-            each, "share", of, lambda compared, field=field: getattr(compared.swaps, field),
-            f"How far {way[0]}'s {vector} moves on the way to {to}'s when the head's {output} becomes that in "
-            f"{CONTROL if field == 'control' else to}. {note}".rstrip(),
+            each, "share", "word", lambda compared, field=field: getattr(compared.swaps, field),
+            f"How far {way[0]}'s word moves on the way to {to}'s when the head's output at it becomes that in "
+            f"{CONTROL if field == 'control' else to}.",
             names, needs_control=field == "control",
         )
         for each, (way, (field, to)) in zip(names, ways.items())
@@ -186,14 +186,9 @@ MEASURES = {measure.name: measure for measure in (
     Measure("previous token", "", "text", _beside(-1), f"The share of the weight on the token before. {OF_ROWS}"),
     Measure("next token", "", "text", _beside(1), f"The share of the weight on the token after. {OF_ROWS}"),
     Measure("itself", "", "text", _beside(0), f"The share of the weight on the token itself. {OF_ROWS}"),
-    *_removals("word", ("effect", "control")),
-    *_removals("word", ("effect (mean)", "control (mean)"), "mean"),
-    *_swaps("word", "swap", "word", "output at it"),
-    *_swaps(
-        "sentence", "similarity", "sentence vector", "mean output over the sentence",
-        "A sentence vector is the mean of last hidden states that the encoder's own files name.",
-    ),
-    *_removals("sentence", ("similarity, removal", "similarity, removal, control")),
+    *_removals(("effect", "control")),
+    *_removals(("effect (mean)", "control (mean)"), "mean"),
+    *_swaps(),
 )}  # fmt: skip
 
 

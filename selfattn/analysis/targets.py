@@ -16,7 +16,7 @@ from selfattn.analysis.swapping import SAME
 from selfattn.encoders.capture import Patch, Recorder, run
 from selfattn.encoders.classification import ClassHead
 from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress, silent
-from selfattn.encoders.errors import TextError
+from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.masked_lm import MaskedHead
 from selfattn.encoders.memory import in_halves
 from selfattn.encoders.placed_word import Tokens
@@ -32,8 +32,7 @@ class Target(Protocol):
         """The number, of the last hidden states at the positions: (..., p, d_model) -> (...)."""
 
 
-# What a target is in each sentence; with the second sentence, for those that are about two.
-Asked = Callable[..., Any]  # (Tokens, str | None) -> Target
+Asked = Callable[[Tokens], Any]  # the target in each sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,24 +102,19 @@ def class_score(head: ClassHead, label: str | int, what: str = "margin") -> Aske
     if what not in ("margin", "logit", "probability"):
         raise ValueError(f'what must be "margin", "logit" or "probability", got {what!r}.')
     number = head.number(label)
-    return lambda sentence, second=None: ClassScore(tuple(range(len(sentence.ids))), head, number, what)
+    return lambda sentence: ClassScore(tuple(range(len(sentence.ids))), head, number, what)
 
 
-def similarity(encoder: Encoder, pooling: Pooling) -> Asked:
-    """Each sentence's cosine with its second, by the encoder folder's own pooling."""
-
-    def of(sentence: Tokens, second: str | None = None) -> Cosine:
-        if second is None:
-            raise TextError("The second sentence is missing. Give one to compare with.")
-        other = encoder.encode(second)
-        return Cosine(pooling.positions(sentence), other.vector(encoder.n_layers, pooling.positions(other)))
-
-    return of
+def similarity(encoder: Encoder, pooling: Pooling, other: str | Encoding) -> Asked:
+    """Each sentence's cosine with another one, by the encoder folder's own pooling. Raises TextError."""
+    read = other if isinstance(other, Encoding) else encoder.encode(other)
+    vector = read.vector(encoder.n_layers, pooling.positions(read))
+    return lambda sentence: Cosine(pooling.positions(sentence), vector)
 
 
 def gap_word(head: MaskedHead, token: int) -> Asked:
     """A token, by its id, in the gap of each sentence, which has the encoder's mask token once."""
-    return lambda sentence, second=None: GapWord((head.place(sentence),), head, token)
+    return lambda sentence: GapWord((head.place(sentence),), head, token)
 
 
 def without(target: Any, hidden: Collection[int]) -> Any:

@@ -1,4 +1,4 @@
-"""Captions of a word's or a sentence's two vectors: what swapping or removing a head does to them, beside a control."""
+"""Captions of a word's two vectors: what swapping or removing a head does to them, beside a control."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,8 @@
 """Which word brings a sense in: shares of sentences with their intervals beside guessing; sentences shaded word by word."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import pandas as pd
 
@@ -10,7 +11,7 @@ from selfattn.charts.labels import label_axis
 from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import Chip, chip_places, following_the_window, letters, pixels, rooms, wrapped
 from selfattn.charts.vega import Spec, calculate, either, field, finish, layered, marks, nominal, records, scale
-from selfattn.numbers import SHARE, share
+from selfattn.numbers import SHARE, change, share
 from selfattn.senses.hiding import ATTENTION, CHECKS, GUESS, PICKS, HiddenWordsReport
 
 STEP, PLOT = 22, 190  # pixels: from one line to the next; of the scale: with its labels a narrow window holds it
@@ -82,31 +83,40 @@ def interval_list(
     return layered(layers, datasets, theme, PLOT, STEP * len(lines), data={"name": "lines"})
 
 
-def shaded_sentences(frame: pd.DataFrame, theme: Theme, width: int | None = None) -> Spec:
+def shaded_sentences(frame: pd.DataFrame, theme: Theme, width: int | None = None, *, effect: str = "") -> Spec:
     """Sentences one above the other, what is said of each above it, each word shaded by its share; they follow the window.
 
     frame: a line a word, in order: sentence (its number), said, text, share (of the way; NaN: it has none), chosen. width: one
-    room instead of the window's.
+    room instead of the window's. effect: in the share's place the frame has an effect around 0, which is called so.
     """
-    words = records(frame)
+    words, column = records(frame), "effect" if effect else "share"
+    known = [abs(word[column]) for word in words if word[column] is not None]
+    kind, deepest = "shares", DEEPEST
+    write: Callable[[float], str] = lambda value: share(value) if abs(value) >= WRITTEN else ""  # noqa: E731
+    if effect:
+        kind, deepest = "effect", max(known, default=0.0) or 1.0
+        write = partial(change, places=2 if deepest >= 1 else 3)
     for n, word in enumerate(words):
-        value = math.nan if word["share"] is None else word["share"]
-        number = share(value) if abs(value) >= WRITTEN else ""
-        word |= {"n": n, "shade": max(0.0, word["share"] or 0.0), "number": number}
+        value = word[column]
+        shade = 0.0 if value is None else value if effect else max(0.0, value)
+        word |= {"n": n, "shade": shade, "number": "" if value is None else write(value)}
     sentences: dict[int, list[Spec]] = {}
     for word in words:
         sentences.setdefault(word["sentence"], []).append(word)
     laid_out = rooms(width)
     layouts = [_layout(sentences, room.width) for room in laid_out]
-    at, turn = "place.words[datum.n]", DEEPEST * TURN[theme.name]
+    at, turn = "place.words[datum.n]", deepest * TURN[theme.name]
     chip = {
         **pixels(x=f"{at}[0]", y=f"{at}[1]", x2=f"{at}[0] + {at}[2]", y2=f"{at}[1] + {CHIP}"),
-        "color": field("shade", scale=scale(theme, "shares", DEEPEST), legend=None),
+        "color": field("shade", scale=scale(theme, kind, deepest), legend=None),
         "stroke": either("datum.chosen", theme.ink, theme.grid), "strokeWidth": either("datum.chosen", 2, 1),
-        "tooltip": [nominal("text", title="word"), field("share", title="share of the way", format=".1%")],
+        "tooltip": [
+            nominal("text", title="word"),
+            field(column, title=effect or "share of the way", format="+.4f" if effect else ".1%"),
+        ],
     }  # fmt: skip
     text = pixels(x=f"{at}[0] + {at}[2] / 2", y=f"{at}[1] + {CHIP / 2}", text="datum.text")
-    ink = {"color": either(f"datum.shade > {turn}", theme.background, theme.ink)}
+    ink = {"color": either(f"{'abs(datum.shade)' if effect else 'datum.shade'} > {turn}", theme.background, theme.ink)}
     number = pixels(x=f"{at}[3]", y=f"{at}[1] + {CHIP + 2}", text="datum.number")
     said = pixels(x="0", y="place.said[datum.n][0]", text="place.said[datum.n][1]")
     size = pixels(x="0", y="0", x2="place.size[0]", y2="place.size[1]")

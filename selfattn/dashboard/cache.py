@@ -221,13 +221,13 @@ def cached_effect(
 
 
 def cached_swaps(
-    encoder: Encoder, *words: PlacedWord[Encoding], heads: tuple | None = None, how: str = "exact", move: bool = False
+    encoder: Encoder, *words: PlacedWord[Encoding], heads: tuple | None = None, how: str = "exact"
 ) -> PairSwaps:
     """How far swapping heads moves the word in A, B and, where there is one, a control: every head alone, or sets of them."""
     return cached(
         encoder,
-        ("swaps", *(word.key for word in words), heads, how, move),
-        lambda progress: swap_pair(encoder, *words, heads=heads, how=how, progress=progress, move=move),
+        ("swaps", *(word.key for word in words), heads, how),
+        lambda progress: swap_pair(encoder, *words, heads=heads, how=how, progress=progress),
         "Swapping each head in turn ..." if heads is None else "",
         runs=True,
         costly=heads is None and how == "exact",

@@ -108,12 +108,6 @@ def _settle() -> None:
     gc.freeze()
 
 
-def predicts_words(encoder: Encoder) -> bool:
-    """Whether the checkpoint says that it has a masked-language head."""
-    named = getattr(encoder.model.config, "architectures", None) or ()
-    return any(name.endswith("ForMaskedLM") or name == "BertForPreTraining" for name in named)
-
-
 def pick_encoder() -> tuple[str, str, str, str]:
     """The sidebar's pickers: name, revision, device, dtype."""
     known, others = offered_encoders()

@@ -59,18 +59,6 @@ class MaskedHead:
         columns = {"rank": range(1, len(ids) + 1), "id": ids, "token": tokens, "text": texts}
         return pd.DataFrame({**columns, "probability": likeliest.values.exp().tolist()})
 
-    def probabilities(self, encoding: Encoding, ids: list[int]) -> list[float]:
-        """The probability of each of these tokens at the mask, 0 to 1."""
-        return self.log_probabilities(encoding.states[-1][self.place(encoding)])[ids].exp().tolist()
-
-    def change(self, encoding: Encoding, states: Tensor, token: int) -> Tensor:
-        """log p(token) from other last hidden states (..., d_model) at the mask, minus from the encoding's own: (...).
-
-        With the states of `Encoder.knock_out` it is what removing each head does: negative where the token is less expected.
-        """
-        own = encoding.states[-1][self.place(encoding)]
-        return self.log_probabilities(states)[..., token] - self.log_probabilities(own)[token]
-
 
 def load_masked_head(encoder: Encoder) -> MaskedHead:
     """The masked-language head of an encoder's own checkpoint. Raises NoHead where it has none.

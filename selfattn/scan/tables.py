@@ -115,9 +115,9 @@ def plan(files: list[Path], part_rows: int, words: Sequence[str] = ()) -> list[C
     return chunks
 
 
-def rows_of(file: Path) -> Iterator[Row]:
-    """The rows of one file, read as they are asked for. Raises InputError."""
-    for number, step in enumerate(_read(file, 0, 0, False)):
+def rows_of(file: Path, searched: bool = False) -> Iterator[Row]:
+    """The rows of one file, read as they are asked for. searched: of any texts, without words. Raises InputError."""
+    for number, step in enumerate(_read(file, 0, 0, searched)):
         yield step.row._replace(row=number)
 
 

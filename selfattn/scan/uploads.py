@@ -22,9 +22,12 @@ SECONDS = 20.0  # for a whole table
 _one_at_a_time = threading.Lock()  # so that many uploads together take no more memory than one
 
 
-def read_upload(path: Path) -> list[Row]:
-    """The rows of a CSV, JSON Lines or Parquet file. Raises InputError, or TextError beyond the operator's limits."""
-    with closing(_parquet_rows(path) if path.suffix.lower() == ".parquet" else rows_of(path)) as rows:
+def read_upload(path: Path, searched: bool = False) -> list[Row]:
+    """The rows of a CSV, JSON Lines or Parquet file. Raises InputError, or TextError beyond the operator's limits.
+
+    searched: not of a Parquet file; a column sentence or text is enough.
+    """
+    with closing(_parquet_rows(path) if path.suffix.lower() == ".parquet" else rows_of(path, searched)) as rows:
         return list(_within_limits(rows))
 
 

@@ -36,8 +36,8 @@ class TargetReport(OfTables):
 def over_sentences(encoder: Encoder, frame: pd.DataFrame, asked: Asked, *, progress: Progress = silent) -> TargetReport:
     """Ask for one number in every sentence of a frame, and which words and heads it rests on, on average.
 
-    frame: the column sentence, and second for a similarity; a row that is there twice counts once. asked: of
-    analysis/targets.py, `class_score(load_class_head(encoder), "POSITIVE")`. Each word is hidden, exactly; a word that stands
+    frame: the column sentence; one that is there twice counts once. asked: of analysis/targets.py,
+    `class_score(load_class_head(encoder), "POSITIVE")`. Each word is hidden, exactly; a word that stands
     several times in a sentence has the mean of its places there. Heads are ranked by the mean of their gradients over all
     sentences, and the eight that lead are removed, each by itself, in every sentence. progress(done, total) counts sentences,
     twice. What it doesn't say: effects of single words don't add up (`together` beside `sum`); the eight are chosen by the
@@ -49,16 +49,13 @@ def over_sentences(encoder: Encoder, frame: pd.DataFrame, asked: Asked, *, progr
     usable, rejected, taken = [], [], set()
     effects: dict[str, list[float]] = defaultdict(list)
     lines, slopes, note = [], [], ""
-    for done, (row, text, second) in enumerate(
-        zip(frame.index, frame["sentence"], frame.get("second", [None] * len(frame)))
-    ):
+    for done, (row, text) in enumerate(frame["sentence"].items()):
         try:
-            second = second if isinstance(second, str) else None
             sentence = encoder.tokenize(text)
-            target = asked(sentence, second)
-            if (text, second) in taken:
+            target = asked(sentence)
+            if text in taken:
                 raise TextError("The sentence is there twice. It counts once.")
-            taken.add((text, second))
+            taken.add(text)
             number, words, effect, together = hidden_in_turn(encoder, sentence, target)
             try:
                 slopes.append(heads_by_gradient(encoder, sentence, target))

@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import cosine_similarity
 from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
 
-from selfattn import Head, NotRecomputable, TextError, load_encoder
+from selfattn import Head, NotRecomputable, load_encoder
 from selfattn.analysis.explaining import explain, heads_by_gradient
 from selfattn.analysis.targets import Along, class_score, gap_word, similarity
 from selfattn.encoders.classification import load_class_head
@@ -40,7 +40,7 @@ def encoder_of(tmp_path_factory):
     return encoder
 
 
-def plain(encoder, name, kind, hidden=(), head=None, scale=0.0):
+def plain(encoder, name, kind, text=TEXT, hidden=(), head=None, scale=0.0):
     """The output of transformers' own model with these positions masked, and one head's output scaled at every position."""
     model = kind.from_pretrained(encoder.name, attn_implementation="eager").eval()
     calls, slots = [], encoder.d_head
@@ -55,7 +55,7 @@ def plain(encoder, name, kind, hidden=(), head=None, scale=0.0):
     for path, module in model.named_modules():
         if path.endswith(ENTERING[name]):
             module.register_forward_pre_hook(change)
-    inputs = encoder.inputs([encoder.tokenize(TEXT)])
+    inputs = encoder.inputs([encoder.tokenize(text)])
     inputs["attention_mask"][0, list(hidden)] = 0
     with torch.no_grad():
         output = model(**inputs)
@@ -82,10 +82,10 @@ def test_words_and_heads_against_plain_transformers(encoder_of, name):
     sentence = encoder.tokenize(TEXT)
     asked = {
         margin: class_score(load_class_head(encoder), "POSITIVE"),
-        cosine: similarity(encoder, load_pooling(encoder)),
+        cosine: similarity(encoder, load_pooling(encoder), SECOND),
     }
     for number, target in asked.items():
-        found = explain(encoder, sentence, target(sentence, SECOND), heads=HEADS)
+        found = explain(encoder, sentence, target(sentence), heads=HEADS)
         before = number(encoder, name)
         near = {"abs": 1e-5 * max(1.0, abs(before), float(found.effect.abs().max()))}
         assert found.number == pytest.approx(before, **near)
@@ -138,15 +138,14 @@ def test_a_word_in_a_gap(tmp_path, name):
     target = gap_word(load_masked_head(encoder), token)(sentence)
     found = explain(encoder, sentence, target, heads=HEADS)
     assert [word.text for word in found.words] == ["The", "of", "the", "river", "was", "muddy", "."]
-    whole = AutoModelForMaskedLM.from_pretrained(encoder.name, attn_implementation="eager").eval()
 
-    def log_probability(*hidden):
-        inputs = encoder.inputs([sentence])
-        inputs["attention_mask"][0, list(hidden)] = 0
-        with torch.no_grad():
-            return float(whole(**inputs).logits[0, 2].log_softmax(-1)[token])
+    def log_probability(*hidden, head=None):
+        logits = plain(encoder, name, AutoModelForMaskedLM, sentence.text, hidden=hidden, head=head).logits
+        return float(logits[0, 2].log_softmax(-1)[token])
 
     before = log_probability()
+    for head in HEADS:
+        assert float(found.heads[head]) == pytest.approx(log_probability(head=head) - before, abs=1e-4)
     assert found.number == pytest.approx(before, abs=1e-4)
     for word, effect in zip(found.words, found.effect.tolist()):
         assert effect == pytest.approx(log_probability(*word.positions) - before, abs=1e-4)
@@ -170,12 +169,6 @@ def test_where_nothing_is_left_there_is_no_number_for_all_at_once(encoder_of):
     inner = replace(target, positions=target.positions[1:-1])  # as of a tokeniser without special tokens
     found = explain(encoder, sentence, inner, heads=())
     assert found.together != found.together and found.effect.isfinite().all()
-
-
-def test_a_similarity_needs_a_second_sentence(encoder_of):
-    encoder = encoder_of("BERT")
-    with pytest.raises(TextError, match="The second sentence is missing"):
-        similarity(encoder, load_pooling(encoder))(encoder.tokenize(TEXT))
 
 
 def test_words_are_hidden_where_heads_cannot_be_removed(encoder_of):

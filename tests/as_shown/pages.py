@@ -96,7 +96,7 @@ def views(address: str) -> dict[str, View]:
             return default | own | long | _each(own, choices) | lines
         case "senses":
             return _each(default | {"own": {"head": "L5 H10", "sense_word": "bat"}}, [{}, {"sense_map": "adds"}])
-        case "two-encoders" | "masked-words":
+        case "two-encoders" | "predictions":
             tiny = {
                 "model": "another ...",
                 "other": folder("BERT"),
@@ -104,7 +104,7 @@ def views(address: str) -> dict[str, View]:
                 "head": "L1 H2",
             }
             tiny |= {"second": "another ...", "second_other": folder("RoBERTa"), "head2": "L0 H3"}
-            return default | own | {"tiny": tiny | {"gap": 4, "changed": 1, "replacement": "loan", "target": 2}}
+            return default | own | {"tiny": tiny | {"gap": 4, "target": 2}}
         case "from-scratch":
             shown = {slug: {"query": {"stop": slug, "reveal": "yes"}} for slug in STOPS}
             typed = {slug: {f"{slug}.{key}": value for key, value in STOP_FIELDS[slug].items()} for slug in STOPS}

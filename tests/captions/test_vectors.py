@@ -70,10 +70,10 @@ def test_removal_of_a_real_head_against_the_vectors_themselves(encoder, sides):
 
 NO_MORE = "Over other sentences other heads may lead."
 SWAPPED = (
-    "The two sentence vectors have cosine 0.31. Swapped alone, L0 H1 moves A most: A 9 % of the way to B, B 3 % of the way to A, "
+    'The two "bank" vectors have cosine 0.31. Swapped alone, L0 H1 moves A most: A 9 % of the way to B, B 3 % of the way to A, '
     "A with the control's output 2 % of the way to B. "
 )
-SIMILARITY = MEASURES["similarity, A from B"].beside
+SWAPS = MEASURES["swap, A from B"].beside
 THREE = ([0.02, 0.09], [0.04, 0.03])
 
 
@@ -89,16 +89,16 @@ THREE = ([0.02, 0.09], [0.04, 0.03])
          f"{SWAPPED}L0 H0: A 2 % of the way to B, B 4 % of the way to A, A with the control's output 1 % of the way to B. The "
          f"largest of the 2 heads in the control is L0 H1's, 2 %: L0 H1 exceeds it. {NO_MORE}"),
         (THREE, 1, "L0 H0",
-         "The two sentence vectors have cosine 0.31. Swapped alone, L0 H0 moves B most: A 2 % of the way to B, B 4 % of the way "
+         "The two \"bank\" vectors have cosine 0.31. Swapped alone, L0 H0 moves B most: A 2 % of the way to B, B 4 % of the way "
          f"to A. No control yet, so whether this is about the meaning can't be said. {NO_MORE}"),
         (([float("nan")] * 2, [float("nan")] * 2), 0, "L0 H1",
-         "The two sentence vectors have cosine 0.31. They are the same: no head can move one."),
+         "The two \"bank\" vectors have cosine 0.31. They are the same: no head can move one."),
     ],
 )  # fmt: skip
 def test_a_swap_stands_in_both_directions_beside_the_largest_of_the_control(columns, shown, chosen, expected):
-    frame = heads_frame(**{name: torch.tensor([own]) for name, own in zip(SIMILARITY, columns)})
-    measure = MEASURES[SIMILARITY[shown]]
-    assert captions.by_head(frame, measure, SIMILARITY[: len(columns)], chosen, 0.31, "sentence") == expected
+    frame = heads_frame(**{name: torch.tensor([own]) for name, own in zip(SWAPS, columns)})
+    measure = MEASURES[SWAPS[shown]]
+    assert captions.by_head(frame, measure, SWAPS[: len(columns)], chosen, 0.31, '"bank"') == expected
 
 
 @pytest.mark.parametrize(

@@ -109,3 +109,18 @@ def test_in_every_window_each_word_has_a_place_within_it():
     for room, layout in zip(ROOMS, layouts):
         assert len(layout["words"]) == 36 and all(left + wide <= room.width for left, _, wide, _ in layout["words"])
         assert layout["size"] == [room.width, pytest.approx(max(y for _, y, *_ in layout["words"]) + 44 + 6)]
+
+
+def test_effects_around_0_are_shaded_in_two_colours_and_have_their_numbers():
+    frame = pd.DataFrame(
+        [(0, "said", "We", -0.4, False), (0, "said", "sat", 0.1, False), (0, "said", "here", math.nan, True)],
+        columns=["sentence", "said", "text", "effect", "chosen"],
+    )
+    spec = shaded_sentences(frame, LIGHT, 700, effect="change")
+    words = spec["datasets"]["words"]
+    assert [(word["shade"], word["number"]) for word in words] == [(-0.4, "−0.400"), (0.1, "+0.100"), (0.0, "")]
+    (color,) = [
+        layer["encoding"]["color"] for layer in spec["layer"] if layer["encoding"].get("color", {}).get("scale")
+    ]
+    assert color["scale"]["domain"] == pytest.approx([-0.4, -0.2, 0, 0.2, 0.4])
+    assert color["scale"]["range"] == list(LIGHT.effect)

@@ -28,7 +28,6 @@ from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.stored_reports import stored
 from selfattn.tidy_tables import heads_frame
-from tests.analysis.test_pooled_sentences import pooled
 
 from .conftest import APP, open_link, open_page
 from .pictures import spec_of
@@ -36,7 +35,6 @@ from .pictures import spec_of
 pytestmark = pytest.mark.slow
 
 INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads/page.py"
-SIMILARITY = [name for name, measure in MEASURES.items() if measure.of == "sentence"]
 LONG = " ".join(("The bank of the river was muddy after the rain " * 60).split()[:480])
 
 
@@ -310,24 +308,6 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monke
     assert not any("labelled" in text for text in texts(at))
 
 
-@pytest.mark.parametrize("measure", SIMILARITY)
-def test_the_heads_that_carry_the_similarity_of_two_sentences(encoder, measure):
-    at = start(ALL, measure=measure, head="L2 H3")
-    assert not at.error
-    first, *others = pooled(encoder, *PAIRS[0].sentences)
-    if "removal" in measure:
-        columns = dict(zip(MEASURES[measure].beside, (removal_effect(encoder, first, other) for other in others)))
-    else:
-        swaps = swap_pair(encoder, first, *others, move=True)
-        columns = dict(zip(MEASURES[measure].beside, (swaps.a_from_b, swaps.b_from_a, swaps.control)))
-    drawn = placed_heads(at)
-    for name, values in columns.items():
-        assert drawn[name].tolist() == pytest.approx(values.flatten().tolist(), abs=1e-4)
-    cosine = Compared({"A": first, "B": others[0]}, None, None).cosine
-    said = by_head(heads_frame(**columns), MEASURES[measure], list(columns), "L2 H3", cosine, "sentence")
-    assert said in texts(at) and "in the control is L" in said
-
-
 @pytest.mark.parametrize("measure", ["swap, B from A", "effect (mean)"])
 def test_a_words_swaps_and_removals_stand_beside_their_controls(encoder, measure):
     at = start(ALL, measure=measure, head="L2 H3")
@@ -349,14 +329,6 @@ def test_a_words_swaps_and_removals_stand_beside_their_controls(encoder, measure
     assert any("at every position" in text for text in texts(at)) == (measure == "effect (mean)")
 
 
-@pytest.mark.usefixtures("quickly_ranked")
-def test_the_similarity_by_gradient_says_so_and_names_an_exact_head(encoder):
-    at = start(ALL, measure="similarity, A from B")
-    share = swap_pair(encoder, *pooled(encoder, *PAIRS[0].sentences), move=True).a_from_b
-    first = f"{encoder.all_heads[int(share.argmax())]} moves A most: A {numbers.share(share.max())} of the way to B"
-    assert any(first in text and "By gradient, the first order of a swap; only the" in text for text in texts(at))
-
-
 @pytest.mark.parametrize("measure", ["swap, A from B", "swap, B from A"])
 def test_of_the_same_sentence_twice_no_head_can_move_a_word(measure):
     at = start(ALL, measure=measure, a="The bank.", b="The bank.", c="", word="bank")
@@ -375,17 +347,6 @@ def test_swaps_under_the_noise_of_a_precision_are_drawn_as_0(encoder, monkeypatc
     assert placed_heads(at)["swap, A from B"].tolist() == pytest.approx(wanted.tolist(), abs=1e-4)
     assert 0 < (wanted == 0).sum() < 72
     assert any(f"by up to 0.02: {(wanted == 0).sum()} of 72 heads lie under that" in text for text in texts(at))
-
-
-def test_where_there_is_no_sentence_vector_the_page_says_why(tmp_path, monkeypatch):
-    at = start(ALL, measure="similarity, A from B", a="bank " * 260)
-    assert any("reads 256: the rest would be cut off" in info.value.replace("\\", "") for info in at.info)
-    folder = save_tiny(FAMILIES["BERT"], tmp_path)
-    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
-    at = start(ALL, measure="similarity, removal")
-    assert not at.error
-    assert any("has no modules.json: it doesn't say how" in info.value.replace("\\", "") for info in at.info)
-    assert any(text.startswith("Entropy: most in") for text in texts(at))
 
 
 def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(monkeypatch):

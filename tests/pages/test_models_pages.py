@@ -1,7 +1,6 @@
-"""The pages about models: what is loaded and its proof, two encoders side by side, masked words."""
+"""The pages about models: what is loaded and its proof, two encoders side by side, predictions."""
 
 import pytest
-import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
@@ -11,6 +10,7 @@ from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.numbers import error, weight
 from selfattn.senses import random_twin
+from tests.encoders.test_pooling import embedder
 from tests.pages.conftest import open_link
 
 pytestmark = pytest.mark.slow
@@ -129,47 +129,72 @@ def test_a_second_encoder_that_is_not_there():
     assert "There is no folder" in said(at)
 
 
-def test_the_bundled_encoder_predicts_no_words():
-    at = page("explore/masked_words")
+PREDICTIONS = "explore/predictions/page"
+RIVER = "The bank of the river was muddy."
+
+
+def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path):
+    at = page(PREDICTIONS)
+    assert (
+        "The two sentences have cosine 0\\.49\\." in [each.value for each in at.markdown]
+        and len(at.get("vega_lite_chart")) == 2
+    )
+    folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD"))))
+    at = page(PREDICTIONS, model="another ...", other=folder, a=RIVER, head="L0 H0")
+    assert "the margin of" in said(at) and at.dataframe[0].value["class"].tolist() in (["BAD", "GOOD"], ["GOOD", "BAD"])
+    other = at.dataframe[0].value["class"][1]
+    at.selectbox(key="class").set_value(other).run()
+    assert f"the margin of {other} moves by" in said(at)
+    at.button_group(key="asked").set_value("similarity").run()
+    assert "and the cosine moves by" in said(at) and "hidden in A" not in said(at)
+    at.button_group(key="asked").set_value("gap").run()
+    assert "tiny has no masked-language head" in said(at) and not at.get("vega_lite_chart")
+
+
+def test_the_bundled_encoder_has_no_class_and_says_why():
+    at = page(PREDICTIONS, asked="A class")
+    assert "no classification head: its checkpoint holds the encoder alone" in said(at)
+    at = page(PREDICTIONS, asked="A gap")
     assert "no masked-language head" in said(at)
 
 
-def test_masked_words_stand_in_the_menu_of_an_encoder_that_has_the_head_only(folders, monkeypatch):
-    shown, navigation = [], st.navigation
-
-    def noted(pages, **more):
-        shown.append([one.title for section in pages.values() for one in section if one.visibility == "visible"])
-        return navigation(pages, **more)
-
-    monkeypatch.setattr("streamlit.navigation", noted)
-    page("explore/all_heads/page")
-    assert "Two encoders" in shown[-1] and "Masked words" not in shown[-1]
-    at = page("explore/all_heads/page", model="another ...", other=folders["before"])
-    assert "Masked words" in shown[-1]
-    at.selectbox(key="model").set_value(at.selectbox(key="model").options[0]).run()
-    assert "Masked words" not in shown[-1]
+def test_a_sentence_that_the_embedder_would_cut(tmp_path):
+    at = page(PREDICTIONS, a="bank " * 260)
+    assert "reads 256: the rest would be cut off" in said(at).replace("\\", "")
 
 
-def test_a_masked_word_its_change_and_the_heads(folders):
-    text = "The bank of the river was muddy."
-    at = page("explore/masked_words", model="another ...", other=folders["before"], a=text, head="L0 H0")
-    assert "The [MASK] of the river was muddy." in said(at)
-    assert len(at.dataframe[0].value) == 10
-    assert "with every head; without L0 H0" in said(at)
-    at.selectbox(key="changed").set_value(4).run()
-    at.text_input(key="replacement").set_value("loan").run()
-    assert "The [MASK] of the loan was muddy." in said(at)
-    assert "The changed word moves" in said(at)
+def test_a_gap_its_words_and_the_heads(folders):
+    at = page(PREDICTIONS, model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
+    assert "The [MASK] of the river was muddy." in said(at) and len(at.dataframe[0].value) == 10
     at.selectbox(key="target").set_value(3).run()
-    at.selectbox(key="gap").set_value(4).run()  # the word that was to be changed
+    assert f'log p of "{at.dataframe[0].value["token"][3]}" moves by' in said(at)
+    at.selectbox(key="gap").set_value(4).run()
     assert "The bank of the [MASK] was muddy." in said(at)
     at.text_input(key="a").set_value("Rain.").run()  # fewer words than before
-
-
-def test_a_sentence_that_already_has_a_mask(folders):
-    at = page("explore/masked_words", model="another ...", other=folders["before"], a="The [MASK] of the river.")
+    assert "[MASK]" in said(at)
+    at.text_input(key="a").set_value("The [MASK] of the river.").run()
     at.selectbox(key="gap").set_value(4).run()
     assert "Mask one word" in said(at)
+
+
+def test_an_old_link_to_masked_words_opens_predictions(folders):
+    at = open_link("masked-words", model="another ...", other=folders["before"], a=RIVER, gap="river")
+    assert "The bank of the [MASK] was muddy." in said(at)
+
+
+def test_a_table_of_sentences_is_asked_as_well(folders):
+    at = page(PREDICTIONS)
+    table = b'sentence\nRain fell.\nThe river was muddy.\n"broken\n'
+    at.get("file_uploader")[0].upload("mine.csv", table, "text/csv").run()
+    words = next(frame.value for frame in at.dataframe if "word" in frame.value)
+    assert set(words["word"]) == {"rain", "fell", "the", "river", "was", "muddy"}
+    heads = next(frame.value for frame in at.dataframe if "by_gradient" in frame.value)
+    assert len(heads) == 8 and (heads["n"] == 2).all()
+    assert "Over 2 sentences, the cosine is" in said(at)
+    assert [warning.value for warning in at.warning] == ["1 rows can't be used; the others count."]
+    at = page(PREDICTIONS)
+    at.get("file_uploader")[0].upload("mine.csv", b"word\nbank\n", "text/csv").run()
+    assert "The table: expected a column sentence or text, got word." in said(at).replace("\\", "")
 
 
 def test_where_an_encoder_runs_is_told():

@@ -17,11 +17,13 @@ from selfattn import Head, Hide, load_encoder, notebook, numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
 from selfattn.analysis.attributions import attribute, direction
 from selfattn.analysis.compare import compare_encoders, compare_sentences, counterpart_distances
+from selfattn.analysis.explaining import explain
 from selfattn.analysis.hiding import hidden_heads, hidden_pair
 from selfattn.analysis.measures import MEASURES, Measure, head_measures, similarity
 from selfattn.analysis.removing import alone, removal_effect
 from selfattn.analysis.steps import head_steps
-from selfattn.analysis.swapping import swap_pair
+from selfattn.analysis.targets import gap_word
+from selfattn.analysis.targets import similarity as similar_to
 from selfattn.analysis.what_if import change
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import hidden_words as captions
@@ -32,11 +34,11 @@ from selfattn.encoders.capture import Patch
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.masked_lm import load_masked_head
 from selfattn.encoders.placed_word import PlacedWord
+from selfattn.encoders.pooling import load_pooling
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.senses import separation
 from selfattn.tidy_tables import context_share, row_frame
 from selfattn.views.two_sentences import FIGURE
-from tests.analysis.test_pooled_sentences import pooled
 
 from .conftest import APP
 
@@ -304,7 +306,6 @@ def largest_weight_on_another(encoding, positions):
 MADE = {
     "text": lambda weights, encoding: weights.amax((-2, -1)),
     "word": lambda word: largest_weight_on_another(*word.sides["A"]),
-    "sentence": lambda sentence: sentence.swaps.b_from_a,
 }
 
 
@@ -313,7 +314,7 @@ MADE = {
 def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_the_notebook(
     visit, encoder, monkeypatch, of
 ):
-    kind = {"text": "slugs", "word": "", "sentence": "share"}[of]
+    kind = {"text": "slugs", "word": ""}[of]
     made = Measure("a new one", kind, of, MADE[of], "What it means.")
     monkeypatch.setitem(MEASURES, made.name, made)
     own = {"a": f"Old riverbanks, a {of}.", "b": "She drew riverbanks.", "c": "", "sentence": "A"}
@@ -324,17 +325,13 @@ def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_t
         "word": lambda: (
             sum(first.rows(at) for at in (2, 3, 4))[..., [1, *range(5, len(first.tokens) - 1)]].amax(-1) / 3
         ),
-        "sentence": lambda: swap_pair(encoder, *pooled(encoder, own["a"], own["b"]), move=True).b_from_a,
     }[of]()
     assert made.name in at.selectbox(key="measure").options and "What it means." in [c.value for c in at.caption]
     picture = figure(record, "all heads")
     assert picture.table()[made.name].tolist() == column(wanted)
     assert_drawn(picture, wanted)
     assert '"title": "a new one"' in json.dumps(picture.draw()["layer"])  # in the tooltips
-    unit = {"text": f"({numbers.decimal(wanted.max())} slugs)", "sentence": f"({numbers.share(wanted.max())})"}.get(
-        of, "A new one: most in"
-    )
-    assert unit in said(at)
+    assert {"text": f"({numbers.decimal(wanted.max())} slugs)", "word": "A new one: most in"}[of] in said(at)
     chart = notebook.all_heads(encoder, own["a"], made.name, second=own["b"], word="riverbanks").to_dict()
     assert drawn_frame(chart)[made.name].dropna().tolist() == column(wanted)
 
@@ -454,7 +451,7 @@ def test_a_against_b_and_the_difference_to_the_models_own(visit, sides):
     assert drawn == pytest.approx((encoding.weights(*HEAD) - encoding.own_weights(*HEAD)).flatten().tolist(), abs=1e-7)
 
 
-# Two encoders and masked words
+# Two encoders and predictions
 
 
 @pytest.fixture(scope="module")
@@ -489,39 +486,54 @@ def test_two_encoders_are_compared_in_the_chosen_heads(visit, folders, second, p
         )
 
 
-def test_masked_words_are_predicted_changed_and_explained_by_heads(visit, folders, monkeypatch):
-    text = "The bank of the river was muddy."
-    at, record = visit(
-        "masked-words",
-        **other_encoder(folders["before"]),
-        a=text,
-        head="L1 H2",
-        gap=4,
-        changed=1,
-        replacement="loan",
-        target=2,
-    )
+def test_a_gap_is_predicted_and_explained_by_words_and_heads(visit, folders, monkeypatch):
+    view = other_encoder(folders["before"]) | {
+        "a": "The bank of the river was muddy.",
+        "head": "L1 H2",
+        "gap": 4,
+        "target": 2,
+    }
+    at, record = visit("predictions", **view)
     encoder = load_encoder(folders["before"], device="cpu")
     head = load_masked_head(encoder)
     encoding = encoder.encode(f"The bank of the {head.mask_token} was muddy.")
-    other = encoder.encode(f"The loan of the {head.mask_token} was muddy.")
     table = head.predictions(encoding, 10)
-    drawn = [frame.value["probability"].tolist() for frame in at.dataframe]
-    assert drawn[0] == column(table["probability"].tolist())
-    assert drawn[1] == column(head.predictions(other, 10)["probability"].tolist())
-    without = encoder.knock_out(encoding.text, head.place(encoding))
-    changes = head.change(encoding, without, int(table["id"][2]))
-    (picture,) = record.figures.values()
-    assert picture.table()["effect"].tolist() == column(changes)
-    before = float(table["probability"][2])
-    monkeypatch.setitem(vectors.NOISE, "float32", 0.9 * float(changes.abs().max()) / vectors.OF_LOG_PROBABILITY)
-    at, record = visit("masked-words", **other_encoder(folders["before"]), a=text, head="L1 H2", gap=4, target=2)
-    (noisy,) = record.figures.values()
-    hidden = sum(value == 0 for value in noisy.table()["effect"])
-    assert hidden == int((changes.abs() < 0.9 * changes.abs().max()).sum()) > 0
-    assert f"{hidden} of {changes.numel()} heads lie under that and are drawn as 0." in said(at)
-    own = before * float(changes[1, 2].exp())
-    assert f"{own:.3f}" in picture.caption and f"{before:.3f}" in picture.caption and "L1 H2" in picture.caption
+    assert at.dataframe[0].value["probability"].tolist() == column(table["probability"].tolist())
+    token, place = int(table["id"][2]), head.place(encoding)
+    words, heads = (picture.table() for picture in record.figures.values())
+    before = head.log_probabilities(encoding.states[-1][place])[token]
+    exact = heads["how"] == "exact"
+    wanted = head.log_probabilities(encoder.knock_out(encoding.text, place))[..., token] - before
+    assert exact.sum() in (8, 9) and exact[heads["name"] == "L1 H2"].all()
+    assert heads["effect"][exact].tolist() == pytest.approx(wanted.flatten()[torch.tensor(exact)].tolist(), abs=1e-4)
+    found = explain(encoder, encoding, gap_word(head, token)(encoding))
+    assert words["effect"].dropna().tolist() == pytest.approx(found.effect.tolist(), abs=1e-4)
+    assert words["text"][words["chosen"]].tolist() == ["[MASK]"]
+    assert heads["effect"][~exact].tolist() == pytest.approx(
+        found.by_gradient.flatten()[torch.tensor(~exact)].tolist(), abs=1e-4
+    )
+    monkeypatch.setitem(vectors.NOISE, "float32", 0.9 * float(heads["effect"].abs().max()) / vectors.OF_LOG_PROBABILITY)
+    at, record = visit("predictions", **view)
+    noisy = list(record.figures.values())[1].table()
+    hidden = int((noisy["effect"] == 0).sum())
+    assert hidden == int((heads["effect"].abs() < 0.9 * heads["effect"].abs().max()).sum()) > 0
+    assert f"{hidden} of {len(heads)} heads lie under that and are drawn as 0." in said(at)
+
+
+def test_a_similarity_is_explained_in_both_sentences(visit, encoder):
+    a, b = PAIRS[0].first, PAIRS[0].second
+    _, record = visit("predictions", a=a, b=b)
+    words, heads = (picture.table() for picture in record.figures.values())
+    pooling = load_pooling(encoder)
+    for at, (own, other) in enumerate(((a, b), (b, a))):
+        sentence = encoder.encode(own)
+        found = explain(encoder, sentence, similar_to(encoder, pooling, other)(sentence))
+        assert words["effect"][words["sentence"] == at].tolist() == pytest.approx(found.effect.tolist(), abs=1e-5)
+        if own == a:
+            run = found.heads.isfinite().flatten()
+            assert heads["effect"][run.tolist()].tolist() == pytest.approx(
+                found.heads.flatten()[run].tolist(), abs=1e-5
+            )
 
 
 # Senses

@@ -52,7 +52,7 @@ def test_each_limit_has_its_number_and_its_remedy(tmp_path, monkeypatch, kind, v
 
 
 def test_counting_stops_at_the_limit(tmp_path, monkeypatch):
-    def endless(path):
+    def endless(path, searched):
         for line in range(4):
             yield Row(line, str(path), line, "The bank.", "bank", None)
         pytest.fail("read on after the row beyond the limit")

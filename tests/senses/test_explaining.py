@@ -75,12 +75,11 @@ def test_words_heads_and_sentences(classifier, asked):
     assert ["empty" in report.rejected["reason"][0], "twice" in report.rejected["reason"][1]] == [True, True]
 
 
-def test_a_similarity_asks_for_pairs(classifier):
-    frame = pd.DataFrame({"sentence": TEXTS[:2], "second": [TEXTS[3], None]})
-    report = over_sentences(classifier, frame, similarity(classifier, load_pooling(classifier)))
+def test_a_single_sentence_has_no_interval(classifier):
+    asked = similarity(classifier, load_pooling(classifier), TEXTS[3])
+    report = over_sentences(classifier, pd.DataFrame({"sentence": [TEXTS[0]]}), asked)
     a, b = (encoding.states[-1].mean(0) for encoding in map(classifier.encode, (TEXTS[0], TEXTS[3])))
     assert report.sentences["number"].tolist() == pytest.approx([float(torch.cosine_similarity(a, b, dim=0))], abs=1e-6)
-    assert report.rejected["reason"].tolist() == ["The second sentence is missing. Give one to compare with."]
     assert report.words[["low", "high"]].isna().all(axis=None) and report.heads["low"].isna().all()
 
 

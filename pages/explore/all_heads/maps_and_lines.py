@@ -18,17 +18,15 @@ from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.links import links
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached, cached_effect, cached_or_why, cached_swaps
+from selfattn.dashboard.cache import cached, cached_effect, cached_swaps
 from selfattn.dashboard.choice import Choice
-from selfattn.dashboard.figures import current_theme, literal, say, show_chart, side_by_side
+from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
 from selfattn.dashboard.pickers import binning, pick_map_options, segmented, swaps_are_exact, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.encoders.pooling import load_pooling
 from selfattn.tidy_tables import heads_frame, strip_frame, weights_frame
 
 NO_WAY = 1e-6  # a shorter way than this is none, and no share of it is known
@@ -56,10 +54,7 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
     key, measure = ("measures", side.sentence.text, side.sentence.pair), measures[name]
     columns = dict(cached(encoder, key, lambda _: head_measures(side.sentence), "Measuring all heads ..."))
-    compared = None if measure.of == "text" else _compared(choice, measure.of)
-    if isinstance(compared, str):
-        st.info(literal(compared))
-        name, measure, compared = first, measures[first], None
+    compared = None if measure.of == "text" else _compared(choice)
     beside = {} if compared is None else measure.columns(compared)
     floor = 1.0
     if compared is not None and measure.unit == "share":
@@ -74,29 +69,19 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
     if compared is None or not measure.beside:
         reading = captions.measure_by_head(frame, name, measure.unit, marked)
     else:
-        vectors = f'"{side.word.text}"' if measure.of == "word" else "sentence"
-        reading = by_head(frame, measure, list(beside), marked, compared.cosine, vectors)
+        reading = by_head(frame, measure, list(beside), marked, compared.cosine, f'"{side.word.text}"')
     rough = by_gradient(compared.swaps.exact) if compared is not None and measure.unit == "share" else ""
     reading = " ".join(filter(None, (reading, rough, noise)))
     show_chart(chart, reading, key="grid", heads=True, in_place=True, name="all heads", table=lambda: frame)
     st.caption(measure.caption)
 
 
-def _compared(choice: Choice, of: str) -> Compared | str:
-    """The pair's word or its whole sentences, with every result kept; or why there is no sentence vector to compare."""
+def _compared(choice: Choice) -> Compared:
+    """The pair's word, with every result kept."""
     encoder, pair = choice.encoder, choice.pair
     at = dict(pair.sides) | ({"control": pair.control} if pair.control else {})
-    if of == "sentence":
-        pooling = cached_or_why(encoder, "pooling", load_pooling)
-        if isinstance(pooling, str):
-            return f"No sentence vector: {pooling}"
-        try:
-            at = {name: PlacedWord(side.sentence, pooling.positions(side.sentence)) for name, side in at.items()}
-        except TextError as error:
-            return f"No sentence vector: {error}"
     how = "exact" if swaps_are_exact(encoder, pair) else "leading"
-    swaps = partial(cached_swaps, encoder, how=how, move=of == "sentence")
-    return Compared(at, partial(cached_effect, encoder), swaps)
+    return Compared(at, partial(cached_effect, encoder), partial(cached_swaps, encoder, how=how))
 
 
 def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
