@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from tqdm import tqdm
@@ -13,6 +14,7 @@ from selfattn.encoders.loading import DTYPES
 from selfattn.scan.description import ScanError
 from selfattn.scan.job import PART_ROWS, Job, run
 from selfattn.scan.tables import InputError
+from selfattn.scan.target import run_target
 
 MAX_REJECTS = 0.1  # of the rows
 
@@ -30,6 +32,7 @@ EPILOG = """\
 examples:
   selfattn scan sentences.csv --output scan
   selfattn scan corpus.txt --output scan --word bank --word river --heads L5H10,L0H4
+  selfattn scan opinions.csv --output carry --model distilbert-base-uncased-finetuned-sst-2-english --target class=POSITIVE
   selfattn scan corpus/ --output scan --model bert-base-uncased --device cuda --dtype bfloat16
   selfattn scan corpus/ --output /shared/scan --engine ray --address auto
 
@@ -46,12 +49,20 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
     options = vars(parser(prog).parse_args(arguments))
     strict, max_rejects = options.pop("strict"), options.pop("max_rejects")
     engine, address, workers = (options.pop(name) for name in ("engine", "address", "workers"))
-    listed = options.pop("listed")
+    listed, target = options.pop("listed"), options.pop("target")
     if engine != "ray" and (address or workers):
         return _fail(prog, "--address and --workers need --engine ray.")
     try:
         options["words"] = (*options["words"], *_listed(listed))
-        outcome = run(Job(**options), _engine(engine, address, workers), _bar)
+        if target is None:
+            outcome = run(Job(**options), _engine(engine, address, workers), _bar)
+        elif options["words"] or options["heads"] or options["vectors"] or options["sources"] or engine == "ray":
+            raise InputError(
+                "--target takes whole texts: leave out --word, --words, --heads, --vectors, --sources, --engine."
+            )
+        else:
+            with tqdm(unit="pass", mininterval=0.5) as bar:
+                outcome = run_target(Job(**options), target, partial(_moved, bar))
     except (InputError, ScanError, LoadError, NotRecomputable, OutOfMemory, OSError) as error:
         return _fail(prog, str(error))
     except KeyboardInterrupt:
@@ -85,6 +96,11 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--dtype", default="float32", choices=DTYPES, help="default: float32")
     add("--vectors", action="store_true", help="also keep the word's vector after the embedding and each layer")
     add("--sources", action="store_true", help="also hide each other word from it: the three that move its vector most")
+    add(
+        "--target",
+        metavar="TARGET",
+        help="class=NAME or similarity=TEXT: which words and heads it rests on, over all texts",
+    )
     add("--strict", action="store_true", help="exit with 1 where any row was rejected")
     add(
         "--max-rejects",
@@ -148,6 +164,11 @@ def _engine(name: str, address: str | None, workers: int | None):
 def _bar(done: int, total: int):
     """A progress bar with rate and time left on the terminal; its counter."""
     return tqdm(initial=done, total=total, unit="row", unit_scale=False, mininterval=0.5, smoothing=0.1).update
+
+
+def _moved(bar: tqdm, done: int, total: int) -> None:
+    bar.total = total
+    bar.update(done - bar.n)
 
 
 def _fail(prog: str, message: str) -> int:

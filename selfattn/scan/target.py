@@ -1,0 +1,58 @@
+"""`selfattn scan INPUT --target class=POSITIVE`: which words and heads an encoder's own answer rests on, over any texts."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from selfattn.analysis.targets import Asked, class_score, similarity
+from selfattn.encoders.classification import load_class_head
+from selfattn.encoders.encoder import Encoder, Progress
+from selfattn.encoders.heads_on_top import NoHead
+from selfattn.encoders.pooling import NoPooling, load_pooling
+from selfattn.scan.description import ScanError
+from selfattn.scan.job import Job, Outcome
+from selfattn.scan.tables import PLAIN, InputError, input_files, rows_of
+from selfattn.senses import over_sentences
+from selfattn.spreadsheets import csv_text
+
+
+def run_target(job: Job, target: str, progress: Progress) -> Outcome:
+    """Ask every text of the input for the target, and write words.csv, heads.csv, sentences.csv, rejects.csv and target.json.
+
+    Into a new or empty folder, at the end: a run that was stopped is begun anew. progress(done, total) counts texts, twice.
+    Raises InputError, ScanError, LoadError.
+    """
+    output = Path(job.output)
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise ScanError(f"{output} holds something already. Give a new folder: --target writes all at the end.")
+    rows = [row for file in input_files(Path(job.source), (PLAIN,)) for row in rows_of(file, searched=True)]
+    encoder = job.load()
+    good = {at: row.sentence for at, row in enumerate(rows) if not row.problem}
+    try:
+        frame = pd.DataFrame({"sentence": pd.Series(good, dtype=object)})
+        report = over_sentences(encoder, frame, _asked(encoder, target), progress=progress)
+    except (NoHead, NoPooling, ValueError) as error:
+        raise InputError(str(error)) from None
+    broken = {at: row.problem for at, row in enumerate(rows) if row.problem}
+    broken |= dict(zip(report.rejected["row"], report.rejected["reason"]))
+    rejects = pd.DataFrame(
+        [(rows[at].file, rows[at].line, broken[at]) for at in sorted(broken)], columns=["file", "line", "reason"]
+    )
+    output.mkdir(parents=True, exist_ok=True)
+    for name in ("words", "heads", "sentences"):
+        (output / f"{name}.csv").write_text(csv_text(getattr(report, name)), "utf-8", newline="")
+    (output / "rejects.csv").write_text(csv_text(rejects), "utf-8", newline="")
+    about = {"target": target, "encoder": encoder.name, "revision": encoder.revision, "digest": encoder.digest}
+    about |= {"dtype": encoder.dtype, "sentences": len(report.sentences), "note": report.note}
+    (output / "target.json").write_text(json.dumps(about, indent=1), "utf-8")
+    return Outcome(len(rows), len(broken), 0)
+
+
+def _asked(encoder: Encoder, target: str) -> Asked:
+    kind, _, value = target.partition("=")
+    if kind == "class" and value:
+        return class_score(load_class_head(encoder), value)
+    if kind == "similarity" and value:
+        return similarity(encoder, load_pooling(encoder), value)
+    raise InputError(f"Expected --target class=NAME or similarity=TEXT, got {target[:80]!r}.")

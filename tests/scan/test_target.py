@@ -1,0 +1,62 @@
+"""A corpus asked for a class: what the files hold is what the library says, and wrong use is one message."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from selfattn import load_encoder
+from selfattn.analysis.targets import class_score
+from selfattn.encoders.classification import load_class_head
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.scan.__main__ import main
+from selfattn.senses import over_sentences
+
+TEXTS = ["The river was muddy.", "The bank approved the loan.", "She sat by the muddy river."]
+
+
+@pytest.fixture
+def classifier(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return str(save_tiny(FAMILIES["DistilBERT"], tmp_path / "tiny", classes=("BAD", "GOOD")))
+
+
+def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
+    (tmp_path / "in.csv").write_text("text\n" + "\n".join([*TEXTS, TEXTS[0], '"broken']) + "\n")
+    assert (
+        main(["in.csv", "--output", "out", "--model", classifier, "--target", "class=good", "--max-rejects", "1"]) == 0
+    )
+    encoder = load_encoder(classifier, trusted=True)
+    report = over_sentences(encoder, pd.DataFrame({"sentence": TEXTS}), class_score(load_class_head(encoder), "GOOD"))
+    for name in ("words", "heads", "sentences"):
+        pd.testing.assert_frame_equal(
+            pd.read_csv(f"out/{name}.csv"), getattr(report, name), check_dtype=False, atol=1e-6
+        )
+    rejects = pd.read_csv("out/rejects.csv")
+    assert rejects["line"].tolist() == [5, 6] and "twice" in rejects["reason"][0] and "CSV" in rejects["reason"][1]
+    about = json.loads((tmp_path / "out/target.json").read_text())
+    assert (about["target"], about["digest"], about["sentences"]) == ("class=good", encoder.digest, 3)
+    assert "5 rows, 2 rejected" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "class=ugly"], "Expected a class of tiny: BAD, GOOD; got 'ugly'"),
+        (["--target", "good"], "Expected --target class=NAME or similarity=TEXT, got 'good'"),
+        (["--target", "similarity=Rain fell."], "tiny has no modules.json"),
+        (["--target", "class=GOOD", "--sources"], "--target takes whole texts: leave out"),
+    ],
+)
+def test_wrong_use_is_status_2_and_writes_nothing(classifier, tmp_path, capsys, options, message):
+    (tmp_path / "in.txt").write_text("\n".join(TEXTS))
+    assert main(["in.txt", "--output", "out", "--model", classifier, *options]) == 2
+    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_holds_something_is_left_as_it_is(classifier, tmp_path, capsys):
+    (tmp_path / "in.txt").write_text("\n".join(TEXTS))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/mine.txt").write_text("mine")
+    assert main(["in.txt", "--output", "out", "--model", classifier, "--target", "class=GOOD"]) == 2
+    assert "out holds something already" in capsys.readouterr().err and len(list((tmp_path / "out").iterdir())) == 1
