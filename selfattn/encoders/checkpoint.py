@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import NoReturn
 
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.model_types import check_model_type
@@ -25,6 +26,7 @@ LEADING_AWAY = re.compile(
     r"|gguf_file|fusion_config|kernel_config|distributed_config|__float__"
 )
 WEIGHTS = ".safetensors"
+ADAPTER = "adapter_config.json"  # PEFT's
 READ = (".json", ".txt", ".model", ".jinja")  # what a configuration and a tokeniser are read from
 CLASS = re.compile(r"\w{0,80}Tokenizer(Fast)?|TokenizersBackend|PythonBackend", re.ASCII)
 # Without one of these there is no tokeniser; which of them a family reads is its own matter.
@@ -40,11 +42,16 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
     that nobody vouches for is opened in a process with bounds (loading.py).
     """
     names = _names(folder)
+    adapters = (
+        [folder / ADAPTER] if ADAPTER in names else [] if "config.json" in names else [*folder.glob(f"*/{ADAPTER}")]
+    )
+    if adapters:
+        _refuse_adapter(adapters[0])
     if "config.json" not in names:
-        raise LoadError("config", f"{folder.name} has no config.json, so it is not a saved model. Use save_pretrained.")
-    if "adapter_config.json" in names:
         raise LoadError(
-            "adapter", f"{folder.name} holds an adapter, not a whole model. Merge it into its base model and save that."
+            "config",
+            f"{folder.name} has no config.json, and no folder in it is a saved model. Save it with "
+            "model.save_pretrained(folder) and tokenizer.save_pretrained(folder).",
         )
     for name in names:
         _check_file(folder / name)
@@ -69,6 +76,17 @@ def _names(folder: Path) -> list[str]:
             "file", f"{folder.name} holds more than {MOST_FILES:,} files. Give the encoder a folder of its own."
         )
     return names
+
+
+def _refuse_adapter(file: Path) -> NoReturn:
+    adapter = read_json(file, MOST_BYTES, "adapter")
+    base = str(adapter.get("base_model_name_or_path") or "a base model")[:200]
+    raise LoadError(
+        "adapter",
+        f"{file.parent.name} holds an adapter ({str(adapter.get('peft_type') or 'PEFT')[:20]}) for {base}, not a whole model. "
+        f"Merge the two: AutoPeftModel.from_pretrained({str(file.parent)!r}).merge_and_unload().save_pretrained(new_folder), "
+        "and save the tokeniser beside it.",
+    )
 
 
 def _check_file(path: Path) -> None:

@@ -15,6 +15,7 @@ from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import Head, Hide, Patch, Recorder, run
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotFinite, NotRecomputable, OutOfMemory, TextError, failing_as
+from selfattn.encoders.folders import repository
 from selfattn.encoders.memory import in_halves, out_of_memory_as
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.encoders.reference import EagerTwin, stack_layers
@@ -206,7 +207,7 @@ class Encoder:
     @cached_property
     def _rows(self) -> int:
         """How many tokens have a vector."""
-        return self.model.get_input_embeddings().weight.shape[0]  # I-BERT's own class has no num_embeddings
+        return self.model.get_input_embeddings().weight.shape[0]
 
     @cached_property
     def _segments(self) -> int | None:
@@ -414,8 +415,8 @@ class Encoder:
 
     @property
     def title(self) -> str:
-        """The name for a reader: a folder's own name, not its path; else as it was asked for."""
-        return self.name if self.revision else Path(self.name).name
+        """The name for a reader: a folder's own, not its path; its repository in the Hub's cache; else as it was asked for."""
+        return self.name if self.revision else repository(Path(self.name)) or Path(self.name).name
 
     @property
     def reader(self) -> str:

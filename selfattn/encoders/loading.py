@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ _loading = threading.Lock()
 
 
 def load_encoder(
-    name: str | None = None,
+    name: str | PathLike[str] | None = None,
     *,
     revision: str | None = None,
     device: str = "auto",
@@ -60,7 +61,7 @@ def load_encoder(
     report: Report = lambda stage: None,
     trusted: bool = False,
 ) -> Encoder:
-    """Load an encoder: the bundled one (None), a folder saved by save_pretrained, or a Hub id.
+    """Load an encoder: the bundled one (None), a folder saved by save_pretrained (or holding one such folder), or a Hub id.
 
     device: "auto" (CUDA, then Apple's MPS, then CPU) or "cpu", "cuda", "mps". dtype: "float32", "bfloat16", "float16".
     report is called with a few words before each stage, because a download can take minutes.
@@ -73,7 +74,8 @@ def load_encoder(
         raise LoadError("dtype", f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}.")
     device = choose_device(device)
     source = resolve(name, revision, report)
-    return load_source(source, device, dtype, report, trusted or source.kind == "bundled")
+    encoder = load_source(source, device, dtype, report, trusted or source.kind == "bundled")
+    return replace(encoder, note=_joined(source.note, encoder.note))
 
 
 def load_source(
@@ -245,6 +247,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
         ) from None
     missing = [key for key in missing if "pooler" not in key]
     if missing:
+        _check_prefix(source, sorted(missing), set(unused))
         raise LoadError(
             "weights",
             f"{source.name} lacks {len(missing)} of the encoder's weights (first: {sorted(missing)[0]}); they would be "
@@ -253,6 +256,20 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     if source.kind != "bundled":
         _check_finite(source, model, dtype)
     return model, _joined(note, _unused_in_the_body(source, model, unused))
+
+
+def _check_prefix(source: Source, missing: list[str], unused: set[str]) -> None:
+    """Name what a wrapper has put before each weight's name (torch.compile, DataParallel, a module of one's own)."""
+    prefixes = (name.removesuffix(missing[0]) for name in sorted(unused, key=len) if name.endswith(missing[0]))
+    for prefix in prefixes:
+        if all(f"{prefix}{name}" in unused for name in missing):
+            raise LoadError(
+                "weights",
+                f"{source.name}'s weights have {prefix!r} before the names that {missing[0]!r} and others should have: a wrapper "
+                "was saved with the model. Save what it wraps, or take it off with safetensors.torch: "
+                f"save_file({{name.removeprefix({prefix!r}): tensor for name, tensor in load_file(file).items()}}, file, "
+                "{'format': 'pt'}).",
+            )
 
 
 def _check_finite(source: Source, model: nn.Module, dtype: str) -> None:

@@ -13,7 +13,7 @@ from selfattn.encoders.errors import LoadError
 TEXT_ENCODERS = frozenset((
     "albert", "bert", "bert-generation", "big_bird", "camembert", "convbert", "data2vec-text", "deberta",
     "deberta-v2", "distilbert", "electra", "embedding_gemma2_text", "ernie", "esm", "esmc", "eurobert", "flaubert",
-    "funnel", "gemma", "gemma3_text", "gte", "ibert", "jina_embeddings_v3", "layoutlm", "lilt", "longformer",
+    "funnel", "gemma", "gemma3_text", "gte", "jina_embeddings_v3", "layoutlm", "lilt", "longformer",
     "luke", "megatron-bert", "mobilebert", "modernbert", "mpnet", "mt5", "neomme", "nomic_bert", "nystromformer",
     "openai_privacy_filter", "rembert", "roberta", "roberta-prelayernorm", "roc_bert", "roformer", "splinter",
     "squeezebert", "t5", "t5gemma", "tipsv2_text_model", "ultrabert", "umt5", "xlm", "xlm-roberta", "xlm-roberta-xl", "xlnet",
@@ -43,6 +43,8 @@ SPECIAL = {
     "dpr": "wraps a BERT; take that one out: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
     ".save_pretrained(new_folder), and the tokeniser beside it",
     "fnet": "mixes its tokens by a Fourier transform and has no attention",
+    "ibert": "computes in whole numbers, by modules of its own whose rows of weights don't sum to 1. Take the RoBERTa it was "
+    "made from",
     "markuplm": "reads web pages: it needs each word's place in the markup beside the text",
     "mra": "approximates its attention and has no map of each token to each",
     "perceiver": "reads bytes into a fixed number of latent vectors, so its tokens don't attend to each other",

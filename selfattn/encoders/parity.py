@@ -187,7 +187,12 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
     who, n = f"{encoder.name} ({encoder.family})", len(alone.tokens.ids)
     shapes = [tuple(layer.shape) for layer in alone.weights]
     if not shapes:
-        raise LoadError("attention", f"{who} reports no attention weights at all.")
+        blocks = getattr(encoder.model.config, "attention_type", "") == "block_sparse"
+        remedy = (
+            "it attends in blocks. With the usual sizes transformers runs up to 704 tokens in full all the same: write "
+            '"attention_type": "original_full" into its config.json.'
+        )
+        raise LoadError("attention", f"{who} reports no attention weights{f': {remedy}' if blocks else ' at all.'}")
     strange = next((shape for shape in shapes if len(shape) != 3 or shape[-2:] != (n, n)), None)
     if strange:
         pooled = len(strange) == 3 and strange[-2] < n

@@ -5,6 +5,7 @@ averaged) and two more small files. What one of them asks for and isn't done her
 Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +59,13 @@ def load_pooling(encoder: Encoder) -> Pooling:
 
 
 def read_pooling(folder: Path) -> Pooling:
-    """The same from a folder. Raises NoPooling, whose message wants the encoder's name before it, and LoadError."""
+    """The same from a folder. Raises NoPooling, whose message wants the encoder's name before it, and LoadError.
+
+    Before version 2 the model stood in a folder of its own, 0_Transformer, beside that of the pooling.
+    """
+    transformer, within = folder, ""
+    if re.fullmatch(r"\d+_\w+", folder.name) and not (folder / "modules.json").exists():
+        folder, within = folder.parent, folder.name
     if not (folder / "modules.json").is_file():
         raise NoPooling("has no modules.json: it doesn't say how it makes one vector of a sentence.")
     steps = _steps(folder)
@@ -66,9 +73,9 @@ def read_pooling(folder: Path) -> Pooling:
     if names not in (STEPS, STEPS[:2]):
         raise NoPooling(f"makes its sentence vector by {', '.join(names)}; expected {', '.join(STEPS)}.")
     first, place = str(steps[0].get("path", "")), str(steps[1].get("path", ""))
-    if first or not place or Path(place).name != place:
+    if first != within or not place or Path(place).name != place:
         raise NoPooling(
-            f"has its steps in {first or '.'!r} and {place!r}; expected '.' and a folder such as '1_Pooling'."
+            f"has its steps in {first or '.'!r} and {place!r}; expected {within or '.'!r} and a folder such as '1_Pooling'."
         )
     pooled = read_json(folder / place / "config.json", MOST_BYTES, "pooling")
     modes = pooled.get("pooling_mode") or [mode for key, mode in OLD_KEYS.items() if pooled.get(key)]
@@ -77,7 +84,7 @@ def read_pooling(folder: Path) -> Pooling:
         raise NoPooling(
             f"pools tokens by {' and '.join(map(str, modes)) or 'nothing'}; expected one of {', '.join(POOLED)}."
         )
-    own = _optional(folder / "sentence_bert_config.json")
+    own = _optional(transformer / "sentence_bert_config.json")
     if own.get("do_lower_case"):
         raise NoPooling("puts each text in lower case before its tokeniser, which isn't done here.")
     if (prompt := _optional(folder / "config_sentence_transformers.json").get("default_prompt_name")) is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from selfattn.encoders.checkpoint import file_digest
 from selfattn.encoders.errors import LoadError
+from selfattn.encoders.folders import saved_model
 from selfattn.encoders.hub import fetch
 from selfattn.settings import Settings
 
@@ -46,24 +47,39 @@ class Source:
     folder: Path
     kind: str  # "bundled", "folder" or "hub"
     revision: str | None = None  # None for folders
+    note: str = ""  # which folder inside was opened, where it is another than was named
 
 
 def resolve(
-    name: str | None = None, revision: str | None = None, report: Callable[[str], None] = lambda stage: None
+    name: str | os.PathLike[str] | None = None,
+    revision: str | None = None,
+    report: Callable[[str], None] = lambda stage: None,
 ) -> Source:
-    """The folder for a name: None for the bundled encoder, an existing folder, or a Hub id.
+    """The folder for a name: None for the bundled encoder, an existing folder (or the one model in it), or a Hub id.
 
-    report is called with a few words at each stage. Raises LoadError, each kind with its own message and remedy.
+    A Path is never a Hub id. report is called with a few words at each stage. Raises LoadError, each kind with its own message
+    and remedy.
     """
     if name is None or (name == BUNDLED_NAME and revision in (None, BUNDLED_REVISION)):
         return _bundled(report)
+    if isinstance(name, os.PathLike):
+        name = os.path.join(".", name)
+    if not isinstance(name, str):
+        raise LoadError(
+            "name",
+            f"Expected a folder or a Hub id, got a {type(name).__name__}. Save a model with save_pretrained(folder), its "
+            "tokeniser beside it, and give the folder.",
+        )
     name = name.strip()
     _check_allowed(name)
     folder = _local_folder(name)
     if folder is not None:
         if revision:
             raise LoadError("revision", f"{name!r} is a folder, which has no revisions. Leave the revision empty.")
-        return Source(name=name, folder=folder, kind="folder")
+        base = Settings.read().model_dir
+        opened = saved_model(folder, name, lambda inner: base is None or inside(base, str(inner)) is not None)
+        note = "" if opened == folder else f"opened: {opened.relative_to(folder)}"
+        return Source(name=name, folder=opened, kind="folder", note=note)
     folder, commit = fetch(name, revision, report)
     return Source(name=name, folder=folder, kind="hub", revision=commit)
 

@@ -1,0 +1,86 @@
+"""What a folder is that isn't a saved model itself, and which folders inside it are.
+
+A Trainer saves into checkpoint-500, the Hub's cache into models--owner--name/snapshots/COMMIT, sentence-transformers before
+version 2 into 0_Transformer.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from selfattn.encoders.checkpoint import MOST_BYTES, weight_files
+from selfattn.encoders.errors import LoadError
+from selfattn.encoders.untrusted_files import read_json
+
+DEPTH = 3  # of a snapshot below the Hub's whole cache
+MOST_FOLDERS = 1_000  # that are looked into
+MOST_NAMED = 10
+CACHED = re.compile(r"models--([\w.-]+)")
+
+
+def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambda inner: True) -> Path:
+    """The folder, or where it isn't a saved model the only one inside it that is; the folder again where none is.
+
+    name: what it was asked for by. allowed: whether a folder inside may be looked into. Raises LoadError where several are.
+    """
+    if (folder / "config.json").exists() and "model_type" in _config(folder, {"model_type": "unreadable"}):
+        return folder
+    found, level = [], [folder]
+    for _ in range(DEPTH):
+        level = [inner for outer in level for inner in _folders(outer) if allowed(inner)]
+        if len(level) > MOST_FOLDERS:
+            raise LoadError(
+                "folder",
+                f"{name} is no saved model and holds more than {MOST_FOLDERS:,} folders. Name the one to open.",
+            )
+        found += filter(_is_model, level)
+        level = [inner for inner in level if inner not in found]
+    if len(found) <= 1:
+        return found[0] if found else folder
+    names = sorted((str(inner.relative_to(folder)) for inner in found), key=_by_number)
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    raise LoadError(
+        "folder",
+        f"{name} is {_kind(folder, names)}, not one saved model. In it are {', '.join(names[-MOST_NAMED:])}{more}. Name one "
+        f"of them: {Path(name, names[-1])}.",
+    )
+
+
+def repository(path: Path) -> str:
+    """The Hub repository whose cache a path lies in ("owner/name"), or ""."""
+    cached = filter(None, map(CACHED.fullmatch, reversed(path.parts)))
+    return next((match[1].replace("--", "/") for match in cached), "")
+
+
+def _kind(folder: Path, names: list[str]) -> str:
+    if repository(folder):
+        return f"the Hub's cache of {repository(folder)}"
+    if all(name.startswith("checkpoint-") for name in names):
+        return "a Trainer's output"
+    return "a sentence-transformers folder" if (folder / "modules.json").exists() else "a folder of models"
+
+
+def _is_model(folder: Path) -> bool:
+    try:
+        return "model_type" in _config(folder, {}) and bool(weight_files(folder))
+    except LoadError:
+        return False
+
+
+def _config(folder: Path, otherwise: dict) -> dict:
+    try:
+        return read_json(folder / "config.json", MOST_BYTES, "config")
+    except LoadError:
+        return otherwise
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    except OSError:  # that mayn't be read
+        return []
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """checkpoint-500 stands before checkpoint-1000."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
