@@ -6,6 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from selfattn import __version__
+from selfattn.settings import Settings
+
 DESCRIPTION = """\
 selfattn [FOLDER_OR_ID] [--port N]    the dashboard, opened on an encoder of yours or on the bundled one
 selfattn scan INPUT --output DIR      what words attend to, over a table of any size (selfattn scan --help)
@@ -29,13 +32,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model", metavar="FOLDER_OR_ID", nargs="?", help="a folder of yours or a Hub id")
+    parser.add_argument("--version", action="version", version=f"selfattn {__version__}")
     parser.add_argument("--port", type=int, help="the dashboard's port (default: 8501, or the next that is free)")
     options = parser.parse_args(given)
+    if options.model is not None and not _opens(options.model):
+        return 2
     port = [] if options.port is None else ["--server.port", str(options.port)]
     model = [] if options.model is None else ["--", "--model", options.model]
     command = [sys.executable, "-m", "streamlit", "run", str(app()), *port, *model]
     # The server takes this process's place, so that whoever ends the command ends the server.
     os.execve(sys.executable, command, {"MALLOC_ARENA_MAX": "2", **os.environ})
+
+
+def _opens(model: str) -> bool:
+    """Whether the encoder is there, and its folder may be read; else it is said. A Hub id's files are fetched here already."""
+    from selfattn.encoders.checkpoint import check_folder
+    from selfattn.encoders.errors import LoadError
+    from selfattn.encoders.sources import resolve
+
+    try:
+        folder = resolve(
+            model, report=lambda stage: print(stage, file=sys.stderr) if stage[-1:] != "%" else None
+        ).folder
+        check_folder(folder, Settings.read().model_dir)
+    except LoadError as error:
+        print(f"selfattn: {error}", file=sys.stderr)
+    else:
+        return True
+    return False
 
 
 def _site(given: Sequence[str]) -> int:

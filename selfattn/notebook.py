@@ -105,7 +105,7 @@ def all_heads(
     chosen: str = "",
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """Every head's map on a text, small; a click on one opens it beneath (at first `chosen`, "L0 H10").
+    """Every head's map on a text, small; a click on one opens it beneath (at first `chosen`, "L0 H10"), up to its largest weight.
 
     measure: of `analysis.measures.MEASURES`, in the strip under each map. Those of a word compare the text
     with `second`, beside a `control` that means what the text means; word: as in `two_sentences`. What it doesn't say: what a
@@ -122,7 +122,7 @@ def all_heads(
         columns |= record.columns(_compared(encoder, text, second or "", control, word))
     frame, kind = heads_frame(**columns), "effect" if record.signed else "weights"
     grid = head_grid(maps, frame, measure, theme, "", kind=kind, columns=encoder.n_heads)
-    large = {head: heatmap(own, encoding.tokens, theme, maximum=1.0) for head, own in zip(encoder.all_heads, maps)}
+    large = {head: heatmap(own, encoding.tokens, theme) for head, own in zip(encoder.all_heads, maps)}
     return _chart(opened_by_a_click(grid, large, _first(frame, measure, chosen)))
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import selfattn
 from selfattn.__main__ import main
+from selfattn.encoders.families import FAMILIES, save_tiny
 
 APP = str(Path(__file__).parents[1] / "app.py")
 
@@ -20,15 +22,41 @@ APP = str(Path(__file__).parents[1] / "app.py")
         (["bert-base-uncased", "--port", "8600"], ["--server.port", "8600", "--", "--model", "bert-base-uncased"]),
     ],
 )
-def test_the_dashboard_is_started_on_what_was_named(given, behind, monkeypatch):
+def test_the_dashboard_is_started_on_what_was_named(given, behind, monkeypatch, tmp_path):
     started = []
     monkeypatch.setattr(os, "execve", lambda *arguments: started.append(arguments))
-    monkeypatch.chdir("/")
+    monkeypatch.chdir(tmp_path)
+    for name in ("a/folder", "bert-base-uncased"):
+        save_tiny(FAMILIES["BERT"], tmp_path / name)
     main(given)
     ((program, command, environment),) = started
     assert program == sys.executable
     assert command == [sys.executable, "-m", "streamlit", "run", APP, *behind]
     assert environment["MALLOC_ARENA_MAX"] == os.environ.get("MALLOC_ARENA_MAX", "2")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("/no/such/folder", "There is no folder '/no/such/folder'"),
+        ("nobody/has-this", "hf download nobody/has-this"),
+        ("empty", "empty has no config.json"),
+    ],
+)
+def test_an_encoder_that_cannot_be_had_is_refused_in_the_shell(name, words, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(os, "execve", lambda *_: pytest.fail("the server was started"))
+    monkeypatch.setenv("SELFATTN_OFFLINE", "1")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert main([name]) == 2
+    assert capsys.readouterr().err.startswith("selfattn: ") and main([name]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_the_version_is_the_packages(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert (stopped.value.code, capsys.readouterr().out) == (0, f"selfattn {selfattn.__version__}\n")
 
 
 def test_the_operators_own_number_of_arenas_stands(monkeypatch):

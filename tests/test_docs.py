@@ -47,6 +47,7 @@ def folder(tmp_path, monkeypatch, encoder):
     Path("sentences.csv").write_text(SENTENCES)
     Path("corpus.txt").write_text(CORPUS)
     Path("words.txt").write_text("bank\nriver\n")
+    save_tiny(FAMILIES["BERT"], Path("path/to/folder"))
     monkeypatch.setattr(selfattn, "load_encoder", lambda *name: named if name else encoder, raising=False)
     monkeypatch.setattr(examples, "PAIRS", examples.PAIRS[:1])
     started = []

@@ -161,12 +161,13 @@ def test_swaps_draws_how_far_each_head_moves_the_word_and_opens_what_the_word_at
 def test_all_heads_draws_every_map_and_opens_the_chosen_ones_own_weights(encoder, plain):
     text, pair = "A crane lifted it.", "It waded."
     every = encoder.reference_weights(text, pair)
-    layer, head = divmod(int(every.flatten(2).amax(-1).argmin()), 12)  # the palest map: the scale is all heads' own
+    layer, head = divmod(int(every.flatten(2).amax(-1).argmin()), 12)  # the palest map: the scale is its own
     weights = every[layer, head]
     chart = notebook.all_heads(encoder, text, "itself", pair=pair, chosen=f"L{layer} H{head}")
     shown, colors = beneath(chart)
     np.testing.assert_allclose(shown, weights.flatten(), atol=1e-4)
-    assert all(map(same_color, colors, (on_ramp(LIGHT.weights, weight) for weight in weights.flatten().tolist())))
+    ramp = [on_ramp(LIGHT.weights, weight) for weight in (weights / weights.max()).flatten().tolist()]
+    assert all(map(same_color, colors, ramp))
     strips = drawn(chart).dropna(subset="itself")
     own = ~np.array(encoder.encode(text, pair).special)
     assert strips["itself"][layer * 12 + head] == pytest.approx(float(weights.diagonal()[own].mean()), abs=1e-5)

@@ -11,6 +11,8 @@ from typing import Any
 
 from selfattn.numbers import LOCALE
 
+__all__ = ["DARK", "LIGHT", "Theme"]
+
 FONT = "Source Sans, Source Sans Pro, DejaVu Sans, Noto Sans, sans-serif"
 
 

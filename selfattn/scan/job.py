@@ -48,7 +48,9 @@ class Outcome:
     n_rows: int  # of the input
     n_rejected: int
     n_skipped: int  # empty lines
-    n_without: int = 0  # texts of the input with none of the words searched for
+    n_without: int  # texts of the input with none of the words searched for
+    n_occurrences: int
+    n_texts: int  # that these stand in
 
 
 Engine = Callable[[Job, Encoder, list[Chunk], Progress], None]
@@ -87,9 +89,12 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
         count = progress(total - sum(chunk.n_rows for chunk in left), total) if progress else lambda n: None
         if left:
             (engine or one_process)(job, encoder, left, count)
+        scan = folder.finish()
         return Outcome(
             total,
-            folder.finish(),
+            scan.n_rejected,
+            n_occurrences=scan.n_rows,
+            n_texts=scan.n_texts,
             n_skipped=sum(chunk.n_skipped for chunk in chunks),
             n_without=sum(chunk.n_without for chunk in chunks),
         )

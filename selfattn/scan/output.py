@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import starmap
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from selfattn.scan.tables import Chunk
 from selfattn.spreadsheets import csv_text, unescaped
 
 LOCK, REJECTS = "lock", "rejects.csv"
+BATCH = 4096  # occurrences that are read back at a time
 REJECT_COLUMNS = ("row", "file", "line", "sentence", "word", "sense", "reason")
 NUMBERS = {"top_weight", "entropy", "special_share", "vectors", "source_moves"}
 DICTIONARIES = ["sentence", "word", "sense", "top_word"]
@@ -78,6 +80,16 @@ class Scan:
     def __repr__(self) -> str:
         heads = f"{len(self.measured)} heads{'' if self.finished else ', not finished'}"
         return f"<Scan {self.folder}: {self.n_rows:,} occurrences, {self.n_rejected:,} rejected rows, {heads}>"
+
+    @cached_property
+    def n_texts(self) -> int:
+        """The texts (rows of the input) that the occurrences stand in. Read a batch at a time, in the input's order."""
+        last, n = -1, 0
+        for batch in self._batches(["row"]):
+            rows = np.unique(batch["row"].to_numpy())
+            n += len(rows) - int(last in rows[:1])
+            last = int(rows[-1])
+        return n
 
     def frame(self, columns: Sequence[str] | None = None, limit: int | None = None) -> pd.DataFrame:
         """The rows (the first `limit`) as a table; the lists are arrays over `measured`, the heads layer by layer."""
@@ -132,7 +144,7 @@ class Scan:
         for part in self.parts:
             try:
                 for batch in pq.ParquetFile(part).iter_batches(
-                    4096, columns=None if columns is None else list(columns)
+                    BATCH, columns=None if columns is None else list(columns)
                 ):
                     for name in NUMBERS & {*batch.schema.names}:
                         numbers = batch[name].flatten().to_numpy(zero_copy_only=False)
@@ -154,11 +166,15 @@ def read_scan(folder: str | Path) -> Scan:
             raise ScanError(f"{rejects} isn't what the job wrote. {AGAIN}")
     except OSError as error:
         raise ScanError(f"{folder} can't be read: {error}.") from None
+    return _of_parts(folder, about, parts, finished and rejects.exists())
+
+
+def _of_parts(folder: Path, about: dict, parts: Sequence["_Part"], finished: bool) -> Scan:
     return Scan(
         folder=folder,
         model=about["encoder"]["name"],
         **{name: about["encoder"][name] for name in ("revision", "n_layers", "n_heads", "d_model")},
-        finished=finished and rejects.exists(),
+        finished=finished,
         n_rows=sum(part.n_rows for part in parts),
         n_rejected=sum(part.n_rejected for part in parts),
         parts=tuple(part.path for part in parts),
@@ -239,8 +255,8 @@ class ScanFolder:
             own = {"scan": scan, "index": chunk.index, "n_rejected": n_rejected, "rejects": digest.hexdigest()}
             writer.add_key_value_metadata({"part": json.dumps(own)})
 
-    def finish(self) -> int:
-        """Verify all parts and gather their rejected rows in rejects.csv; returns how many."""
+    def finish(self) -> Scan:
+        """Verify all parts and gather their rejected rows in rejects.csv; returns the finished scan."""
         about = description.read(self.path)
         parts = _read_parts(self.path, about)
         if len(parts) != description.n_parts(about):
@@ -252,7 +268,7 @@ class ScanFolder:
             path.unlink()
         with suppress(OSError):  # a file of somebody else's is in it
             (self.path / "journal").rmdir()
-        return sum(part.n_rejected for part in parts)
+        return _of_parts(self.path, about, parts, finished=True)
 
 
 def check_place(output: Path) -> None:

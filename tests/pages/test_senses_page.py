@@ -294,7 +294,7 @@ def test_a_scan_is_opened_once_and_a_folder_without_one_refused(tmp_path, monkey
     at = open_page(PAGE, source="scan")
     at.text_input(key="scan").set_value(str(tmp_path / "scan")).run()
     shown = texts(at)
-    assert "4 occurrences, 0 rejected" in shown
+    assert "4 occurrences in 4 texts, 0 rejected" in shown
     assert "Largest mean special share" in shown
     assert ("isn't in this scan. Make a new one" in shown) == (not more)
     with monkeypatch.context() as patched:

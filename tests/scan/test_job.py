@@ -62,13 +62,14 @@ def scan(table, output, *more):
     return main([str(table), "--output", str(output), "--device", "cpu", *more])
 
 
-def test_a_scan_and_what_is_read_back(tmp_path, capsys):
+def test_a_scan_and_what_is_read_back(tmp_path, capsys, monkeypatch):
     table, output = write(tmp_path / "table.csv", 23, bad=(4, 17)), tmp_path / "scan"
     assert scan(table, output, "--part-rows", "10") == 0
     assert "2 rejected" in capsys.readouterr().err
+    monkeypatch.setattr("selfattn.scan.output.BATCH", 1)  # so that a text's occurrences fall into two
     found = read_scan(output)
     assert found.finished
-    assert (found.n_layers, found.n_heads, found.n_rows, found.n_rejected) == (6, 12, 42, 2)
+    assert (found.n_layers, found.n_heads, found.n_rows, found.n_texts, found.n_rejected) == (6, 12, 42, 21, 2)
     frame = found.frame()
     assert frame["row"].tolist() == [n for n in range(23) if n not in (4, 17) for _ in range(2)]
     assert frame["start"].iloc[:2].tolist() == [4, 23]
@@ -241,7 +242,7 @@ def test_an_empty_table_is_a_finished_scan_of_nothing(tmp_path):
     assert scan(write(tmp_path / "table.csv", 0), tmp_path / "scan") == 0
     found = read_scan(tmp_path / "scan")
     assert found.finished
-    assert found.n_rows == 0
+    assert (found.n_rows, found.n_texts) == (0, 0)
     assert found.frame().empty
 
 
@@ -297,7 +298,7 @@ def test_a_share_that_is_none_is_status_2(share, capsys):
 def test_empty_lines_are_counted_in_the_last_line(tmp_path, capsys):
     (tmp_path / "table.csv").write_text("sentence,word\n\nThe bank.,bank\n", "utf-8")
     assert scan(tmp_path / "table.csv", tmp_path / "scan") == 0
-    assert "1 rows, none rejected, 1 empty line(s) skipped" in capsys.readouterr().err
+    assert "1 occurrence(s) in 1 text(s), none rejected, 1 empty line(s) skipped" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -764,7 +765,10 @@ def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsy
     ]
     assert scan(text, output, *more, "--part-rows", "2") == 0
     said = capsys.readouterr().err
-    assert "4 rows, 1 rejected (see rejects.csv), 1 empty line(s) skipped, 1 text(s) without any of the words" in said
+    assert (
+        "5 occurrence(s) in 3 text(s), 1 rejected (see rejects.csv), 1 empty line(s) skipped, 1 text(s) without any of the words"
+        in said
+    )
     found = read_scan(output)
     assert found.finished and found.measured == ((0, 10), (5, 7)) and found.words == ("bank", "lake", "river")
     frame = found.frame()
@@ -864,7 +868,10 @@ def test_sources_of_an_encoder_that_is_shown_only_are_refused(tmp_path, capsys, 
 def test_texts_without_the_word_dont_make_the_share_of_rejected_rows_smaller(tmp_path, capsys):
     (tmp_path / "corpus.txt").write_text("A bank.\n" + "bank " * 600 + "\n" + "Nothing here.\n" * 18, "utf-8")
     assert scan(tmp_path / "corpus.txt", tmp_path / "scan", "--word", "bank") == 3
-    assert "2 rows, 1 rejected (see rejects.csv), 18 text(s) without any of the words" in capsys.readouterr().err
+    assert (
+        "1 occurrence(s) in 1 text(s), 1 rejected (see rejects.csv), 18 text(s) without any of the words"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.slow

@@ -35,7 +35,8 @@ def show_scan(head: Head) -> None:
         st.warning(
             "This scan isn't finished: what follows is about the parts that are there.", icon=":material/warning:"
         )
-    say(f"{scan.n_rows:,} occurrences, {scan.n_rejected:,} rejected rows; {for_visitors(scan.model, scan.model)}")
+    counted = f"{scan.n_rows:,} occurrences in {scan.n_texts:,} texts, {scan.n_rejected:,} rejected rows"
+    say(f"{counted}; {for_visitors(scan.model, scan.model)}")
     if scan.n_rows == 0:
         return
     if sources is None:
