@@ -3,21 +3,70 @@
 from collections.abc import Sequence
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
-from selfattn.analysis.compare import EncoderComparison, compare_encoders, counterpart_distances, why_no_counterparts
+from selfattn import examples
+from selfattn.analysis.compare import (
+    EncoderComparison,
+    compare_encoders,
+    counterpart_distances,
+    told_apart,
+    why_no_counterparts,
+)
 from selfattn.captions import attention as captions
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
-from selfattn.dashboard.encoder_picker import pick_second_encoder
-from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side, this_page
+from selfattn.dashboard.cache import cached, encoder_key
+from selfattn.dashboard.encoder_picker import pick_second_encoder, short_name
+from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, side_by_side, this_page
+from selfattn.dashboard.permissions import beyond_localhost
 from selfattn.dashboard.pickers import head_slider
 from selfattn.dashboard.typed_text import encode_or_stop
-from selfattn.tidy_tables import heads_frame, weights_frame
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.senses import compare_checkpoints
+from selfattn.settings import Settings
+from selfattn.tidy_tables import heads_frame, named_heads, weights_frame
 
 MAP = 270  # three of them side by side at 1440
 MINUS = "second minus first"
+DISTANCE = "distance of the weights"
+
+
+def show_over_many(first: Encoder, second: Encoder, chosen: Head) -> None:
+    """Each head's mean distance from its counterpart over the visitor's sentences."""
+    drawn, uploaded, limits = st.container(), session.TABLE_READ.get(), Settings.read()
+    own = uploaded[1].get("sentence") if uploaded and isinstance(uploaded[1], pd.DataFrame) else None
+    sentences = (*examples.STATIC_WORD_SENTENCES, *examples.NEUTRAL_SENTENCES) if own is None else own.astype(str)
+    typed = st.text_area(
+        "Sentences, one a line", "\n".join(sentences), key=session.SENTENCES, bind="query-params", height=140,
+        help="At first those of your own table on the page Senses, where you have opened one.",
+    )  # fmt: skip
+    texts = tuple(line.strip() for line in typed.splitlines() if line.strip())
+    if len(texts) > limits.max_rows or len(typed) > limits.max_table_characters:
+        most = f"{limits.max_rows:,} sentences of {limits.max_table_characters:,} characters"
+        show_error(
+            f"These are {len(texts):,} sentences of {len(typed):,} characters; this server takes at most {most}."
+        )
+        return
+    make, key = partial(compare_checkpoints, first, second, texts), ("checkpoints", encoder_key(second), texts)
+    try:
+        with drawn:
+            report = cached(first, key, lambda progress: make(progress), "Comparing the checkpoints ...", costly=True)
+    except ValueError as error:
+        show_error(error)
+        return
+    with drawn:
+        frame = named_heads(report.heads)
+        chart = head_map(frame, "distance", current_theme(), str(chosen), kind="weights", title=DISTANCE)
+        show_chart(
+            chart, captions.over_texts(frame, str(chosen)), key="over_many", heads=True, name="over many sentences"
+        )
+        if len(report.rejected):
+            row, reason = report.rejected.iloc[0]
+            say(f"Left out: {len(report.rejected)} of {len(texts)} sentences; the first is number {row + 1}: {reason}")
 
 
 def show_comparison(comparison: EncoderComparison, titles: Sequence[str]) -> None:
@@ -57,8 +106,14 @@ if why:
     say(f"Their heads are no counterparts of one another: {why}. So you choose a head of each.")
 else:
     partner, frame = chosen, heads_frame(distance=counterpart_distances(one, other))
-    chart = head_map(frame, "distance", current_theme(), str(chosen), kind="weights", title="distance of the weights")
+    chart = head_map(frame, "distance", current_theme(), str(chosen), kind="weights", title=DISTANCE)
     reading = captions.counterparts(frame, str(chosen))
-    show_chart(chart, reading, key="counterparts", heads=True, name="each head and its counterpart")
-titles = [f"{e.name.split('/')[-1]}, {h}" for e, h in ((first, chosen), (second, partner))]
+    this_sentence, many = side_by_side()
+    with this_sentence:
+        show_chart(chart, reading, key="counterparts", heads=True, name="each head and its counterpart")
+    with many:
+        show_over_many(first, second, chosen)
+# Where others can come no folder's path is told, nor a part of it.
+named = [short_name(each.name) for each in (first, second)] if beyond_localhost() else told_apart(first, second)
+titles = [f"{name}, {head}" for name, head in zip(named, (chosen, partner))]
 show_comparison(compare_encoders(one, chosen, other, partner), titles)

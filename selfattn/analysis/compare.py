@@ -5,9 +5,11 @@ encoders cut a text into different tokens, so they meet at its words. Two checkp
 after fine-tuning, see the same tokens, and each head has a counterpart.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,9 @@ from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.folders import repository
 from selfattn.encoders.placed_word import PlacedWord
+from selfattn.settings import Settings
 from selfattn.words import shared_words
 
 Match = tuple[int | None, int | None]  # places in the first and the second sequence; None where there is no match
@@ -115,17 +119,30 @@ def why_no_counterparts(first: Encoder, second: Encoder) -> str:
     return ""
 
 
-def counterpart_distances(first: Encoding, second: Encoding) -> Tensor:
+def told_apart(first: Encoder, second: Encoder) -> tuple[str, str]:
+    """Two encoders' names, as short as tells one from the other: two folders called "final" by the ends of their paths."""
+    both = first, second
+    paths = [Path(os.path.abspath(Path(Settings.read().model_dir or "", each.name))) for each in both]
+    commits = [each.revision or (path.name if repository(path) else "") for each, path in zip(both, paths)]
+    named = [[each.title.split("/")[-1] for each in both], [each.title for each in both]]
+    named.append([f"{each.title} {commit[:7]}".strip() for each, commit in zip(both, commits)])
+    named += [["/".join(path.parts[-n:]) for path in paths] for n in range(2, max(len(path.parts) for path in paths))]
+    one, other = next((names for names in named if names[0] != names[1]), named[0])
+    return one, other
+
+
+def counterpart_distances(first: Encoding, second: Encoding, shift: int = 0) -> Tensor:
     """How far each head's weights are from its counterpart's: (n_layers, n_heads), 0 (the same) to 1 (nothing shared).
 
-    For each token the half sum of the absolute differences of its row (total variation), then the mean over the tokens
-    that aren't special. Raises ValueError where the tokens differ.
+    shift: instead from those of the head so many places on in its layer, in a circle. For each token the half sum of the
+    absolute differences of its row (total variation), then the mean over the tokens that aren't special. Raises ValueError where
+    the tokens differ.
     """
     if first.ids != second.ids:
         raise ValueError("Heads are compared one by one on the same tokens; these two encodings have different ones.")
     rows = ordinary_rows(first)
     layers = [
-        (second.weights(layer) - first.weights(layer))[:, rows].abs().sum(-1).mean(-1) / 2
+        (second.weights(layer).roll(-shift, dims=0) - first.weights(layer))[:, rows].abs().sum(-1).mean(-1) / 2
         for layer in range(first.n_layers)
     ]
     return torch.stack(layers)

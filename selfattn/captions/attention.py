@@ -123,6 +123,28 @@ def head_profile(found: Sequence[Fit], head: str, where: str) -> str:
     return f"{where} {head} fits no named pattern: {first} and {second}, the rest elsewhere."
 
 
+def over_texts(frame: pd.DataFrame, chosen: str) -> str:
+    """The same over many texts: `senses.compare_checkpoints(...).heads` with names."""
+    frame = frame.reindex(
+        columns=[*frame, *{"low", "high", "others"} - {*frame}]
+    )  # unknown for one text, or one head a layer
+    far, own = frame.loc[frame["distance"].idxmax()], frame[frame["name"] == chosen].iloc[0]
+    known = (
+        f" (95 %: {numbers.weight(own['low'])} to {numbers.weight(own['high'])})" if own["low"] == own["low"] else ""
+    )
+    said = (
+        f"Over {own['n']} sentence{'' if own['n'] == 1 else 's'}, {chosen}: {numbers.weight(own['distance'])} of the weight lies "
+        f"elsewhere{known}; most in {far['name']}, {numbers.weight(far['distance'])}."
+    )
+    if own["others"] != own["others"]:
+        return said
+    same = int((frame["high"].fillna(frame["distance"]) >= frame["others"]).sum())
+    return (
+        f"{said} From the other heads of its layer: {numbers.weight(own['others'])}. {same} of {len(frame)} heads may be as far "
+        "from their counterpart as from those: no longer the same heads."
+    )
+
+
 def counterparts(frame: pd.DataFrame, chosen: str) -> str:
     """Two encoders head by head (`distance`): how much of the chosen head's weight lies elsewhere, and where most does."""
     far, own = frame.loc[frame["distance"].idxmax()], frame[frame["name"] == chosen].iloc[0]

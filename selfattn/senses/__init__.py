@@ -1,6 +1,7 @@
 """Do heads separate a word's senses, and do they bring them in? Over many labelled sentences, beside the baselines."""
 
 from selfattn.analysis.usable_rows import check_rows
+from selfattn.senses.checkpoints import CheckpointsReport, compare_checkpoints
 from selfattn.senses.explaining import TargetReport, over_sentences
 from selfattn.senses.hiding import HiddenWordsReport, hidden_words
 from selfattn.senses.nearest_centroid import SeparationReport, separation
@@ -11,6 +12,7 @@ from selfattn.senses.unlabelled import ClusterReport, clusters
 from selfattn.senses.what_heads_do import HeadProfiles, head_profiles
 
 __all__ = [
+    "CheckpointsReport",
     "ClusterReport",
     "HeadProfiles",
     "HiddenWordsReport",
@@ -20,6 +22,7 @@ __all__ = [
     "TargetReport",
     "check_rows",
     "clusters",
+    "compare_checkpoints",
     "head_profiles",
     "hidden_words",
     "interchange",

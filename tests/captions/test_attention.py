@@ -8,7 +8,7 @@ import torch
 from selfattn.analysis.compare import compare_sentences
 from selfattn.analysis.patterns import nearest_first
 from selfattn.captions import attention as captions
-from selfattn.tidy_tables import heads_frame, strip_rows
+from selfattn.tidy_tables import heads_frame, named_heads, strip_rows
 from tests.captions.conftest import HEAD, LAYER
 
 
@@ -162,3 +162,18 @@ def test_counterparts_name_the_chosen_head_and_the_one_that_moved_most():
     frame = heads_frame(distance=torch.tensor([[0.1, 0.2], [0.45, 0.3]]))
     text = captions.counterparts(frame, "L0 H1")
     assert text.startswith("L0 H1: 0.20 of the weight lies elsewhere in the second; most in L1 H0, 0.45.")
+
+
+def test_two_checkpoints_over_many_texts():
+    heads = {"layer": [0, 0], "head": [0, 1], "distance": [0.1, 0.4], "n": 7, "low": [0.05, 0.3], "high": [0.2, 0.6]}
+    frame = named_heads(pd.DataFrame({**heads, "others": [0.5, 0.55]}))
+    said = captions.over_texts(frame, "L0 H0")
+    assert said.startswith(
+        "Over 7 sentences, L0 H0: 0.10 of the weight lies elsewhere (95 %: 0.05 to 0.20); most in L0 H1, 0.40."
+    )
+    assert "From the other heads of its layer: 0.50. 1 of 2 heads may be as far from their counterpart" in said
+    once = named_heads(
+        pd.DataFrame({**heads, "n": 1, "low": np.nan, "high": np.nan, "others": np.nan})
+    )  # one head a layer
+    said = captions.over_texts(once, "L0 H1")
+    assert said == "Over 1 sentence, L0 H1: 0.40 of the weight lies elsewhere; most in L0 H1, 0.40."

@@ -9,7 +9,7 @@ from selfattn.analysis.compare import counterpart_distances
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.numbers import error, weight
-from selfattn.senses import random_twin
+from selfattn.senses import compare_checkpoints, random_twin
 from tests.encoders.test_pooling import embedder
 from tests.pages.conftest import open_link
 
@@ -95,9 +95,13 @@ def test_without_another_choice_the_second_encoder_is_the_first_one_untrained():
     at = page("explore/two_encoders", a="The old riverbanks were muddy.", head="L3 H7")
     assert not at.error
     assert at.selectbox(key="second").value == "the same, untrained"
-    assert "random weights" in said(at) and "random weights, L3 H7" in str(at.get("vega_lite_chart")[2].proto.spec)
+    assert "random weights" in said(at) and "random weights, L3 H7" in spec(at, 3)
     one, other = (each.encode("The old riverbanks were muddy.") for each in (encoder, random_twin(encoder)))
     assert f"L3 H7: {weight(counterpart_distances(one, other)[head])} of the weight lies elsewhere" in said(at)
+
+
+def spec(at, number):
+    return str(at.get("vega_lite_chart")[number].proto.spec)
 
 
 def test_a_second_encoder_that_is_yet_to_be_named_is_asked_for():
@@ -111,10 +115,17 @@ def beside(folders, second: str, **query: str) -> AppTest:
 
 
 def test_two_checkpoints_are_compared_head_by_head(folders):
-    at = beside(folders, "after", a="The riverbank was muddy.")
+    at = beside(folders, "after", a="The riverbank was muddy.", head="L1 H2")
     assert "of the weight lies elsewhere in the second" in said(at)
     assert "Largest difference" in said(at)
-    assert len(at.get("vega_lite_chart")) == 4
+    assert len(at.get("vega_lite_chart")) == 5
+    sentences = "The bank of the river.\n\nShe sat by the water.\n" + "bank " * 70
+    at.text_area(key="sentences").set_value(sentences).run()
+    encoders = [load_encoder(folders[name], device="cpu") for name in ("before", "after")]
+    heads = compare_checkpoints(*encoders, sentences.split("\n")[::2]).heads.set_index(["layer", "head"])
+    assert f"Over 2 sentences, L1 H2: {weight(heads['distance'][1, 2])} of the weight lies elsewhere" in said(at)
+    assert "Left out: 1 of 3 sentences; the first is number 3: This text has 72 tokens" in said(at)
+    assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))
 
 
 def test_two_families_are_compared_word_by_word(folders):

@@ -1,0 +1,106 @@
+"""Two checkpoints over many texts: the means of single texts, a head that was exchanged, and what can't be compared."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from selfattn import load_encoder
+from selfattn.analysis.compare import counterpart_distances, told_apart
+from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn.senses import compare_checkpoints
+
+TEXTS = ["The bank of the river was muddy.", "", "She sat by the water and waited.", "Rain.", "the " * 200]
+
+
+@pytest.fixture(scope="module")
+def encoders(tmp_path_factory):
+    def load(name, seed):
+        root = tmp_path_factory.mktemp("run")
+        return load_encoder(save_tiny(FAMILIES[name], root / "final", seed=seed), trusted=True)
+
+    return {"before": load("BERT", 0), "after": load("BERT", 1), "other": load("RoBERTa", 0)}
+
+
+def apart(one, other, layer, head, of):
+    """How far two heads' rows are from one another on a text, special tokens aside, from the model's own weights."""
+    first, second = one.reference_weights(of)[layer, head], other[0].reference_weights(of)[layer, other[1]]
+    return float((first - second)[1:-1].abs().sum(-1).mean() / 2)
+
+
+def test_the_mean_its_interval_and_the_other_heads_beside_it(encoders):
+    one, other = encoders["before"], encoders["after"]
+    report = compare_checkpoints(one, other, TEXTS)
+    row = report.heads.set_index(["layer", "head"]).loc[(2, 1)]
+    usable = [TEXTS[0], TEXTS[2], TEXTS[3]]
+    own = [apart(one, (other, 1), 2, 1, text) for text in usable]
+    assert (len(report.heads), row["n"]) == (12, 3)
+    assert row["distance"] == pytest.approx(np.mean(own), abs=1e-5)
+    assert row["others"] == pytest.approx(
+        np.mean([apart(one, (other, h), 2, 1, t) for t in usable for h in (0, 2, 3)]), abs=1e-5
+    )
+    # Of three texts each of the 27 draws is as likely: the 2.5 % lie between the smallest mean and the next.
+    assert min(own) - 1e-5 <= row["low"] < row["distance"] < row["high"] <= max(own) + 1e-5
+    assert report.rejected["row"].tolist() == [1, 4] and "tokens" in report.rejected["reason"].iloc[1]
+
+
+def test_only_the_exchanged_head_has_moved_and_is_no_longer_the_same(encoders):
+    one, model = encoders["before"], encoders["before"].model
+    query = model.encoder.layer[2].attention.self.query.weight
+    kept = query[8:16].clone()
+    alone = compare_checkpoints(one, one, TEXTS[:1]).heads
+    assert (
+        (alone["distance"] == 0).all() and alone[["low", "high"]].isna().all(axis=None) and (alone["others"] > 0).all()
+    )
+    changed = load_encoder(one.name, trusted=True)
+    with torch.no_grad():
+        changed.model.encoder.layer[2].attention.self.query.weight[8:16] = -kept
+    heads = compare_checkpoints(one, changed, TEXTS).heads
+    moved = heads[heads["distance"] > 1e-5]
+    assert list(zip(moved["layer"], moved["head"])) == [(2, 1)] and moved["low"].iloc[0] > 0
+
+
+def test_what_cannot_be_compared_is_refused(encoders):
+    one, other = encoders["before"], encoders["after"]
+    with pytest.raises(ValueError, match=r"are no counterparts of one another: they are built differently \(family"):
+        compare_checkpoints(one, encoders["other"], TEXTS)
+    with pytest.raises(ValueError, match=r"None of the 1 texts can be used\. .*empty"):
+        compare_checkpoints(one, other, [""])
+    with pytest.raises(ValueError, match=r"None of the 0 texts can be used\. Give some"):
+        compare_checkpoints(one, other, [])
+    with pytest.raises(TypeError, match="Expected a list of texts, got one text"):
+        compare_checkpoints(one, other, "Rain.")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "names"),
+    [
+        ("/runs/a/final", "/runs/b/final", ("a/final", "b/final")),
+        ("/runs/a/x/final", "/runs/b/x/final", ("a/x/final", "b/x/final")),
+        ("/runs/a/final", "/runs/a/best", ("final", "best")),
+        ("/runs/a/final", "/runs/a/final", ("final", "final")),
+        ("/c/models--some--bert/snapshots/" + "a" * 40, "/x/final", ("bert", "final")),
+        ("/c/models--some--bert", "/c/models--other--bert", ("some/bert", "other/bert")),
+        (
+            "/c/models--some--bert/snapshots/" + "a" * 40,
+            "/c/models--some--bert/snapshots/" + "b" * 40,
+            ("some/bert aaaaaaa", "some/bert bbbbbbb"),
+        ),
+    ],
+)
+def test_two_names_are_as_long_as_tells_them_apart(encoders, first, second, names):
+    assert told_apart(*(replace(encoders["before"], name=name) for name in (first, second))) == names
+
+
+def test_two_revisions_of_one_model_are_told_apart(encoders):
+    both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
+    assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")
+
+
+def test_the_distances_of_a_shift_are_those_from_the_head_further_on(encoders):
+    one, other = (encoders[name].encode(TEXTS[0]) for name in ("before", "after"))
+    rows = other.weights(1)[0] - one.weights(1)[3]  # from the last head one further on, in a circle
+    assert counterpart_distances(one, other, 1)[1, 3] == pytest.approx(
+        float(rows[1:-1].abs().sum(-1).mean() / 2), abs=1e-6
+    )
