@@ -36,6 +36,8 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.projections import ProjectionsUnknown, project
+from selfattn.examples import labelled_sentences
+from selfattn.export.notebook_lines import linked_view
 from selfattn.senses import SwapReport
 from selfattn.tidy_tables import (
     context_columns,
@@ -174,6 +176,20 @@ def hidden_words(
     sides = _sides(encoder, first, second, word, at, control)
     view = word_in_two_sentences(encoder, *sides.values(), senses=senses)
     return _Whole(view.figure(theme, in_words=True))
+
+
+def from_link(url: str, encoder: Encoder | None = None, *, theme: Theme = LIGHT) -> alt.TopLevelMixin:
+    """The figure of a link to A word in two sentences, Inside a head or All heads, as "Copy link" gives it.
+
+    encoder: in place of the one that the link names, which else is loaded. Raises ValueError for a link to another page,
+    LoadError for one made with other weights. What it doesn't say: what the figures of these pages don't, which are
+    `hidden_words`, `steps` and `all_heads`.
+    """
+    encoder, view = linked_view(url, encoder)
+    figure, arguments, options = view.call
+    if "senses" in options:
+        options["senses"] = labelled_sentences()
+    return globals()[figure](encoder, *arguments, **options, theme=theme)
 
 
 def removals(

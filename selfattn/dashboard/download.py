@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from selfattn.charts.vega import Spec
+from selfattn.dashboard import session
+from selfattn.dashboard.answer import SENTENCES, between_senses
 from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import Page, say, this_page
@@ -18,7 +20,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.export import bundle, files, report
 from selfattn.export.files import View
-from selfattn.export.notebook_lines import notebook_lines
+from selfattn.export.notebook_lines import PAGES, PairView, notebook_lines
 from selfattn.export.provenance import Provenance
 
 WIDTHS = (300, 3000)  # units; a PNG has twice as many pixels
@@ -109,9 +111,20 @@ def show_download(page: Page) -> None:
 
 
 def _lines(page: Page) -> str:
-    first, second = page.pair.first, page.pair.second
-    texts, at = (first.sentence.text, second.sentence.text), (first.number, second.number)
-    return notebook_lines(page.encoder, texts, page.pair.word, at, page.head, whole_path=not beyond_localhost())
+    first, second, control = page.pair.with_control
+    way = session.WAY.get() or st.query_params.get(session.WAY)
+    view = PairView(
+        page=next(address for address, title in PAGES.items() if title == page.title),
+        texts=(first.sentence.text, second.sentence.text),
+        control=control.sentence.text if control else None,
+        word=page.pair.word,
+        at=(first.number, second.number),
+        head=page.head,
+        senses=way != SENTENCES and between_senses(page.encoder, page.pair),
+        measure=session.MEASURE.get(),
+        sentence=st.session_state.get("sentence", "A"),
+    )
+    return notebook_lines(page.encoder, view, whole_path=not beyond_localhost())
 
 
 def _whole(view: View, width: int) -> dict[str, tuple[str, str, Callable[[], str | bytes]]]:

@@ -1,28 +1,126 @@
-"""A view as three lines of Python that draw the same figure in a notebook."""
+"""A view as a figure of `selfattn.notebook`: what a page shows, as lines of Python, and what a link to a page asks for."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
+from selfattn.analysis.compare import rarest_first
+from selfattn.analysis.measures import offered
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import LoadError, TextError
+from selfattn.encoders.loading import load_encoder
 from selfattn.encoders.sources import BUNDLED_NAME
+from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.settings import Settings
+from selfattn.views.two_sentences import word_in_two_sentences
+
+PAGES = {"": "A word in two sentences", "inside-a-head": "Inside a head", "all-heads": "All heads"}  # by address
 
 
-def notebook_lines(
-    encoder: Encoder, texts: tuple[str, str], word: str, at: tuple[int, int], head: Head, whole_path: bool = True
-) -> str:
-    """`notebook.two_sentences` of a word in two sentences. at: which of the word's places in each, from 1.
+@dataclass(frozen=True, kw_only=True)
+class PairView:
+    """What a page of two sentences shows, by the page's address."""
 
-    whole_path: name a folder by its whole path, else as one of the reader's own. Either way it is no Hub id.
+    page: str
+    texts: tuple[str, str]
+    control: str | None
+    word: str
+    at: tuple[int, int]  # which of the word's places in each sentence, from 1
+    head: Head
+    senses: bool  # whether shares are of the way between the word's senses in the labelled sentences
+    measure: str | None = None  # All heads: by which the grid is coloured
+    sentence: str = "A"  # All heads: whose maps: "A", "B", "both"
+
+    @property
+    def call(self) -> tuple[str, tuple, dict[str, Any]]:
+        """The figure of `selfattn.notebook`, its arguments behind the encoder, and its options that aren't the default."""
+        at = {} if self.at == (1, 1) else {"at": self.at}
+        if self.page == "inside-a-head":
+            return "steps", (*self.texts, self.word), {**at, "layer": self.head.layer, "head": self.head.head}
+        if self.page == "":
+            senses = {"senses": True} if self.senses else {}
+            return "hidden_words", (*self.texts, self.control, self.word), {**at, **senses}
+        (a, b), shown = self.texts, {"chosen": str(self.head)}
+        alone = {"measure": self.measure} if self.measure in offered([]) else {}
+        if self.sentence == "both":
+            return "all_heads", (a,), {"pair": b, **alone, **shown}
+        if self.sentence == "B" or at:  # a measure of the pair is of A's maps, and of the word's first places
+            return "all_heads", (b if self.sentence == "B" else a,), {**alone, **shown}
+        beside = {"control": self.control} if self.control else {}
+        measured = {"measure": self.measure} if self.measure else {}
+        return "all_heads", (a,), {"second": b, **beside, "word": self.word, **measured, **shown}
+
+
+def notebook_lines(encoder: Encoder, view: PairView, whole_path: bool = True) -> str:
+    """The view's figure as lines of Python. whole_path: name a folder by its whole path, which works from anywhere, else as one
+    of the reader's own. Either way it is no Hub id.
     """
     folder = Path(Settings.read().model_dir or "", encoder.name).resolve() if whole_path else f"./{encoder.title}"
     named = [] if encoder.name == BUNDLED_NAME else [repr(encoder.name if encoder.revision else str(folder))]
     named += [f"revision={encoder.revision!r}"] if named and encoder.revision else []
     named += [f"dtype={encoder.dtype!r}"] if encoder.dtype != "float32" else []
-    places = f"at={at}, " if at != (1, 1) else ""
-    return (
-        "from selfattn import load_encoder\n"
-        "from selfattn.notebook import two_sentences\n"
-        f"two_sentences(load_encoder({', '.join(named)}), {texts[0]!r}, {texts[1]!r}, {word!r}, {places}"
-        f"layer={head.layer}, head={head.head})"
+    figure, arguments, options = view.call
+    given = [f"{name}={'labelled_sentences()' if name == 'senses' else repr(value)}" for name, value in options.items()]
+    labelled = ["from selfattn.examples import labelled_sentences"] if "senses" in options else []
+    call = ", ".join([f"load_encoder({', '.join(named)})", *map(repr, arguments), *given])
+    lines = [
+        "from selfattn import load_encoder",
+        *labelled,
+        f"from selfattn.notebook import {figure}",
+        f"{figure}({call})",
+    ]
+    return "\n".join(lines)
+
+
+def linked_view(url: str, encoder: Encoder | None = None) -> tuple[Encoder, PairView]:
+    """What a link to a page of two sentences asks for, with the encoder that it names, or this one in its place.
+
+    Raises ValueError for a link to another page, or one made with other weights; LoadError, TextError.
+    """
+    address, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
+    page = address.path.rstrip("/").rpartition("/")[2]
+    if page not in PAGES:
+        raise ValueError(f"Expected a link to {', '.join(PAGES.values())}, got one to {page!r}.")
+    encoder = _encoder(asked) if encoder is None else encoder
+    own = "example" not in asked and bool({"a", "b"} & asked.keys())
+    start = next((pair for pair in PAIRS if pair.word == asked.get("example")), PAIRS[0])
+    a, b = (asked.get(key, text) for key, text in (("a", start.first), ("b", start.second)))
+    control = asked.get("c", start.control if a == start.first else "")
+    encodings = [encoder.encode(text) for text in (a, b)]
+    shared = rarest_first(*encodings)
+    if not shared:
+        raise TextError("No word stands in both sentences of the link. Change one of them so that they share a word.")
+    default = start.word if not own and start.word in shared else shared[0]
+    word = next((each for each in shared if each.casefold() == asked.get("word", "").casefold()), default)
+    at = tuple(int(asked.get(key, "1")) for key in ("at_a", "at_b"))
+    sides = [encoding.places(word)[number - 1] for encoding, number in zip(encodings, at)]
+    beside = encoder.encode(control).places(word)[:1] if control.strip() else []
+    rows = labelled_sentences()
+    senses = asked.get("way") != "sentences" and word.casefold() in set(rows["word"])
+    head = Head.named(asked["head"]) if "head" in asked else None
+    if head is None:
+        head = word_in_two_sentences(encoder, *sides, *beside, senses=rows if senses else None).first_head
+    view = PairView(
+        page=page, texts=(a, b), control=control if beside else None, word=word, at=at, head=head, senses=senses,
+        measure=asked.get("measure"), sentence=asked.get("sentence", "A"),
+    )  # fmt: skip
+    return encoder, view
+
+
+def _encoder(asked: Mapping[str, str]) -> Encoder:
+    """The encoder that a link names, of the weights that it was made with."""
+    name = asked.get("other") if asked.get("model") == "another ..." else asked.get("model")
+    bundled = name in (None, BUNDLED_NAME.split("/")[-1])
+    encoder = load_encoder(
+        None if bundled else name, revision=asked.get("revision"), dtype=asked.get("dtype", "float32")
     )
+    if not encoder.digest.startswith(asked.get("digest", "").split(" ")[0]):
+        raise LoadError(
+            "digest",
+            f"The link was made with other weights than {encoder.title}'s: the sha256 of those begins "
+            f"{asked['digest'][:200]!r}. Load the link's encoder, and give it as encoder=.",
+        )
+    return encoder

@@ -1,26 +1,63 @@
-"""Copy as Python: the three lines run, and make the figure of the view."""
+"""Copy as Python and from_link: the lines run, and both make the figure of the view."""
 
 import os
 from types import SimpleNamespace
 
 import pytest
 
-from selfattn import Head, notebook
-from selfattn.export.notebook_lines import notebook_lines
+from selfattn import Head, LoadError, TextError, notebook
+from selfattn.examples import PAIRS
+from selfattn.export.notebook_lines import PairView, notebook_lines
 
 TEXTS = ('The "old" crane and a crane stood here.', "It wasn't a crane.")
+START = PAIRS[0]
+
+
+def view(page, **more):
+    own = {"control": None, "word": "crane", "at": (2, 1), "head": Head(3, 7), "senses": False}
+    return PairView(**{"page": page, "texts": TEXTS, **own, **more})
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """What is asked of the figures, in place of drawing them."""
+    asked = []
+    for name in ("hidden_words", "steps", "all_heads"):
+        monkeypatch.setattr(notebook, name, lambda _, *given, name=name, **more: asked.append((name, given, more)))
+    return asked
 
 
 @pytest.mark.slow
-def test_the_three_lines_make_the_figure_of_the_view(encoder, monkeypatch):
+def test_the_lines_make_the_figure_of_the_view(encoder, monkeypatch):
     monkeypatch.setattr(notebook, "_chart", lambda spec: spec)
-    lines = notebook_lines(encoder, TEXTS, "crane", (2, 1), Head(3, 7)).splitlines()
-    assert len(lines) == 3
+    *before, last = notebook_lines(encoder, view("inside-a-head")).splitlines()
     names = {}
-    exec("\n".join(lines[:2]), names)
-    made = eval(lines[2], names)
-    assert made == notebook.two_sentences(encoder, *TEXTS, "crane", at=(2, 1), layer=3, head=7)
-    assert made != notebook.two_sentences(encoder, *TEXTS, "crane", layer=3, head=7)
+    exec("\n".join(before), names)
+    made = eval(last, names)
+    assert made == notebook.steps(encoder, *TEXTS, "crane", at=(2, 1), layer=3, head=7)
+    assert made != notebook.steps(encoder, *TEXTS, "crane", layer=3, head=7)
+
+
+@pytest.mark.parametrize(
+    ("page", "more", "last"),
+    [
+        ("inside-a-head", {}, "steps(load_encoder(), {0!r}, {1!r}, 'crane', at=(2, 1), layer=3, head=7)"),
+        ("", {}, "hidden_words(load_encoder(), {0!r}, {1!r}, None, 'crane', at=(2, 1))"),
+        ("", {"at": (1, 1), "senses": True, "control": "A crane."},
+         "hidden_words(load_encoder(), {0!r}, {1!r}, 'A crane.', 'crane', senses=labelled_sentences())"),
+        ("all-heads", {"at": (1, 1), "control": "A crane.", "measure": "removal"},
+         "all_heads(load_encoder(), {0!r}, second={1!r}, control='A crane.', word='crane', measure='removal', chosen='L3 H7')"),
+        ("all-heads", {"at": (1, 1), "measure": "itself", "sentence": "both"},
+         "all_heads(load_encoder(), {0!r}, pair={1!r}, measure='itself', chosen='L3 H7')"),
+        ("all-heads", {"measure": "removal", "sentence": "B"}, "all_heads(load_encoder(), {1!r}, chosen='L3 H7')"),
+        ("all-heads", {"measure": "itself"}, "all_heads(load_encoder(), {0!r}, measure='itself', chosen='L3 H7')"),
+    ],
+)  # fmt: skip
+def test_each_page_has_its_own_figure(encoder, page, more, last, calls):
+    lines = notebook_lines(encoder, view(page, **more))
+    assert lines.splitlines()[-1] == last.format(*TEXTS)
+    exec(lines, {})
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize(
@@ -39,7 +76,46 @@ def test_they_name_an_encoder_that_is_not_the_bundled_one(name, revision, shelf,
     monkeypatch.setattr(os, "getcwd", lambda: "/home/me")
     monkeypatch.setenv("SELFATTN_MODEL_DIR", shelf or "")
     other = SimpleNamespace(name=name, title=name if revision else "name", revision=revision, dtype="bfloat16")
-    line = notebook_lines(other, ("A bat.", "A bat!"), "bat", (1, 1), Head(0, 1), whole_path).splitlines()[2]
-    assert line == (
-        f"two_sentences(load_encoder({named}, dtype='bfloat16'), 'A bat.', 'A bat!', 'bat', layer=0, head=1)"
-    )
+    line = notebook_lines(other, view("inside-a-head"), whole_path).splitlines()[-1]
+    assert line.startswith(f"steps(load_encoder({named}, dtype='bfloat16'), 'The ")
+
+
+SITE = "http://localhost:8501/"
+
+
+@pytest.mark.parametrize(
+    ("link", "name", "given", "options"),
+    [
+        ("inside-a-head?head=L3+H7", "steps", (START.first, START.second, "bank"), {"layer": 3, "head": 7}),
+        ("inside-a-head?example=bat&head=L0+H1", "steps", (*next(p for p in PAIRS if p.word == "bat").sentences[:2], "bat"),
+         {"layer": 0, "head": 1}),
+        ("?a=A+bank+is+a+bank.&b=The+bank.&word=Bank&at_a=2&head=L0+H1&way=sentences&c=", "hidden_words",
+         ("A bank is a bank.", "The bank.", None, "bank"), {"at": (2, 1)}),
+        ("all-heads?model=all-MiniLM-L6-v2&digest=53aa5117&measure=itself&head=L5+H0", "all_heads", (START.first,),
+         {"second": START.second, "control": START.control, "word": "bank", "measure": "itself", "chosen": "L5 H0"}),
+    ],
+)  # fmt: skip
+def test_a_link_asks_for_what_its_page_shows(link, name, given, options, calls):
+    notebook.from_link(SITE + link)
+    ((asked, arguments, more),) = calls
+    assert (asked, arguments) == (name, given) and more.pop("theme") == notebook.LIGHT and more == options
+
+
+@pytest.mark.slow
+def test_the_start_without_a_head_is_between_the_senses(encoder, calls):
+    notebook.from_link(SITE, encoder)
+    notebook.from_link(f"{SITE}inside-a-head", encoder)
+    (_, arguments, options), (_, _, steps) = calls
+    assert arguments == (*START.sentences, "bank") and set(options["senses"]) == {"sentence", "word", "sense"}
+    assert (steps["layer"], steps["head"]) == (0, 10)  # the head that leads
+
+
+def test_a_link_that_cannot_be_drawn_is_refused(encoder):
+    with pytest.raises(
+        ValueError, match=r"Expected a link to A word in .*, Inside a head, All heads, got one to 'senses'"
+    ):
+        notebook.from_link(f"{SITE}senses", encoder)
+    with pytest.raises(LoadError, match=r"made with other weights than .*begins 'deadbeef'\. Load the link's encoder"):
+        notebook.from_link(f"{SITE}inside-a-head?digest=deadbeef")
+    with pytest.raises(TextError, match="No word stands in both sentences"):
+        notebook.from_link(f"{SITE}inside-a-head?a=Rain.&b=Snow", encoder)
