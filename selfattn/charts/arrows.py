@@ -74,7 +74,7 @@ def moves(frame: pd.DataFrame, theme: Theme, within: Tensor, landmarks: pd.DataF
             marks("point", at, "landmarks", shape="diamond", size=50, **look),
             marks("text", {**at, "text": nominal("label")}, "landmarks", dy=-11, fontStyle="italic", **look),
         ]
-    return layered(layers, datasets, theme, 450, 360, data={"name": "arrows"})
+    return layered(layers, datasets, theme, 330, 300, data={"name": "arrows"})
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:

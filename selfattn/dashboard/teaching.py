@@ -43,8 +43,8 @@ def formula(text: str) -> None:
 
 
 def explain(*terms: str) -> None:
-    """The one sentence of each of these terms."""
-    st.caption(" ".join(TERMS[term] for term in terms), width=TEXT_WIDTH)
+    """The one sentence of each of these terms, in the ink of the text: a caption's is too pale to read."""
+    prose(" ".join(TERMS[term] for term in terms))
 
 
 def row() -> st.delta_generator.DeltaGenerator:

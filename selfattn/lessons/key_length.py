@@ -14,7 +14,7 @@ from selfattn.lessons import typed_numbers
 QUERY = (3.0, 1.0)
 NAMES = ("short, aligned", "long, misaligned", "long, aligned")
 KEYS = ((1.5, 0.5), (1.0, 4.0), (3.0, 1.0))
-BANK = ((0.0, 1.0), ("stream", "loan", "river"), ((0.0, 1.5), (4.0, 2.0), (0.0, 3.0)))  # ours: "bank" asks for water
+BANK = ((1.0, 1.0), ("bank", "river", "of"), ((1.0, 1.0), (0.0, 3.0), (-1.0, -1.0)))  # the thread
 EXAMPLES = {"bank": BANK, "the source's": (QUERY, NAMES, KEYS)}
 
 

@@ -42,13 +42,19 @@ class Bank:
     normed: Tensor  # (3,) after layer norm: mean 0, variance 1
 
 
-def compute(sentence: str = "river", typed: Mapping[str, Sequence[float]] = EMBEDDINGS) -> Bank:
-    """The sentence whose last word is "river" or "loan". typed: embeddings in place of ours."""
+def compute(
+    sentence: str = "river", typed: Mapping[str, Sequence[float]] = EMBEDDINGS, hidden: int | None = None
+) -> Bank:
+    """The sentence whose last word is "river" or "loan". typed: embeddings in place of ours; hidden: a place that "bank" may
+    not attend to."""
     words = WORDS[sentence]
     known = EMBEDDINGS | dict(typed)
     embeddings = typed_numbers.matrix("Embeddings", [known[word.lower()] for word in words], 3)
     query, key, value = (embeddings @ matrix(weights) for weights in (W_QUERY, W_KEY, W_VALUE))
-    trace = attend(query, key, value)
+    mask = torch.ones(len(words), len(words), dtype=torch.bool)
+    if hidden is not None:
+        mask[BANK, hidden] = False
+    trace = attend(query, key, value, mask)
     added = trace.context[BANK] @ matrix(W_OUTPUT)
     total = embeddings[BANK] + added
     return Bank(words, embeddings, trace, added, total, layer_norm(total))

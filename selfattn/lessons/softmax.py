@@ -24,14 +24,22 @@ def steps(
     place: int = 0,
     more: float = 0.0,
     others: int = 0,
+    scale: float | None = None,
 ) -> pd.DataFrame:
     """One row a word: position, token, score, scaled, exponential (e to the scaled score), weight.
 
-    more: added to the score at `place`. others: so many more words of score 0, which take their share and have no row.
+    more: added to the score at `place`. others: so many more words of score 0, which have one row together.
+    scale: 1 / sqrt(d_k) unless given.
     """
     scores = worked_example.compute(query, keys, values=keys).scores[0]
     scores[place] += more
     key = torch.cat([scores, scores.new_zeros(others)])[:, None]  # a query of 1: each score is its key
-    trace = attend(torch.ones_like(key[:1]), key, key, scale=len(query) ** -0.5)
-    first = worked_example.steps(trace, range(len(key))).head(len(tokens)).assign(token=list(tokens))
-    return first.assign(exponential=first["scaled"].map(math.exp))
+    trace = attend(torch.ones_like(key[:1]), key, key, scale=len(query) ** -0.5 if scale is None else scale)
+    found = worked_example.steps(trace, range(len(key)))
+    found["exponential"] = found["scaled"].map(math.exp)
+    first = found.head(len(tokens)).assign(token=list(tokens))
+    if not others:
+        return first
+    rest = found.tail(others)
+    together = {name: rest[name].sum() for name in ("score", "scaled", "exponential", "weight")}
+    return pd.concat([first, pd.DataFrame([{"position": len(tokens), "token": f"{others} more", **together}])])

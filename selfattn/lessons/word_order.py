@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from selfattn.analysis.measures import similarity
 from selfattn.encoders.encoder import Encoder
@@ -41,7 +42,8 @@ class OrderCheck:
 def shuffle(tokens: Sequence[str] = SENTENCE, positions: bool = False, d_model: int = 8) -> Shuffled:
     """Attend over the words as they are and in reverse; positions: add a vector to each place before projecting."""
     words = word_vectors(tokens, d_model)
-    places = _random(1, len(tokens), d_model) if positions else torch.zeros_like(words)
+    # Half as long as a word: longer ones decide the scores alone, and a row has one weight.
+    places = 0.5 * normalize(_random(1, len(tokens), d_model), dim=-1) if positions else torch.zeros_like(words)
     first, second = _attend(words + places), _attend(words.flip(0) + places)
     difference = float((first.context.flip(0) - second.context).abs().max())
     return Shuffled(first, second, difference)

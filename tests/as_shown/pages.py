@@ -41,6 +41,7 @@ STEPS = (
     "context", "output",
 )  # fmt: skip
 STOP_FIELDS: dict[str, View] = {
+    "one-vector": {"layer": 2},
     "soft-lookup": {"query": "1, -0.5", "t": 0.3},
     "projections": {"example": "raschka", "journey": "0.1, -0.2, 0.3", "seed": 7, "role": "key"},
     "dot-product": {"example": "a and b", "a": "1, 2", "b": "2, -3", "angle": 120, "length": 3.0},
@@ -48,7 +49,7 @@ STOP_FIELDS: dict[str, View] = {
     "scaling": {"n": 8, "seed": 3, "d_k": 32, "sentence": "She opened an account at the bank."},
     "three-words": {"example": "good, not, the", "query": "2, 0", "more": 2.0, "others": 50},
     "causal-mask": {"source": "real", "sentence": "One two three.", "layer": 2, "head": 5, "hidden": "the word itself"},
-    "padding-mask": {"sentence": "One two three.", "extra": 3, "row": 1, "layer": 2, "head": 5},
+    "padding-mask": {"sentence": "One two three.", "extra": 5, "row": 1, "layer": 2, "head": 5},
     "worked-example": {"example": "it"},
     "geometry": {"example": "it"},
     "residual": {"sentence": "loan"},
@@ -57,9 +58,15 @@ STOP_FIELDS: dict[str, View] = {
     "kernel": {"example": "it"},
     "learned": {"target": "street", "steps": 7, "rate": 0.3},
     "order": {"words": "dogs chase cats in vain", "positions": True},
-    "not-symmetric": {"sentence": "The crane spread its wings.", "layer": 2, "head": 5},
+    "not-symmetric": {
+        "example": "a real head",
+        "sentence": "The crane spread its wings.",
+        "layer": 2,
+        "head": 5,
+    },
     "drawn-numbers": {},
-    "real-head": {"head": "L5 H7"},
+    "hide-a-word": {"sentence": "loan", "hidden": 2},
+    "real-head": {},
 }
 
 
@@ -109,8 +116,6 @@ def views(address: str) -> dict[str, View]:
             shown = {slug: {"query": {"stop": slug, "reveal": "yes"}} for slug in STOPS}
             typed = {slug: {f"{slug}.{key}": value for key, value in STOP_FIELDS[slug].items()} for slug in STOPS}
             return shown | {f"{slug}, typed": view | typed[slug] for slug, view in shown.items()}
-        case "before-attention":
-            return default | {"recurrence": {"part": "recurrence"}, "layer 2": {"one-word.layer": 2}}
         case "train-a-tiny-one":
             return default | {"trained": {"tiny.epochs": 2, "click": "tiny.train"}}
         case "pronouns-and-negation":

@@ -5,12 +5,12 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.learn.from_scratch.lesson_pages import STOPS
+from pages.learn.from_scratch.lesson_pages import CORE, STOPS, after, before
 from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 SLUGS = list(STOPS)
-SOME = [SLUGS[0], SLUGS[-1]]  # the first and the last
+SOME = [CORE[0], CORE[-1]]  # the first and the last
 
 
 def painted(page: Page) -> int:
@@ -54,19 +54,38 @@ def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page, s
         expect(page.get_by_text("Take with you.")).to_be_visible()
         overflow = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert overflow <= 0
-        if slug != SLUGS[-1]:
+        page.locator(".st-key-next-below").scroll_into_view_if_needed()
+        for button in ("previous", "next"):  # the strip has stayed
+            expect(page.locator(f".st-key-{button}")).to_be_in_viewport()
+        if (following := after(slug)) is not None:
             press(page, "Next")
-            wait_for_address(page, f"stop={SLUGS[SLUGS.index(slug) + 1]}")
-    expect(page.get_by_role("button", name="Next")).to_be_disabled()
-    link = page.get_by_role("link", name="Now hide a word from it").get_attribute("href")
+            wait_for_address(page, f"stop={following}")
+    expect(page.locator(".st-key-next button")).to_be_disabled()
     press(page, "Previous")
-    heading(page, SLUGS[-2])
+    heading(page, before(stops[-1]))
     page.go_back()
     wait_until_idle(page)
-    heading(page, SLUGS[-1])
-    open_page(page, f"{server}/{link.removeprefix('./')}")
+    heading(page, stops[-1])
+    open_page(page, f"{server}/from-scratch?stop={CORE[-1]}&reveal=yes")
+    page.get_by_role("link", name="On: guess which word").click()
     expect(page.get_by_role("heading", name='Where does "bank" get its meaning?')).to_be_visible()
-    expect(page.locator(".st-key-head input")).to_have_attribute("aria-valuetext", "L0 H10")
+    expect(page.get_by_text('Which word would change "bank" most? Click one.')).to_be_visible()
+    expect(page.get_by_label("Sentence A")).to_have_value("The bank of the river.")  # in the same tab
+
+
+def test_a_projectors_remote_steps_where_no_field_wants_its_keys(server, page):
+    open_page(page, f"{server}/from-scratch?stop={CORE[4]}&reveal=yes")
+    for key, slug in (("PageDown", CORE[5]), ("ArrowRight", CORE[6]), ("PageUp", CORE[5]), ("ArrowLeft", CORE[4])):
+        page.keyboard.press(key)
+        heading(page, slug)
+        wait_for_address(page, f"stop={slug}")
+        wait_until_idle(page)
+    page.get_by_role("radio").first.focus()
+    page.keyboard.press("ArrowRight")
+    wait_until_idle(page)
+    heading(page, CORE[4])
+    page.go_back()
+    wait_for_address(page, f"stop={CORE[5]}")  # one entry a step
 
 
 @pytest.mark.long
@@ -89,7 +108,7 @@ def test_a_typed_number_changes_every_step_and_reset_brings_it_back(server, page
 def test_a_class_link_opens_unrevealed_and_a_choice_reveals(server, page):
     open_page(page, f"{server}/from-scratch?stop=magnitude")
     assert painted(page) == 0
-    page.get_by_text("loan, which is long and points elsewhere").click()
+    page.get_by_text("river", exact=True).first.click()
     wait_until_idle(page)
     eventually(page, lambda: painted(page) == 2)
     page.get_by_text("For class: a 45-minute lesson").click()

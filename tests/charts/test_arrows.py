@@ -57,4 +57,4 @@ def test_moves_go_from_start_to_end_each_in_its_colour():
 def test_the_axes_stay_put_where_they_are_told_what_to_hold():
     wide = torch.tensor([[-9.0, -9.0], [9.0, 9.0]])
     spots = [drawn(moves(frame, LIGHT, wide, MOVES[:0]), "rule")[0]["x"] for frame in (MOVES, MOVES.head(1))]
-    assert spots[0] == spots[1] == pytest.approx(225)
+    assert spots[0] == spots[1] == pytest.approx(165)

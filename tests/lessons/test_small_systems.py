@@ -24,9 +24,9 @@ from selfattn.lessons import (
 
 def test_soft_lookup_blends_and_a_low_temperature_makes_it_hard():
     warm, cold, hot = (soft_lookup.look_up(temperature=t) for t in (1.0, 0.01, 100.0))
-    assert 20 < float(warm.soft) < 80
-    assert float(cold.soft) == pytest.approx(float(cold.hard), abs=1e-3)
-    assert float(hot.soft) == pytest.approx(sum(soft_lookup.SHEETS) / 4, abs=0.2)
+    assert 0.6 < warm.soft < 3
+    assert cold.soft == pytest.approx(3, abs=1e-3) and cold.hard == 3
+    assert hot.soft == pytest.approx(sum(soft_lookup.WATER) / 5, abs=0.05)
 
 
 def test_dividing_by_sqrt_d_does_not_remove_a_keys_length():

@@ -8,12 +8,11 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from pages.learn.from_scratch.lesson_pages import STOPS
 from selfattn.dashboard import download
 from selfattn.examples import PAIRS
 from selfattn.export import bundle, report
 from selfattn.export.provenance import Provenance
-from tests.pages.conftest import APP, open_page, pages
+from tests.pages.conftest import APP, open_link, open_page, pages
 
 pytestmark = pytest.mark.slow
 
@@ -110,9 +109,9 @@ def test_the_whole_page_in_one_file(views):
 
 
 def test_a_lesson_says_that_no_encoder_is_behind_it(views):
-    opened(
-        "pages/learn/from_scratch/page.py", **{f"{next(iter(STOPS))}.shown": True}
-    )  # its pictures come with the answer
+    at = open_link("from-scratch", stop="soft-lookup", reveal="yes")  # its pictures come with the answer
+    at.session_state["download"] = True
+    at.run()
     assert views[-1].provenance.line() == "computed by selfattn from scratch, without a pretrained encoder"
     assert not views[-1].arrays
 

@@ -1,6 +1,5 @@
 """The lesson pages beside the guided path: what they draw and say equals an independent computation, for typed inputs."""
 
-import numpy as np
 import pytest
 import torch
 from scipy.stats import binomtest
@@ -8,17 +7,19 @@ from streamlit.testing.v1 import AppTest
 from torch.nn.functional import cosine_similarity
 
 from selfattn.captions.vectors import NOISE
-from selfattn.examples import NEGATION_PAIRS, NEUTRAL_SENTENCES, PRONOUNS, UNRESOLVED
+from selfattn.examples import NEGATION_PAIRS, PRONOUNS, UNRESOLVED
 from selfattn.lessons import timing, tiny_model
 from selfattn.lessons.pronouns import halves
 from tests.pages.conftest import APP
-from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
+from tests.pages.pictures import bars, charts, lines, mark, matrix, same
 
 pytestmark = pytest.mark.slow
 
 
 def page(name, **state):
-    at = AppTest.from_file(str(APP.parent / "pages" / name / "page.py"), default_timeout=120)
+    folder = APP.parent / "pages" / name
+    path = folder / "page.py" if folder.is_dir() else folder.with_suffix(".py")
+    at = AppTest.from_file(str(path), default_timeout=120)
     for key, value in state.items():
         at.session_state[key] = value
     return at.run()
@@ -34,7 +35,7 @@ def positions(encoding, word):
 
 
 def test_recurrence_counts_and_follows_the_published_sentence():
-    at = page("learn/before_attention", part="recurrence")
+    at = page("learn/before_attention")
     assert '"cat", to word 19, "ran": 17 steps' in words(at)
     assert "plain recurrence 0.17, gated recurrence 0.51, attention 0.60. Most: attention." in words(at)
     at.button(key="recurrence.bank").click().run()
@@ -45,7 +46,7 @@ def test_recurrence_counts_and_follows_the_published_sentence():
 
 
 def test_recurrence_takes_the_visitors_sentence_and_refuses_one_word():
-    at = page("learn/before_attention", part="recurrence")
+    at = page("learn/before_attention")
     at.text_input(key="recurrence.sentence").set_value("Never odd or even").run()
     assert '"odd", to word 4, "even"' in words(at)
     at.text_input(key="recurrence.sentence").set_value("Never").run()
@@ -57,7 +58,7 @@ def test_recurrence_is_timed_live(monkeypatch):
     monkeypatch.setattr(
         timing, "race", lambda repeats, device: timed.append(race(repeats=1, device=device)) or timed[0]
     )
-    at = page("learn/before_attention", part="recurrence")
+    at = page("learn/before_attention")
     at.button(key="recurrence.time").click().run()
     assert "On cpu. Both ways of attention give the same numbers" in words(at)
     table = at.dataframe[-1].value
@@ -67,7 +68,7 @@ def test_recurrence_is_timed_live(monkeypatch):
 
 
 def test_recurrence_draws_what_it_measures():
-    at = page("learn/before_attention", part="recurrence", **{"recurrence.sentence": "One two three four"})
+    at = page("learn/before_attention", **{"recurrence.sentence": "One two three four"})
     at.slider(key="recurrence.gain").set_value(0.8)
     at.slider(key="recurrence.asking").set_value(0.0)
     at.selectbox(key="recurrence.stop").set_value(4).run()
@@ -125,62 +126,6 @@ def test_random_labels_find_nothing():
     at.button(key="tiny.train").click().run()
     assert "of 165 positives it finds 0 %." in words(at)
     assert "**The control.**" in words(at)
-
-
-def test_one_word_one_vector(encoder):
-    typed = ("A bat flew by.", "He swung the wooden bat. | sport", "The bat hung from the roof.")
-    at = page("learn/before_attention", **{"one-word.word": "bat", "one-word.text": "\n".join(typed)})
-    at.slider(key="one-word.layer").set_value(3).run()
-    assert 'Static vectors of "bat", 3 sentences: largest difference 0.' in words(at)
-    encodings = [encoder.encode(line.partition("|")[0].strip()) for line in typed]
-    vectors = torch.stack([each.hidden[:, positions(each, "bat")].mean(1) for each in encodings])  # (3, 7, d_model)
-    plane, cosines, baselines = charts(at)
-    expected = cosine_similarity(vectors[:, None, 3], vectors[None, :, 3], dim=-1)
-    assert same(matrix(cosines), expected, 1e-5)
-    lowest = sorted(np.unravel_index(expected.numpy().argmin(), (3, 3)))
-    assert f"Lowest: sentences {lowest[0] + 1} and {lowest[1] + 1}, cosine {float(expected.min()):.2f}." in words(at)
-    last = cosine_similarity(vectors[:, None, 6], vectors[None, :, 6], dim=-1)
-    assert lines(baselines)["same sense"][6] == pytest.approx(float(last[0, 2]), abs=1e-5)
-    assert lines(baselines)["different senses"][6] == pytest.approx(float((last[0, 1] + last[1, 2]) / 2), abs=1e-5)
-    neutral = [encoder.encode(sentence) for sentence in NEUTRAL_SENTENCES]
-    longest = [max(each.words, key=lambda word: len(word.text)) for each in neutral]
-    static = torch.stack([each.static[list(word.positions)].mean(0) for each, word in zip(neutral, longest)])
-    others = cosine_similarity(static[:, None], static[None], dim=-1)
-    n = len(neutral)
-    mean = float((others.sum() - others.trace()) / (n * (n - 1)))
-    assert lines(baselines)["two other words"][-1] == pytest.approx(mean, abs=1e-5)
-    # Principal components found here; their signs are free, distances are not.
-    unit = vectors / vectors.norm(dim=-1, keepdim=True)
-    moved = (unit - unit.mean(0)).transpose(0, 1).double()  # (7, 3, d_model): one static vector stands at the origin
-    flat = moved.flatten(0, 1) @ torch.linalg.svd(moved.flatten(0, 1)).Vh[:2].T
-    ends = torch.tensor(list(tips(plane).values()), dtype=torch.float64)
-    assert same(torch.cdist(ends, ends), torch.cdist(*[flat.reshape(7, 3, 2)[3]] * 2), 1e-4)
-    colours = mark(plane, "rule").records["colour"].tolist()
-    assert colours[0] == colours[2] != colours[1]
-
-
-def test_bank_moves_towards_its_landmarks():
-    """The cosines were computed apart, from the encoder's own vectors."""
-    at = page("learn/before_attention")
-    assert (
-        'The word\'s cosine with "river": 0.25 for the static vectors, here 0.44 in those of water, 0.31 in those of money.'
-        in words(at)
-    )
-    plane = charts(at)[0]
-    marks = next(layer.records for layer in plane if layer.kind == "text" and "loan" in layer.records["label"].tolist())
-    assert marks["label"].tolist() == ["river", "loan", "money"]
-    dots = mark(plane, "rule").records[["x0", "y0"]].drop_duplicates().round(9).drop_duplicates()
-    assert len(dots) == 1 and dots.iloc[0].abs().max() > 0.01  # one static point, and not the middle by definition
-
-
-def test_one_word_says_what_is_missing():
-    at = page("learn/before_attention", **{"one-word.word": "bat"})
-    assert "expected the word 'bat'" in words(at)
-    at.text_area(key="one-word.text").set_value("A bat🦇 flew by.\nHe swung the bat.").run()
-    assert "Sentence 1: The tokeniser doesn't know 'bat🦇': it reads [UNK]" in words(at)
-    at.text_area(key="one-word.text").set_value("A bat flew by.").run()
-    assert "Expected 2 to 8 sentences, got 1" in words(at)
-    assert not charts(at)
 
 
 def test_pronouns(encoder, monkeypatch):

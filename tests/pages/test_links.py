@@ -70,7 +70,6 @@ def test_what_cannot_be_had_is_said_with_what_is_shown(query, sentence):
         ("", "way", "between the sentences", "sentences"), ("", "view", "A against B", "against"),
         ("all-heads", "sentence", "A and B as one text", "both"), ("all-heads", "map_of", "rollout", "rollout"),
         ("senses", "source", "your own table", "table"), ("senses", "sense_map", "own value", "own_value"),
-        ("before-attention", "part", "Recurrence", "recurrence"),
         ("pronouns-and-negation", "view", "Many heads", "heads"),
     ],
 )  # fmt: skip

@@ -16,7 +16,7 @@ FIELDS = [
     ("two-encoders", "a", BUNDLED_NAME, LONG, REFUSED),
     ("from-scratch", "scaling.sentence", "Sentence", LONG, REFUSED),
     ("from-scratch", "scaling.sentence", "Sentence", "?" * 70, SHORT),
-    ("before-attention", "one-word.text", "Sentence 2", f"A bank.\n{LONG}", REFUSED),
+    ("from-scratch", "one-vector.text", "Sentence 2", f"A bank.\n{LONG}", REFUSED),
     ("models-and-proof", "proof_text", "Text", LONG, REFUSED),
 ]  # fmt: skip
 
@@ -27,7 +27,7 @@ def test_a_typed_text_beyond_a_limit_is_refused_in_the_same_words(monkeypatch, a
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "100")
     at = AppTest.from_file(str(APP), default_timeout=120)
     at._page_hash = calc_hash(address) if address else ""
-    at.query_params.update(stop="scaling", reveal="yes")
+    at.query_params.update(stop=key.partition(".")[0], reveal="yes")
     at.session_state[key] = text
     at.run()
     if address == "models-and-proof":

@@ -1,37 +1,57 @@
 """For class: the lesson plan, links that open a question unanswered, and a worksheet with its answer sheet."""
 
-from collections.abc import Mapping
-from types import ModuleType
-
-import pandas as pd
 import streamlit as st
 
+from pages.learn.from_scratch.lesson_pages import STOPS, number
 from selfattn.lessons import worksheet
 
-PLAN = (  # minutes, page, what to do
-    ("0 to 5", "A word in two sentences",
-     "Guess first: which word would change “bank” most? Then hide it and watch the curve: it begins at 1, one vector for both"),
-    ("5 to 12", "From scratch, stops 1 to 4",
-     "A lookup that blends, project, dot product, length. Which key wins? Predict, then reveal"),
-    ("12 to 20", "Stops 5 to 7", "Why divide by the root of d_k, softmax and its budget, the causal mask; worksheet part 1"),
-    ("20 to 28", "Stops 9 to 11", "All four steps, their geometry, and what is added; worksheet part 2, compared on screen"),
-    ("28 to 35", "Train a tiny one", "Watch the column of position 4 darken, cut the edge, then train on random labels"),
-    ("35 to 42", "Pronouns and negation", "Vote first, then reveal"),
-    ("42 to 45", "What it cannot tell", "Each pupil picks one counter-example and says it in one sentence"),
-)  # fmt: skip
+MINUTES = 4  # a core stop: at most 250 words, two minutes read aloud, and two to guess and try
+PLAN = (  # the stops, and what to do there
+    (("one-vector",), "Vote, then reveal. Move the layers from 0 up and watch one point become six"),
+    (("soft-lookup", "projections", "dot-product"), "Vote at each; turn T down, and read one product term by term"),
+    (("three-words", "scaling"), "Raise the score of *river* and watch the others pay; worksheet part 1"),
+    (("causal-mask", "hide-a-word"), "Vote at each, then hide each other word in turn; worksheet part 3"),
+    (("worked-example",), "The example *it*: worksheet part 2, compared on screen"),
+    (("real-head",), "Vote, then reveal: the same in a real encoder"),
+)
+LAST = "Follow *On: guess which word*, and let the class type a sentence of its own; part 4 is for home"
 
 
-def show(stops: Mapping[str, ModuleType]) -> None:
+def rows(address: str = "") -> list[tuple[str, str, str]]:
+    """The plan: minutes, the stops with their numbers, linked where an address is known, and what to do."""
+    listed, begin = [], 0
+    for slugs, what in PLAN:
+        end = begin + MINUTES * len(slugs)
+        names = (f"{number(slug)}. {STOPS[slug].TITLE}" for slug in slugs)
+        named = (f"[{name}]({link(address, slug)})" if address else name for name, slug in zip(names, slugs))
+        listed.append((f"{begin} to {end}", "; ".join(named), what))
+        begin = end
+    return [*listed, (f"{begin} to {begin + 5}", "A word in two sentences", LAST)]
+
+
+def show() -> None:
     """At the foot of the guided path: the lesson plan, a link to every question, the sheets to print."""
     with st.expander("For class: a 45-minute lesson, a link to each question, worksheets", icon=":material/school:"):
-        st.table(pd.DataFrame(PLAN, columns=["minutes", "page", "what to do"]).set_index("minutes"))
+        address = st.context.url or ""
+        table = [
+            "| minutes | stops | what to do |",
+            "|---|---|---|",
+            *(f"| {' | '.join(row)} |" for row in rows(address)),
+        ]
+        st.markdown("\n".join(table))
         st.markdown("Each link opens a question with its answer hidden. Add `&reveal=yes` to open it answered.")
-        questions = [(stop.QUESTION.replace("*", ""), link(st.context.url or "", slug)) for slug, stop in stops.items()]
-        st.dataframe(pd.DataFrame(questions, columns=["question", "link"]), hide_index=True)
-        st.markdown("The worked example and the map of *bank* on paper: print them from the browser.")
+        lines = (f"{number(slug)}. {plain_question(slug)}\n{link(address, slug)}" for slug in STOPS)
+        st.code("\n\n".join(lines), language=None, wrap_lines=True)
+        st.markdown("The worked example and the map of *bank* on paper, a page each: print them from the browser.")
         for name, answers in (("Worksheet", False), ("Answer sheet", True)):
             file = f"self-attention-{name.lower().replace(' ', '-')}.html"
             st.download_button(name, worksheet.page(answers), file, "text/html", on_click="ignore", key=f"class.{name}")
+
+
+def plain_question(slug: str) -> str:
+    """What the class sees: the question with its choices, as plain text."""
+    stop = STOPS[slug]
+    return f"{stop.QUESTION} ({' / '.join(sorted(stop.OPTIONS))})".replace("*", "").replace("`", "")
 
 
 def link(address: str, stop: str) -> str:

@@ -8,12 +8,30 @@ import zlib
 import streamlit as st
 
 from pages.learn.from_scratch import class_materials
-from pages.learn.from_scratch.lesson_pages import FIRST, STEPS, STOPS
+from pages.learn.from_scratch.lesson_pages import CORE, FIRST, STEPS, STOPS, after, before, beside, number
 from selfattn.captions.terms import TERMS
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import current_theme, heading
+from selfattn.lessons import one_head_by_hand
 
-SLUGS = list(STOPS)
+# Arrow and Page keys step, as a projector's remote sends them; where a key already means something it keeps that.
+KEYS = """
+<script>
+if (!window.selfattnSteps) {
+  window.selfattnSteps = true;
+  const steps = { ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", PageUp: "previous" };
+  const own = "input, textarea, select, canvas, [role=slider], [role=radio], [role=listbox], [role=grid]";
+  addEventListener("keydown", (event) => {
+    const step = steps[event.key], button = step && document.querySelector(`.st-key-${step} button`);
+    if (!button || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.repeat) return;
+    if (event.target.closest?.(own)) return;
+    event.preventDefault();
+    button.click();
+    document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);
+  });
+}
+</script>
+"""
 
 
 def go(slug: str) -> None:
@@ -22,48 +40,81 @@ def go(slug: str) -> None:
     st.query_params["stop"] = slug
 
 
-def show_diagram(here: str) -> None:
-    """The flow from embeddings to a real head, always in sight: where one is, and a click away from every other step."""
+def step(way: str, slug: str | None, key: str) -> None:
+    """The button Previous or Next; beyond the path's end there is none."""
+    icon = f":material/arrow_{'back' if way == 'Previous' else 'forward'}:"
+    st.button(way, icon=icon, on_click=go, args=(slug,), disabled=slug is None, key=key)
+
+
+def show_strip(here: str) -> None:
+    """Previous, where one is, Next; and the flow from embeddings to a real head, each step a click away: in sight throughout."""
     st.html(
-        f"<style>.st-key-flow{{position:sticky;top:2.6rem;z-index:90;background:{current_theme().background}}}</style>"
+        "<style>[data-testid=stLayoutWrapper]:has(>.st-key-strip){position:sticky;top:0;z-index:90;margin-top:-2rem;"
+        f"background:{current_theme().background};padding:2.4rem 0 .3rem}}"
+        "@media(max-width:700px){.st-key-flow{display:none}}"  # in so narrow a window its lines would cover the stop
+        f"</style>{KEYS}",
+        unsafe_allow_javascript=True,
     )
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="flow"):
-        for step in STEPS:
-            first = next(slug for slug in SLUGS if step == STOPS[slug].STEP)
-            # "primary" is white on light blue.
-            st.button(
-                step, key=f"flow.{step}", on_click=go, args=(first,),
-                type="secondary" if step == STOPS[here].STEP else "tertiary",
+    with st.container(key="strip", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", width=teaching.TEXT_WIDTH):
+            step("Previous", before(here), "previous")
+            st.selectbox(
+                "Stop", list(STOPS), format_func=lambda slug: f"{number(slug)}. {STOPS[slug].TITLE}", key=session.STOP,
+                label_visibility="collapsed", on_change=lambda: go(session.STOP.get()),
             )  # fmt: skip
-            if step != STEPS[-1]:
-                st.markdown("→", width="content")
+            step("Next", after(here), "next")
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="flow"):
+            for box in STEPS:
+                first = next(slug for slug in (*CORE, *STOPS) if box == STOPS[slug].STEP)
+                # "primary" is white on light blue.
+                st.button(
+                    box, key=f"flow.{box}", on_click=go, args=(first,),
+                    type="secondary" if box == STOPS[here].STEP else "tertiary",
+                )  # fmt: skip
+                if box != STEPS[-1]:
+                    st.markdown("→", width="content")
+
+
+def show_ways_on(here: str) -> None:
+    """What stands beside this stop; Previous and Next again; after the last one the main view, in the same tab."""
+    if more := [slug for slug in beside(here) if slug != here]:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown("More beside it:", width="content")
+            for slug in more:
+                st.button(STOPS[slug].TITLE, key=f"more.{slug}", on_click=go, args=(slug,), type="tertiary")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        step("Previous", before(here), "previous below")
+        step("Next", after(here), "next below")
+        if here == CORE[-1]:
+            pair = one_head_by_hand.REAL
+            chosen = {
+                "model": "all-MiniLM-L6-v2",
+                **dict(zip("abc", pair.sentences)),
+                "word": pair.word,
+                "guess": "yes",
+            }
+            st.page_link(
+                "pages/explore/two_sentences/page.py", label="On: guess which word changes “bank” most, in any sentence",
+                icon=":material/arrow_forward:", query_params=chosen,
+            )  # fmt: skip
 
 
 asked = st.query_params.get("stop")
-here = asked if asked in STOPS else SLUGS[0]
-place, last = SLUGS.index(here), len(SLUGS) - 1
+here = asked if asked in STOPS else CORE[0]
 session.STOP.set(here)
-with st.container(horizontal=True, vertical_alignment="bottom", width=teaching.TEXT_WIDTH):
-    before, after = SLUGS[max(place - 1, 0)], SLUGS[min(place + 1, last)]
-    st.button("Previous", icon=":material/arrow_back:", on_click=go, args=(before,), disabled=not place)
-    labels = {slug: f"{number}. {stop.TITLE}" for number, (slug, stop) in enumerate(STOPS.items(), start=1)}
-    st.selectbox(
-        "Stop", SLUGS, format_func=labels.__getitem__, key=session.STOP, label_visibility="collapsed",
-        on_change=lambda: go(session.STOP.get()),
-    )  # fmt: skip
-    st.button("Next", icon=":material/arrow_forward:", on_click=go, args=(after,), disabled=place == last)
-show_diagram(here)
+show_strip(here)
 stop = STOPS[here]
 heading(stop.TITLE)
 picture, numbers = teaching.sides()
-answer = stop.answer() if hasattr(stop, "answer") else stop.OPTIONS[0]  # an encoder's answer is computed
 options = sorted(stop.OPTIONS, key=lambda option: zlib.crc32(option.encode()))  # the right one in no place of its own
 with picture:
     teaching.prose(stop.IDEA)
+    answer = stop.answer() if hasattr(stop, "answer") else stop.OPTIONS[0]  # an encoder's answer is computed
     answered = teaching.predict(here, stop.QUESTION, options, answer, stop.REASON)
 with numbers:
     teaching.explain(*(term for term in FIRST.get(here, ()) if TERMS[term] not in stop.IDEA))
 if answered:
     stop.show(picture, numbers)
     teaching.take(stop.TAKE)
-class_materials.show(STOPS)
+show_ways_on(here)
+class_materials.show()

@@ -11,7 +11,7 @@ from selfattn.lessons import annotated_heatmap, one_head_by_hand
 from selfattn.lessons.twelve_tokens import AMAZING, GOOD, NOT, SOUNDTRACK, TOKENS
 
 TITLE = "A whole sentence: read the map"
-STEP = "sentence"
+STEP = "softmax"
 IDEA = (
     "An *attention map* has a row for each word that attends and a column for each word attended to. Read along a row: it sums "
     "to 1."

@@ -21,6 +21,7 @@ REASON = (
 )
 TAKE = "A mask adds −∞ before softmax. Under a causal one *bank* cannot see *river*, which comes later; an encoder has none."
 LINES = dict(zip(("added", "scores", "weights", "divided"), exercises.REPAIRS))  # of the four ways, in their order
+WHERE = {"the words after it": "j > i", "the word itself": "j = i", "the special tokens": r"j \text{ is special}"}
 HAND_MADE = {"first": twelve_tokens, "second": annotated_heatmap}
 SOURCES = {
     "bank": "bank of the river",
@@ -58,5 +59,6 @@ def show(picture, numbers) -> None:
     with picture:
         teaching.steps(charts, caption, LINES, columns=2)
         teaching.formula(
-            r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right) \qquad M_{ij} = -\infty \text{ where } j > i"
+            r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right) \qquad M_{ij} = -\infty \text{ where } "
+            + WHERE[hidden]
         )

@@ -12,7 +12,7 @@ from selfattn.lessons import gradients
 from selfattn.lessons.worked_example import TOKENS
 
 TITLE = "Learned, not ruled"
-STEP = "consequences"
+STEP = "a real head"
 IDEA = (
     'No rule says that "bank" or "it" should attend to anything. Each step can be differentiated, so training can ask which way '
     "to push a number so that *that* weight grows: the answer is the **gradient**."

@@ -10,7 +10,7 @@ from selfattn.lessons import kernel_source, one_head_by_hand, random_projections
 from selfattn.numbers import vector
 
 TITLE = "The kernel, in under twenty lines"
-STEP = "sentence"
+STEP = "context"
 IDEA = (
     "This is the code that computes every weight on this site, for the lessons and for real heads. It is read from the running "
     "program, not retyped."

@@ -11,15 +11,16 @@ from selfattn.numbers import decimal, plain, vector
 TITLE = "Score: length counts too"
 STEP = "scores"
 IDEA = (
-    "A dot product grows with the *length* of a key, not only with how well it points. So a loud key that points elsewhere "
-    "can outscore a quiet one that fits."
+    "A key has a direction, what it is about, and a length, how loud it says so. A score is length × length × cosine: both "
+    "count."
 )
 QUESTION = (
-    "*bank* asks for water: [0, 1]. *stream* is [0, 1.5], that way but short; *loan* is [4, 2]. Which scores higher?"
+    "*bank* asks [1, 1]. Its own key, [1, 1], points exactly that way; that of *river*, [0, 3], half a right angle off. "
+    "Which scores higher?"
 )
-OPTIONS = ("loan, which is long and points elsewhere", "stream, which points exactly the same way", "they tie")
-REASON = "*loan* 0 × 4 + 1 × 2 = 2, *stream* 0 × 0 + 1 × 1.5 = 1.5: length made up for direction."
-TAKE = "Long keys draw weight. Dividing by √d_k doesn't change that: it divides every score by the same number."
+OPTIONS = ("river", "bank", "they tie")
+REASON = "*river* 1 × 0 + 1 × 3 = 3, *bank* 1 × 1 + 1 × 1 = 2: length made up for direction."
+TAKE = "Long keys draw attention. Dividing by √d_k doesn't change that: it divides every score by the same number."
 
 
 def show(picture, numbers) -> None:
@@ -47,4 +48,3 @@ def show(picture, numbers) -> None:
             f"twice as long {twice:.2f}. Comparing *cosines* would remove length altogether; attention doesn't do that, and a "
             "model may use a key's length to draw weight."
         )
-        teaching.real_head("scores")

@@ -1,44 +1,46 @@
-"""Attention is not symmetric."""
+"""Attention is not symmetric, even where the scores are."""
 
 import streamlit as st
 
 from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
-from selfattn.lessons import not_symmetric
+from selfattn.kernel import attend
+from selfattn.lessons import not_symmetric, one_head_by_hand
+from selfattn.numbers import weight
 
-TITLE = "Not symmetric"
-STEP = "consequences"
+TITLE = "Forth and back"
+STEP = "softmax"
 IDEA = (
-    "Every two words are compared directly, in both directions and at any distance. The weights are not symmetric: what one "
-    "word gives another is not what it gets back."
+    "Every two words are compared directly, in both directions and at any distance: n × n scores in one step. Here queries serve "
+    "as keys, so each score is the same forth and back."
 )
-QUESTION = "Even if the scores were the same in both directions: would the weights be?"
-OPTIONS = ("no: softmax makes each row sum to 1 by itself", "yes", "only for neighbours")
-REASON = "Each row is divided by its own sum, and the two sums differ."
-TAKE = (
-    "Both directions of every pair are compared in one step; query differs from key, and each row has its own budget."
-)
+QUESTION = "*bank* and *river* have the same score forth and back. Do they give each other the same weight?"
+OPTIONS = ("no, river gives bank far less", "yes, the same", "no, river gives bank far more")
+REASON = "Each row has a sum of its own: *river* scores 9 with itself, which leaves little for *bank*."
+TAKE = "Compared in both directions, yes; symmetric, no: each row is divided by its own sum. Real heads have other keys, too."
+EQUAL, REAL = "equal scores", "a real head"
 
 
 def show(picture, numbers) -> None:
     with numbers:
-        _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
-        n = len(encoding.tokens)
-        st.text(
-            f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart, all in one "
-            "step."
-        )
-    tokens, weights = encoding.tokens, encoding.weights(*head)
-    most = not_symmetric.asymmetry(weights)
+        if teaching.example("not-symmetric", (EQUAL, REAL)) == REAL:
+            _, encoding, head = teaching.choose_head("not-symmetric", "The bank of the river was muddy after the rain.")
+            trace, tokens = encoding.trace(*head), encoding.tokens
+        else:
+            query, tokens = one_head_by_hand.compute().trace.query, one_head_by_hand.WORDS["river"]
+            trace = attend(query, query, query)
+        n = len(tokens)
+        st.text(f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart.")
+    most = not_symmetric.asymmetry(trace.weights)
     a, b = tokens[most.row], tokens[most.column]
     charts = {
-        "weights": ("Weights of this head", teaching.small_map(weights, tokens)),
-        "difference": ("Forth minus back", teaching.small_map(weights - weights.T, tokens, kind="signed")),
+        "scores": ("Scores", teaching.small_map(trace.scores, tokens, kind="signed")),
+        "weights": ("Weights", teaching.small_map(trace.weights, tokens, maximum=1.0)),
     }
     caption = (
-        f'"{a}" gives "{b}" {most.forth:.2f}; "{b}" gives "{a}" {most.back:.2f}. Over all pairs the two directions differ by '
-        f"{most.mean_difference:.2f} on average."
+        f'Weights: "{a}" gives "{b}" {weight(most.forth)}; "{b}" gives "{a}" {weight(most.back)}. Scores differ by up to '
+        f"{weight(float((trace.scores - trace.scores.T).abs().max()))} between forth and back, weights by "
+        f"{weight(most.mean_difference)} on average."
     )
-    code = kernel_code("scores", "weights") | {"difference": "difference = weights - weights.T   # not in attention"}
     with picture:
-        teaching.steps(charts, caption, code)
+        teaching.steps(charts, caption, kernel_code("scores", "weights"))

@@ -11,35 +11,50 @@ from selfattn.dashboard.figures import current_theme
 TITLE = "Normalise: the padding mask"
 STEP = "softmax"
 IDEA = (
-    "Sentences of different lengths share a batch by padding the short ones. The mask gives the padding −∞, so that it weighs "
-    "nothing; the rows of the padding itself mean nothing and are thrown away."
+    "Sentences of different lengths share a batch: the short ones get [PAD] tokens at their end, and the mask adds −∞ to the "
+    "scores of these."
 )
-QUESTION = "The sentence gets four tokens of padding. What happens to the weights of *bank*?"
-OPTIONS = ("they stay as they are", "each shrinks a little", "the padding takes a share")
+QUESTION = "Four tokens of padding join the sentence. What happens to the weights of *bank*?"
+OPTIONS = ("they stay as they are", "each shrinks, since more share one budget", "those far from the padding stay")
 REASON = "e to −∞ is 0, so padding adds nothing to the sum that softmax divides by."
-TAKE = "Padding is hidden by the mask: a sentence gets the same numbers alone and in a batch."
+TAKE = "A sentence gets the same numbers alone and in a batch. The padding's own rows mean nothing; nobody reads them."
+LEAST, MOST = 4, 16
 
 
 def show(picture, numbers) -> None:
     with numbers:
-        encoder, encoding, head = teaching.choose_head("padding-mask", "The bank approved the loan.")
-        tokens, plain = encoding.tokens, encoding.trace(*head)
+        encoder, encoding, head = teaching.choose_head("padding-mask", teaching.REAL)
+        tokens, alone = encoding.tokens, encoding.trace(*head)
         n = len(tokens)
         room = encoder.max_tokens - n
-        if room < 1:
+        if room < LEAST:
             st.text(f"The sentence fills the encoder's {encoder.max_tokens} tokens: there is no room for padding.")
             return
-        extra = st.slider("Tokens of padding", 1, min(16, room), min(4, room), key="padding-mask.extra")
+        extra = (
+            st.slider("Tokens of padding", LEAST, min(MOST, room), LEAST, key="padding-mask.extra")
+            if room > LEAST
+            else room
+        )
         row = st.selectbox("The row of", range(n), min(2, n - 1), lambda i: f"{i}: {tokens[i]}", key="padding-mask.row")
     key = ("padded", encoding.text, n + extra)
     padded = cached(encoder, key, lambda _: encoder.encode(encoding.text, pad_to=n + extra), runs=True)
     trace, theme = padded.trace(*head), current_theme()
-    error = float((trace.weights[:n, :n] - plain.weights).abs().max())
+    error = float((trace.weights[:n, :n] - alone.weights).abs().max())
     share = float(trace.weights[:n, n:].sum(-1).max())
+    top = float(alone.weights[row].max())
     charts = {}
-    for name in ("masked", "weights"):
-        shown = Row("", getattr(trace, name)[row].tolist(), padded.tokens, theme.sentence_a, row)
-        charts[name] = name.capitalize(), bars([shown], theme, what=name, width=640, height=90)
+    for name, title, each, labels in (
+        ("weights", "Weights, alone", alone.weights, tokens),
+        ("masked", "Masked scores, with padding", trace.masked, padded.tokens),
+        ("weights padded", "Weights, with padding", trace.weights, padded.tokens),
+    ):
+        shown = Row("", each[row].tolist(), labels, theme.sentence_a, row)
+        width = 640 * len(labels) // (n + extra)  # a token is as wide alone as with padding
+        charts[name] = (
+            title,
+            bars([shown], theme, what="", width=width, height=80, top=top if "weights" in name else 0.0),
+        )
     hidden = captions.hidden_tokens({"this row": trace.masked[row]})
     with picture:
-        teaching.steps(charts, f"{hidden} {captions.padding(n, extra, share, error)}", tuple(charts), columns=1)
+        said = f"{hidden} {captions.padding(n, extra, share, error)}"
+        teaching.steps(charts, said, ("masked", "weights"), columns=1)

@@ -1,61 +1,71 @@
-"""The end of the path: "bank" in a real head, in both sentences, and the way into the main view."""
-
-from urllib.parse import urlencode
+"""The end of the path: the same words before a real encoder, each hidden from "bank" in all its heads."""
 
 import pandas as pd
 import streamlit as st
 
 from selfattn.charts.bars import bar_list
+from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import cached_encode, cached_swaps
+from selfattn.dashboard.answer import answer_of
+from selfattn.dashboard.cache import cached_encode
+from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import current_theme
-from selfattn.encoders.capture import Head
+from selfattn.dashboard.figures import current_theme, say
 from selfattn.lessons import one_head_by_hand
 from selfattn.lessons.encoded_words import first_word
-from selfattn.numbers import share, weight
+from selfattn.numbers import SHARE
+from selfattn.views.two_sentences import WordInTwoSentences
 
-TITLE = "Now a real head"
+TITLE = "Now a real encoder"
 STEP = "a real head"
 IDEA = (
-    "A real encoder does the same steps, with 384 numbers a word and 72 heads, and nobody wrote its matrices: they were learned. "
-    "Its heads work like spotlights on one stage, each with its own query, but not each with one clear job."
+    "A real encoder does these steps in 72 heads, 12 in each of 6 layers; nobody wrote its matrices. Hide *river* from *bank* in "
+    "all of them. How far does *bank* move, from where its river sentences lie to where its money sentences lie?"
 )
-QUESTION = "In *The bank of the river.*, head 10 of layer 0 gives *river* most of the weight of *bank*. Does it make the meaning?"
-OPTIONS = (
-    "no: put its output from another sentence in its place, and see how far bank moves",
-    "yes, weight is meaning",
+QUESTION = "*The bank of the river.* With *river* hidden, how much of that way does *bank* go?"
+OPTIONS = ("about half of it", "nearly all of it", "hardly any of it")
+REASON = "The last layer's vector of *bank*, with *river* hidden in every head, is measured along the way."
+TAKE = (
+    "What a head attends to is seen; what a word does is tested: hide it. Some of it still comes by way of other words."
 )
-REASON = "Its weights say where the head attends; only the swap shows what its output does to the word."
-TAKE = "A real head's arithmetic is what you have just done. What a head attends to is seen; what it does is tested, by a swap."
+CODE = {"share": "share = (hidden - vector) @ way / (way @ way)   # 1: arrived at the other sense"}
 
 
 def show(picture, numbers) -> None:
-    encoder, pair = current_encoder(), one_head_by_hand.REAL
+    view, theme = _view(), current_theme()
+    charts = {}
+    for side, (name, sentence) in enumerate(zip("AB", one_head_by_hand.REAL.sentences)):
+        tokens = [word.label for word in view.pair.words[side] if not word.is_punctuation]
+        shares = [
+            share
+            for word, share in zip(view.pair.words[side], view.pair.share[side].tolist())
+            if not word.is_punctuation
+        ]
+        frame = pd.DataFrame({"token": tokens, "share": shares})
+        charts[f"share {name}"] = sentence, bar_list(frame, "share", theme, number=SHARE, domain=(-0.2, 1.2), width=250)
     with numbers:
-        chosen = st.radio("Head", ("L0 H10", "L5 H7"), key="real-head.head", horizontal=True)
-        head = Head(*(int(part[1:]) for part in chosen.split()))
-        head = Head(min(head.layer, encoder.n_layers - 1), min(head.head, encoder.n_heads - 1))
-    charts, said, words = {}, [], []
-    for name, sentence, answer in (("A", pair.first, "river"), ("B", pair.second, "loan")):
-        encoding = cached_encode(encoder, sentence)
-        words.append(first_word(encoding, pair.word))
-        row = encoding.weights(*head)[words[-1].positions[0]].tolist()
-        there = first_word(encoding, answer).positions[0]
-        said.append(f'{sentence} "{pair.word}" gives "{answer}" {weight(row[there])}.')
-        frame = pd.DataFrame({"token": encoding.tokens, "weight": row})
-        chart = bar_list(frame, "weight", current_theme(), domain=(0, 1.3), width=220)
-        charts[f"weights {name}"] = f"{name}: what “bank” attends to in {head}", chart
+        st.text("Each bar: that one word hidden from “bank” in all heads, all other words in sight.")
+        for note in view.notes:
+            st.text(note)
     with picture:
-        if encoder.patchable:
-            again = first_word(cached_encode(encoder, pair.control), pair.word)
-            swap = cached_swaps(encoder, *words, again, heads=((head,),))
-            said.append(
-                f"With its output at “bank” from B, “bank” goes {share(float(swap.a_from_b[0]))} of the way to B's; "
-                f"from another river sentence, the control, {share(float(swap.control[0]))}. 100 % is all the way."
-            )
-        teaching.steps(charts, " ".join(said), ("scores", "scaled", "weights", "context"))
-        link = urlencode(
-            {"model": "all-MiniLM-L6-v2", **dict(zip("abc", pair.sentences)), "word": pair.word, "head": str(head)}
-        )
-        st.markdown(f"### [Now hide a word from it →](./?{link})")
+        teaching.steps(charts, " ".join(view.answer), kernel_code("masked", "weights", "context") | CODE)
+
+
+def answer() -> str:
+    """How far "river" hidden moves "bank" in this encoder, in words."""
+    pair = _view().pair
+    river = next(at for at, word in enumerate(pair.words[0]) if word.text == "river")
+    share = float(pair.share[0][river])
+    return OPTIONS[1] if share > 0.75 else OPTIONS[0] if share > 0.25 else OPTIONS[2]
+
+
+def _view() -> WordInTwoSentences:
+    """The main view's own answer; a page that can have none ends with the reason."""
+    encoder = current_encoder()
+    if encoder.hide_reason:
+        say(f"In this encoder no word can be hidden: {encoder.hide_reason}")
+        st.stop()
+    words = [
+        first_word(cached_encode(encoder, text), one_head_by_hand.REAL.word) for text in one_head_by_hand.REAL.sentences
+    ]
+    return answer_of(encoder, Pair(*words))

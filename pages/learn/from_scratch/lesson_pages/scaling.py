@@ -17,12 +17,12 @@ from selfattn.numbers import error, vector
 TITLE = "Score: why divide by √d_k"
 STEP = "scores"
 IDEA = (
-    "The more numbers a query has, the larger its dot products grow: two rows of $d_k$ random numbers give one of "
-    "variance $d_k$. Divided by $\\sqrt{d_k}$ they stay of size 1, and softmax leaves every word a share."
+    "The more numbers a query has, the larger its dot products: two rows of d_k random numbers give one of "
+    "variance d_k. So attention divides every score by √d_k before softmax."
 )
-QUESTION = "Take $d_k = 512$ and leave out the division. What happens to a row of weights?"
+QUESTION = "Take d_k = 512 and leave out the division. What happens to a row of weights?"
 OPTIONS = ("one word takes nearly all the weight", "nothing much", "the weights become even")
-REASON = "Such scores lie about √512 ≈ 23 apart, and e²³ against 1 leaves the others nothing."
+REASON = "Such scores lie about √512 ≈ 23 apart; e²³ against 1 leaves the others nothing."
 AT_2 = "scores of bank at d_k = 2"
 measure = st.cache_data(max_entries=32, show_spinner="Measuring ...")(scaling.measure)
 TAKE = "Large scores make softmax choose one word and stop learning. Dividing by √d_k keeps them small; multiplying doesn't."
@@ -37,7 +37,7 @@ def show(picture, numbers) -> None:
         grown = [score * math.sqrt(d_k / 2) for score in typed]  # as those of random vectors do
         ways = scaling.three_ways(grown, d_k)
         st.text(
-            f"The original Transformer: d_model = 512, d_k = 64.\nScores of size 8 are common there: e⁸ = {math.exp(8):,.0f}."
+            f"The original Transformer: d_model = 512, d_k = 64.\nScores of size 8 are common: e⁸ = {math.exp(8):,.0f}."
         )
     frame = pd.DataFrame({"token": names if len(names) == len(typed) else list(map(str, typed)), **ways})
     charts = {f"scaled {way}": (way, bar_list(frame, way, current_theme(), width=130, domain=(0, 1.3))) for way in ways}
@@ -46,8 +46,9 @@ def show(picture, numbers) -> None:
         caption = f"At d_k = {d_k} the scores are {vector(grown, 1)}; their largest weight: {largest}."
         teaching.steps(charts, caption, ("scale", "scaled"))
         teaching.prose(
-            "The scores grow with √d_k as those of random vectors do; divided they stay. A lesson prints softmax(Q Kᵀ √d_k) V: "
-            "a slip, for multiplied they choose one word already at d_k = 8."
+            "The scores grow with √d_k as those of random vectors do; divided they stay: at d_k = 2 it makes 0.63 of the 0.72 "
+            "that *river* had before. A lesson prints softmax(Q Kᵀ √d_k) V, a slip: multiplied, they choose one word already at "
+            "d_k = 8."
         )
         teaching.real_head("scaled")
     with st.expander("Details: measured on random vectors, and in a real encoder"):

@@ -15,11 +15,12 @@ IDEA = (
     f"{TERMS['softmax']} Only what comes out is called *weights*: a row of them is a budget of 1, like a highlighter with just "
     "so much ink."
 )
-QUESTION = "*The* has the score −2, *river* has 3. What does *The* get?"
-OPTIONS = ("a small weight, above 0", "nothing", "a negative weight")
-REASON = "With √2 beneath the scores, e to each is 0.24, 4.11, 0.24, 0.24 and 8.34, in all 13.18: *The* gets 0.24 / 13.18 = 0.02."
+QUESTION = "*bank* scores 2, *river* 3. How many times the weight of *bank* does *river* get?"
+OPTIONS = ("2.7 times", "1.5 times", "the same, both are positive")
+REASON = "e³ / e² = e = 2.7: only the difference of two scores counts. 20.09 and 7.39 of 27.88 are 0.72 and 0.27."
 TAKE = "Weights are above 0 and sum to 1: what one word gains, the others lose. A score of 0 is not a weight of 0."
 SOURCE = "good, not, the"
+COLUMNS = {"scores": "score", "scaled": "scaled", "exponentials": "exponential", "weights": "weight"}
 
 
 def show(picture, numbers) -> None:
@@ -29,28 +30,34 @@ def show(picture, numbers) -> None:
         SOURCE: (softmax.QUERY, softmax.TOKENS, softmax.KEYS),
     }
     with numbers, teaching.messages():
-        query, tokens, keys = examples[teaching.example("three-words", tuple(examples))]
+        which = teaching.example("three-words", tuple(examples))
+        query, tokens, keys = examples[which]
         names = [f"{place + 1} {token}" for place, token in enumerate(tokens)]
         wanted, *typed = teaching.vectors("three-words", {"query": query, **dict(zip(names, keys))}, 110).values()
         st.markdown("**The budget**")
         place = tokens.index("river") if "river" in tokens else 0
         more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
         others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
-        steps = softmax.steps(wanted, typed, tokens, place, more, others)
-        teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}} \qquad s_i = \frac{q\cdot k_i}{\sqrt{d_k}}")
-    titles = {"scores": "Score", "scaled": "÷ √d_k", "exponentials": "e to that", "weights": "÷ their sum"}
-    columns = {"scores": "score", "scaled": "scaled", "exponentials": "exponential", "weights": "weight"}
+        steps = softmax.steps(wanted, typed, tokens, place, more, others, None if which == SOURCE else 1.0)
+        teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}")
+    titles = {
+        "scores": "Score",
+        "scaled": "÷ √d_k: the next stop",
+        "exponentials": "e to that",
+        "weights": "÷ their sum",
+    }
+    if which != SOURCE:
+        del titles["scaled"]
+    digits = 2 if which == SOURCE else 3  # as published; and so that the least of "bank" isn't 0.00
     charts = {
-        name: (title, bar_list(steps, columns[name], current_theme(), width=84)) for name, title in titles.items()
+        name: (title, bar_list(steps, COLUMNS[name], current_theme(), width=84, number=f".{digits}f"))
+        for name, title in titles.items()
     }
     with picture:
-        rest = f" The {others} more words share the rest." if others else " = 1." if not more else "."
-        weights = " + ".join(decimal(weight) for weight in steps.weight)
-        caption = f"Scores from {plain(steps.score.min())} to {plain(steps.score.max())}; {weights}{rest}"
-        teaching.steps(charts, caption, ("scores", "scaled", "exponentials", "total", "weights"))
+        weights = " + ".join(decimal(weight, digits) for weight in steps.weight)
+        caption = f"Scores from {plain(steps.score.min())} to {plain(steps.score.max())}; {weights} = 1."
+        teaching.steps(charts, caption, ("scores", *titles.keys() & {"scaled"}, "exponentials", "total", "weights"))
         teaching.prose(
-            "A *scaled* score that is larger by 1 gets e ≈ 2.7 times the weight; scores ten times as large raise each weight to "
-            "the tenth power, shared out anew: one word is left. Among many words even a good score is diluted. (The kernel "
-            "first subtracts the largest score: same weights.)"
+            "Raise one score, and the others pay. Ten times larger scores leave one word; among many words even a good score is "
+            "diluted. (The kernel first subtracts the largest score: same weights.)"
         )
-        teaching.real_head("weights")

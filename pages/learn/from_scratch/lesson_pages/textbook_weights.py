@@ -16,7 +16,7 @@ from selfattn.lessons import textbook_weights
 from selfattn.lessons.textbook_weights import TEXTBOOK, shares
 
 TITLE = "Numbers people draw"
-STEP = "consequences"
+STEP = "a real head"
 IDEA = (
     "Lessons like to print attention weights: *bank* gives *deposit* .85, *it* gives *animal* .9. They are made up, "
     "and real heads give others."

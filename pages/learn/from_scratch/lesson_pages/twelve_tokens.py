@@ -13,7 +13,7 @@ from selfattn.lessons.twelve_tokens import AMAZING, GOOD, NOT, QUERIES_AND_KEYS,
 from selfattn.numbers import vector
 
 TITLE = "A whole sentence: who turns “good”?"
-STEP = "sentence"
+STEP = "weighted sum"
 IDEA = (
     "A whole sentence at once: every word asks, every word answers, each row is a budget. In *The movie was not good , "
     "but the soundtrack was amazing .* three words have numbers, set by hand; all others have zeros."

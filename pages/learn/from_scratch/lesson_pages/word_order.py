@@ -1,23 +1,26 @@
 """Without positions, order is invisible."""
 
+from typing import Any
+
 import streamlit as st
 
+from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import show_error
+from selfattn.dashboard.figures import current_theme, show_error
 from selfattn.lessons import word_order
-from selfattn.numbers import error
+from selfattn.numbers import decimal, error
 
 TITLE = "Order must be added"
-STEP = "consequences"
+STEP = "embeddings"
 IDEA = (
-    "A weighted sum doesn't know the order of its terms. So without something that tells where each word stands, *dog bites man* "
-    "and *man bites dog* are the same to attention."
+    "Nothing so far says where a word stands: embeddings, queries and keys are made of the words alone. A context adds up "
+    "values."
 )
-QUESTION = "What does *dog* get in the second sentence, compared with the first?"
-OPTIONS = ("the very same vector", "a different vector", "nothing, it fails")
+QUESTION = "*dog bites man*, then *man bites dog*. In which does the context of *dog* hold more of *man*?"
+OPTIONS = ("in neither: it is the same vector", "in the second, where dog is bitten", "in the first, where dog bites")
 REASON = "Its score with each word is the same, and a sum has no order. So two equal words in one sentence come out equal, too."
-TAKE = "Order must be added to the embeddings: attention itself doesn't see it."
+TAKE = "Attention itself doesn't see order: it must be added to the embeddings."
 MOST = 8
 
 
@@ -38,19 +41,29 @@ def show(picture, numbers) -> None:
         details = st.expander("Details")
         details.text(f"A word's context in one order and in the other differs by {error(shuffled.difference)} at most.")
         _on_encoder(details)
-    charts, said = {}, []
-    for name, title, trace, tokens in (
-        ("weights", "Your order", shuffled.first, words),
-        ("weights of the other", "The other way round", shuffled.second, words[::-1]),
+    charts = {}
+    for name, title, trace, order in (
+        ("context", "Contexts, your order", shuffled.first, words),
+        ("context of the other", "The other way round", shuffled.second, words[::-1]),
     ):
-        row = trace.weights[tokens.index(words[0])].tolist()
-        said.append(", ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, row)))
-        charts[name] = title, teaching.small_map(trace.weights, tokens, maximum=1.0)
+        columns = [str(n + 1) for n in range(trace.context.shape[1])]
+        looks: dict[str, Any] = {
+            "columns": columns,
+            "names": ("word", "number"),
+            "kind": "signed",
+            "maximum": 2.0,
+            "cell": (32, 36),
+        }
+        charts[name] = title, heatmap(trace.context, order, current_theme(), **looks)
     with picture:
-        caption = f"{words[0]} attends to: {said[0]}. The other way round: {said[1]}."
+        mean, most = float(shuffled.first.weights.amax(-1).mean()), decimal(shuffled.difference)
+        caption = (
+            f"The same word's two contexts differ by up to {most}. A row's largest weight is {decimal(mean)} on average: no "
+            "word takes all."
+        )
         teaching.steps(charts, caption, ("scores", "weights", "context"))
         teaching.prose(
-            "**Shuffling the words only shuffles the rows.** A sum doesn't know the order of its terms."
+            "**Shuffling the words only shuffles the rows.**"
             if shuffled.difference < 1e-9
             else "**With positions the two sentences differ.** The word's vector now says where it stands, too."
         )

@@ -1,11 +1,14 @@
 """All four steps for one word: of the thread, and of the worked example."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
+import torch
 
 from selfattn.captions.terms import TERMS
-from selfattn.charts.bars import bar_list
+from selfattn.charts.bars import LIST_STEP, bar_list
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
@@ -21,7 +24,7 @@ QUESTION = (
 )
 OPTIONS = ("about [−2, 2]", "about [−3, 3]", "[0, 0]")
 REASON = "0.63 × [−3, 3] = [−1.9, 1.9], and what is 0 adds nothing."
-TAKE = "Context = weights × values, added up. In another sentence other words answer, and the word takes home something else."
+TAKE = "Context = weights × values, added up; it is then added to the word's own vector. Other words, another context."
 
 
 def show(picture, numbers) -> None:
@@ -45,10 +48,16 @@ def show(picture, numbers) -> None:
     best = steps.loc[steps.weight.idxmax()]
     theme, scores = current_theme(), ", ".join(plain(score) for score in steps.score)
     charts = {
-        "scores": ("Score: q · k", bar_list(steps, "score", theme, number="~g", width=140)),
-        "scaled": (f"÷ √d_k = {1 / trace.scale:.2f}", bar_list(steps, "scaled", theme, width=140)),
-        "weights": ("Weight: softmax", bar_list(steps, "weight", theme, number=SHARE, width=140)),
+        "scores": ("Score: q · k", bar_list(steps, "score", theme, number="~g", width=100)),
+        "scaled": (f"÷ √d_k = {1 / trace.scale:.2f}", bar_list(steps, "scaled", theme, width=100)),
+        "weights": ("Weight: softmax", bar_list(steps, "weight", theme, number=SHARE, width=100)),
     }
+    parts = [f"{row.token}, {decimal(row.weight)} of it" for row in steps.itertuples()]
+    mixed = torch.cat([trace.weights[0][:, None] * trace.value, trace.context])
+    names, columns = ("weight × value", "number"), [str(n + 1) for n in range(trace.value.shape[1])]
+    looks: dict[str, Any] = {"columns": columns, "kind": "signed", "names": names, "cell": (52, LIST_STEP)}
+    chart = heatmap(mixed, (*parts, "context: the sum"), theme, **looks)
+    charts["context"] = "Mixed: weight × value, added up", chart
     terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(steps.weight, trace.value))
     with picture:
         caption = f'Scores {scores}. "{best.token}" gets {share(best.weight)}.'

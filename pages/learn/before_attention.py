@@ -1,11 +1,11 @@
-"""How a word reaches another through a recurrent net and through attention; what both cost, and what a mean loses."""
+"""Before attention: how a recurrent net passed words along, what attention does and costs instead, and what a mean loses."""
 
 import streamlit as st
 
 from selfattn.charts.curves import lines
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import current_theme
+from selfattn.dashboard.figures import current_theme, heading
 from selfattn.lessons import mean_forgets, recurrence, timing, worked_example
 from selfattn.numbers import error, vector
 from selfattn.words import split_words
@@ -117,29 +117,30 @@ def show_forgetting() -> None:
     )
 
 
-def show() -> None:
-    teaching.prose(
-        "Before attention, a network read word by word and passed along one *state* of fixed size, as if an "
-        "article had to fit into one tweet. To reach a later word, a "
-        "word must survive every step in between. With attention, any word attends to any other directly."
+heading("Before attention: recurrence")
+teaching.prose(
+    "Before attention, a network read word by word and passed along one *state* of fixed size, as if an "
+    "article had to fit into one tweet. To reach a later word, a "
+    "word must survive every step in between. With attention, any word attends to any other directly."
+)
+teaching.explain("query", "key", "score", "weight")
+with teaching.messages():
+    words, start, stop = choose()
+    path = recurrence.path(len(words), start, stop)
+    st.text(
+        f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {path.distance} steps through a '
+        f"recurrence, with {path.states_between} states in between, and {path.sequential_steps} steps in a row for the "
+        f"whole sentence. Attention takes one step, and pays with {path.attention_scores} scores."
     )
-    teaching.explain("query", "key", "score", "weight")
-    with teaching.messages():
-        words, start, stop = choose()
-        path = recurrence.path(len(words), start, stop)
-        st.text(
-            f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {path.distance} steps through a '
-            f"recurrence, with {path.states_between} states in between, and {path.sequential_steps} steps in a row for the "
-            f"whole sentence. Attention takes one step, and pays with {path.attention_scores} scores."
-        )
-        st.markdown("#### Does the word get through?")
-        teaching.prose(
-            "Three small networks read your sentence. A recurrence multiplies its state by the **gain** at each word and adds "
-            "the word; the gated one does only a share of that, the **gate**, but all of it at the first word. The **gradient** "
-            "says how much a state would move if the first word moved: it fades below a gain of 1, explodes above. The **share** "
-            "says how much of the state is that word's doing: it shrinks even at a gain of 1, because the others are added. Gate "
-            "and query are set by hand, as training would set them; attention that doesn't ask spreads evenly, and dilutes too."
-        )
-        show_signal(words, min(start, stop), max(start, stop))
-    show_costs()
-    show_forgetting()
+    st.markdown("#### Does the word get through?")
+    teaching.prose(
+        "Three small networks read your sentence. A recurrence multiplies its state by the **gain** at each word and adds "
+        "the word; the gated one does only a share of that, the **gate**, but all of it at the first word. The **gradient** "
+        "says how much a state would move if the first word moved: it fades below a gain of 1, explodes above. The **share** "
+        "says how much of the state is that word's doing: it shrinks even at a gain of 1, because the others are added. Gate "
+        "and query are set by hand, as training would set them; attention that doesn't ask spreads evenly, and dilutes too."
+    )
+    show_signal(words, min(start, stop), max(start, stop))
+show_costs()
+show_forgetting()
+teaching.take(TAKE)

@@ -1,0 +1,57 @@
+"""Hide one word from another by the mask, and see what the other becomes: in the hand-made head."""
+
+import streamlit as st
+import torch
+
+from selfattn.charts.bars import Row, bars
+from selfattn.charts.heatmap import heatmap
+from selfattn.charts.lesson_steps import kernel_code
+from selfattn.dashboard import teaching
+from selfattn.dashboard.figures import current_theme
+from selfattn.lessons import one_head_by_hand
+from selfattn.lessons.one_head_by_hand import BANK, WORDS
+from selfattn.numbers import decimal, vector
+
+TITLE = "Hide a word"
+STEP = "softmax"
+IDEA = (
+    "Which word gives *bank* its meaning here? Ask by the mask: hide *one* word from *bank* alone, −∞ in one place, and look at "
+    "*bank* again. All other words still see it."
+)
+QUESTION = "*river* has 0.63 of the attention of *bank*, *bank* itself 0.31. Now *river* is hidden. What does *bank* give itself?"
+OPTIONS = ("0.85", "0.31, as before", "0.94, all that river had and its own")
+REASON = "The 0.63 goes to all that is left, in proportion: 0.312 / (1 − 0.633) = 0.85."
+TAKE = "Hidden, *river* gives nothing, and *bank* stays undecided: so this is the word that its meaning came from."
+NUMBERS = ("money", "water")
+
+
+def show(picture, numbers) -> None:
+    with numbers:
+        sentence = st.radio("The other word", list(WORDS), key="hide-a-word.sentence", horizontal=True)
+        words = WORDS[sentence]
+        others = [at for at in range(len(words)) if at != BANK]
+        hidden = st.selectbox(
+            "Hide from “bank”", others, len(others) - 1, lambda at: f"{at + 1} {words[at]}", key="hide-a-word.hidden"
+        )
+    made = {"as it is": one_head_by_hand.compute(sentence)}
+    made["hidden"] = one_head_by_hand.compute(sentence, hidden=hidden)
+    theme = current_theme()
+    charts = {}
+    for name, title in (("masked", "Masked scores"), ("weights", "Weights")):
+        rows = [
+            Row(which, getattr(each.trace, name)[BANK].tolist(), words, color)
+            for (which, each), color in zip(made.items(), (theme.muted, theme.weights[4]))
+        ]
+        charts[name] = title, bars(rows, theme, what="", width=170, height=80)
+    after = torch.stack([each.total[:2] for each in made.values()])
+    chart = heatmap(after, tuple(made), theme, columns=NUMBERS, kind="signed", names=("", "about"), cell=(56, 60))
+    charts["total"] = "“bank” afterwards", chart
+    code = kernel_code("masked", "weights", "context") | {"total": "total = embedding + context @ w_output"}
+    with picture:
+        before, without = (each.trace.weights[BANK, BANK] for each in made.values())
+        teaching.steps(
+            charts,
+            f'"{words[hidden]}" hidden: "bank" gives itself {decimal(without)} instead of {decimal(before)}, and becomes '
+            f"{vector(after[1], 2)} instead of {vector(after[0], 2)} (money, water; it starts as [1, 1]).",
+            code,
+        )
