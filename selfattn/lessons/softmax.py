@@ -15,6 +15,7 @@ from selfattn.lessons import worked_example
 TOKENS = ("good", "not", "the")
 QUERY = (0.0, 1.0)
 KEYS = ((0.0, 1.0), (0.5, 0.5), (0.0, 0.0))
+LARGEST = 100.0  # a scaled score; the picture writes e to it out
 
 
 def steps(
@@ -36,6 +37,10 @@ def steps(
     key = torch.cat([scores, scores.new_zeros(others)])[:, None]  # a query of 1: each score is its key
     trace = attend(torch.ones_like(key[:1]), key, key, scale=len(query) ** -0.5 if scale is None else scale)
     found = worked_example.steps(trace, range(len(key)))
+    if (most := found["scaled"].max()) > LARGEST:
+        raise ValueError(
+            f"Expected scores up to {LARGEST:g}, for e to them is written out; got {most:g}. Type smaller numbers."
+        )
     found["exponential"] = found["scaled"].map(math.exp)
     first = found.head(len(tokens)).assign(token=list(tokens))
     if not others:

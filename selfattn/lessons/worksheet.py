@@ -1,5 +1,6 @@
 """The worked example on paper: a worksheet with blanks, and the same sheet with the answers, as stand-alone HTML."""
 
+import math
 from html import escape
 
 from selfattn.lessons import one_head_by_hand, softmax, worked_example
@@ -12,7 +13,12 @@ td { print-color-adjust: exact; }
 th, td { border: 1px solid #888; padding: .35em .9em; text-align: center; }
 td.answer { min-width: 5.5em; height: 1.6em; color: #08306b; font-weight: bold; }
 p.line { border-bottom: 1px solid #888; min-height: 1.8em; color: #08306b; font-weight: bold; }
-@media print { body { margin: 0; } h2 { break-after: avoid; } table { break-inside: avoid; } }
+@page { size: A4; margin: 13mm; }
+@media print {
+  body { margin: 0; max-width: none; padding: 0; font-size: 10pt; line-height: 1.3; }
+  h1 { font-size: 14pt; margin: 0; } h2 { font-size: 11pt; margin: .7em 0 .2em; } p { margin: .3em 0; } table { margin: .3em 0; }
+  th, td { padding: .15em .7em; }
+}
 """
 
 
@@ -41,10 +47,10 @@ def _worked(answers: bool) -> str:
     trace = worked_example.compute()
     rows = [
         (row.token, _numbers(key), _numbers(value), *(_blank(text, answers) for text in
-         (f"{row.score:g}", f"{row.scaled:.2f}", f"{row.weight:.0%}")))
+         (f"{row.score:g}", f"{row.scaled:.2f}", f"{math.exp(row.scaled):,.0f}", f"{row.weight:.0%}")))
         for row, key, value in zip(worked_example.steps(trace).itertuples(), worked_example.KEYS, worked_example.VALUES)
     ]  # fmt: skip
-    heads = ("word", "key", "value", "score q · k", "divided by √2", "weight")
+    heads = ("word", "key", "value", "score q · k", "divided by √2", "e to that", "weight")
     context = _numbers([round(number, 2) for number in trace.context[0].tolist()])
     return (
         f"<h2>2. “{worked_example.ASKING}” asks three words. The query is {_numbers(worked_example.QUERY)}.</h2>"

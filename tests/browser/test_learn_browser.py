@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.learn.from_scratch.lesson_pages import CORE, STOPS, after, before
+from selfattn.lessons import worksheet
 from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
@@ -115,6 +116,15 @@ def test_a_class_link_opens_unrevealed_and_a_choice_reveals(server, page):
     with page.expect_download() as download:
         page.get_by_role("button", name="Answer sheet").click()
     assert download.value.suggested_filename == "self-attention-answer-sheet.html"
+
+
+@pytest.mark.parametrize("answers", [False, True])
+def test_the_sheet_is_one_page_of_a4(page, answers):
+    page.set_content(worksheet.page(answers))
+    printed = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+    width, height = map(float, re.search(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed).groups())
+    assert (width, height) == pytest.approx((595.3, 841.9), abs=1)
 
 
 LIT = """() => [...document.querySelectorAll('.code_layer_1_marks text')].filter((_, row) =>

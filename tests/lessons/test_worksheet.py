@@ -4,7 +4,7 @@ import re
 
 from selfattn.lessons import worked_example, worksheet
 
-ANSWERS = ("0.46", "0.32", "0.22", "87%", "10%", "3%", "[1.79, 1.44]")
+ANSWERS = ("0.46", "0.32", "0.22", "1,177", "141", "34", "87%", "10%", "3%", "[1.79, 1.44]")
 
 
 def test_the_answer_sheet_holds_the_published_results():
