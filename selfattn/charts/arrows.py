@@ -14,10 +14,13 @@ PLANE = 320  # pixels of a square plane
 HEAD = {"shape": "triangle", "filled": True, "opacity": 1, "size": 110}
 
 
-def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE) -> Spec:
+def arrows(
+    frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size: int = PLANE, path: pd.DataFrame | None = None
+) -> Spec:
     """Arrows from the origin to (x, y), as thick as the column `thickness` says; rows of kind `strong` in ink.
 
-    frame: x, y, kind, label and the column that `thickness` names. Arrows of one direction are drawn side by side.
+    frame: x, y, kind, label and the column that `thickness` names. Arrows of one direction are drawn side by side. path: dashed
+    steps from (x, y) to (x1, y1), each with its label.
     """
     x, y = _apart(frame)
     data = frame.assign(
@@ -47,7 +50,26 @@ def arrows(frame: pd.DataFrame, theme: Theme, thickness: str, strong: str, size:
         *_tip_labels(tip, theme, strong=True),
         marks("point", {**tip, "tooltip": tooltip}, size=400, opacity=0),
     ]
-    return layered(layers, {"arrows": data}, theme, size, size, data={"name": "arrows"})
+    datasets = {"arrows": data}
+    if path is not None:
+        datasets["path"] = path
+        way = {
+            "x": field("x", scale=domain),
+            "y": field("y", scale=domain),
+            "x2": {"field": "x1"},
+            "y2": {"field": "y1"},
+        }
+        layers.append(
+            marks(
+                "rule",
+                {**way, "tooltip": nominal("label")},
+                "path",
+                strokeDash=[4, 3],
+                strokeWidth=2,
+                color=theme.sentence_b,
+            )
+        )
+    return layered(layers, datasets, theme, size, size, data={"name": "arrows"})
 
 
 def moves(frame: pd.DataFrame, theme: Theme, within: Tensor, landmarks: pd.DataFrame) -> Spec:

@@ -22,7 +22,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.lessons import one_head_by_hand, typed_numbers
-from selfattn.numbers import WEIGHT, decimal
+from selfattn.numbers import WEIGHT, decimal, vector
 
 REAL = one_head_by_hand.REAL.first  # the sentence whose "bank" a real head is shown for
 TEXT_WIDTH = PICTURE = 760  # pixels: about 90 characters a line
@@ -153,7 +153,7 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
 def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 150) -> dict[str, list[float]]:
     """One text box a vector, filled with the published numbers, and a button that brings those back.
 
-    Raises ValueError where a box holds anything but numbers.
+    Where a box holds anything but as many numbers, that is said, and the published ones are handed on.
     """
     texts = {name: ", ".join(f"{number:g}" for number in numbers) for name, numbers in published.items()}
     typed, filled = {}, session.PUBLISHED.of(stop)
@@ -165,7 +165,18 @@ def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 15
             st.session_state.setdefault(key, text)
             typed[name] = st.text_input(name, key=key, width=width, max_chars=80)
         reset(stop, {f"{stop}.{name}": text for name, text in texts.items()})
-    return {name: typed_numbers.parse(name, text) for name, text in typed.items()}
+    return {name: numbers(name, text, published[name]) for name, text in typed.items()}
+
+
+def numbers(name: str, text: str, published: Sequence[float]) -> list[float]:
+    """What was typed; where that holds anything but as many numbers as published, it says so and hands those on."""
+    try:
+        return typed_numbers.vector(name, typed_numbers.parse(name, text), len(published)).tolist()
+    except ValueError as refusal:
+        st.error("These numbers can't be used.", icon=":material/error:")
+        kept = [float(number) for number in published]
+        st.text(f"{refusal} Until then {vector(kept)} is drawn.")  # it may quote what was typed, so it is not Markdown
+        return kept
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:

@@ -6,6 +6,7 @@ Source: the picture of the worked example. Scores belong to the first space, wei
 from collections.abc import Sequence
 
 import pandas as pd
+import torch
 from torch import Tensor
 
 from selfattn.kernel import AttentionTrace
@@ -21,6 +22,14 @@ def value_arrows(trace: AttentionTrace, tokens: Sequence[str]) -> pd.DataFrame:
     """Arrows from the origin: each value and the context. Columns kind, label, x, y, weight (1 for the context)."""
     values = _arrows("value", tokens, trace.value).assign(weight=trace.weights[0].tolist())
     return pd.concat([values, _arrows("context", ["context"], trace.context).assign(weight=1.0)], ignore_index=True)
+
+
+def weighted_path(trace: AttentionTrace, tokens: Sequence[str]) -> pd.DataFrame:
+    """Head to tail from the origin to the context, a step of weight × value a token: columns x, y, x1, y1, label."""
+    steps = trace.weights[0][:, None] * trace.value
+    ends = steps.cumsum(0)
+    frame = pd.DataFrame(torch.cat([ends - steps, ends], 1).tolist(), columns=["x", "y", "x1", "y1"])
+    return frame.assign(label=[f"{weight:.2f} × {token}" for weight, token in zip(trace.weights[0].tolist(), tokens)])
 
 
 def _arrows(kind: str, labels: Sequence[str], vectors: Tensor) -> pd.DataFrame:

@@ -45,9 +45,10 @@ def show(picture, numbers) -> None:
     scores = [dot_product.at_angle(angle, 2.0, length).total for angle in range(181)]
     curve = pd.DataFrame({"angle": range(181), "score": scores})
     turned = at_value(curve, "angle", "score", degrees, current_theme(), ("angle", "a · b"), 280)
-    charts = {"scores turned": ("Two other vectors: their score by the angle", turned)}
-    if len(product.a) == 2:
-        charts = {"scores": ("The two vectors", _arrows(tuple(typed), product)), **charts}
+    charts = {
+        "scores": ("The two vectors", _arrows(tuple(typed), product)),
+        "scores turned": ("Two other vectors: their score by the angle", turned),
+    }
     with picture:
         teaching.steps(
             charts,

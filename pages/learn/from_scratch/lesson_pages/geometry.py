@@ -27,7 +27,7 @@ PLACES = [one_head_by_hand.BANK, 2, one_head_by_hand.LAST]
 
 def show(picture, numbers) -> None:
     with numbers, teaching.messages():
-        it = teaching.example("geometry", ("bank", "it")) == "it"
+        it = teaching.example("geometry", ("it", "bank")) == "it"
         made = one_head_by_hand.compute().trace
         asking, tokens, query, keys, values = (
             (ASKING, TOKENS, QUERY, KEYS, VALUES)
@@ -41,13 +41,19 @@ def show(picture, numbers) -> None:
         trace = worked_example.compute(wanted, rest[:3], rest[3:])
         compared, mixed = geometry.query_key_arrows(trace, asking, tokens), geometry.value_arrows(trace, tokens)
         left = "" if it else "“The” and “the” are left out. "
-        st.caption(left + "Arrows of one direction stand side by side; a zero vector is a dot.")
+        st.text(
+            left
+            + "Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."
+        )
     steps, theme = worked_example.steps(trace, tokens), current_theme()
     highest = steps.loc[steps.score.idxmax()]
     charts = {
         "scores": ("1: query and keys, thick = high score", arrows(compared, theme, "score", "query", 215)),
         "weights": ("2, 3: weights", bar_list(steps, "weight", theme, number=SHARE, width=70)),
-        "context": ("4: values, thick = high weight", arrows(mixed, theme, "weight", "context", 215)),
+        "context": (
+            "4: values; dashed: weight × value",
+            arrows(mixed, theme, "weight", "context", 215, geometry.weighted_path(trace, tokens)),
+        ),
     }
     shares = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())
     with picture:

@@ -39,7 +39,7 @@ def show(picture, numbers) -> None:
         st.text(
             f"The original Transformer: d_model = 512, d_k = 64.\nScores of size 8 are common: e⁸ = {math.exp(8):,.0f}."
         )
-    frame = pd.DataFrame({"token": names if len(names) == len(typed) else list(map(str, typed)), **ways})
+    frame = pd.DataFrame({"token": names, **ways})
     charts = {f"scaled {way}": (way, bar_list(frame, way, current_theme(), width=130, domain=(0, 1.3))) for way in ways}
     with picture:
         largest = ", ".join(f"{way} {max(weights):.2f}" for way, weights in ways.items())
