@@ -5,11 +5,17 @@ from dataclasses import dataclass
 
 import torch
 
+from selfattn import numbers
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.kernel import attend
 from selfattn.lessons import one_head_by_hand, typed_numbers, worked_example
 
-ONE_HOT, NEAR, ENOUGH = 0.99, 0.1, 0.2  # a weight; of a ratio of 3; of the way from one sentence to the other
+WANTED, WITHIN, NEAR, ENOUGH = (
+    0.9,
+    0.005,
+    0.1,
+    0.5,
+)  # a weight, and how near; of a ratio of 3; of the way to the other sense
 REPAIRS = (  # of the four ways to hide words, in their order
     "weights = softmax(scaled.masked_fill(~allowed, -inf))", "weights = softmax(scaled * allowed)",
     "weights = softmax(scaled) * allowed", "weights = w * allowed / (w * allowed).sum(-1)   # w = softmax(scaled)",
@@ -24,11 +30,11 @@ class Answer:
     said: str
 
 
-def one_hot(scale: float) -> Answer:
-    """Which scale makes a one-hot of "bank", beside a river?"""
+def nine_tenths(scale: float) -> Answer:
+    """Which scale gives the river nine tenths of the attention of "bank"?"""
     trace = one_head_by_hand.compute().trace
     top = float(attend(trace.query, trace.key, trace.value, scale=scale).weights[one_head_by_hand.BANK].max())
-    return Answer(top > ONE_HOT, f"river gets {top:.3f}.")
+    return Answer(abs(top - WANTED) < WITHIN, f"river gets {top:.3f}.")
 
 
 def three_to_one(scores: Sequence[float]) -> Answer:
@@ -42,11 +48,13 @@ def three_to_one(scores: Sequence[float]) -> Answer:
 
 
 def to_street(key: Sequence[float]) -> Answer:
-    """Make "it" attend to "street" most, by the key of "street" alone."""
+    """Make "it" attend to "street" most, by the key of "street" alone, and that no longer than it was."""
     animal, _, because = worked_example.KEYS
     weights = worked_example.compute(keys=(animal, tuple(key), because)).weights[0].tolist()
     shares = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(worked_example.TOKENS, weights))
-    return Answer(weights[1] > max(weights[0], weights[2]), f"Now {shares}.")
+    length, most = (float(torch.tensor(each, dtype=torch.float64).norm()) for each in (key, worked_example.KEYS[1]))
+    right = weights[1] > max(weights[0], weights[2]) and length <= most + 1e-9
+    return Answer(right, f"Now {shares}; its length is {length:.2f}, it was {most:.2f}.")
 
 
 def repair(line: str) -> Answer:
@@ -59,6 +67,6 @@ def repair(line: str) -> Answer:
     return Answer(right, f"Up to {leaked:.2f} of a row falls on later words; the smallest row sums to {least:.2f}.")
 
 
-def swapped(share: float) -> Answer:
-    """Swap which head, so that "bank" moves at least a fifth of the way to the other sentence's?"""
-    return Answer(share >= ENOUGH, f"Swapped, it moves “bank” {100 * share:.0f} % of the way.")
+def hidden(share: float) -> Answer:
+    """Hide which word, so that "bank" goes at least half of the way to its other sense?"""
+    return Answer(share >= ENOUGH, f"Hidden, it moves “bank” {numbers.share(share)} of the way to its other sense.")
