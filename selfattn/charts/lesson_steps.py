@@ -31,8 +31,8 @@ def with_code(charts: Mapping[str, tuple[str, Spec]], code: Mapping[str, str], t
         line = name if name == "datum.line" else f"'{name.split()[0]}'"
         layer["transform"] = [*layer.get("transform", []), *calculate(line=line)]
         views.append(layer["name"])
-        if "scale" in layer["encoding"].get("color", {}) and layer["mark"]["type"] != "line":
-            layer["encoding"]["color"]["legend"] = None  # its numbers are printed
+        if _printed(part) and "scale" in layer["encoding"].get("color", {}) and len(charts) > 1:
+            layer["encoding"]["color"]["legend"] = None  # beside others its numbers are enough
     under = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["line"]}
     parts = {"concat": whole.pop("hconcat"), "columns": columns} if columns else {"hconcat": whole.pop("hconcat")}
     row = {**parts, "spacing": 16, "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}}}
@@ -56,8 +56,17 @@ def _main(part: Spec) -> Spec:
     return (solid or [layer for layer in layers if "tooltip" in layer["encoding"]])[-1 if not solid else 0]
 
 
+def _printed(part: Spec) -> bool:
+    """Whether a map has its numbers in its cells."""
+    return any(layer["mark"]["type"] == "text" for layer in part.get("layer", []))
+
+
 def _code(code: Mapping[str, str], theme: Theme) -> Spec:
-    rows = [{"place": at, "line": name, "text": text} for at, (name, text) in enumerate(code.items())]
+    # Vega would leave the spaces at a line's beginning away.
+    rows = [
+        {"place": at, "line": name, "text": "\u00a0" * (len(text) - len(text.lstrip())) + text.lstrip()}
+        for at, (name, text) in enumerate(code.items())
+    ]
     lit = {"condition": {"param": "under", "empty": False, "value": 1}, "value": 0}
     look = {"color": theme.weights[1], "cornerRadius": 3}
     return code_view(rows, "place", "The code that makes it", WIDTH, lit, {"value": theme.ink}, **look)

@@ -150,7 +150,7 @@ def test_the_value_under_the_cursor_lights_its_line_of_code(server, page, slug, 
     value.scroll_into_view_if_needed()
     assert page.evaluate(LIT) == []
     value.hover(force=True)
-    eventually(page, lambda: [text.startswith(line) for text in page.evaluate(LIT)] == [True])
+    eventually(page, lambda: [text.strip().startswith(line) for text in page.evaluate(LIT)] == [True])
     page.mouse.move(5, 5)
     eventually(page, lambda: page.evaluate(LIT) == [])
 

@@ -92,7 +92,13 @@ def test_the_tiny_model_trains_in_the_page_and_answers():
     start = next(tiny_model.train(tiny_model.Settings(epochs=3, magic=7)))
     assert same(matrix(untrained), start.weights)
     assert at.dataframe[0].value["numbers"].tolist() == [464, 288, 16, 9]
+    assert "Published for width 8: 777 to learn, 2,333 as printed there. Here: 777, and 3 × 777 + 2 = 2,333" in words(
+        at
+    )
     at.button(key="tiny.train").click().run()
+    assert at.dataframe[0].value["numbers"].sum() == 777  # it stays
+    yes = float(at.session_state["tiny.run"][1][-1].model.probability(torch.tensor([[0, 45, 48, 1, 4, 4, 40]])))
+    assert f"[0 45 48 1 4 4 40]: {yes:.4f}; published: 0.0001" in words(at)
     used, states = at.session_state["tiny.run"]
     last, data = states[-1], tiny_model.samples(used)
     assert (used.magic, last.epoch) == (7, 3)

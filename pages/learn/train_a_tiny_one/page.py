@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from pages.learn.train_a_tiny_one.results import show_result, show_states, show_untrained
+from pages.learn.train_a_tiny_one.results import show_layers, show_result, show_states, show_untrained
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import heading
 from selfattn.lessons import tiny_model
@@ -57,6 +57,7 @@ teaching.prose(
 )
 if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
     train(settings)
+show_layers(settings)
 used, states = session.TRAINED.get()
 if used is None:
     show_untrained(settings)

@@ -15,20 +15,27 @@ from selfattn.lessons import tiny_model, typed_numbers
 from selfattn.lessons.tiny_model import EpochState, Settings
 from selfattn.numbers import share
 
+PUBLISHED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # what the source prints for two sentences
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
 
 
 def show_untrained(settings: Settings) -> None:
-    """What there is before the button: the layers with their shapes, and where [CLS] attends by chance."""
+    """What there is before the button: where [CLS] attends by chance."""
     start = next(tiny_model.train(settings))
-    with teaching.row():
-        with teaching.panel("The model's layers", 560):
-            st.dataframe(tiny_model.layers(settings.width), hide_index=True)
-        chart = heatmap(start.weights, TOKENS, current_theme(), maximum=1.0, cell=36)
-        caption = (
-            f"[CLS] gives position 4 {start.target_weight:.2f} (even would be {1 / 7:.2f}): nothing is learned yet."
+    chart = heatmap(start.weights, TOKENS, current_theme(), maximum=1.0, cell=36)
+    caption = f"[CLS] gives position 4 {start.target_weight:.2f} (even would be {1 / 7:.2f}): nothing is learned yet."
+    teaching.figure("Attention on the positives, untrained", chart, caption, 400)
+
+
+def show_layers(settings: Settings) -> None:
+    """The layers with their shapes, before and after training, and what the source's framework prints of them."""
+    with teaching.panel("The model's layers", 560):
+        st.dataframe(tiny_model.layers(settings.width), hide_index=True)
+        count = tiny_model.TinyModel(settings.width).n_parameters
+        st.text(
+            f"Published for width 8: 777 to learn, 2,333 as printed there. Here: {count:,}, and 3 × {count:,} + 2 = "
+            f"{3 * count + 2:,} with what Adam keeps of each."
         )
-        teaching.figure("Attention on the positives, untrained", chart, caption, 400)
 
 
 def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | None = None) -> None:
@@ -86,7 +93,9 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     st.markdown("#### Try an input")
     for place in dict.fromkeys((0, int(data.labels.argmax()))):
         numbers = " ".join(str(number) for number in data.tokens[place].tolist())
-        st.text(f"Sentence {place} of the data, [{numbers}]: {float(last.model.probability(data.tokens[[place]])):.4f}")
+        yes = float(last.model.probability(data.tokens[[place]]))
+        published = f"; published: {PUBLISHED[numbers]}" if numbers in PUBLISHED else ""
+        st.text(f"Sentence {place} of the data, [{numbers}]: {yes:.4f}{published}")
     sentence_0 = tiny_model.mean_weights(last.model, data.tokens[[0]])
     typed = st.text_input("Six numbers from 1 to 50", "7, 7, 7, 42, 7, 7", key="tiny.try", width=320, max_chars=60)
     with teaching.messages():

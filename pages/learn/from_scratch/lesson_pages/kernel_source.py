@@ -28,7 +28,7 @@ def show(picture, numbers) -> None:
         which = teaching.example("kernel", tuple(examples))
         trace = examples[which]
         row, places = (one_head_by_hand.BANK, 2) if which == "bank" else (0, 2) if which == "it" else (1, 4)
-        code = {"attend": kernel_source.SIGNATURE} | kernel_code()
+        code = {"attend": kernel_source.SIGNATURE} | {name: f"    {line}" for name, line in kernel_code().items()}
         lines = kernel_source.code_lines(kernel_source.PARTS[0])
         st.caption(f"{lines} lines and one small function; the check of the inputs is left out.")
         with st.expander("The whole source, to copy"):
