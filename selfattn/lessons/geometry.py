@@ -19,9 +19,9 @@ def query_key_arrows(trace: AttentionTrace, asking: str, tokens: Sequence[str]) 
 
 
 def value_arrows(trace: AttentionTrace, tokens: Sequence[str]) -> pd.DataFrame:
-    """Arrows from the origin: each value and the context. Columns kind, label, x, y, weight (1 for the context)."""
+    """Arrows from the origin: each value and the context. Columns kind, label, x, y, weight (none for the context)."""
     values = _arrows("value", tokens, trace.value).assign(weight=trace.weights[0].tolist())
-    return pd.concat([values, _arrows("context", ["context"], trace.context).assign(weight=1.0)], ignore_index=True)
+    return pd.concat([values, _arrows("context", ["context"], trace.context)], ignore_index=True)
 
 
 def weighted_path(trace: AttentionTrace, tokens: Sequence[str]) -> pd.DataFrame:

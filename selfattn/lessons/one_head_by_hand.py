@@ -51,8 +51,9 @@ def compute(
     known = EMBEDDINGS | dict(typed)
     embeddings = typed_numbers.matrix("Embeddings", [known[word.lower()] for word in words], 3)
     query, key, value = (embeddings @ matrix(weights) for weights in (W_QUERY, W_KEY, W_VALUE))
-    mask = torch.ones(len(words), len(words), dtype=torch.bool)
+    mask = None
     if hidden is not None:
+        mask = torch.ones(len(words), len(words), dtype=torch.bool)
         mask[BANK, hidden] = False
     trace = attend(query, key, value, mask)
     added = trace.context[BANK] @ matrix(W_OUTPUT)

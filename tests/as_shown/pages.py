@@ -119,7 +119,15 @@ def views(address: str) -> dict[str, View]:
         case "train-a-tiny-one":
             return default | {"trained": {"tiny.epochs": 2, "click": "tiny.train"}}
         case "pronouns-and-negation":
-            return _each(default, [{}, {"pronouns.remove": True}, {"view": "negation"}, {"view": "heads"}])
+            return _each(
+                default,
+                [
+                    {},
+                    {"pronouns.remove": True},
+                    {"view": "negation", "negation.shown": True},
+                    {"view": "heads", "many-heads.shown": True},
+                ],
+            )
         case "models-and-proof":
             return default | {"proof": {"click": "run_proof"}}
         case "what-it-cannot-tell":

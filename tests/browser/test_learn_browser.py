@@ -150,9 +150,22 @@ def test_the_value_under_the_cursor_lights_its_line_of_code(server, page, slug, 
     value.scroll_into_view_if_needed()
     assert page.evaluate(LIT) == []
     value.hover(force=True)
-    eventually(page, lambda: [text.strip().startswith(line) for text in page.evaluate(LIT)] == [True])
+    eventually(page, lambda: [text.lstrip("\u200b\u00a0").startswith(line) for text in page.evaluate(LIT)] == [True])
     page.mouse.move(5, 5)
     eventually(page, lambda: page.evaluate(LIT) == [])
+
+
+def test_a_projector_has_large_type_and_no_menu_and_keeps_both_on_the_way(server, page):
+    zoom = "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).zoom"
+    open_page(page, f"{server}/from-scratch?projector=true")
+    assert page.evaluate(zoom) == "1.35"
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    page.keyboard.press("PageDown")
+    heading(page, CORE[1])
+    wait_for_address(page, "projector=true")
+    page.get_by_text("Projector", exact=True).click()
+    wait_until_idle(page)
+    assert page.evaluate(zoom) == "1" and "projector" not in page.url
 
 
 def test_training_shows_its_progress_and_can_be_stopped(server, page):

@@ -199,6 +199,9 @@ def test_pronouns(encoder, monkeypatch):
 
 def test_negation(encoder):
     at = page("learn/pronouns_and_negation", view="negation")
+    assert not charts(at)
+    question = at.radio(key="negation.prediction")
+    question.set_value(question.options[0]).run()
     gains = []
     for pair in NEGATION_PAIRS:
         negated, plain = encoder.encode(pair.negated), encoder.encode(pair.plain)
@@ -212,7 +215,9 @@ def test_negation(encoder):
         gains.append(torch.stack(on_negator) - torch.stack(on_place))
     gain = torch.stack(gains).mean(0)
     assert "2 positive words, 0 negative ones" in words(at)
-    assert "Measured: good gives not 0.38, amazing gives it 0.38. So it doesn't leave amazing alone." in words(at)
+    assert "*no, amazing gives more than that" in words(
+        at
+    ) and "*good* gives *not* 0.38, *amazing* gives it 0.38." in words(at)
     printed, good, amazing, heads = charts(at)
     assert same(matrix(heads), gain, 1e-5)
     layer, head = divmod(int(gain.argmax()), 12)
@@ -226,6 +231,9 @@ def test_negation(encoder):
 
 def test_many_heads(encoder):
     at = page("learn/pronouns_and_negation", view="heads")
+    assert not charts(at)
+    at.radio(key="many-heads.prediction").set_value("a special token").run()
+    assert ":green[**Yes: a special token.**]" in words(at)
     at.text_input(key="many-heads.sentence").set_value("Dog bites man").run()
     at.selectbox(key="many-heads.word.3").set_value(2).run()
     rows = encoder.reference_weights("Dog bites man")[:, :, 3]

@@ -550,9 +550,13 @@ def test_kernel_source():
     assert "def attend(" in shown and all(
         line in shown for line in ("scores = query @ key", "context = weights @ value")
     )
-    picture = at.get("vega_lite_chart")[0].proto.spec.replace("\u00a0", " ").replace("\\u00a0", " ")
+    picture = (
+        at.get("vega_lite_chart")[0].proto.spec.replace("\u00a0", " ").replace("\\u00a0", " ").replace("\u200b", "")
+    )
     assert "def attend(query, key, value, mask, scale, terms):" in picture
-    assert '"    scores = query @ key.transpose(-2, -1)' in picture  # indented, as Python needs it
+    assert '"    scores = query @ key.transpose(-2, -1)' in picture.replace(
+        "\\u200b", ""
+    )  # indented, as Python needs it
     texts = [text.replace("\u00a0", " ") for text in mark(charts(at)[0], "text").values("text")]
     trace = kernel.attend(*(torch.tensor(n).double() for n in ([(3, 1)], worked_example.KEYS, worked_example.VALUES)))
     for name in ("scores", "scaled", "weights", "context"):

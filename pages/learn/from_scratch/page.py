@@ -34,6 +34,13 @@ if (!window.selfattnSteps) {
 """
 
 
+# The page as seen from the last row: nothing but the stop, at one and a half times its size.
+PROJECTOR = (
+    "[data-testid=stSidebar],[data-testid=stExpandSidebarButton]{display:none}"
+    "@media(min-width:1000px){[data-testid=stMainBlockContainer]{zoom:1.35}}"
+)
+
+
 def go(slug: str) -> None:
     """Put a stop into the address; a link's ?reveal=yes is for its own stop only."""
     st.query_params.pop("reveal", None)
@@ -48,11 +55,12 @@ def step(way: str, slug: str | None, key: str) -> None:
 
 def show_strip(here: str) -> None:
     """Previous, where one is, Next; and the flow from embeddings to a real head, each step a click away: in sight throughout."""
+    projected = st.session_state.get(session.PROJECTOR, st.query_params.get(session.PROJECTOR) == "true")
     st.html(
         "<style>[data-testid=stLayoutWrapper]:has(>.st-key-strip){position:sticky;top:0;z-index:90;margin-top:-2rem;"
         f"background:{current_theme().background};padding:2.4rem 0 .3rem}}"
         "@media(max-width:700px){.st-key-flow{display:none}}"  # in so narrow a window its lines would cover the stop
-        f"</style>{KEYS}",
+        f"{PROJECTOR if projected else ''}</style>{KEYS}",
         unsafe_allow_javascript=True,
     )
     with st.container(key="strip", gap="xsmall"):
@@ -63,6 +71,9 @@ def show_strip(here: str) -> None:
                 label_visibility="collapsed", on_change=lambda: go(session.STOP.get()),
             )  # fmt: skip
             step("Next", after(here), "next")
+            st.toggle(
+                "Projector", key=session.PROJECTOR, bind="query-params", help="Larger type, the menu folded away."
+            )
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="flow"):
             for box in STEPS:
                 first = next(slug for slug in (*CORE, *STOPS) if box == STOPS[slug].STEP)

@@ -22,6 +22,12 @@ def show(encoder: Encoder) -> None:
     index = st.selectbox("Word", range(len(words)), default, format_func=lambda n: words[n], key=key, width=220)
     position = encoding.words[index].start
     heads = many_heads.favourites(encoding.rows(position), position, encoding.tokens, encoding.special)
+    counted = many_heads.count_kinds(heads)
+    kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
+    question = f"What gets most weight from this word in most of the {len(heads)} heads?"
+    most = max(counted, key=counted.__getitem__)
+    if not teaching.predict("many-heads", question, list(counted), most, f"In so many heads: {kinds}."):
+        return
     weights = torch.tensor(heads["weight"].tolist()).reshape(encoding.n_layers, encoding.n_heads)
     layers, across = [f"L{n}" for n in range(encoding.n_layers)], [f"H{n}" for n in range(encoding.n_heads)]
     # Heads down and layers across, so that a token's width fits into a narrow window.
@@ -31,8 +37,6 @@ def show(encoder: Encoder) -> None:
         weights.T, across, current_theme(), columns=layers, maximum=1.0, names=("head", "layer"), cell=(74, 30),
         numbers=labels,
     )  # fmt: skip
-    counted = many_heads.count_kinds(heads)
-    kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
     show_chart(chart, f"What gets most weight, in how many heads: {kinds}.", name="what gets most weight")
     teaching.prose(
         f"In **{counted['a special token']} of {len(heads)}** heads the favourite is a special token. Whether such a head "

@@ -13,6 +13,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.examples import MOVIE, NEGATION_PAIRS
 from selfattn.lessons import negation
 
+OPTIONS = ("yes, amazing gives not at most half as much as good does", "no, amazing gives more than that")
 GOOD, AMAZING, NOT = 4, 10, 3  # word numbers in the movie sentence
 
 
@@ -34,16 +35,18 @@ def show(encoder: Encoder) -> None:
         f"A model that counts words sees *good* and *amazing*: {positive} positive words, {negative} negative ones; it calls the "
         "film good. It misses *not*. Attention could turn *good* and leave *amazing* alone; does it?"
     )
+    rows = [negation.row_by_words(cached_encode(encoder, MOVIE), word)[best] for word in (GOOD, AMAZING)]
+    good, amazing = (float(row[NOT]) for row in rows)
+    alone = amazing <= 0.5 * good
+    question = f"In the head that follows negators most, {best}: does it leave *amazing* alone?"
+    measured = f"*good* gives *not* {good:.2f}, *amazing* gives it {amazing:.2f}."
+    if not teaching.predict("negation", question, OPTIONS, OPTIONS[not alone], measured):
+        return
     teaching.prose(
         "A lesson prints a row of weights for *good*, with .55 on *not*. It is an illustration. Beside it: the head of this "
         f"encoder that follows negators most ({best}, chosen below), for *good* and for *amazing*."
     )
     _movie(encoder, best)
-    rows = [negation.row_by_words(cached_encode(encoder, MOVIE), word)[best] for word in (GOOD, AMAZING)]
-    alone = "So it doesn't leave" if float(rows[1][NOT]) > 0.5 * float(rows[0][NOT]) else "So it leaves"
-    st.text(
-        f"Measured: good gives not {float(rows[0][NOT]):.2f}, amazing gives it {float(rows[1][NOT]):.2f}. {alone} amazing alone."
-    )
     st.markdown("#### Is it the negator, or its place?")
     teaching.prose(
         f"{len(NEGATION_PAIRS)} pairs, *the soup was good* and *the soup was not good*. A head that always attends one word "
