@@ -181,3 +181,14 @@ def test_every_name_of_the_library_in_the_docs_exists(page):
             if not hasattr(found, part):
                 importlib.import_module(f"{found.__name__}.{part}")
             found = getattr(found, part)
+
+
+def test_what_a_class_waits_is_what_was_measured():
+    row = next(
+        line
+        for line in (ROOT / "benchmarks/RESULTS.md").read_text("utf-8").splitlines()
+        if "50, 4 s of thought: every action" in line
+    )
+    median, most = re.match(r"([\d.]+ s) \(([\d.]+ s)\)", row.split("|")[2].strip()).groups()
+    said = (ROOT / "docs/teaching.md").read_text("utf-8")
+    assert f"wait {median} for an action" in said and f"(95 %: {most};" in said
