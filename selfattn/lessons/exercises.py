@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import torch
 
-from selfattn import numbers
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.kernel import attend
 from selfattn.lessons import one_head_by_hand, typed_numbers, worked_example
@@ -69,4 +68,4 @@ def repair(line: str) -> Answer:
 
 def hidden(share: float) -> Answer:
     """Hide which word, so that "bank" goes at least half of the way to its other sense?"""
-    return Answer(share >= ENOUGH, f"Hidden, it moves “bank” {numbers.share(share)} of the way to its other sense.")
+    return Answer(share >= ENOUGH, f"Hidden, it moves “bank” {100 * share:.0f} % of the way to its other sense.")
