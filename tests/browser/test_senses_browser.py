@@ -87,6 +87,16 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     assert page.get_by_label("Sentence A").input_value() == first
 
 
+def test_stop_is_where_it_was_seen_and_stops_at_the_first_click(page, server):
+    open_page(page, f"{server}/senses?source=your+own+table")
+    rows = [(f"{sentence} {word}wise", word, sense) for sentence, word, sense in labelled_rows("bank", "bat", "ring")]
+    upload(page, rows)
+    page.get_by_role("button", name=f"Ask this of {len(rows)} sentences").click()
+    page.get_by_role("button", name="Stop", exact=True).first.click()
+    page.get_by_text("Stopped.").first.wait_for()
+    page.get_by_role("button", name=f"Ask this of {len(rows)} sentences").wait_for()
+
+
 @pytest.mark.long
 def test_a_long_computation_shows_its_progress_and_stops(page, server):
     open_page(page, f"{server}/senses?source=your+own+table")

@@ -53,7 +53,7 @@ def show(
 def _asked(encoder: Encoder, frame: pd.DataFrame, key: Hashable) -> HiddenWordsReport | None:
     """The report of this table, computed when the visitor has asked for it; before, or where it can't be, None."""
     asked = (encoder_key(encoder), ("hidden words", key))
-    place = st.empty()  # gone at once when asked: beside a question that stays till the end, "Stop" would move under a click
+    place = st.empty()  # the question goes at once: beside one that stays till the end, "Stop" moves under a click
     if session.HIDDEN_ASKED.get() == asked and session.STOPPED.get() != asked:
         try:
             make = partial(hidden_words, encoder, frame)
