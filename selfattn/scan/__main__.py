@@ -72,7 +72,8 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn
     skipped = f", {outcome.n_skipped:,} empty line(s) skipped" if outcome.n_skipped else ""
     n_rows = outcome.n_rows - outcome.n_without
     without = f", {outcome.n_without:,} text(s) without any of the words" if options["words"] else ""
-    counted = f"{outcome.n_occurrences:,} occurrence(s) in {outcome.n_texts:,} text(s)"
+    occurrences = "" if target else f"{outcome.n_occurrences:,} occurrence(s) in "
+    counted = f"{occurrences}{outcome.n_texts:,} text(s)"
     print(f"{counted}, {rejected}{skipped}{without}: {options['output']}", file=sys.stderr)
     if outcome.n_rejected > max_rejects * n_rows:
         print(f"More than {max_rejects:.0%} of the rows were rejected (--max-rejects).", file=sys.stderr)

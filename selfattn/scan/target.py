@@ -46,7 +46,14 @@ def run_target(job: Job, target: str, progress: Progress) -> Outcome:
     about = {"target": target, "encoder": encoder.name, "revision": encoder.revision, "digest": encoder.digest}
     about |= {"dtype": encoder.dtype, "sentences": len(report.sentences), "note": report.note}
     (output / "target.json").write_text(json.dumps(about, indent=1), "utf-8")
-    return Outcome(len(rows), len(broken), 0)
+    return Outcome(
+        n_rows=len(rows),
+        n_rejected=len(broken),
+        n_skipped=0,
+        n_without=0,
+        n_occurrences=0,
+        n_texts=len(report.sentences),
+    )
 
 
 def _asked(encoder: Encoder, target: str) -> Asked:
