@@ -31,7 +31,7 @@ def test_the_library_knows_nothing_of_streamlit_or_the_dashboard(path):
 # The rooms of the library in reading order (docs/architecture.md): each imports from itself and from what stands before it.
 ROOMS = (
     "notebook_repr", "kernel_inputs", "kernel", "precision", "words", "settings", "spreadsheets", "examples", "encoders",
-    "parquet_process", "analysis", "senses", "scan", "lessons", "stored_reports", "numbers", "tidy_tables", "charts",
+    "analysis", "senses", "scan", "lessons", "stored_reports", "numbers", "tidy_tables", "charts",
     "captions", "views", "export", "notebook", "__main__", "dashboard", "pages", "app",
 )  # fmt: skip
 

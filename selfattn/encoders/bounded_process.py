@@ -1,4 +1,4 @@
-"""A process of its own for what a stranger's file, text or table may do: it has bounds, it is ended, and the rest goes on.
+"""A process of its own for what a stranger's file or text may do: it has bounds, it is ended, and the rest goes on.
 
 On Linux a helper program (`python -m selfattn.encoders.bounded_process`) imports once what the processes need, and forks for
 each of them; elsewhere the program is begun for each. What goes through is JSON: nothing that comes out of a process is run.

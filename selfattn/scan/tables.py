@@ -9,13 +9,13 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow.parquet as pq
 
-from selfattn.parquet_process import cells
+from selfattn.encoders.errors import brief
 from selfattn.words import character_spans
 
 COLUMNS = ("sentence", "word", "sense")  # sense may be missing
@@ -185,12 +185,30 @@ def _parquet_rows(file: Path, offset: int, columns: Sequence[str]) -> Iterator[_
         in_group = table.metadata.row_group(group).num_rows
         if before + in_group > offset:  # row groups that end before the offset are never opened
             for batch in table.iter_batches(1024, row_groups=[group], columns=columns):
-                for line, (values, problem) in enumerate(cells(batch), before + 1):
+                for line, (values, problem) in enumerate(_cells(batch), before + 1):
                     if line > offset:
                         yield _Step(_row(file, line, values, problem), stop=line)
                 before += batch.num_rows
         else:
             before += in_group
+
+
+def _cells(batch: Any) -> Iterator[tuple[dict, str | None]]:
+    """Each row's cells, and what is wrong with one that Python can't have: bytes that are no text, a date beyond its own."""
+    try:
+        return zip(batch.to_pylist(), repeat(None))
+    except Exception:  # whatever pyarrow makes of such a cell: one at a time says which it is
+        return (_cells_one_by_one(batch, number) for number in range(batch.num_rows))
+
+
+def _cells_one_by_one(batch: Any, number: int) -> tuple[dict, str | None]:
+    values, problem = {}, None
+    for name in batch.schema.names:
+        try:
+            values[name] = batch[name][number].as_py()
+        except Exception as error:
+            problem = f"The column {name} can't be read here ({brief(error)})."
+    return values, problem
 
 
 class _Lines:

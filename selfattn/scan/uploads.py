@@ -1,34 +1,43 @@
-"""A stranger's table, read within limits: rows, characters of a cell and in all, and for Parquet memory and time.
+"""A stranger's table, CSV or JSON Lines, read within limits: bytes of a line, rows, characters of a cell and in all.
 
-A Parquet file of 462 bytes can hold 500 MB of text, and what it says of itself needn't be true. So a process with bounds reads it
-(parquet_process.py).
+Parquet is not taken: 462 bytes of it can hold 500 MB of text. Who has such a file has the command, too.
 """
 
-import threading
-import time
+import io
+import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-from selfattn.encoders.bounded_process import BoundedProcess, Exceeded
 from selfattn.encoders.errors import TextError
-from selfattn.scan.tables import InputError, Row, rows_of
+from selfattn.scan.tables import KINDS, InputError, Row, rows_of
 from selfattn.settings import Settings
 
-CHILD = "selfattn.parquet_process"
-SECONDS = 20.0  # for a whole table
+TAKEN = tuple(kind for kind in KINDS if kind != ".parquet")
+ELSEWHERE = "run the corpus job on your own machine (python -m selfattn.scan)"
+LINE = 24  # bytes a character of the longest cell: three cells of six bytes a character ("\u00e9"), and room for others
 
-_one_at_a_time = threading.Lock()  # so that many uploads together take no more memory than one
 
+def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
+    """The rows of a CSV or JSON Lines file of this ending. Raises InputError, or TextError beyond the operator's limits.
 
-def read_upload(path: Path, searched: bool = False) -> list[Row]:
-    """The rows of a CSV, JSON Lines or Parquet file. Raises InputError, or TextError beyond the operator's limits.
-
-    searched: not of a Parquet file; a column sentence or text is enough.
+    searched: a column sentence or text is enough.
     """
-    with closing(_parquet_rows(path) if path.suffix.lower() == ".parquet" else rows_of(path, searched)) as rows:
-        return list(_within_limits(rows))
+    if suffix not in TAKEN:
+        raise InputError(
+            f"Expected a table ending in {', '.join(TAKEN)}, got {suffix or 'none'}. Save it as CSV, or {ELSEWHERE}, "
+            "which reads Parquet."
+        )
+    most = LINE * Settings.read().max_characters
+    for number, line in enumerate(io.BytesIO(data), start=1):  # a line of empty lists takes 23 times its size
+        if len(line) > most:
+            raise _beyond(f"bytes in a line (line {number:,})", most)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"table{suffix}")
+        path.write_bytes(data)
+        try:
+            return list(_within_limits(rows_of(path, searched)))
+        except InputError as error:
+            raise InputError(str(error).replace(str(path), "The table")) from None
 
 
 def _within_limits(rows: Iterator[Row]) -> Iterator[Row]:
@@ -48,31 +57,5 @@ def _within_limits(rows: Iterator[Row]) -> Iterator[Row]:
 
 def _beyond(what: str, most: int) -> TextError:
     return TextError(
-        f"This table has more {what} than this server takes, which is {most:,}. Take a part of it, or run the corpus job "
-        "on your own machine (python -m selfattn.scan)."
+        f"This table has more {what} than this server takes, which is {most:,}. Take a part of it, or {ELSEWHERE}."
     )
-
-
-def _parquet_rows(path: Path) -> Iterator[Row]:
-    process, ends = BoundedProcess(), time.monotonic() + SECONDS
-
-    def asked(function: str, *arguments: Any) -> Any:
-        try:
-            return process.call(f"{CHILD}:{function}", *arguments, seconds=max(ends - time.monotonic(), 0.1))
-        except Exceeded:
-            raise InputError(
-                f"{path} takes more memory or time than a table of its size needs. Save it as CSV."
-            ) from None
-        except (ValueError, RuntimeError) as error:
-            raise InputError(f"{path} can't be read: {error}") from None
-
-    with _one_at_a_time:
-        try:
-            asked("open_table", str(path), Settings.read().max_characters)
-            line = 0
-            while rows := asked("next_rows"):
-                for row in rows:
-                    line += 1
-                    yield Row(line - 1, str(path), line, **row)
-        finally:
-            process.end()

@@ -204,6 +204,9 @@ def test_a_table_of_sentences_is_asked_as_well(folders):
     assert "Over 2 sentences, the cosine is" in said(at)
     assert [warning.value for warning in at.warning] == ["1 rows can't be used; the others count."]
     at = page(PREDICTIONS)
+    at.get("file_uploader")[0].upload("mine.jsonl", b'{"text": "Rain fell."}\n{"text": "Snow fell."}', "").run()
+    assert "Over 2 sentences, the cosine is" in said(at)
+    at = page(PREDICTIONS)
     at.get("file_uploader")[0].upload("mine.csv", b"word\nbank\n", "text/csv").run()
     assert "The table: expected a column sentence or text, got word." in said(at).replace("\\", "")
 

@@ -21,7 +21,6 @@ from selfattn.examples import labelled_sentences
 from selfattn.numbers import plain
 from selfattn.scan import read_scan
 from selfattn.scan.__main__ import main as scan
-from selfattn.scan.tables import InputError
 from selfattn.senses import interchange, removal, separation, swapping
 from selfattn.senses.swapping import ALL
 from selfattn.stored_reports import stored
@@ -352,14 +351,16 @@ def test_a_table_beyond_the_operators_limit_names_the_number(monkeypatch):
         view.read_table(table(GOOD), ".csv")
 
 
-def test_parquet_reads_like_csv(tmp_path):
+def test_json_lines_read_like_csv_and_parquet_is_refused_with_the_remedy(at, tmp_path):
     frame = pd.DataFrame(GOOD, columns=["sentence", "word", "sense"])
-    frame.to_parquet(tmp_path / "t.parquet")
-    good, broken = view.read_table((tmp_path / "t.parquet").read_bytes(), ".parquet")
+    good, broken = view.read_table(frame.to_json(orient="records", lines=True).encode(), ".jsonl")
     assert good[["sentence", "word", "sense"]].equals(frame)
     assert broken.empty
-    with pytest.raises(InputError, match=r"^The table can't be read"):
-        view.read_table(b"no parquet", ".parquet")
+    frame.to_parquet(tmp_path / "t.parquet")
+    at = open_page(PAGE, source="table")
+    at.get("file_uploader")[0].upload("mine.parquet", (tmp_path / "t.parquet").read_bytes(), "").run()
+    said = at.error[0].value.replace("\\", "")
+    assert "Expected a table ending in .csv, .jsonl, .ndjson, got .parquet. Save it as CSV, or run" in said
 
 
 def test_a_table_is_read_and_counted_once_not_at_each_click(monkeypatch):

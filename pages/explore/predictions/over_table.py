@@ -1,7 +1,6 @@
 """The same question over a table of the visitor's sentences: words and heads, with n and intervals over sentences."""
 
 import hashlib
-import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -21,15 +20,16 @@ from selfattn.senses import TargetReport, over_sentences
 def show_over_table(encoder: Encoder, question: Question) -> None:
     """A table of sentences, and what is found over all of them."""
     st.markdown(
-        "**Over many of your sentences**", help="One sentence is a hint. A CSV (UTF-8) with a column sentence or text."
+        "**Over many of your sentences**",
+        help="One sentence is a hint. A CSV (UTF-8) or JSON Lines file with a column sentence or text.",
     )
-    upload = st.file_uploader("Table", type=["csv"], key="sentences")
+    upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="sentences")
     if upload is None:
         return
     data = upload.getvalue()
     key = ("over sentences", hashlib.sha256(data).hexdigest(), *question.key)
     try:
-        frame, broken = _read(data)
+        frame, broken = _read(data, Path(upload.name).suffix.lower())
         make = partial(over_sentences, encoder, frame, question.asked)
         report: TargetReport = cached(
             encoder, key, lambda progress: make(progress=progress), "Hiding each word of each sentence ...", costly=True
@@ -59,15 +59,9 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
     }
 
 
-def _read(data: bytes) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _read(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The sentences by their lines, and the broken rows with their reasons. Raises InputError or TextError."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "table.csv")
-        path.write_bytes(data)
-        try:
-            rows = read_upload(path, searched=True)
-        except InputError as error:
-            raise InputError(str(error).replace(str(path), "The table")) from None
+    rows = read_upload(data, suffix, searched=True)
     good = pd.DataFrame(
         {"sentence": [row.sentence for row in rows if not row.problem]}, index=[r.line for r in rows if not r.problem]
     )

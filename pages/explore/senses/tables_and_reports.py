@@ -1,7 +1,6 @@
 """The senses page's parts: cached reports with progress and stop, the visitor's table, a head's sentences, downloads."""
 
 import hashlib
-import tempfile
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -103,13 +102,14 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     """The visitor's table and its digest, once there is one. What is wrong with it is said on the page."""
     with st.expander("What the table looks like", expanded=False):
         say(
-            "A CSV (UTF-8, a header line) or Parquet file with the columns sentence, word and, if you know it, sense. "
+            "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and, if you know it, sense. "
             "The word stands once in its sentence, as one word. With senses, every word needs two senses with two "
             "sentences each; without, four sentences, and the page shows clusters."
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
-    upload = st.file_uploader("Table", type=["csv", "parquet"], key="table")
+    # No type is asked for: of another kind, read_upload says the remedy.
+    upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="table")
     if upload is None:
         return None
     read = session.TABLE_READ.get()
@@ -135,13 +135,7 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
 
 def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The rows with their `line`, and the broken ones with their `reason`. Raises InputError or TextError."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"table{suffix}")
-        path.write_bytes(data)
-        try:
-            rows = read_upload(path)
-        except InputError as error:
-            raise InputError(str(error).replace(str(path), "The table")) from None
+    rows = read_upload(data, suffix)
     columns = ["line", "sentence", "word", "sense"]
     good = pd.DataFrame([[getattr(r, c) for c in columns] for r in rows if not r.problem], columns=columns)
     if good["sense"].map(lambda sense: sense is None or not str(sense).strip()).all():
