@@ -1,6 +1,5 @@
 """Load a pretrained encoder, and measure at load whether the kernel can recompute it, instead of trusting a list."""
 
-import importlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoModelForTextEncoding
+from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 from transformers.utils import logging as transformers_logging
 
@@ -31,6 +30,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, TextError, brief
 from selfattn.encoders.hooks import install
 from selfattn.encoders.memory import is_out_of_memory, out_of_memory_as
+from selfattn.encoders.model_types import ignores_interface
 from selfattn.encoders.parity import differs_in_precision, measure
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.reference import EagerTwin
@@ -233,7 +233,7 @@ def _load_model(source: Source, dtype: str) -> tuple[nn.Module, str]:
     config.return_dict, config.output_attentions, config.output_hidden_states = True, False, False
     loader, note = _loader(source, config)
     try:
-        attention = "eager" if _ignores_interface(config) else IMPLEMENTATION
+        attention = "eager" if ignores_interface(config) else IMPLEMENTATION
         model, missing, unused = read_model(source, loader, config, dtype, attention)
     except Exception as error:  # mismatched shapes, truncated files, unknown classes: all mean the weights don't fit
         if is_out_of_memory(error):
@@ -354,16 +354,6 @@ def _loader(source: Source, config):
     if getattr(config, "trigram_input", False):
         return AutoModel, "its embeddings mix each token with its two neighbours before any attention"
     return AutoModel, ""
-
-
-def _ignores_interface(config) -> bool:
-    """Whether the family's modules never ask the attention interface (then only `eager` reports weights)."""
-    try:
-        classes = MODEL_MAPPING[type(config)]
-    except KeyError:
-        return True
-    first = classes[0] if isinstance(classes, tuple) else classes
-    return not hasattr(importlib.import_module(first.__module__), "eager_attention_forward")
 
 
 def _probe(encoder: Encoder) -> Tokens:

@@ -3,7 +3,9 @@
 Being on the list opens nothing: whether a model is an encoder that can be recomputed is measured when it is loaded.
 """
 
-from transformers import CONFIG_MAPPING
+import importlib
+
+from transformers import CONFIG_MAPPING, MODEL_MAPPING
 from transformers.models.auto import modeling_auto as mappings
 
 from selfattn.encoders.errors import LoadError
@@ -85,3 +87,13 @@ def _kind(family: str, config: dict) -> str:
     if any(isinstance(value, dict) and "model_type" in value for value in config.values()):
         return f"({family}) is put together from several models. If a text encoder is among them, save it by itself"
     return f"({family}) is no text encoder"
+
+
+def ignores_interface(config) -> bool:
+    """Whether the family's modules never ask the attention interface (then only `eager` reports weights)."""
+    try:
+        classes = MODEL_MAPPING[type(config)]
+    except KeyError:
+        return True
+    first = classes[0] if isinstance(classes, tuple) else classes
+    return not hasattr(importlib.import_module(first.__module__), "eager_attention_forward")
