@@ -8,7 +8,7 @@ Altair draws them as it draws any chart; in JupyterLab without a network: altair
 """
 
 import copy
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,9 @@ import altair as alt
 import pandas as pd
 from altair.utils.schemapi import debug_mode
 
+from selfattn import tidy_tables as tidy
+from selfattn.analysis.compare import counterpart_distances
+from selfattn.analysis.explaining import Explained
 from selfattn.analysis.measures import Compared, drift, head_measures, offered
 from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.swapping import swap_pair
@@ -29,6 +32,7 @@ from selfattn.charts.theme import LIGHT, Theme
 from selfattn.charts.two_sentences import maps_of_two
 from selfattn.charts.two_sentences import two_sentences as figure
 from selfattn.charts.vega import Spec
+from selfattn.charts.which_word import shaded_sentences
 from selfattn.charts.word_strip import word_strip
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -39,18 +43,6 @@ from selfattn.encoders.projections import ProjectionsUnknown, project
 from selfattn.examples import labelled_sentences
 from selfattn.export.notebook_lines import linked_view
 from selfattn.senses import SwapReport
-from selfattn.tidy_tables import (
-    context_columns,
-    drift_frame,
-    handed_over_frame,
-    heads_frame,
-    named_heads,
-    steps_frame,
-    strip_frame,
-    strip_rows,
-    swaps_frame,
-    together_frame,
-)
 from selfattn.views.two_sentences import word_in_two_sentences
 from selfattn.words import shared_words
 
@@ -88,7 +80,7 @@ def two_sentences(
         name: word_map(encoding, encoding.weights(layer, head), words=False) for name, (encoding, _) in sides.items()
     }
     strips = [
-        strip_frame(side.sentence, side.sentence.weights(layer, head, side.rows).mean(0), side.word, name)
+        tidy.strip_frame(side.sentence, side.sentence.weights(layer, head, side.rows).mean(0), side.word, name)
         for name, side in sides.items()
     ]
     drawn = maps_of_two(maps, sides, theme, name=f"{Head(layer, head)}, from scratch")
@@ -104,16 +96,22 @@ def all_heads(
     second: str | None = None,
     control: str | None = None,
     word: str | None = None,
+    at: tuple[int, int] = (1, 1),
+    maps_of: str = "A",
     chosen: str = "",
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
     """Every head's map on a text, small; a click on one opens it beneath (at first `chosen`, "L0 H10"), up to its largest weight.
 
     measure: of `analysis.measures.MEASURES`, in the strip under each map. Those of a word compare the text
-    with `second`, beside a `control` that means what the text means; word: as in `two_sentences`. What it doesn't say: what a
-    head is for. A pattern on one text may be the text's own, and attention is not explanation.
+    with `second`, beside a `control` that means what the text means; word, at: as in `two_sentences`. maps_of: whose maps, the
+    text's, "A", or the second's, "B". What it doesn't say: what a head is for. A pattern on one text may be the text's own, and
+    attention is not explanation.
     """
-    encoding = encoder.encode(text, pair)
+    texts = {"A": text} | ({} if second is None else {"B": second})
+    if maps_of not in texts:
+        raise ValueError(f"Expected maps_of to be {' or '.join(map(repr, texts))}, got {maps_of!r}.")
+    encoding = encoder.encode(texts[maps_of], pair)
     maps = [weights.numpy() for layer in range(encoder.n_layers) for weights in encoding.weights(layer)]
     beside = {"B": second, "control": control} if second is not None else {}
     measures = offered([name for name, other in beside.items() if other is not None])
@@ -121,8 +119,9 @@ def all_heads(
         raise ValueError(f"Expected a measure: {', '.join(measures)}, got {measure!r}.")
     record, columns = measures[measure], head_measures(encoding)
     if record.of != "text":
-        columns |= record.columns(_compared(encoder, text, second or "", control, word))
-    frame, kind = heads_frame(**columns), "effect" if record.signed else "weights"
+        sides = _sides(encoder, text, second or "", word, at, control)
+        columns |= record.columns(Compared(sides, partial(removal_effect, encoder), partial(swap_pair, encoder)))
+    frame, kind = tidy.heads_frame(**columns), "effect" if record.signed else "weights"
     grid = head_grid(maps, frame, measure, theme, "", kind=kind, columns=encoder.n_heads)
     large = {head: heatmap(own, encoding.tokens, theme) for head, own in zip(encoder.all_heads, maps)}
     return _chart(opened_by_a_click(grid, large, _first(frame, measure, chosen)))
@@ -147,8 +146,8 @@ def steps(
     columns, context = [], []
     for name, side in _sides(encoder, first, second, word, at).items():
         trace, pieces = side.sentence.trace(layer, head, side.rows), range(len(side.positions))
-        columns.append(steps_frame(trace, pieces, side.sentence.tokens, name))
-        context.append(pd.DataFrame(context_columns(trace, pieces, name)))
+        columns.append(tidy.steps_frame(trace, pieces, side.sentence.tokens, name))
+        context.append(pd.DataFrame(tidy.context_columns(trace, pieces, name)))
     return _chart(kernel_steps(pd.concat(columns), pd.concat(context), theme))
 
 
@@ -192,6 +191,35 @@ def from_link(url: str, encoder: Encoder | None = None, *, theme: Theme = LIGHT)
     return globals()[figure](encoder, *arguments, **options, theme=theme)
 
 
+def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
+    """Sentences, each word shaded by what hiding it from everything does to the encoder's own answer; by what is said of each.
+
+    Numbers: `tidy_tables.explained_words_frame`. What it doesn't say: single words don't add up (`Explained.together`).
+    """
+    return _Whole(shaded_sentences(tidy.explained_words_frame(found), theme, 900, effect="change with the word hidden"))
+
+
+def explained_heads(found: Explained, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:
+    """All heads: what removing each does to the encoder's own answer; those of `found.leading` are run, the others by gradient.
+
+    Numbers: `tidy_tables.explained_heads_frame`. What it doesn't say: without a head the others run on what they weren't
+    trained for.
+    """
+    return _chart(head_map(tidy.explained_heads_frame(found), "effect", theme, chosen))
+
+
+def counterparts(
+    first: Encoder, second: Encoder, text: str, *, chosen: str = "", theme: Theme = LIGHT
+) -> alt.TopLevelMixin:
+    """All heads: how far each one's weights on a text are from those of its counterpart, 0 (the same) to 1 (nothing shared).
+
+    Of two checkpoints of one architecture. What it doesn't say: which head does in the second what this one does in the first;
+    nor what other texts would give (`senses.compare_checkpoints`). Raises ValueError where the tokens differ.
+    """
+    frame = tidy.heads_frame(distance=counterpart_distances(first.encode(text), second.encode(text)))
+    return _chart(head_map(frame, "distance", theme, chosen, kind="weights", title="distance of the weights"))
+
+
 def removals(
     encoder: Encoder, first: str, second: str, word: str | None = None, *, chosen: str = "", theme: Theme = LIGHT
 ) -> alt.TopLevelMixin:
@@ -201,7 +229,7 @@ def removals(
     """
     a, b = _sides(encoder, first, second, word).values()
     effect = removal_effect(encoder, a, b)
-    return _chart(head_map(heads_frame(effect=effect), "effect", theme, chosen))
+    return _chart(head_map(tidy.heads_frame(effect=effect), "effect", theme, chosen))
 
 
 def swaps(
@@ -223,13 +251,15 @@ def swaps(
     word's own position is swapped, so what other positions gathered for it counts to the head that fetched it.
     """
     sides = _sides(encoder, first, second, word, control=control)
-    frame = swaps_frame(swap_pair(encoder, *sides.values()))
+    frame = tidy.swaps_frame(swap_pair(encoder, *sides.values()))
     sides.pop("control", None)
     heads = head_map(frame, "a_from_b", theme, "", title="share of the way")
     rows = {name: encoding.word_rows(positions) for name, (encoding, positions) in sides.items()}
     strips = {
         at: [
-            line for name, side in sides.items() for line in strip_rows(side.sentence, rows[name][at], side.word, name)
+            line
+            for name, side in sides.items()
+            for line in tidy.strip_rows(side.sentence, rows[name][at], side.word, name)
         ]
         for at in encoder.all_heads
     }
@@ -251,7 +281,7 @@ def handed_over(
         output_weight = project(encoder, encoding, layer, head).output_weight
     except ProjectionsUnknown:
         output_weight = None
-    frame = handed_over_frame(encoding, layer, head, _place(encoding, word).word, output_weight=output_weight)
+    frame = tidy.handed_over_frame(encoding, layer, head, _place(encoding, word).word, output_weight=output_weight)
     return _chart(bar_list(frame, "norm", theme, label="text"))
 
 
@@ -263,7 +293,7 @@ def brought_in(report: SwapReport, word: str = "all", *, chosen: str = "", theme
     in report.small_gaps mean nothing, those of a word whose halves don't agree (report.reliability) little.
     """
     heads = report.heads[report.heads["word"] == word].drop(columns="word")
-    return _chart(head_map(named_heads(heads), "share", theme, chosen, title="share of the gap"))
+    return _chart(head_map(tidy.named_heads(heads), "share", theme, chosen, title="share of the gap"))
 
 
 def sources(report: SwapReport, row: Hashable, layer: int, head: int, theme: Theme = LIGHT) -> alt.TopLevelMixin:
@@ -293,7 +323,7 @@ def leading_together(curve: pd.DataFrame, word: str, theme: Theme = LIGHT) -> al
     Of `senses.leading_heads`; the line across is the whole gap. What it doesn't say: that a set of heads is needed; others may
     do as well. Effects of single heads don't add up.
     """
-    own = together_frame(curve[curve["word"] == word])
+    own = tidy.together_frame(curve[curve["word"] == word])
     return _chart(
         lines(own, "k", "share", theme, series="heads", titles=("heads swapped together", "share"), level=1.0)
     )
@@ -306,7 +336,7 @@ def parting(
 
     What it doesn't say: that they part by sense. Two sentences of one sense part, too: draw such a pair beside it.
     """
-    curve = drift_frame(**{"A against B": drift(*_sides(encoder, first, second, word).values())})
+    curve = tidy.drift_frame(**{"A against B": drift(*_sides(encoder, first, second, word).values())})
     return _chart(drift_curve(curve, theme, {"A against B": theme.ink}))
 
 
@@ -352,11 +382,6 @@ def _sides(
     if control is not None:
         sides["control"] = _place(encoder.encode(control), sides["A"].word.text)
     return sides
-
-
-def _compared(encoder: Encoder, first: str, second: str, control: str | None, word: str | None) -> Compared:
-    sides = _sides(encoder, first, second, word, control=control)
-    return Compared(sides, partial(removal_effect, encoder), partial(swap_pair, encoder))
 
 
 def _place(encoding: Encoding, word: str, number: int = 1) -> PlacedWord[Encoding]:

@@ -13,14 +13,16 @@ import vl_convert
 from playwright.sync_api import expect
 
 from selfattn import TextError, notebook
+from selfattn.analysis.explaining import explain
 from selfattn.analysis.hiding import hidden_heads, hidden_pair
 from selfattn.analysis.swapping import swap_pair
+from selfattn.analysis.targets import Cosine
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import drawn_frame, drawn_title
 from selfattn.encoders.projections import ProjectionsUnknown
 from selfattn.examples import labelled_sentences
 from selfattn.export.files import draw_svg
-from selfattn.senses import SwapReport
+from selfattn.senses import SwapReport, random_twin
 from tests.charts.scene import drawn as scene_items
 from tests.charts.scene import on_ramp, same_color, texts
 
@@ -370,8 +372,14 @@ def test_the_reports_tables_are_drawn(plain):
 def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
     encoder, report, at = encoder_of("BERT"), report_of(["bank", "bat", "all"]), {"layer": 0, "head": 1}
     curve = pd.DataFrame({"word": "bank", "k": [1, 2], "leading": [0.1, 0.2], "random": [0.0, 0.1], "others": 0.1})
+    sentence = encoder.encode(PAIR[0])
+    found = explain(encoder, sentence, Cosine(tuple(range(len(sentence.ids))), torch.ones(encoder.d_model)))
     figures = {
         "attention": notebook.attention(encoder, PAIR[0], 0, 1, DARK),
+        "explained_words": notebook.explained_words({"the cosine": found}, DARK),
+        "explained_heads": notebook.explained_heads(found, theme=DARK),
+        "counterparts": notebook.counterparts(encoder, random_twin(encoder), PAIR[0], theme=DARK),
+        "from_link": notebook.from_link("http://localhost:8501/inside-a-head?head=L0+H1", encoder, theme=DARK),
         "two_sentences": notebook.two_sentences(encoder, *PAIR, **at, theme=DARK),
         "all_heads": notebook.all_heads(encoder, PAIR[0], theme=DARK),
         "steps": notebook.steps(encoder, *PAIR, **at, theme=DARK),

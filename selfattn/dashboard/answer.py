@@ -20,6 +20,7 @@ from selfattn.dashboard.queue import alone
 from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.placed_word import PlacedWord
+from selfattn.export.notebook_lines import LABELLED, OWN_TABLE
 from selfattn.senses import HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
 from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
@@ -75,6 +76,13 @@ def run_heads_of(encoder: Encoder, pair: Pair, way: str, at: tuple[int, int]) ->
 def between_senses(encoder: Encoder, pair: Pair) -> bool:
     """Whether shares are of the way between the word's senses: they are known, and both sentences fit one."""
     return means_of_senses(encoder, pair.word) is not None and _hidden(encoder, pair, SENSES).senses is not None
+
+
+def copied_senses(encoder: Encoder, pair: Pair, way: str | None) -> str:
+    """Of which labelled sentences the word's senses are, in "Copy as Python"; "" where the way lies between the sentences."""
+    if way == SENTENCES or not between_senses(encoder, pair):
+        return ""
+    return LABELLED if _own_rows(pair.word).empty else OWN_TABLE
 
 
 def labelled_rows(word: str) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from selfattn.charts.vega import Spec
 from selfattn.dashboard import session
-from selfattn.dashboard.answer import SENTENCES, between_senses
+from selfattn.dashboard.answer import copied_senses
 from selfattn.dashboard.cache import cached_error
 from selfattn.dashboard.encoder_picker import link_to
 from selfattn.dashboard.figures import Page, say, this_page
@@ -105,12 +105,12 @@ def show_download(page: Page) -> None:
             st.dataframe(table(), hide_index=True, height=260)
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width))
-        if hasattr(page, "pair"):
+        if python := _of_pair(page) if hasattr(page, "pair") else page.python:
             st.text("Copy as Python: the same figure in a notebook")
-            st.code(_lines(page), language="python", wrap_lines=True)
+            st.code(notebook_lines(*python, whole_path=not beyond_localhost()), language="python", wrap_lines=True)
 
 
-def _lines(page: Page) -> str:
+def _of_pair(page: Page) -> tuple[str, dict[str, Encoder]]:
     first, second, control = page.pair.with_control
     way = session.WAY.get() or st.query_params.get(session.WAY)
     view = PairView(
@@ -120,11 +120,11 @@ def _lines(page: Page) -> str:
         word=page.pair.word,
         at=(first.number, second.number),
         head=page.head,
-        senses=way != SENTENCES and between_senses(page.encoder, page.pair),
+        senses=copied_senses(page.encoder, page.pair, way),
         measure=session.MEASURE.get(),
         sentence=st.session_state.get("sentence", "A"),
     )
-    return notebook_lines(page.encoder, view, whole_path=not beyond_localhost())
+    return view.line, {"encoder": page.encoder}
 
 
 def _whole(view: View, width: int) -> dict[str, tuple[str, str, Callable[[], str | bytes]]]:

@@ -1,5 +1,6 @@
 """A view as a figure of `selfattn.notebook`: what a page shows, as lines of Python, and what a link to a page asks for."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,24 @@ from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.settings import Settings
 from selfattn.views.two_sentences import word_in_two_sentences
 
+# Where the names are that the pages' lines call.
+MODULES = {
+    "selfattn": ("Head", "load_encoder"),
+    "selfattn.analysis.compare": ("compare_encoders",),
+    "selfattn.analysis.explaining": ("explain",),
+    "selfattn.analysis.targets": ("class_score", "gap_word", "similarity"),
+    "selfattn.encoders.classification": ("load_class_head",),
+    "selfattn.encoders.masked_lm": ("load_masked_head",),
+    "selfattn.encoders.pooling": ("load_pooling",),
+    "selfattn.examples": ("labelled_sentences",),
+    "selfattn.notebook": (
+        "all_heads", "attention", "brought_in", "counterparts", "explained_heads", "explained_words", "hidden_words",
+        "removals", "steps",
+    ),
+    "selfattn.senses": ("clusters", "interchange", "random_twin", "separation"),
+}  # fmt: skip
+LABELLED = "labelled_sentences()"
+OWN_TABLE = 'pd.read_csv("your_table.csv")'  # where the visitor has it, no server knows
 PAGES = {"": "A word in two sentences", "inside-a-head": "Inside a head", "all-heads": "All heads"}  # by address
 
 
@@ -30,7 +49,7 @@ class PairView:
     word: str
     at: tuple[int, int]  # which of the word's places in each sentence, from 1
     head: Head
-    senses: bool  # whether shares are of the way between the word's senses in the labelled sentences
+    senses: str = ""  # LABELLED or OWN_TABLE, where shares are of the way between the senses of these
     measure: str | None = None  # All heads: by which the grid is coloured
     sentence: str = "A"  # All heads: whose maps: "A", "B", "both"
 
@@ -41,38 +60,50 @@ class PairView:
         if self.page == "inside-a-head":
             return "steps", (*self.texts, self.word), {**at, "layer": self.head.layer, "head": self.head.head}
         if self.page == "":
-            senses = {"senses": True} if self.senses else {}
+            senses = {"senses": self.senses} if self.senses else {}
             return "hidden_words", (*self.texts, self.control, self.word), {**at, **senses}
         (a, b), shown = self.texts, {"chosen": str(self.head)}
-        alone = {"measure": self.measure} if self.measure in offered([]) else {}
         if self.sentence == "both":
+            alone = {"measure": self.measure} if self.measure in offered([]) else {}
             return "all_heads", (a,), {"pair": b, **alone, **shown}
-        if self.sentence == "B" or at:  # a measure of the pair is of A's maps, and of the word's first places
-            return "all_heads", (b if self.sentence == "B" else a,), {**alone, **shown}
+        maps = {"maps_of": "B"} if self.sentence == "B" else {}
         beside = {"control": self.control} if self.control else {}
         measured = {"measure": self.measure} if self.measure else {}
-        return "all_heads", (a,), {"second": b, **beside, "word": self.word, **measured, **shown}
+        return "all_heads", (a,), {"second": b, **beside, "word": self.word, **at, **maps, **measured, **shown}
+
+    @property
+    def line(self) -> str:
+        """The call, of `encoder`."""
+        figure, arguments, options = self.call
+        given = [f"{name}={value if name == 'senses' else repr(value)}" for name, value in options.items()]
+        return f"{figure}({', '.join(['encoder', *map(repr, arguments), *given])})"
 
 
-def notebook_lines(encoder: Encoder, view: PairView, whole_path: bool = True) -> str:
-    """The view's figure as lines of Python. whole_path: name a folder by its whole path, which works from anywhere, else as one
-    of the reader's own. Either way it is no Hub id.
+def notebook_lines(body: str, encoders: Mapping[str, Encoder], whole_path: bool = True) -> str:
+    """Lines of Python that run anywhere: what the body calls is imported, and the encoders are loaded by their names in it.
+
+    whole_path: name a folder by its whole path, else as one of the reader's own, and say so. Either way it is no Hub id.
     """
+    loaded = [f"{name} = {_loaded(encoder, encoders, whole_path)}" for name, encoder in encoders.items()]
+    called = set(re.findall(r"\b[a-zA-Z_]+(?=\()", "\n".join([body, *loaded])))
+    imports = [
+        f"from {module} import {', '.join(used)}"
+        for module, names in MODULES.items()
+        if (used := sorted(called & {*names}))
+    ]
+    table = "# your_table.csv: your own table, with the columns sentence, word and, where known, sense"
+    return "\n".join([*([table, "import pandas as pd"] if OWN_TABLE in body else []), *imports, *loaded, body])
+
+
+def _loaded(encoder: Encoder, beside: Mapping[str, Encoder], whole_path: bool) -> str:
+    if not encoder.digest and len(beside) > 1:  # of no folder: drawn from the first one's configuration
+        return f"random_twin({next(iter(beside))})"
     folder = Path(Settings.read().model_dir or "", encoder.name).resolve() if whole_path else f"./{encoder.title}"
     named = [] if encoder.name == BUNDLED_NAME else [repr(encoder.name if encoder.revision else str(folder))]
     named += [f"revision={encoder.revision!r}"] if named and encoder.revision else []
     named += [f"dtype={encoder.dtype!r}"] if encoder.dtype != "float32" else []
-    figure, arguments, options = view.call
-    given = [f"{name}={'labelled_sentences()' if name == 'senses' else repr(value)}" for name, value in options.items()]
-    labelled = ["from selfattn.examples import labelled_sentences"] if "senses" in options else []
-    call = ", ".join([f"load_encoder({', '.join(named)})", *map(repr, arguments), *given])
-    lines = [
-        "from selfattn import load_encoder",
-        *labelled,
-        f"from selfattn.notebook import {figure}",
-        f"{figure}({call})",
-    ]
-    return "\n".join(lines)
+    own = named and not encoder.revision and not whole_path
+    return f"load_encoder({', '.join(named)})" + ("  # the folder, where you have it" if own else "")
 
 
 def linked_view(url: str, encoder: Encoder | None = None) -> tuple[Encoder, PairView]:
@@ -99,7 +130,7 @@ def linked_view(url: str, encoder: Encoder | None = None) -> tuple[Encoder, Pair
     sides = [encoding.places(word)[number - 1] for encoding, number in zip(encodings, at)]
     beside = encoder.encode(control).places(word)[:1] if control.strip() else []
     rows = labelled_sentences()
-    senses = asked.get("way") != "sentences" and word.casefold() in set(rows["word"])
+    senses = LABELLED if asked.get("way") != "sentences" and word.casefold() in set(rows["word"]) else ""
     head = Head.named(asked["head"]) if "head" in asked else None
     if head is None:
         head = word_in_two_sentences(encoder, *sides, *beside, senses=rows if senses else None).first_head

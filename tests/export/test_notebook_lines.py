@@ -7,14 +7,14 @@ import pytest
 
 from selfattn import Head, LoadError, TextError, notebook
 from selfattn.examples import PAIRS
-from selfattn.export.notebook_lines import PairView, notebook_lines
+from selfattn.export.notebook_lines import LABELLED, PairView, notebook_lines
 
 TEXTS = ('The "old" crane and a crane stood here.', "It wasn't a crane.")
 START = PAIRS[0]
 
 
 def view(page, **more):
-    own = {"control": None, "word": "crane", "at": (2, 1), "head": Head(3, 7), "senses": False}
+    own = {"control": None, "word": "crane", "at": (2, 1), "head": Head(3, 7)}
     return PairView(**{"page": page, "texts": TEXTS, **own, **more})
 
 
@@ -30,7 +30,7 @@ def calls(monkeypatch):
 @pytest.mark.slow
 def test_the_lines_make_the_figure_of_the_view(encoder, monkeypatch):
     monkeypatch.setattr(notebook, "_chart", lambda spec: spec)
-    *before, last = notebook_lines(encoder, view("inside-a-head")).splitlines()
+    *before, last = notebook_lines(view("inside-a-head").line, {"encoder": encoder}).splitlines()
     names = {}
     exec("\n".join(before), names)
     made = eval(last, names)
@@ -41,20 +41,20 @@ def test_the_lines_make_the_figure_of_the_view(encoder, monkeypatch):
 @pytest.mark.parametrize(
     ("page", "more", "last"),
     [
-        ("inside-a-head", {}, "steps(load_encoder(), {0!r}, {1!r}, 'crane', at=(2, 1), layer=3, head=7)"),
-        ("", {}, "hidden_words(load_encoder(), {0!r}, {1!r}, None, 'crane', at=(2, 1))"),
-        ("", {"at": (1, 1), "senses": True, "control": "A crane."},
-         "hidden_words(load_encoder(), {0!r}, {1!r}, 'A crane.', 'crane', senses=labelled_sentences())"),
+        ("inside-a-head", {}, "steps(encoder, {0!r}, {1!r}, 'crane', at=(2, 1), layer=3, head=7)"),
+        ("", {}, "hidden_words(encoder, {0!r}, {1!r}, None, 'crane', at=(2, 1))"),
+        ("", {"at": (1, 1), "senses": LABELLED, "control": "A crane."},
+         "hidden_words(encoder, {0!r}, {1!r}, 'A crane.', 'crane', senses=labelled_sentences())"),
         ("all-heads", {"at": (1, 1), "control": "A crane.", "measure": "removal"},
-         "all_heads(load_encoder(), {0!r}, second={1!r}, control='A crane.', word='crane', measure='removal', chosen='L3 H7')"),
+         "all_heads(encoder, {0!r}, second={1!r}, control='A crane.', word='crane', measure='removal', chosen='L3 H7')"),
         ("all-heads", {"at": (1, 1), "measure": "itself", "sentence": "both"},
-         "all_heads(load_encoder(), {0!r}, pair={1!r}, measure='itself', chosen='L3 H7')"),
-        ("all-heads", {"measure": "removal", "sentence": "B"}, "all_heads(load_encoder(), {1!r}, chosen='L3 H7')"),
-        ("all-heads", {"measure": "itself"}, "all_heads(load_encoder(), {0!r}, measure='itself', chosen='L3 H7')"),
+         "all_heads(encoder, {0!r}, pair={1!r}, measure='itself', chosen='L3 H7')"),
+        ("all-heads", {"measure": "removal", "sentence": "B"},
+         "all_heads(encoder, {0!r}, second={1!r}, word='crane', at=(2, 1), maps_of='B', measure='removal', chosen='L3 H7')"),
     ],
 )  # fmt: skip
 def test_each_page_has_its_own_figure(encoder, page, more, last, calls):
-    lines = notebook_lines(encoder, view(page, **more))
+    lines = notebook_lines(view(page, **more).line, {"encoder": encoder})
     assert lines.splitlines()[-1] == last.format(*TEXTS)
     exec(lines, {})
     assert len(calls) == 1
@@ -75,9 +75,12 @@ def test_each_page_has_its_own_figure(encoder, page, more, last, calls):
 def test_they_name_an_encoder_that_is_not_the_bundled_one(name, revision, shelf, whole_path, named, monkeypatch):
     monkeypatch.setattr(os, "getcwd", lambda: "/home/me")
     monkeypatch.setenv("SELFATTN_MODEL_DIR", shelf or "")
-    other = SimpleNamespace(name=name, title=name if revision else "name", revision=revision, dtype="bfloat16")
-    line = notebook_lines(other, view("inside-a-head"), whole_path).splitlines()[-1]
-    assert line.startswith(f"steps(load_encoder({named}, dtype='bfloat16'), 'The ")
+    other = SimpleNamespace(
+        name=name, title=name if revision else "name", revision=revision, dtype="bfloat16", digest="53aa"
+    )
+    line = notebook_lines("steps(encoder)", {"encoder": other}, whole_path).splitlines()[-2]
+    said = "  # the folder, where you have it" if "./" in named else ""
+    assert line == f"encoder = load_encoder({named}, dtype='bfloat16'){said}"
 
 
 SITE = "http://localhost:8501/"

@@ -9,7 +9,6 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import download
-from selfattn.examples import PAIRS
 from selfattn.export import bundle, report
 from selfattn.export.provenance import Provenance
 from tests.pages.conftest import APP, open_link, open_page, pages
@@ -130,20 +129,3 @@ def test_a_link_with_keys_of_nobodys_still_has_its_take_away(views):
     at.session_state["download"] = True
     at.run()
     assert "encoder=x" in views[-1].provenance.link
-
-
-@pytest.mark.parametrize(
-    ("page", "state", "last"),
-    [
-        ("two_sentences", {}, "hidden_words(load_encoder(), {}, {}, {}, 'bank', senses=labelled_sentences())"),
-        ("two_sentences", {"way": "sentences"}, "hidden_words(load_encoder(), {}, {}, {}, 'bank')"),
-        ("inside_a_head", {"head": "L3 H7"}, "steps(load_encoder(), {}, {}, 'bank', layer=3, head=7)"),
-        ("all_heads", {"head": "L3 H7", "sentence": "B", "measure": "itself"},
-         "all_heads(load_encoder(), {1}, measure='itself', chosen='L3 H7')"),
-    ],
-)  # fmt: skip
-def test_copy_as_python_is_the_figure_of_the_page(page, state, last):
-    at = opened(f"pages/explore/{page}/page.py", **state)
-    texts = map(repr, PAIRS[0].sentences)
-    (wanted,) = [last.format(*texts)]
-    assert [code.value.splitlines()[-1] for code in at.code if "load_encoder" in code.value] == [wanted]

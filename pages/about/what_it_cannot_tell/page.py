@@ -11,9 +11,9 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.compute_again import offer_again, stored_report
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
-from selfattn.dashboard.figures import current_theme, heading
+from selfattn.dashboard.figures import current_theme, heading, this_page
 from selfattn.encoders.encoder import Encoder
-from selfattn.examples import PRONOUNS, labelled_sentences
+from selfattn.examples import PAIRS, PRONOUNS, labelled_sentences
 from selfattn.lessons.counterexamples import HalvedSenses, recomputed_noise
 from selfattn.lessons.pronouns import PronounWeights
 from selfattn.numbers import error, weight
@@ -82,6 +82,8 @@ show_encoder(encoder)
 show_hidden_words(encoder)
 if encoder.recomputable:
     show_weights(encoder)
+    copied = f"removals(encoder, {PAIRS[0].first!r}, {PAIRS[0].second!r}, {PAIRS[0].word!r})"
+    this_page().python = copied, {"encoder": encoder}
     sums, control = counterexamples.removal_example(encoder)
     st.markdown("#### Removing a head is not finding the cause")
     teaching.prose("Heads stand in for one another and work against one another. So single effects don't add up.")

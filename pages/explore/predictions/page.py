@@ -1,6 +1,6 @@
 """Predictions: the encoder's own answer (a class, a similarity, a gap), and which words and heads it rests on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -71,9 +71,23 @@ def show_heads(encoder: Encoder, question: Question, found: Explained) -> None:
     show_chart(chart, f"{reading} {noise}".rstrip(), key="predictions", heads=True, name=title)
 
 
+def copied(questions: Sequence[Question]) -> str:
+    """The lines of "Copy as Python": the words of each sentence, and the first one's heads."""
+    lines = ["found = {}"]
+    for question in questions:
+        said, text = f"{question.what}{question.where}", question.sentence.text
+        lines += [
+            f"sentence, asked = encoder.encode({text!r}), {question.python}",
+            f"found[{said!r}] = explain(encoder, sentence, asked(sentence))",
+        ]
+    heads = f"explained_heads(next(iter(found.values())), '{this_page().head}')  # in a cell of its own"
+    return "\n".join([*lines, heads, "explained_words(found)"])
+
+
 encoder = this_page().encoder
 questions = pick_question(encoder, this_page().sentence)
 found = {question: explained(encoder, question) for question in questions}
+this_page().python = copied(questions), {"encoder": encoder}
 show_words(found)
 heads, answers = side_by_side()
 with heads:

@@ -34,6 +34,7 @@ class Question:
     sentence: Encoding
     asked: Asked
     key: tuple  # of results about it, beside the sentence
+    python: str  # what makes `asked`, of `encoder`
     what: str  # the number, in a sentence
     write: Write
     where: str = ""  # " in A", where two sentences are asked about
@@ -80,10 +81,12 @@ def _class(encoder: Encoder, text: str) -> list[Question]:
     order = likely.argsort(descending=True).tolist()
     _answer(", ".join(f"{head.labels[at]} {numbers.weight(float(likely[at]))}" for at in order[:3]))
     number, what = options.index(label), "margin" if head.exclusive else "logit"
-    key = ("class", number)
+    key, python = ("class", number), f"class_score(load_class_head(encoder), {number})"
     answers = pd.DataFrame({"class": [options[at] for at in order], "probability": likely[order].tolist()})
     return [
-        Question(sentence, class_score(head, number), key, f"the {what} of {label}", numbers.change, answers=answers)
+        Question(
+            sentence, class_score(head, number), key, python, f"the {what} of {label}", numbers.change, answers=answers
+        )
     ]
 
 
@@ -99,7 +102,8 @@ def _similarity(encoder: Encoder, text: str) -> list[Question]:
             asked = similarity(encoder, pooling, sides[beside])
             asked(sides[name])  # a text that would be cut is refused here
             key = ("similarity", texts[beside])
-            questions.append(Question(sides[name], asked, key, "the cosine", numbers.effect, f" in {name}"))
+            python = f"similarity(encoder, load_pooling(encoder), {texts[beside]!r})"
+            questions.append(Question(sides[name], asked, key, python, "the cosine", numbers.effect, f" in {name}"))
     except TextError as error:
         show_error(error)
         st.stop()
@@ -136,8 +140,8 @@ def _gap(encoder: Encoder, text: str) -> list[Question]:
     say(masked)
     token, spelled = int(table["id"][row]), table["text"][row]
     answers = table[["text", "probability"]].rename(columns={"text": "token"})
-    what = f'log p of "{spelled}"'
-    return [Question(sentence, gap_word(head, token), ("gap", token), what, numbers.change, answers=answers)]
+    what, python = f'log p of "{spelled}"', f"gap_word(load_masked_head(encoder), {token})"
+    return [Question(sentence, gap_word(head, token), ("gap", token), python, what, numbers.change, answers=answers)]
 
 
 def numbered(words: Sequence[str]) -> list[str]:

@@ -40,10 +40,12 @@ try:
         found = view.cached_report(
             encoder, ("clusters", key), "Clusters, word", lambda progress: clusters(encoder, frame, progress=progress)
         )
+        this_page().python = swaps.copied(encoder, own, None, head), {"encoder": encoder}
         view.show_clusters(found)
         st.stop()
     with this_page().beside:
         word = swaps.pick_word(frame)
+    this_page().python = swaps.copied(encoder, own, word, head), {"encoder": encoder}
     with first:
         which_word.show(encoder, frame, key, word, kept_hidden)
     if encoder.patchable:

@@ -5,7 +5,7 @@ import torch
 
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.figures import current_theme, show_chart, this_page
 from selfattn.encoders.encoder import Encoder
 from selfattn.lessons import many_heads
 
@@ -17,6 +17,7 @@ def show(encoder: Encoder) -> None:
     )
     sentence = "The animal didn't cross the street because it was too tired."
     _, encoding = teaching.choose_sentence("many-heads", sentence, encoder)
+    this_page().python = f"all_heads(encoder, {encoding.text!r})", {"encoder": encoder}
     words = [word.label for word in encoding.words]
     default, key = words.index("it") if "it" in words else 0, f"many-heads.word.{len(words)}"
     index = st.selectbox("Word", range(len(words)), default, format_func=lambda n: words[n], key=key, width=220)

@@ -7,7 +7,7 @@ from torch import Tensor
 from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_encode
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.figures import current_theme, show_chart, this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.examples import MOVIE, NEGATION_PAIRS
@@ -29,6 +29,7 @@ def mean_weights(encoder: Encoder) -> negation.NegatorWeights:
 def show(encoder: Encoder) -> None:
     weights = mean_weights(encoder)
     best = Head(*divmod(int(weights.gain.argmax()), encoder.n_heads))
+    this_page().python = f"attention(encoder, {MOVIE!r}, {best.layer}, {best.head})", {"encoder": encoder}
     st.text(MOVIE)
     positive, negative = negation.bag_of_words(MOVIE)
     teaching.prose(

@@ -12,7 +12,7 @@ from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode
 from selfattn.dashboard.compute_again import offer_again, stored_report
-from selfattn.dashboard.figures import current_theme, say, show_chart
+from selfattn.dashboard.figures import current_theme, say, show_chart, this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -147,6 +147,8 @@ def _removal(encoder: Encoder, one: PlacedWord[Encoding], other: PlacedWord[Enco
 def _unresolved(encoder: Encoder, head: Head) -> None:
     st.markdown("#### A sentence without an answer")
     teaching.prose("Here *she* may be the artist or the musician; readers differ. So it is shown and never scored.")
+    copied = f"attention(encoder, {UNRESOLVED.sentence!r}, {head.layer}, {head.head})"
+    this_page().python = copied, {"encoder": encoder}
     row = pronouns.pronoun_rows(cached_encode(encoder, UNRESOLVED.sentence), UNRESOLVED)
     weights = [float(weight_on(row.rows[head], noun)) for noun in (row.antecedent, row.distractor)]
     nouns = [UNRESOLVED.antecedent, UNRESOLVED.distractor]

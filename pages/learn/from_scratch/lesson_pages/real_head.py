@@ -6,11 +6,11 @@ import streamlit as st
 from selfattn.charts.bars import bar_list
 from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
-from selfattn.dashboard.answer import answer_of
+from selfattn.dashboard.answer import answer_of, copied_senses
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import current_theme, say
+from selfattn.dashboard.figures import current_theme, say, this_page
 from selfattn.lessons import one_head_by_hand
 from selfattn.lessons.encoded_words import first_word
 from selfattn.numbers import SHARE
@@ -68,4 +68,9 @@ def _view() -> WordInTwoSentences:
     words = [
         first_word(cached_encode(encoder, text), one_head_by_hand.REAL.word) for text in one_head_by_hand.REAL.sentences
     ]
-    return answer_of(encoder, Pair(*words))
+    pair = Pair(*words)
+    senses = copied_senses(encoder, pair, None)
+    texts = ", ".join(map(repr, one_head_by_hand.REAL.sentences[:2]))
+    line = f"hidden_words(encoder, {texts}, word={pair.word!r}{senses and f', senses={senses}'})"
+    this_page().python = line, {"encoder": encoder}
+    return answer_of(encoder, pair)
