@@ -126,7 +126,7 @@ def linked_view(url: str, encoder: Encoder | None = None) -> tuple[Encoder, Pair
         raise TextError("No word stands in both sentences of the link. Change one of them so that they share a word.")
     default = start.word if not own and start.word in shared else shared[0]
     word = next((each for each in shared if each.casefold() == asked.get("word", "").casefold()), default)
-    at = tuple(int(asked.get(key, "1")) for key in ("at_a", "at_b"))
+    at = int(asked.get("at_a", "1")), int(asked.get("at_b", "1"))
     sides = [encoding.places(word)[number - 1] for encoding, number in zip(encodings, at)]
     beside = encoder.encode(control).places(word)[:1] if control.strip() else []
     rows = labelled_sentences()
