@@ -1,5 +1,8 @@
 """The lesson pages beside the guided path: what they draw and say equals an independent computation, for typed inputs."""
 
+import threading
+import time
+
 import pytest
 import torch
 from scipy.stats import binomtest
@@ -7,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from torch.nn.functional import cosine_similarity
 
 from selfattn.captions.vectors import NOISE
+from selfattn.dashboard import queue
 from selfattn.examples import NEGATION_PAIRS, PRONOUNS, UNRESOLVED
 from selfattn.lessons import timing, tiny_model
 from selfattn.lessons.pronouns import halves
@@ -125,6 +129,30 @@ def test_the_tiny_model_trains_in_the_page_and_answers():
     assert "whole numbers from 1 to 50" in words(at)
     at.slider(key="tiny.epoch.3").set_value(1).run()
     assert same(matrix(charts(at)[2]), states[1].weights)
+
+
+def test_a_class_that_trains_takes_turns_epoch_by_epoch(monkeypatch):
+    train, trained, before_pupil = tiny_model.train, [], []
+    monkeypatch.setattr(
+        tiny_model, "train", lambda settings: (trained.append(each) or each for each in train(settings))
+    )
+    monkeypatch.setattr(queue, "_costly", queue.FairQueue(1))
+    monkeypatch.setattr(queue, "AHEAD", 0.0)
+    at = page("learn/train_a_tiny_one", **{"tiny.epochs": 4})
+    trained.clear()
+
+    def pupil():
+        while not queue._costly.held and len(trained) < 5:
+            time.sleep(0.001)
+        with queue._costly.share("another pupil"):
+            before_pupil.append(len(trained))
+
+    other = threading.Thread(target=pupil)
+    other.start()
+    at.button(key="tiny.train").click().run()
+    other.join(10)
+    assert 1 <= before_pupil[0] < len(trained) == 5
+    assert [state.epoch for state in at.session_state["tiny.run"][1]] == [0, 1, 2, 3, 4]
 
 
 def test_random_labels_find_nothing():

@@ -5,12 +5,14 @@ import math
 import re
 from collections import Counter
 from itertools import pairwise
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 import torch
 from torch.nn.functional import cosine_similarity, normalize
 
+from pages.learn.from_scratch import class_materials
 from pages.learn.from_scratch.class_materials import MINUTES, PLAN, link, plain_question, rows
 from pages.learn.from_scratch.lesson_pages import CORE, FIRST, STOPS, after, before, beside, number
 from selfattn import kernel
@@ -212,10 +214,26 @@ def test_class_links_open_a_question_unrevealed():
     assert link("http://host:8501/from-scratch?stop=order&reveal=yes", "scaling") == (
         "http://host:8501/from-scratch?stop=scaling"
     )
-    lines = stop("scaling").code[-1].value.split("\n")
+    lines = stop("scaling").code[-2].value.split("\n")
     assert [line.partition("?stop=")[2] for line in lines[1::3]] == list(STOPS)
     assert lines[0] == f"1. {plain_question(CORE[0])}" and all(option in lines[0] for option in STOPS[CORE[0]].OPTIONS)
     assert not any(sign in line for line in lines for sign in ("*", "$", "`"))
+
+
+def test_the_class_is_sent_guess_first_about_the_teachers_own_sentences():
+    at = stop("scaling")
+    at.text_input(key="class.A").set_value("A spring of clear water.").run()
+    assert "No word stands in both sentences." in at.error[0].value.replace("\\", "")
+    at.text_input(key="class.B").set_value("The watch has a broken spring, a small one.").run()
+    assert at.selectbox(key="class.word").options == ["spring", "A"]
+    *seen, address = at.code[-1].value.split("\n")
+    assert seen[0] == 'Which word would change "spring" most?' and address.startswith("/?")
+    asked = open_link("", **dict(parse_qsl(address[2:])))
+    assert [asked.text_input(key=key).value for key in "ab"] == [seen[1][3:], seen[2][3:]]
+    assert asked.session_state["word"] == "spring" and asked.button(key="no_guess")
+    assert (
+        class_materials.guess_address("http://host/base/from-scratch?stop=order", {"a": "x"}) == "http://host/base/?a=x"
+    )
 
 
 def test_the_lesson_plan_holds_every_core_stop_in_order_and_fills_45_minutes():

@@ -1,9 +1,13 @@
 """For class: the lesson plan, links that open a question unanswered, and a worksheet with its answer sheet."""
 
+from urllib.parse import urlencode
+
 import streamlit as st
 
 from pages.learn.from_scratch.lesson_pages import STOPS, number
-from selfattn.lessons import worksheet
+from selfattn.dashboard.figures import show_error
+from selfattn.lessons import one_head_by_hand, worksheet
+from selfattn.words import split_words
 
 MINUTES = 4  # a core stop: at most 250 words, two minutes read aloud, and two to guess and try
 PLAN = (  # the stops, and what to do there
@@ -42,10 +46,41 @@ def show() -> None:
         st.markdown("Each link opens a question with its answer hidden. Add `&reveal=yes` to open it answered.")
         lines = (f"{number(slug)}. {plain_question(slug)}\n{link(address, slug)}" for slug in STOPS)
         st.code("\n\n".join(lines), language=None, wrap_lines=True)
+        show_guess_first(address)
         st.markdown("The worked example and the map of *bank* on paper, a page each: print them from the browser.")
         for name, answers in (("Worksheet", False), ("Answer sheet", True)):
             file = f"self-attention-{name.lower().replace(' ', '-')}.html"
             st.download_button(name, worksheet.page(answers), file, "text/html", on_click="ignore", key=f"class.{name}")
+
+
+def show_guess_first(address: str) -> None:
+    """The link that asks the class about two sentences of the teacher's own."""
+    st.markdown("**Guess first**, about two sentences of your own: each pupil clicks a word, and then sees the answer.")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        first, second = (
+            st.text_input(f"Sentence {side}", text, key=f"class.{side}", max_chars=500)
+            for side, text in zip("AB", one_head_by_hand.REAL.sentences)
+        )
+        others = {word.casefold() for word in split_words(second)}
+        spelled = {word.casefold(): word for word in reversed(split_words(first)) if word.casefold() in others}
+        shared = sorted(spelled.values(), key=len, reverse=True)
+        if shared:
+            word = st.selectbox("Word", shared, key="class.word", width=160)
+    if not shared:
+        show_error("No word stands in both sentences. Change one of them so that they share a word.")
+        return
+    asked = f'Which word would change "{word}" most?\nA: {first}\nB: {second}'
+    st.code(f"{asked}\n{guess_address(address, guess_first(first, second, word=word))}", language=None, wrap_lines=True)
+
+
+def guess_first(*sentences: str, word: str) -> dict[str, str]:
+    """What the address of the main view holds to ask which word changes this one most in A and B (and C, the control)."""
+    return {"model": "all-MiniLM-L6-v2", **dict(zip("abc", sentences)), "word": word, "guess": "yes"}
+
+
+def guess_address(address: str, query: dict[str, str]) -> str:
+    """The main view's address on this server, from that of this page."""
+    return f"{address.partition('?')[0].rpartition('/')[0]}/?{urlencode(query)}"
 
 
 def plain_question(slug: str) -> str:

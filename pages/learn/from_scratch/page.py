@@ -98,12 +98,7 @@ def show_ways_on(here: str) -> None:
         step("Next", after(here), "next below")
         if here == CORE[-1]:
             pair = one_head_by_hand.REAL
-            chosen = {
-                "model": "all-MiniLM-L6-v2",
-                **dict(zip("abc", pair.sentences)),
-                "word": pair.word,
-                "guess": "yes",
-            }
+            chosen = class_materials.guess_first(*pair.sentences, word=pair.word)
             st.page_link(
                 "pages/explore/two_sentences/page.py", label="On: guess which word changes “bank” most, in any sentence",
                 icon=":material/arrow_forward:", query_params=chosen,

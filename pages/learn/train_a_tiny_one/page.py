@@ -7,6 +7,7 @@ import streamlit as st
 from pages.learn.train_a_tiny_one.results import show_layers, show_result, show_states, show_untrained
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import heading
+from selfattn.dashboard.queue import costly_slot
 from selfattn.lessons import tiny_model
 from selfattn.lessons.tiny_model import EpochState, Settings
 
@@ -27,19 +28,24 @@ def choose() -> Settings:
 
 
 def train(settings: Settings) -> None:
-    """Train with everything in sight. Stop reruns the page, which ends this loop; what was reached is kept."""
+    """Train with everything in sight. Stop reruns the page, which ends this loop; what was reached is kept.
+
+    A class that trains takes turns, an epoch each, in the queue for costly work: all other pages pass.
+    """
     st.button("Stop", key="tiny.stop", icon=":material/stop:")
-    bar, picture = st.progress(0.0, text="Before training"), st.empty()
+    bar, picture = st.progress(0.0, text="Waiting for a turn ..."), st.empty()
     states: list[EpochState] = []
-    began = time.monotonic()
-    session.TRAINED.set((settings, states))
-    for state in tiny_model.train(settings):
-        states.append(state)
-        left = (time.monotonic() - began) / max(state.epoch, 1) * (settings.epochs - state.epoch)
-        text = f"Epoch {state.epoch} of {settings.epochs}" + (f", about {left:.0f} s left" if state.epoch else "")
-        bar.progress(state.epoch / settings.epochs, text=text)
-        with picture.container():
-            show_states(states, "live")
+    with costly_slot() as give_way:
+        began = time.monotonic()
+        session.TRAINED.set((settings, states))
+        for state in tiny_model.train(settings):
+            states.append(state)
+            left = (time.monotonic() - began) / max(state.epoch, 1) * (settings.epochs - state.epoch)
+            text = f"Epoch {state.epoch} of {settings.epochs}" + (f", about {left:.0f} s left" if state.epoch else "")
+            bar.progress(state.epoch / settings.epochs, text=text)
+            with picture.container():
+                show_states(states, "live")
+            give_way()
     st.rerun()
 
 
