@@ -163,7 +163,7 @@ def _code(theme: Theme, order: tuple[str, ...]) -> Spec:
 
 
 def code_view(
-    rows: list[dict], place: str, title: str, width: int, lit: Spec, ink: Spec, size: int = 12, **look: Any
+    rows: list[dict], place: str, title: str, width: int, lit: Spec, ink: Spec, size: int | Spec = 12, **look: Any
 ) -> Spec:
     """Lines of code one beneath the other, a row each: its `text`, and its number from 0 in the column `place`.
 

@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from selfattn.charts.kernel_steps import code_lines, code_view
 from selfattn.charts.theme import Theme
+from selfattn.charts.two_widths import the_window
 from selfattn.charts.vega import Spec, beside, calculate, finish
 from selfattn.kernel import AttentionTrace
 
 WIDTH = 700  # pixels of the code, and about those of the pictures above it
+NARROW = 300  # of the code's view: its lines and the band behind them reach beyond it where there is room
+LETTER = 0.61  # of a monospace letter's height: its width
 
 
 def kernel_code(*names: str, trace: AttentionTrace | None = None) -> dict[str, str]:
@@ -34,9 +37,15 @@ def with_code(charts: Mapping[str, tuple[str, Spec]], code: Mapping[str, str], t
         if _printed(part) and "scale" in layer["encoding"].get("color", {}) and len(charts) > 1:
             layer["encoding"]["color"]["legend"] = None  # beside others its numbers are enough
     under = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["line"]}
-    parts = {"concat": whole.pop("hconcat"), "columns": columns} if columns else {"hconcat": whole.pop("hconcat")}
-    row = {**parts, "spacing": 16, "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}}}
-    params = [{"name": "under", "select": under, "views": views}]
+    # Where the window has no room for them side by side: one beneath the other. Vega-Lite hands the signal to Vega as it is.
+    fitting = {"signal": f"room < {WIDTH} ? 1 : {columns or len(charts)}"}
+    row = {
+        "concat": whole.pop("hconcat"),
+        "columns": fitting,
+        "spacing": 16,
+        "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}},
+    }
+    params = [{"name": "under", "select": under, "views": views}, *the_window()]
     return {**whole, "params": params, "vconcat": [row, _code(code, theme)]}
 
 
@@ -70,5 +79,7 @@ def _code(code: Mapping[str, str], theme: Theme) -> Spec:
     # Vega leaves away what is blank at a line's beginning, but for a space of no width and what follows it.
     rows = [{"place": at, "line": name, "text": _indented(text)} for at, (name, text) in enumerate(code.items())]
     lit = {"condition": {"param": "under", "empty": False, "value": 1}, "value": 0}
-    look = {"color": theme.weights[1], "cornerRadius": 3}
-    return code_view(rows, "place", "The code that makes it", WIDTH, lit, {"value": theme.ink}, **look)
+    look = {"color": theme.weights[1], "cornerRadius": 3, "x2": {"expr": f"min({WIDTH}, room)"}}
+    longest = LETTER * max(len(text) for text in code.values())
+    size = {"expr": f"min(12, (room - 12) / {longest:.1f})"}  # the whole line stands there in a narrow window, too
+    return code_view(rows, "place", "The code that makes it", NARROW, lit, {"value": theme.ink}, size, **look)

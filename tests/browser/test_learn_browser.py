@@ -74,6 +74,16 @@ def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page, s
     expect(page.get_by_label("Sentence A")).to_have_value("The bank of the river.")  # in the same tab
 
 
+@pytest.mark.parametrize("stops", [["dot-product"], pytest.param(SLUGS, marks=pytest.mark.long)], ids=["one", "all"])
+def test_on_a_telephone_no_picture_is_cut_off(server, page, stops):
+    page.set_viewport_size({"width": 400, "height": 900})
+    right = "svgs => Math.max(...svgs.map(svg => svg.getBoundingClientRect().right))"
+    for slug in stops:
+        open_page(page, f"{server}/from-scratch?stop={slug}&reveal=yes")
+        eventually(page, lambda: painted(page) > 0)
+        assert page.locator("svg.marks").evaluate_all(right) <= 400, slug
+
+
 def test_a_projectors_remote_steps_where_no_field_wants_its_keys(server, page):
     open_page(page, f"{server}/from-scratch?stop={CORE[4]}&reveal=yes")
     for key, slug in (("PageDown", CORE[5]), ("ArrowRight", CORE[6]), ("PageUp", CORE[5]), ("ArrowLeft", CORE[4])):
