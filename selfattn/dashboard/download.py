@@ -122,7 +122,7 @@ def _of_pair(page: Page) -> tuple[str, dict[str, Encoder]]:
         head=page.head,
         senses=copied_senses(page.encoder, page.pair, way),
         measure=session.MEASURE.get(),
-        sentence=st.session_state.get("sentence", "A"),
+        sentence=session.SENTENCE.get(),
     )
     return view.line, {"encoder": page.encoder}
 

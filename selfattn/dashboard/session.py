@@ -51,6 +51,7 @@ CHOICE = (EXAMPLE, A, B, C, WORD, *AT.values(), HEAD)
 MODEL = Key("model", "the encoder, one of those offered or `another ...`")
 SECOND = Key("second", "the second encoder of Two encoders, likewise")
 SECOND_HEAD = Key("head2", "its head, where heads have no counterparts")
+SENTENCE = Key("sentence", "All heads: the sentence it shows, A or B, or both", "A")
 SENTENCES = Key("sentences", "Two encoders: the sentences over which two checkpoints are compared, one a line")
 
 # How the choice came about.

@@ -92,6 +92,7 @@ def test_stop_is_where_it_was_seen_and_stops_at_the_first_click(page, server):
     rows = [(f"{sentence} {word}wise", word, sense) for sentence, word, sense in labelled_rows("bank", "bat", "ring")]
     upload(page, rows)
     page.get_by_role("button", name=f"Ask this of {len(rows)} sentences").click()
+    page.get_by_text("Hiding each other word, sentence").wait_for()
     page.get_by_role("button", name="Stop", exact=True).first.click()
     page.get_by_text("Stopped.").first.wait_for()
     page.get_by_role("button", name=f"Ask this of {len(rows)} sentences").wait_for()

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.explore.all_heads.attributions import show_attributions
 from pages.explore.all_heads.maps_and_lines import segments, show_card, show_grid, show_lines
 from pages.explore.all_heads.what_it_does import show_what_it_does
+from selfattn.dashboard import session
 from selfattn.dashboard.figures import show_links, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
 
@@ -15,7 +16,7 @@ choice = this_page().choice
 with this_page().beside:
     note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."
     texts = {"A": "A", "B": "B", "both": "A and B as one text"}
-    name = segmented("Sentence", texts, key="sentence", help=note)
+    name = segmented("Sentence", texts, key=session.SENTENCE, help=note)
 side = segments(choice) if name == "both" else dict(choice.pair.sides)[name]
 
 maps, lines, attributions = st.tabs(["Maps", "Lines from the word", "Attributions"], key="tab", bind="query-params")

@@ -23,7 +23,7 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
         "**Over many of your sentences**",
         help="One sentence is a hint. A CSV (UTF-8) or JSON Lines file with a column sentence or text.",
     )
-    upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="sentences")
+    upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="table of sentences")
     if upload is None:
         return
     data = upload.getvalue()
@@ -48,7 +48,7 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
         st.markdown("**Words**, those of several sentences first")
         st.dataframe(report.words, hide_index=True, column_config=format, height=320)
     with heads:
-        st.markdown("**Heads**, the eight that lead by gradient")
+        st.markdown("**The eight heads that lead**, by gradient")
         run = report.heads.dropna(subset=["effect"])
         run = run.sort_values("effect", key=lambda effect: -effect.abs(), kind="stable")
         st.dataframe(run, hide_index=True, column_config=format, height=320)
