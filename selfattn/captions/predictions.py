@@ -68,15 +68,20 @@ def over_sentences(report: TargetReport, what: str, write: Write) -> str:
         parts.append(
             f'Hiding "{word["word"]}" ({numbers.count(word["n"])} sentences) moves it by {_mean(word, write)}.'
         )
+    both = report.sentences[["together", "sum"]].dropna()  # of the same sentences: in some nothing would be left
+    if len(both):
+        some = "" if len(both) == n else f" in the {numbers.count(len(both))} sentences where something is left"
+        parts.append(
+            f"All words hidden at once{some}: {write(both['together'].mean())}; the sum of single words: "
+            f"{write(both['sum'].mean())}."
+        )
     run = report.heads.dropna(subset=["effect"])
     if len(run):
         head = run.loc[run["effect"].abs().idxmax()]
-        parts.append(f"Without L{head['layer']:.0f} H{head['head']:.0f} it moves by {_mean(head, write)}.")
-    both = report.sentences[["together", "sum"]].mean()
-    parts.append(
-        f"All words hidden at once: {write(both['together'])}; the sum of single words: {write(both['sum'])}. The eight heads "
-        "were chosen by these very sentences."
-    )
+        parts.append(
+            f"Without L{head['layer']:.0f} H{head['head']:.0f} it moves by {_mean(head, write)}; the eight heads were chosen by "
+            "these very sentences."
+        )
     return " ".join(parts)
 
 

@@ -1,6 +1,7 @@
 """The sentences about an encoder's own answer: every number is of the words, heads and sentences it is said of."""
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import torch
@@ -73,10 +74,18 @@ def test_over_sentences_the_largest_whose_interval_leaves_out_0():
     report = TargetReport(words=table, heads=run, sentences=sentences, rejected=pd.DataFrame(), note="")
     assert over_sentences(report, "the margin", numbers.change) == (
         'Over 2 sentences, the margin is 1.50 on average. Hiding "sat" (3 sentences) moves it by −0.40 (95 % interval −0.60 to '
-        "−0.20). Without L0 H1 it moves by −0.30 (95 % interval −0.50 to −0.10). All words hidden at once: −2.00; the sum of "
-        "single words: −1.50. The eight heads were chosen by these very sentences."
+        "−0.20). All words hidden at once: −2.00; the sum of single words: −1.50. Without L0 H1 it moves by −0.30 (95 % interval "
+        "−0.50 to −0.10); the eight heads were chosen by these very sentences."
+    )
+    partly = replace(report, sentences=sentences.assign(together=[-3.0, NAN]))
+    assert (
+        "at once in the 1 sentences where something is left: −3.00; the sum of single words: −1.00."
+        in over_sentences(partly, "it", numbers.change)
+    )
+    assert "at once" not in over_sentences(
+        replace(report, sentences=sentences.assign(together=NAN)), "it", numbers.change
     )
     none = TargetReport(words=table[:1], heads=run[1:], sentences=sentences, rejected=pd.DataFrame(), note="")
-    assert "No word that stands in several of them moves it clearly: each interval holds 0. All" in over_sentences(
-        none, "it", numbers.change
-    )
+    said = over_sentences(none, "it", numbers.change)
+    assert "No word that stands in several of them moves it clearly: each interval holds 0. All" in said
+    assert "eight heads" not in said
