@@ -1,68 +1,45 @@
 """The marks of all heads in the figure of hidden words: the map of one word, and what an open head attends to."""
 
-from selfattn.charts.hidden_places import HINT, SMALL, TEXT, TITLE
+from selfattn.charts.hidden_places import SMALL, TEXT, Looks
 from selfattn.charts.theme import Theme
-from selfattn.charts.two_widths import lines, pixels, written
+from selfattn.charts.two_widths import at, lines, pixels, written
 from selfattn.charts.vega import Spec, calculate, either, field, marks, scale
 
-SMALL_PLACE = "place.small[datum.n]"
 SHARE = "length(seen) > datum.i && seen[datum.i] !== '' ? toNumber(seen[datum.i]) / 10000 : null"  # of a cell's head
 PERCENT = "format({0} / 100, '.0f') + ' %'"  # of a share in ten thousandths
 EXACT, ESTIMATE, UNKNOWN = "each head alone, measured", "all by gradient (a first-order estimate)", "not known"
+X, Y, WIDE, HIGH = "place.map[0]", "place.map[1]", "place.cell[0]", "place.cell[1]"
 CELL = pixels(
-    x="place.map[0] + datum.head * place.cell[0] + 1",
-    x2="place.map[0] + (datum.head + 1) * place.cell[0] - 1",
-    y="place.map[1] + datum.layer * place.cell[1] + 1",
-    y2="place.map[1] + (datum.layer + 1) * place.cell[1] - 1",
+    x=f"{X} + datum.head * {WIDE} + 1",
+    x2=f"{X} + (datum.head + 1) * {WIDE} - 1",
+    y=f"{Y} + datum.layer * {HIGH} + 1",
+    y2=f"{Y} + (datum.layer + 1) * {HIGH} - 1",
 )
 
 
 def head_map_of_word(theme: Theme, guess: bool) -> list[Spec]:
     """Layers x heads: how far hiding the asked word in each head alone moves the other."""
-    x0, y0, wide, high = "place.map[0]", "place.map[1]", "place.cell[0]", "place.cell[1]"
+    looks = Looks(theme)
     kind = f"now[1] < 0 ? 'Click a word.' : exact ? '{EXACT}' : join(seen, '') !== '' ? '{ESTIMATE}' : '{UNKNOWN}'"
     title = "'2  Through which heads “' + word + '” reads ' + (asked ? asked : 'a word')"
     if guess:
         title, kind = "'2  Through which heads “' + word + '” reads it'", "'After your guess.'"
     titled = lines(title, "place.heads_title[2]")
     beneath = f"place.heads_title[1] + 20 * length({titled})"
-    look = {"color": theme.muted, "fontSize": 11}
+    above = {**looks.tick, "align": "center", "baseline": "bottom"}
+    left = {**looks.tick, "align": "right", "baseline": "middle"}
+    number = "datum.head % place.every_head ? '' : toString(datum.head)"
+    cell = {"stroke": theme.grid, "strokeWidth": 1, "cornerRadius": 3, "aria": False}
     parts = [
-        written(
-            "place.heads_title[0]",
-            "place.heads_title[1]",
-            titled,
-            fontSize=TITLE,
-            fontWeight=600,
-            lineHeight=20,
-            color=theme.ink,
-        ),
-        written("place.heads_title[0]", beneath, kind, fontSize=HINT, color=theme.muted),
-        written(
-            f"{x0} + (datum.head + 0.5) * {wide}",
-            f"{y0} - 4",
-            "datum.head % place.every_head ? '' : toString(datum.head)",
-            "columns",
-            align="center",
-            baseline="bottom",
-            **look,
-        ),
-        written(
-            f"{x0} - 6",
-            f"{y0} + (datum.layer + 0.5) * {high}",
-            "'L' + datum.layer",
-            "rows",
-            align="right",
-            baseline="middle",
-            **look,
-        ),
-        marks(
-            "rect", CELL, "cells", color=theme.background, stroke=theme.grid, strokeWidth=1, cornerRadius=3, aria=False
-        ),
+        written(*at("heads_title"), titled, **looks.title),
+        written("place.heads_title[0]", beneath, kind, **looks.hint),
+        written(f"{X} + (datum.head + 0.5) * {WIDE}", f"{Y} - 4", number, "columns", **above),
+        written(f"{X} - 6", f"{Y} + (datum.layer + 0.5) * {HIGH}", "'L' + datum.layer", "rows", **left),
+        marks("rect", CELL, "cells", color=theme.background, **cell),
     ]
     if guess:
         return parts
-    value = calculate(share=SHARE)
+    known = [*calculate(share=SHARE), {"filter": "isValid(datum.share)"}]
     diverging = scale(theme, "effect", 1.0)
     diverging["domain"] = [{"expr": f"{end} * (most || 1)"} for end in diverging["domain"]]
     shade = field("share", scale=diverging, legend=None)
@@ -71,41 +48,34 @@ def head_map_of_word(theme: Theme, guess: bool) -> list[Spec]:
     outline = {"fillOpacity": 0, "stroke": theme.ink, "cornerRadius": 3, "aria": False}
     return [
         *parts,
-        marks(
-            "rect",
-            {**CELL, "color": shade},
-            "cells",
-            [*value, {"filter": "isValid(datum.share)"}],
-            stroke=theme.grid,
-            strokeWidth=1,
-            cornerRadius=3,
-            aria=False,
-        ),
+        marks("rect", {**CELL, "color": shade}, "cells", known, **cell),
         marks("rect", CELL, "cells", [{"filter": "datum.i === hovered"}], strokeWidth=1.5, **outline),
         marks("rect", CELL, "cells", [{"filter": "datum.i === picked"}], strokeWidth=3, **outline),
-        *ramp(theme, "place.map_scale", list(theme.effect), ends),
+        *ramp(theme, "map_scale", list(theme.effect), ends),
     ]
 
 
 def opened_head(theme: Theme) -> list[Spec]:
     """What the hovered head, or the picked one, attends to in both sentences; and what the leading heads make together."""
+    looks = Looks(theme)
     number = "(datum.side ? row_b : row_a)[datum.m]"
     weight = calculate(weight=f"shown < 0 || !isValid({number}) || {number} === '' ? null : toNumber({number}) / 100")
-    middle = f"{SMALL_PLACE}[0] + {SMALL_PLACE}[2] / 2"
-    left, top = f"{SMALL_PLACE}[0]", f"{SMALL_PLACE}[1]"
-    box = pixels(x=left, y=top, x2=f"{left} + {SMALL_PLACE}[2]", y2=f"{top} + 24")
+    left, top, wide, beneath = (f"place.small[datum.n][{one}]" for one in range(4))
+    middle = f"{left} + {wide} / 2"
     own = f"datum.side ? '{theme.sentence_b}' : '{theme.sentence_a}'"
     chip = {
-        **box,
+        **pixels(x=left, y=top, x2=f"{left} + {wide}", y2=f"{top} + 24"),
         "color": field("weight", scale=scale(theme, "weights", 1.0), legend=None),
         "stroke": {"value": {"expr": f"datum.chosen ? ({own}) : '{theme.grid}'"}},
         "strokeWidth": either("datum.chosen", 2, 1),
     }
     ink = f"datum.weight > 0.5 ? '{theme.background}' : datum.special ? '{theme.muted}' : '{theme.ink}'"
-    word = {**pixels(x=middle, y=f"{SMALL_PLACE}[1] + 12", text="datum.text"), "color": {"value": {"expr": ink}}}
+    word = {**pixels(x=middle, y=f"{top} + 12", text="datum.text"), "color": {"value": {"expr": ink}}}
+    value = pixels(x=beneath, y=f"{top} + 27", text="isValid(datum.weight) ? format(datum.weight, '.2f') : ''")
+    bold = {"expr": "datum.chosen ? 700 : 400"}
     look = {"align": "center", "aria": False}
-    at = "where[now[0]][now[1]]"
-    given = f"now[1] >= 0 && {at} >= 0 ? toNumber((now[0] ? row_b : row_a)[{at}]) / 100 : null"
+    given_at = "where[now[0]][now[1]]"
+    given = f"now[1] >= 0 && {given_at} >= 0 ? toNumber((now[0] ? row_b : row_a)[{given_at}]) / 100 : null"
     share = "length(seen) > shown ? seen[shown] : ''"
     sentence = (
         "shown < 0 ? 'Click a head, or point at one.' : 'Head ' + (shown % n_heads) + ' of layer ' + floor(shown / n_heads) + "
@@ -119,56 +89,33 @@ def opened_head(theme: Theme) -> list[Spec]:
         "' may still pass ' + asked + ' on: only what “' + word + '” itself reads is hidden.'"
     )
     text = {"fontSize": TEXT, "lineHeight": 19, "color": theme.ink}
-    letter = {"fontSize": 15, "fontWeight": 700, "baseline": "middle"}
     return [
-        written("place.sentence[0]", "place.sentence[1]", lines(sentence, "place.sentence[2]"), **text),
+        written(*at("sentence"), lines(sentence, "place.sentence[2]"), **text),
         marks("rect", chip, "small", [*weight, {"filter": "isValid(datum.weight)"}], cornerRadius=4, aria=False),
-        marks(
-            "text",
-            word,
-            "small",
-            weight,
-            fontSize=SMALL,
-            baseline="middle",
-            fontWeight={"expr": "datum.chosen ? 700 : 400"},
-            **look,
-        ),
-        marks(
-            "text",
-            pixels(
-                x=f"{SMALL_PLACE}[3]",
-                y=f"{SMALL_PLACE}[1] + 27",
-                text="isValid(datum.weight) ? format(datum.weight, '.2f') : ''",
-            ),
-            "small",
-            weight,
-            fontSize=10.5,
-            baseline="top",
-            color=theme.muted,
-            **look,
-        ),
-        written("place.small_letters[0][0]", "place.small_letters[0][1]", "'A'", color=theme.sentence_a, **letter),
-        written("place.small_letters[1][0]", "place.small_letters[1][1]", "'B'", color=theme.sentence_b, **letter),
-        written("place.together[0]", "place.together[1]", lines("together", "place.together[2]"), **text),
-        written(
-            "place.passing[0]",
-            "place.passing[1]",
-            lines(passing, "place.passing[2]"),
-            fontSize=HINT,
-            lineHeight=16,
-            color=theme.muted,
-        ),
+        marks("text", word, "small", weight, fontSize=SMALL, baseline="middle", fontWeight=bold, **look),
+        marks("text", value, "small", weight, fontSize=10.5, baseline="top", color=theme.muted, **look),
+        *sentence_letters(theme, "small_letters", 15),
+        written(*at("together"), lines("together", "place.together[2]"), **text),
+        written(*at("passing"), lines(passing, "place.passing[2]"), **looks.hints),
     ]
+
+
+def sentence_letters(theme: Theme, place: str, size: int) -> list[Spec]:
+    """A and B, each at the left of its sentence."""
+    look = {"fontSize": size, "fontWeight": 700, "baseline": "middle"}
+    colors = enumerate((theme.sentence_a, theme.sentence_b))
+    return [written(*at(f"{place}[{side}]"), f"'{'AB'[side]}'", color=color, **look) for side, color in colors]
 
 
 def ramp(theme: Theme, place: str, colors: list[str], ends: tuple[str, str]) -> list[Spec]:
     """A legend on one line: a ramp of colours between what its ends stand for."""
-    stops = [{"offset": at / (len(colors) - 1), "color": color} for at, color in enumerate(colors)]
+    stops = [{"offset": one / (len(colors) - 1), "color": color} for one, color in enumerate(colors)]
     colored = {"gradient": "linear", "x1": 0, "y1": 0, "x2": 1, "y2": 0, "stops": stops}
-    box = pixels(x=f"{place}[0] + 44", x2=f"{place}[0] + 164", y=f"{place}[1] + 3", y2=f"{place}[1] + 12")
-    look = {"fontSize": HINT, "color": theme.muted}
+    x, y = at(place)
+    box = pixels(x=f"{x} + 44", x2=f"{x} + 164", y=f"{y} + 3", y2=f"{y} + 12")
+    look = Looks(theme).hint
     return [
         marks("rect", box, "once", color=colored, stroke=theme.grid, aria=False),
-        written(f"{place}[0] + 38", f"{place}[1]", ends[0], align="right", **look),
-        written(f"{place}[0] + 170", f"{place}[1]", lines(ends[1], f"{place}[2]"), lineHeight=15, **look),
+        written(f"{x} + 38", y, ends[0], align="right", **look),
+        written(f"{x} + 170", y, lines(ends[1], f"place.{place}[2]"), lineHeight=15, **look),
     ]

@@ -1,9 +1,9 @@
 """The marks of the figure of hidden words: each reads its place from the layout that fits the window."""
 
-from selfattn.charts.hidden_heads import CELL, PERCENT, SHARE, head_map_of_word, opened_head, ramp
-from selfattn.charts.hidden_places import HINT, SMALL, TITLE
+from selfattn.charts.hidden_heads import CELL, PERCENT, SHARE, head_map_of_word, opened_head, ramp, sentence_letters
+from selfattn.charts.hidden_places import HINT, SMALL, Looks
 from selfattn.charts.theme import Theme
-from selfattn.charts.two_widths import lines, pixels, written
+from selfattn.charts.two_widths import at, lines, pixels, written
 from selfattn.charts.vega import Spec, calculate, field, marks, nominal, scale
 
 DEEPEST = 0.4  # the share of a way that has the deepest colour, in every pair alike
@@ -33,29 +33,22 @@ def _targets(guess: bool) -> list[Spec]:
     if guess:
         return [{"name": "chips", **marks("rect", {**BOX, **shown}, "words", named, **look)}]
     turned = calculate(next=f"{HIDDEN} ? -1 : datum.at")
-    return [
-        {"name": "cells", **marks("rect", {**CELL, **shown}, "cells", heads, **look)},
-        *(
-            {
-                "name": f"chips_{name}",
-                **marks(
-                    "rect", {**BOX, **shown}, "words", [*named, {"filter": f"datum.side === {side}"}, *turned], **look
-                ),
-            }
-            for side, name in ((1, "b"), (0, "a"))
-        ),
-    ]
+    parts = [{"name": "cells", **marks("rect", {**CELL, **shown}, "cells", heads, **look)}]
+    for side, name in ((1, "b"), (0, "a")):
+        own = [*named, {"filter": f"datum.side === {side}"}, *turned]
+        parts.append({"name": f"chips_{name}", **marks("rect", {**BOX, **shown}, "words", own, **look)})
+    return parts
 
 
 def _above(theme: Theme) -> list[Spec]:
     """The room that the figure takes at any moment, so that nothing moves; and its titles."""
     room = pixels(x="0", y="0", x2="place.size[0]", y2="place.size[1]")
-    title = {"fontSize": TITLE, "fontWeight": 600, "lineHeight": 20, "color": theme.ink}
+    looks = Looks(theme)
     return [
         marks("rect", room, "once", opacity=0, aria=False),
         marks("text", {"x": {"value": 0}, "description": nominal("together")}, "heads", opacity=0, text="", aria=False),
-        written("place.title_at[0]", "place.title_at[1]", "place.title", **title),
-        written("place.said_at[0]", "place.said_at[1]", "place.said", fontSize=HINT, lineHeight=16, color=theme.muted),
+        written(*at("title_at"), "place.title", **looks.title),
+        written(*at("said_at"), "place.said", **looks.hints),
     ]
 
 
@@ -65,15 +58,12 @@ def _sentences(theme: Theme, guess: bool) -> list[Spec]:
     middle = f"{PLACE}[0] + {PLACE}[2] / 2"
     named = [{"filter": "datum.kind === 'word' || datum.kind === 'chosen'"}]
     own = f"datum.side ? '{theme.sentence_b}' : '{theme.sentence_a}'"
+    shade = field("shade", scale=scale(theme, "shares", DEEPEST), legend=None)
+    edge = f"datum.kind === 'chosen' ? ({own}) : {HIDDEN} ? '{theme.effect[-1]}' : '{theme.grid}'"
     chip = {
         **BOX,
-        "color": {
-            **field("shade", scale=scale(theme, "shares", DEEPEST), legend=None),
-            "condition": {"test": HIDDEN, "value": theme.background},
-        },
-        "stroke": {
-            "value": {"expr": f"datum.kind === 'chosen' ? ({own}) : {HIDDEN} ? '{theme.effect[-1]}' : '{theme.grid}'"}
-        },
+        "color": {**shade, "condition": {"test": HIDDEN, "value": theme.background}},
+        "stroke": {"value": {"expr": edge}},
         "strokeWidth": {"value": {"expr": f"datum.kind === 'chosen' ? 2.5 : {HIDDEN} ? 2 : 1"}},
     }
     ink = (
@@ -87,46 +77,24 @@ def _sentences(theme: Theme, guess: bool) -> list[Spec]:
     }
     weight = {"fontWeight": {"expr": f"datum.kind === 'chosen' || {HIDDEN} ? 700 : 400"}}
     struck = pixels(x=f"{PLACE}[0] + 6", x2=f"{PLACE}[0] + {PLACE}[2] - 6", y=f"{PLACE}[1] + place.chip / 2 + 1")
-    number = {
-        "fontSize": HINT,
-        "align": "center",
-        "color": {"expr": f"{HIDDEN} ? '{theme.ink}' : '{theme.muted}'"},
-        **weight,
-    }
-    letter = {"fontSize": 18, "fontWeight": 700, "baseline": "middle"}
+    color = {"expr": f"{HIDDEN} ? '{theme.ink}' : '{theme.muted}'"}
+    number = {"fontSize": HINT, "align": "center", "color": color, **weight}
+    dash = {"expr": f"{HIDDEN} ? [5, 3] : [1, 0]"}
     parts = [
-        marks(
-            "rect", chip, "words", named, cornerRadius=5, aria=False, strokeDash={"expr": f"{HIDDEN} ? [5, 3] : [1, 0]"}
-        ),
+        marks("rect", chip, "words", named, cornerRadius=5, aria=False, strokeDash=dash),
         marks("text", word, "words", align="center", baseline="middle", aria=False, **weight),
         marks("rule", struck, "words", [{"filter": HIDDEN}], color=theme.effect[-1], strokeWidth=2, aria=False),
         written(f"{PLACE}[3]", f"{PLACE}[1] + place.chip + 4", "datum.number", "words", **number),
-        written("place.letters[0][0]", "place.letters[0][1]", "'A'", color=theme.sentence_a, **letter),
-        written("place.letters[1][0]", "place.letters[1][1]", "'B'", color=theme.sentence_b, **letter),
+        *sentence_letters(theme, "letters", 18),
     ]
     hint = "'Which word would change “' + word + '” most? Click one.'"
     if not guess:
-        parts += ramp(
-            theme,
-            "place.scale",
-            list(theme.effect[2:]),
-            ("'0'", f"'{round(100 * DEEPEST)} % of the way or more'"),
-        )
+        parts += ramp(theme, "scale", list(theme.effect[2:]), ("'0'", f"'{round(100 * DEEPEST)} % of the way or more'"))
         hint = (
             "(hidden_names ? 'Hidden from “' + word + '” now: ' + hidden_names + (length(bent) < 2 ? ' (not run)' : '') + '. ' : "
             "'Nothing is hidden from “' + word + '” now. ') + 'Click a word to hide it or show it again.'"
         )
-    parts.append(
-        written(
-            "place.hint[0]",
-            "place.hint[1]",
-            lines(hint, "place.hint[2]"),
-            fontSize=HINT,
-            lineHeight=16,
-            color=theme.muted,
-        )
-    )
-    return parts
+    return [*parts, written(*at("hint"), lines(hint, "place.hint[2]"), **Looks(theme).hints)]
 
 
 def _curve(theme: Theme, guess: bool) -> list[Spec]:
@@ -172,39 +140,21 @@ def _curve(theme: Theme, guess: bool) -> list[Spec]:
     name = {**pixels(x=f"{last} + 10", y="datum.top", text="datum.said"), "color": hue}
     point = {**pixels(x=last, y="datum.y"), "color": hue}
     grid = pixels(x=x0, x2=last, y=down("datum.cosine"))
-    look = {"color": theme.muted, "fontSize": 11}
+    left = {**Looks(theme).tick, "align": "right", "baseline": "middle"}
+    tick = "format(datum.cosine, '.1f')"
     shown = "datum.depth % place.every === 0 ? datum.stage : ''"
     title = "'Cosine of the two “' + word + '”, layer by layer'"
+    bold = {"fontWeight": 600, "aria": False}
+    dots = {"filled": True, "opacity": 1, "aria": False}
     return [
-        written("place.curve_title[0]", "place.curve_title[1]", title, fontSize=SMALL, fontWeight=600, color=theme.ink),
+        written(*at("curve_title"), title, fontSize=SMALL, fontWeight=600, color=theme.ink),
         marks("rule", grid, "ticks", color=theme.grid, aria=False),
-        written(
-            f"{x0} - 8",
-            down("datum.cosine"),
-            "format(datum.cosine, '.1f')",
-            "ticks",
-            align="right",
-            baseline="middle",
-            **look,
-        ),
-        written(across, f"{y0} + {high} + 6", shown, "stages", align="center", **look),
+        written(f"{x0} - 8", down("datum.cosine"), tick, "ticks", **left),
+        written(across, f"{y0} + {high} + 6", shown, "stages", align="center", **Looks(theme).tick),
         marks("line", line, "curve", places, strokeWidth=2, aria=False),
-        marks("point", dot, "curve", places, filled=True, size=34, opacity=1, aria=False),
-        marks(
-            "point", point, "ends", [*ends, {"filter": "datum.line === 2"}], filled=True, size=60, opacity=1, aria=False
-        ),
-        marks(
-            "text",
-            name,
-            "ends",
-            ends,
-            align="left",
-            baseline="top",
-            lineHeight=15,
-            fontSize=HINT,
-            fontWeight=600,
-            aria=False,
-        ),
+        marks("point", dot, "curve", places, size=34, **dots),
+        marks("point", point, "ends", [*ends, {"filter": "datum.line === 2"}], size=60, **dots),
+        marks("text", name, "ends", ends, align="left", baseline="top", lineHeight=15, fontSize=HINT, **bold),
     ]
 
 

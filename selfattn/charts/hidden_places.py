@@ -4,11 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import GAP, LETTER, Chip, Room, chip_places, fitting_size, letters, wrapped
+from selfattn.charts.vega import Spec
 
 TITLE, TEXT, HINT, SMALL = 15, 14, 12, 13  # pixels of letters
 SIZES = (20, 19, 18, 17, 16)  # of a word, on one line; on several the last, and less where they are many
 MAP = 300  # pixels of the map's height, at most
+
+
+class Looks:
+    """How the figure's texts look."""
+
+    def __init__(self, theme: Theme):
+        self.title: Spec = {"fontSize": TITLE, "fontWeight": 600, "lineHeight": 20, "color": theme.ink}
+        self.hint: Spec = {"fontSize": HINT, "color": theme.muted}
+        self.hints: Spec = {**self.hint, "lineHeight": 16}  # of several lines
+        self.tick: Spec = {"fontSize": 11, "color": theme.muted}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +51,6 @@ class Drawn:
 def layout(drawn: Drawn, room: Room) -> dict[str, Any]:
     """The places of all parts: [x, y], and the letters of a line after them where a text is wrapped in the browser."""
     left, y = _words(drawn, room.column)
-    right: dict[str, Any] = {}
     x, top = (room.column + GAP, 0.0) if room.columns > 1 else (0.0, y + 26)
     right, bottom = _heads(drawn, x, top, room.column)
     return {**left, **right, "size": [room.width, max(y, bottom)]}
@@ -57,7 +68,7 @@ def _words(drawn: Drawn, width: int) -> tuple[dict[str, Any], float]:
     many = max(map(len, sentences))
     size = fitting_size(sentences, LETTER, width, SIZES) if many <= 24 else 15 if many <= 40 else 13
     chip, row = round(1.85 * size), round(1.85 * size) + 24
-    title = wrapped(f"1  {drawn.title}", letters(width, (1.06 if width > 400 else 1.13) * TITLE))
+    title = wrapped(f"1  {drawn.title}", _of_titles(width))
     said = wrapped(drawn.said, letters(width, HINT)) if drawn.said else []
     found: dict[str, Any] = {"title": title, "title_at": [0, 0], "said": said, "said_at": [0, y := 20 * len(title) + 2]}
     y += 16 * len(said) + 10
@@ -81,11 +92,7 @@ def _words(drawn: Drawn, width: int) -> tuple[dict[str, Any], float]:
 
 
 def _heads(drawn: Drawn, x: float, y: float, width: int) -> tuple[dict[str, Any], float]:
-    title, text, hint = (
-        letters(width, (1.06 if width > 400 else 1.13) * TITLE),
-        letters(width, TEXT),
-        letters(width, HINT),
-    )
+    title, text, hint = _of_titles(width), letters(width, TEXT), letters(width, HINT)
     word, other = f"“{drawn.word}”", max(drawn.longest, key=len)
     found: dict[str, Any] = {"heads_title": [x, y, title]}
     y += 20 * _lines(f"2  Through which heads {word} reads {other}", title) + 40
@@ -96,13 +103,10 @@ def _heads(drawn: Drawn, x: float, y: float, width: int) -> tuple[dict[str, Any]
     if drawn.guess:
         return found, y
     legend = letters(width - 200, HINT)
-    found["map_scale"], y = (
-        [x + 30, y, legend],
-        y + 14 + 15 * _lines("00 % of the way, hidden in that head alone", legend),
-    )
-    said = (
-        f"Head 00 of layer 00 gives {other} 0.00 of its attention; hiding it there alone moves {word} −00 % of the way."
-    )
+    found["map_scale"] = [x + 30, y, legend]
+    y += 14 + 15 * _lines("00 % of the way, hidden in that head alone", legend)
+    head = f"Head 00 of layer 00 gives {other} 0.00 of its attention"
+    said = f"{head}; hiding it there alone moves {word} −00 % of the way."
     found["sentence"], y = [x, y, text], y + 19 * _lines(said, text) + 8
     found |= {"small": [], "small_letters": []}
     for side in (0, 1):
@@ -116,6 +120,11 @@ def _heads(drawn: Drawn, x: float, y: float, width: int) -> tuple[dict[str, Any]
     passing = f"{other} may still pass {other} on: only what {word} itself reads is hidden."
     found["passing"], y = [x, y, hint], y + 16 * _lines(passing, hint)
     return found, y
+
+
+def _of_titles(width: int) -> int:
+    """The letters of a line of them."""
+    return letters(width, (1.06 if width > 400 else 1.13) * TITLE)
 
 
 def _lines(text: str, most: int) -> int:

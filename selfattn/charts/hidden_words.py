@@ -7,7 +7,7 @@ needn't be drawn anew. Visitors' words stand in datasets and parameters, never i
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -65,6 +65,7 @@ def hidden_words(
     )
     laid_out, floor = rooms(width), _floor(pair)
     layouts = [layout(drawn, room) for room in laid_out]
+    ticks = np.arange(floor, 1.05, 0.1 if floor == FLOOR else 0.2).tolist()
     datasets = {
         "words": words,
         **({} if guess else {"small": small}),
@@ -72,9 +73,7 @@ def hidden_words(
         "heads": _heads(pair, () if guess else heads),
         "curve": [{"line": line, "depth": depth} for line in (0, 1) for depth in range(n_layers + 1)],
         "ends": [{"line": line} for line in (0, 1, 2)],
-        "ticks": [
-            {"cosine": round(tick, 1)} for tick in np.arange(floor, 1.05, 0.1 if floor == FLOOR else 0.2).tolist()
-        ],
+        "ticks": [{"cosine": round(tick, 1)} for tick in ticks],
         "stages": [{"depth": depth, "stage": stage} for depth, stage in enumerate(drawn.stages)],
         "columns": [{"head": at} for at in range(n_heads)],
         "rows": [{"layer": at} for at in range(n_layers)],
@@ -217,14 +216,8 @@ def _heads(pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> list[dict[str, Any
         if one.together is not None and one.together >= TOGETHER and len(leading) > 1 and math.isfinite(whole):
             names = f"{', '.join(leading[:-1])} and {leading[-1]}"
             said = f"Hidden in {names} together: {_percent(one.together)} %; in all heads: {_percent(whole)} %."
-        rows.append(
-            {
-                "key": 1000 * one.side + one.at,
-                "shares": _texts(one.share.flatten()[None], SHARES)[0],
-                "together": said,
-                "most": most,
-            }
-        )
+        shares = _texts(one.share.flatten()[None], SHARES)[0]
+        rows.append({"key": 1000 * one.side + one.at, "shares": shares, "together": said, "most": most})
     return rows
 
 
@@ -257,46 +250,29 @@ def _floor(pair: HiddenPair) -> float:
 # What may be asked
 
 
-class _Side(NamedTuple):
-    name: str  # "a" or "b"
-    top: int  # the word that is hidden at first; -1: none
-    others: tuple[str, ...]
+def _click(on: str, *fields: str) -> Spec:
+    """What a click on these marks selects; a click elsewhere changes nothing."""
+    return {"type": "point", "fields": list(fields), "on": f"@{on}_marks:click", "clear": False, "toggle": False}
+
+
+def _hide(name: str, words: Sequence[Word], others: Sequence[str], top: int | None) -> Spec:
+    """The word of one sentence ("a" or "b") that is hidden, at first `top`: by a click on it, or from a list."""
+    named = [at for at, word in enumerate(words) if not word.is_punctuation]
+    labels = ["none", *_labels([others[at] for at in named])]
+    bind = {"input": "select", "options": [-1, *named], "labels": labels, "name": f"Hidden in {name.upper()} "}
+    first, chips = [{"next": -1 if top is None else top}], f"chips_{name}"
+    select = _click(chips, "next")
+    return {"name": f"hide_{name}", "select": select, "bind": {"next": bind}, "value": first, "views": [chips]}
 
 
 def _asking(pair: HiddenPair, leading: tuple[int, int] | None, head: Head | None, drawn: Drawn) -> list[Spec]:
     """The selections, and what follows from them."""
-    sides = [_Side(name, -1 if top is None else top, others) for name, top, others in zip("ab", pair.top, drawn.others)]
-    hides: list[Spec] = []
-    for side, words in zip(sides, pair.words):
-        named = [at for at, word in enumerate(words) if not word.is_punctuation]
-        bind = {
-            "input": "select",
-            "options": [-1, *named],
-            "labels": ["none", *_labels([side.others[at] for at in named])],
-            "name": f"Hidden in {side.name.upper()} ",
-        }
-        select = {
-            "type": "point",
-            "fields": ["next"],
-            "on": f"@chips_{side.name}_marks:click",
-            "clear": False,
-            "toggle": False,
-        }
-        hides.append(
-            {
-                "name": f"hide_{side.name}",
-                "select": select,
-                "bind": {"next": bind},
-                "value": [{"next": side.top}],
-                "views": [f"chips_{side.name}"],
-            }
-        )
+    hides = [_hide(*side) for side in zip("ab", pair.words, drawn.others, pair.top)]
     ranges = {
         name: {"input": "range", "min": 0, "max": n - 1, "step": 1, "name": f"{name.capitalize()} "}
         for name, n in (("head", drawn.n_heads), ("layer", drawn.n_layers))
     }
-    click = {"type": "point", "fields": ["head", "layer"], "on": "@cells_marks:click", "clear": False, "toggle": False}
-    pick: Spec = {"name": "pick", "select": click, "bind": ranges, "views": ["cells"]}
+    pick: Spec = {"name": "pick", "select": _click("cells", "head", "layer"), "bind": ranges, "views": ["cells"]}
     pick |= {} if head is None else {"value": [head._asdict()]}
     now = [
         {"events": {"type": "click", "markname": "chips_a_marks"}, "update": "[0, datum.at]"},
@@ -341,16 +317,9 @@ def _asking(pair: HiddenPair, leading: tuple[int, int] | None, head: Head | None
 
 def _guessing() -> list[Spec]:
     """A click on a word is the guess; nothing is hidden, and no head is open."""
-    select = {
-        "type": "point",
-        "fields": ["sentence", "place"],
-        "on": "@chips_marks:click",
-        "clear": False,
-        "toggle": False,
-    }
     fixed = {"off_a": -1, "off_b": -1, "bent": [], "hidden_names": ""}
     return [
-        {"name": "guess", "select": select, "views": ["chips"]},
+        {"name": "guess", "select": _click("chips", "sentence", "place"), "views": ["chips"]},
         *({"name": name, "value": value} for name, value in fixed.items()),
     ]
 

@@ -17,7 +17,7 @@ GAP = 36  # pixels between two columns
 SIDEBAR, MARGINS = (
     310,
     66,
-)  # of a window that are not the figure's (a scroll bar too), with the page's sidebar and without it
+)  # of a window that are not the figure's (a scroll bar too), with the page's sidebar and without
 OPEN = 1000  # pixels of a window from which on the sidebar is open
 NARROW, WIDE = set("iljtfrI.,'’‘:;|()[]-!· "), set("mwMW%@—")
 
@@ -58,11 +58,7 @@ def following_the_window(layouts: Sequence[dict[str, Any]], laid_out: Sequence[R
     if len(layouts) == 1:
         return [known, {"name": "place", "expr": "layouts[0]"}]
     chosen = "".join(f"room >= {each.width} ? {at} : " for at, each in enumerate(laid_out[:-1]))
-    return [
-        *the_window(),
-        known,
-        {"name": "place", "expr": f"layouts[{chosen}{len(laid_out) - 1}]"},
-    ]
+    return [*the_window(), known, {"name": "place", "expr": f"layouts[{chosen}{len(laid_out) - 1}]"}]
 
 
 # Texts and places
@@ -73,11 +69,15 @@ def pixels(**channels: str) -> Spec:
     return {channel: {"value": {"expr": formula}} for channel, formula in channels.items()}
 
 
+def at(place: str) -> tuple[str, str]:
+    """x and y of a place of the layout, by its name there."""
+    return f"place.{place}[0]", f"place.{place}[1]"
+
+
 def written(x: str, y: str, said: str, data: str = "once", **look: Any) -> Spec:
     """A text at a place, both by expressions."""
-    return marks(
-        "text", pixels(x=x, y=y, text=said), data, **{"baseline": "top", "align": "left", "aria": False, **look}
-    )
+    whole = {"baseline": "top", "align": "left", "aria": False, **look}
+    return marks("text", pixels(x=x, y=y, text=said), data, **whole)
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
