@@ -5,11 +5,10 @@ import pandas as pd
 
 from selfattn import numbers
 from selfattn.encoders.capture import Head
-from selfattn.senses import ClusterReport, RemovalReport, SeparationReport, SwapReport
+from selfattn.senses import RemovalReport, SeparationReport, SwapReport
 from selfattn.senses.removing import RELIABLE
 from selfattn.senses.resampling import interval
 from selfattn.senses.swapping import ALL, SHUFFLES
-from selfattn.senses.unlabelled import CLEAR
 
 LEADS = 0.95  # of the resamples: in fewer another head might lead
 EVEN = 0.02  # of an accuracy: nearer to guessing than this is guessing
@@ -245,15 +244,6 @@ def removal(report: RemovalReport, kind: str) -> str:
     return (
         f"{text}The ranking of the heads is UNRELIABLE: two halves of the words don't agree on it "
         f"({known if reliability == reliability else 'too few words to tell'})."
-    )
-
-
-def clusters(report: ClusterReport) -> str:
-    """Clusters of unlabelled sentences."""
-    clear, n = (report.words["silhouette"] >= CLEAR).sum(), len(report.words)
-    return (
-        f"The vectors of {clear} of {_words(n)} fall into clusters with some distance between them (mean silhouette of "
-        f"{numbers.decimal(CLEAR)} and more). These are clusters, not senses: nobody has read what they have in common."
     )
 
 

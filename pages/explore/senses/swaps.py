@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator as Container
 
-from pages.explore.senses.tables_and_reports import cached_report, kept_vectors, show_map
+from pages.explore.senses.tables_and_reports import cached_report, show_map
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import OF_SWAPS, noise_floor
 from selfattn.charts.bars import bar_list
@@ -36,13 +36,10 @@ def pick_word(frame: pd.DataFrame) -> str:
     return st.selectbox("Word", words, key="sense_word", bind="query-params", width=150)
 
 
-def copied(encoder: Encoder, built_in: bool, word: str | None, head: Head) -> str:
-    """The lines of "Copy as Python": the word's map of the heads; where there is none, its separation, or the clusters."""
-    rows = f"rows = {LABELLED if built_in else OWN_TABLE}"
-    if word is None:
-        return f"{rows}\nclusters(encoder, rows).words"
-    report = "interchange" if encoder.patchable else "separation"
-    lines = f'{rows}\nreport = {report}(encoder, rows[rows["word"].str.casefold() == {word!r}])\n'
+def copied(encoder: Encoder, built_in: bool, word: str, head: Head) -> str:
+    """The lines of "Copy as Python": the word's map of the heads; where there is none, its separation."""
+    rows, report = LABELLED if built_in else OWN_TABLE, "interchange" if encoder.patchable else "separation"
+    lines = f'rows = {rows}\nreport = {report}(encoder, rows[rows["word"].str.casefold() == {word!r}])\n'
     return lines + (f"brought_in(report, {word!r}, chosen='{head}')" if encoder.patchable else "report.layers")
 
 
@@ -90,7 +87,7 @@ def show(
                     encoder,
                     ("swaps", key),
                     "All words, sentence",
-                    lambda progress: swapped_heads(encoder, frame, progress, kept_vectors),
+                    lambda progress: swapped_heads(encoder, frame, progress),
                 )
             )
             if (report.heads["word"] == ALL).any():
@@ -124,7 +121,7 @@ def show_together(stored: Stored[LeadingHeads] | None) -> None:
 
 def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> SwapReport:
     rows = frame[frame["word"].astype(str).str.casefold() == word]
-    make = partial(interchange, encoder, rows, vectors=kept_vectors)
+    make = partial(interchange, encoder, rows)
     return cached_report(encoder, ("swaps", key, word), f'"{word}", sentence', lambda progress: make(progress=progress))
 
 
