@@ -225,7 +225,7 @@ def test_the_chosen_head_and_word_decide_the_sentences(at, encoder):
     assert (listed["sense"] != listed["nearest sense"]).tolist() == sorted(of_bat["score"] < 1, reverse=True)
 
 
-def test_an_upload_with_senses_runs_and_lists_its_bad_rows(at):
+def test_an_upload_with_senses_runs_and_lists_its_bad_rows(few):
     at = open_page(PAGE, source="table")
     assert "What the table looks like" in [expander.label for expander in at.expander]
     rows = [*GOOD, ("No such word.", "bank", "money"), ("$x$ :red[bank] <b>", "bank", "money")]
@@ -249,7 +249,7 @@ def test_an_upload_with_senses_runs_and_lists_its_bad_rows(at):
         (table([row[:2] for row in GOOD], ("sentence", "word")), "First reason: The sense is missing"),
     ],
 )
-def test_a_table_of_no_use_is_refused_in_words(at, data, message):
+def test_a_table_of_no_use_is_refused_in_words(data, message):
     at = open_page(PAGE, source="table")
     at.get("file_uploader")[0].upload("mine.csv", data, "text/csv")
     at.run()
@@ -305,7 +305,7 @@ def test_a_word_of_a_corpus_and_what_it_takes_its_meaning_from_opens_the_main_vi
     assert "In no other sentence does another word move it farthest" in texts(alone)
 
 
-def test_a_stopped_computation_says_so_and_can_be_run_again(at):
+def test_a_stopped_computation_says_so_and_can_be_run_again(few):
     at = open_page(PAGE, source="table")
     at.get("file_uploader")[0].upload("mine.csv", table(GOOD), "text/csv")
     at.session_state["stopped"] = (encoder_key(load_encoder()), ("senses", hashlib.sha256(table(GOOD)).hexdigest()))
@@ -321,7 +321,7 @@ def test_a_table_beyond_the_operators_limit_names_the_number(monkeypatch):
         view.read_table(table(GOOD), ".csv")
 
 
-def test_json_lines_read_like_csv_and_parquet_is_refused_with_the_remedy(at, tmp_path):
+def test_json_lines_read_like_csv_and_parquet_is_refused_with_the_remedy(tmp_path):
     frame = pd.DataFrame(GOOD, columns=["sentence", "word", "sense"])
     good, broken = view.read_table(frame.to_json(orient="records", lines=True).encode(), ".jsonl")
     assert good[["sentence", "word", "sense"]].equals(frame)

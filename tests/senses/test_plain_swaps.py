@@ -8,14 +8,9 @@ import torch
 from selfattn import Encoder, load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
 from tests.senses.plain_swaps import PlainBert, axis_weights, by_gradient, donor_weights, exact
+from tests.senses.test_swapping import RIVERBANKS
 
-# "riverbank" is of two pieces in the tiny vocabulary.
-SENTENCES = {
-    "water": ("The riverbank was muddy.", "She sat by the riverbank in the rain.", "Rain, and the riverbank waited.",
-              "The well-known riverbank was muddy after the rain."),
-    "money": ("The riverbank approved the loan.", "It was by the riverbank in the loan.", "A loan, and the riverbank sat.",
-              "Didn't the riverbank approve it in the morning?"),
-}  # fmt: skip
+SENTENCES = {sense: RIVERBANKS[sense][:4] for sense in ("water", "money")}
 
 
 @pytest.fixture(scope="module")
