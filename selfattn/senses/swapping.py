@@ -20,11 +20,10 @@ from torch import Tensor
 from selfattn.analysis.swapping import LEADING
 from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows
 from selfattn.encoders.encoder import Encoder, Progress, silent
-from selfattn.encoders.errors import NotRecomputable
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import SEED, p_values, percentiles, rank_correlations, word_draws, word_halves
 from selfattn.senses.sense_axis import Draws, WordSlopes, gaps
-from selfattn.senses.swapped_word import SOURCES, SwappedWord
+from selfattn.senses.swapped_word import SwappedWord
 
 PER_SENSE = 4  # rows: an axis and its donors are different ones
 PER_HALF = 3  # rows of each sense: one on the axis, one the donor, one that is moved
@@ -51,7 +50,6 @@ class SwapReport(OfTables):
     # is the largest, by gradient: a ranking on which halves agree need not keep its leader), own
     gaps: pd.DataFrame  # word, gap, low, high, all_heads (every head swapped at once, exactly), all_heads_control
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
-    reason: str  # why there are no intervals, p-values, sources and reliability; "" where there are
 
     def leader(self, word: str) -> pd.Series:
         """The row of `heads` whose head brings the sense in most, by its exact share."""
@@ -80,7 +78,7 @@ class _Result:
     control: np.ndarray
     exact: np.ndarray  # (n_heads,): D, where it was run; else NaN
     all_heads: np.ndarray  # (2,): effect and control of all heads at once
-    gap_draws: np.ndarray  # (resamples,), empty without gradients, like all that follow
+    gap_draws: np.ndarray  # (resamples,): none of one word over words, like `draws`
     draws: np.ndarray  # (resamples, n_heads): D
     shuffled: np.ndarray  # (shuffles, n_heads): D
     halves: np.ndarray  # (halvings, 2, n_heads): D; empty under six rows a sense, or four words
@@ -108,36 +106,31 @@ def interchange(
 
     Each word needs two senses with four rows each. how="gradient" takes each effect to first order, and then runs the eight
     heads that lead in a word and the eight that lead over all words; "exact" runs every swap (effect, control and share; the
-    rest by gradient), at n_layers * n_heads * 4 passes a sentence. Where an encoder can't be differentiated everything is
-    exact and the rest NaN, with the `reason`. progress(done, total) is called after each sentence, of which each comes twice
-    by gradient; an exception it raises ends the computation.
-    Raises NotRecomputable where heads' outputs can't be swapped, ValueError where a column is missing or no word is left.
+    rest by gradient), at n_layers * n_heads * 4 passes a sentence. progress(done, total) is called after each sentence, of
+    which each comes twice by gradient; an exception it raises ends the computation. Raises NotRecomputable where heads'
+    outputs can't be swapped or differentiated by, ValueError where a column is missing or no word is left.
     """
     encoder.check_patchable()
     if how not in ("gradient", "exact"):
         raise ValueError(f'how must be "gradient" or "exact", got {how!r}.')
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST)
     each, together = [(head,) for head in encoder.all_heads], tuple(encoder.all_heads)
-    words, results, sources, reason, done, total = [], [], [], "", 0, len(items) * (1 if how == "exact" else 2)
+    sets = [together] if how == "gradient" else [*each, together]
+    words, results, sources, done, total = [], [], [], 0, len(items) * (1 if how == "exact" else 2)
     for name, rows in items.groupby("word"):
         word, parts, swapped = SwappedWord.read(encoder, str(name), rows), {}, {}
         for some in word.passes:
-            if not reason:
-                try:
-                    parts |= zip(some, word.slopes(some))
-                except NotRecomputable as error:
-                    reason = str(error)
-            sets = [*each, together] if reason or how == "exact" else [together]
+            parts |= zip(some, word.slopes(some))
             for i in some:
                 swapped[i] = word.exactly(i, sets)
                 done += 1
                 progress(done, total)
-        slopes, table = (None, pd.DataFrame(columns=SOURCES)) if reason else word.joined(parts)
+        slopes, table = word.joined(parts)
         words.append(word)
         results.append(_result(word, slopes, [swapped[i] for i in range(len(rows))]))
         sources.append(table)
     over_words = _over_words(results)
-    if not reason and how == "gradient":
+    if how == "gradient":
         common = over_words.leading if len(results) > 1 else set()
         for word, result in zip(words, results):
             ran, run = sorted(result.leading | common), []
@@ -155,7 +148,6 @@ def interchange(
         rejected=rejected.assign(row=rejected.index)[
             ["row", "reason", *frame.columns.difference(["row", "reason"], sort=False)]
         ],
-        reason=reason,
     )
 
 
@@ -210,36 +202,41 @@ def leading_heads(
     return pd.concat(tables, ignore_index=True)
 
 
-def _result(word: SwappedWord, slopes: WordSlopes | None, swapped: Sequence[Tensor]) -> _Result:
+def _result(word: SwappedWord, slopes: WordSlopes, swapped: Sequence[Tensor]) -> _Result:
     """swapped: `exactly` of each row; the last set is all heads, and where there are others, they are each head alone."""
     *exact, all_heads = word.mean(swapped).T
-    effect, control = torch.cat(slopes.effects(word.once)).numpy() if slopes and not exact else np.transpose(exact)
-    gap_draws, draws, halves = np.zeros(0), np.zeros((0, len(effect))), np.zeros((0, 2, len(effect)))
-    shuffled, shuffled_halves = draws, halves
-    if slopes is not None:
-        # Each word has its own shuffles: rows at one place in every word's list may have more in common than their label.
-        generator = np.random.default_rng([SEED, *word.name.encode()])
-        shuffles = generator.permuted(np.tile(word.senses, (SHUFFLES, 1)), axis=1)
-        resamples = Draws.of(word.senses[None], _resamples(word.senses))
-        gap_draws, draws = gaps(resamples, word.gram).numpy(), slopes.differences(resamples).numpy()
-        shuffled = slopes.differences(Draws.of(shuffles, np.ones(len(word.senses)))).numpy()
-        if np.bincount(word.senses).min() >= 2 * PER_HALF:
-            halves = _half_differences(slopes, word.senses[None])
-            shuffled_halves = _half_differences(slopes, shuffles[:SHUFFLED])
+    effect, control = np.transpose(exact) if exact else torch.cat(slopes.effects(word.once)).numpy()
+    # Each word has its own shuffles: rows at one place in every word's list may have more in common than their label.
+    generator = np.random.default_rng([SEED, *word.name.encode()])
+    shuffles = generator.permuted(np.tile(word.senses, (SHUFFLES, 1)), axis=1)
+    resamples = Draws.of(word.senses[None], _resamples(word.senses))
+    halves = shuffled_halves = np.zeros((0, 2, len(effect)))
+    if np.bincount(word.senses).min() >= 2 * PER_HALF:
+        halves = _half_differences(slopes, word.senses[None])
+        shuffled_halves = _half_differences(slopes, shuffles[:SHUFFLED])
     return _Result(
-        word=word.name, n=len(word.senses), gap=float(gaps(word.once, word.gram)[0]), effect=effect, control=control,
-        exact=effect - control if exact else np.full(len(effect), np.nan), all_heads=all_heads, gap_draws=gap_draws,
-        draws=draws, shuffled=shuffled, halves=halves, shuffled_halves=shuffled_halves
-    )  # fmt: skip
+        word=word.name,
+        n=len(word.senses),
+        gap=float(gaps(word.once, word.gram)[0]),
+        effect=effect,
+        control=control,
+        exact=effect - control if exact else np.full(len(effect), np.nan),
+        all_heads=all_heads,
+        gap_draws=gaps(resamples, word.gram).numpy(),
+        draws=slopes.differences(resamples).numpy(),
+        shuffled=slopes.differences(Draws.of(shuffles, np.ones(len(word.senses)))).numpy(),
+        halves=halves,
+        shuffled_halves=shuffled_halves,
+    )
 
 
 def _over_words(words: Sequence[_Result]) -> _Result:
     """All words together: the means, over resamples and halves of the words."""
     n, differences, gap = len(words), np.stack([r.difference for r in words]), np.array([r.gap for r in words])
-    counts = word_draws(n, RESAMPLES)[: len(words[0].draws) if n > 1 else 0]  # none without gradients
+    counts = word_draws(n, RESAMPLES if n > 1 else 0)
     shuffled = np.stack([r.shuffled for r in words])
     # As in a word: a half of one word says nothing about words.
-    halvings = HALVINGS if len(counts) and n >= 4 else 0
+    halvings = HALVINGS if n >= 4 else 0
     return _Result(
         word=ALL,
         n=n,
@@ -292,7 +289,7 @@ def _tables(encoder: Encoder, results: Sequence[_Result]) -> dict[str, pd.DataFr
             word=r.word,
             share=r.difference / r.gap,
             **dict(zip(("low", "high"), percentiles(r.draws / r.gap_draws[:, None]))),
-            p_value=p_values(r.difference, r.shuffled.T) if len(r.shuffled) else np.nan,
+            p_value=p_values(r.difference, r.shuffled.T),
             effect=r.effect,
             control=r.control,
             exact=r.exact / r.gap,

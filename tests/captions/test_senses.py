@@ -119,7 +119,7 @@ def swapped(leads=0.992, halves=0.93, brown=0.96, share=0.13, low=0.08, exact=No
         {"word": ["bank", "seal", "all"], "n": [24, 24, 2], "halves": [0.56, NAN, halves], "shuffled": [-0.01, NAN, 0.04],
          "spearman_brown": [0.72, 0.81, brown], "leads": [0.92, NAN, leads], "own": NAN}
     )  # fmt: skip
-    return SwapReport(heads, None, reliability, gaps, None, "")
+    return SwapReport(heads, None, reliability, gaps, None)
 
 
 def test_swaps_over_all_words_say_how_often_the_leader_leads_and_what_follows():
@@ -131,8 +131,6 @@ def test_swaps_over_all_words_say_how_often_the_leader_leads_and_what_follows():
     )
     assert "in 70 % of resamples of the words: with other words another head might." in captions.swaps(swapped(0.7))
     assert "by this head above all." in captions.swaps(swapped(share=0.6))
-    exact = captions.swaps(swapped(leads=NAN, low=NAN))
-    assert "13 % of the gap between the senses. All 2 heads" in exact, "no interval where there is no gradient"
 
 
 def test_swaps_in_a_word_have_effect_and_control_and_the_chosen_head():
@@ -193,14 +191,12 @@ def test_what_is_not_known_of_a_ranking_is_said():
 
 
 def test_the_words_whose_leading_head_leads_in_nearly_all_resamples_are_counted_and_named():
-    report = replace(swapped(), reason="It can't be differentiated.")
+    report = swapped()
     for leads, end in (([0.92, 0.95, 1.0], "1 of 2 words: seal."), ([0.92, NAN, 1.0], "0 of 2 words.")):
         report.reliability["leads"] = leads
         assert (
             captions.leaders(report) == f"Word by word, the leading head leads in 95 % of resamples and more in {end}"
         )
-    report.reliability["leads"] = NAN
-    assert captions.leaders(report).endswith("leads isn't known here: It can't be differentiated.")
 
 
 WORDS_APART = {"bank": -0.1, "bat": 0.1}

@@ -17,6 +17,7 @@ from selfattn.dashboard.cache import encoder_key
 from selfattn.dashboard.figures import current_theme, literal, say, show_chart, side_by_side
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import NotRecomputable
 from selfattn.export.notebook_lines import LABELLED, OWN_TABLE
 from selfattn.senses import SwapReport, interchange
 from selfattn.senses.swapping import ALL
@@ -62,7 +63,7 @@ def show_first(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head,
     try:
         with in_one:
             _show_word(encoder, _of_word(encoder, frame, key, word), word, head)
-    except ValueError:
+    except (ValueError, NotRecomputable):
         return False  # `show` says why
     return True
 
@@ -94,7 +95,7 @@ def show(
                 st.markdown("**Over all words**")
                 _show_shares(encoder, report, ALL, captions.swaps(report), head)
                 say(f"{captions.ranking(report, ALL)} {captions.leaders(report)}")
-    except ValueError as error:
+    except (ValueError, NotRecomputable) as error:
         over_all.text(f"Heads' outputs can't be swapped over these sentences. {error}", width="stretch")
         return None
     if in_one is not None:
@@ -140,8 +141,8 @@ def _show_shares(encoder: Encoder, report: SwapReport, word: str, reading: str, 
     table = named_heads(report.heads[report.heads["word"] == word].drop(columns="word"))
     gap = report.gaps.set_index("word")["gap"][word]
     table, noise = noise_floor(table, "share", encoder.dtype, {"share": OF_SWAPS / gap})
-    said, how = f"{reading} {noise}".strip(), "" if report.reason else "by gradient"
-    show_map(table, "share", "effect", head, said, "share of the gap", key=word, how=how)
+    said = f"{reading} {noise}".strip()
+    show_map(table, "share", "effect", head, said, "share of the gap", key=word, how="by gradient")
 
 
 def show_sources(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str, head: Head, row: Hashable) -> None:
