@@ -10,7 +10,7 @@ import pytest
 
 from pages.explore.senses import finished_scan, swaps
 from pages.explore.senses import tables_and_reports as view
-from selfattn import Head, load_encoder, senses
+from selfattn import Head, load_encoder
 from selfattn.captions import hidden_words
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import NOISE, OF_SWAPS
@@ -331,21 +331,3 @@ def test_json_lines_read_like_csv_and_parquet_is_refused_with_the_remedy(tmp_pat
     at.get("file_uploader")[0].upload("mine.parquet", (tmp_path / "t.parquet").read_bytes(), "").run()
     said = at.error[0].value.replace("\\", "")
     assert "Expected a table ending in .csv, .jsonl, .ndjson, got .parquet. Save it as CSV, or run" in said
-
-
-def test_a_table_is_read_and_counted_once_not_at_each_click(monkeypatch):
-    counted = []
-
-    def count(module, name):
-        original = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *a, **k: (counted.append(name), original(*a, **k))[1])
-
-    for module, name in ((view, "read_table"), (view, "separation"), (senses, "check_rows")):
-        count(module, name)
-    at = open_page(PAGE, source="table")
-    at.get("file_uploader")[0].upload("mine.csv", table(GOOD[:2]), "text/csv")
-    for _ in range(3):
-        at.run()
-        assert "None of the 2" in at.error[0].value
-        assert [len(frame.value) for frame in at.dataframe] == [2]
-    assert counted == ["read_table", "separation", "check_rows"]
