@@ -204,6 +204,7 @@ def test_leading_heads_are_ranked_on_one_half_and_swapped_on_the_other(riverbank
         leading_heads(tiny, table.groupby("sense").head(7))
 
 
+@pytest.mark.parametrize("riverbank", [3], ids=["three senses"], indirect=True)
 @pytest.mark.slow
 def test_the_leading_heads_of_the_other_words_are_those_of_the_mean_over_all_of_their_rows(riverbank):
     tiny, table = riverbank
