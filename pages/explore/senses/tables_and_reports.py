@@ -141,8 +141,13 @@ def open_row(found: pd.DataFrame, index: Hashable) -> None:
     others = found[found.index != index]
     second = others[others["sense"] != row["sense"]]["sentence"].iloc[0]
     control = others[others["sense"] == row["sense"]]["sentence"].iloc[0]
-    open_sentences(None, row["sentence"], second, control, row["word"], chosen=True)
-    say(f"A: {row['sentence']}\nB: {second}")
+    open_pair(row["sentence"], second, control, row["word"])
+
+
+def open_pair(a: str, b: str, control: str, word: str) -> None:
+    """Make these the sentences of the other views, with their word, and link to them."""
+    open_sentences(None, a, b, control, word, chosen=True)
+    say(f"A: {a}\nB: {b}")
     with st.container(horizontal=True):
         show_links("main", "head")
 
