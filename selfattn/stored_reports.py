@@ -36,7 +36,6 @@ from selfattn.senses import (
     leading_heads,
     separation,
 )
-from selfattn.senses.word_vectors import Vectors, word_vectors
 
 T = TypeVar("T")
 FOLDER = Path(str(files("selfattn") / "data" / "reports"))
@@ -110,11 +109,9 @@ def heads_together(encoder: Encoder, frame: pd.DataFrame, progress: Progress) ->
     return LeadingHeads(curve[["word", "k", "leading", "others", "random"]])
 
 
-def swapped_heads(
-    encoder: Encoder, frame: pd.DataFrame, progress: Progress, vectors: Vectors = word_vectors
-) -> SwapReport:
+def swapped_heads(encoder: Encoder, frame: pd.DataFrame, progress: Progress) -> SwapReport:
     """`interchange` without its sources, which are as many as all sentences' tokens times all heads."""
-    report = interchange(encoder, frame, progress=progress, vectors=vectors)
+    report = interchange(encoder, frame, progress=progress)
     return replace(report, sources=report.sources.iloc[:0])
 
 

@@ -12,7 +12,6 @@ from selfattn.encoders.errors import OutOfMemory, TextError
 from selfattn.encoders.placed_word import PlacedWord
 
 PER_SENSE = 2  # leave-one-out needs another sentence of the same sense
-PER_WORD = 4  # fewer sentences than this make no clusters
 
 P, T = ParamSpec("P"), TypeVar("T")
 # Whether a usable row is one that the encoder has run, too.
@@ -44,19 +43,17 @@ def rejecting_what_breaks_down(report: Callable[P, T]) -> Callable[P, T]:
 def check_rows(
     encoder: Encoder,
     frame: pd.DataFrame,
-    labelled: bool = True,
     per_sense: int = PER_SENSE,
     most: int | None = None,
     others: int = 0,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Split a table (columns sentence, word and, where labelled, sense) into usable and rejected rows.
+    """Split a table (columns sentence, word, sense) into usable and rejected rows.
 
     Usable rows have `word` in lower case and `placed`, a PlacedWord; rejected rows have their `reason`. Both keep the
-    table's index and other columns. Labelled words need two senses with `per_sense` sentences
-    each, unlabelled ones four sentences; most: how many of a labelled word are used; others: how many words with a letter or
-    a digit must stand beside it. Raises ValueError where a column is missing.
+    table's index and other columns. A word needs two senses with `per_sense` sentences each; most: how many of a word are
+    used; others: how many words with a letter or a digit must stand beside it. Raises ValueError where a column is missing.
     """
-    wanted = ["sentence", "word", "sense"][: 3 if labelled else 2]
+    wanted = ["sentence", "word", "sense"]
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
         raise ValueError(
@@ -75,11 +72,11 @@ def check_rows(
         except TextError as error:
             reasons[index] = str(error)
     usable = frame.loc[list(placed)].assign(
-        word=[at.word.text.casefold() for at in placed.values()], placed=pd.Series(placed, dtype=object)
+        word=[at.word.text.casefold() for at in placed.values()],
+        sense=[str(sense).strip() for sense in frame.loc[list(placed), "sense"]],
+        placed=pd.Series(placed, dtype=object),
     )
-    if labelled:
-        usable["sense"] = usable["sense"].map(lambda sense: str(sense).strip())
-    reasons |= _too_few_senses(usable, per_sense) if labelled else _too_few_sentences(usable)
+    reasons |= _too_few_senses(usable, per_sense)
     if most is not None:
         reasons |= _too_many(usable[~usable.index.isin(list(reasons))], most)
     rejected = frame[frame.index.isin(list(reasons))]
@@ -89,13 +86,12 @@ def check_rows(
 def require_rows(
     encoder: Encoder,
     frame: pd.DataFrame,
-    labelled: bool = True,
     per_sense: int = PER_SENSE,
     most: int | None = None,
     others: int = 0,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """`check_rows`, with a ValueError that names the first reason where no row can be used."""
-    usable, rejected = check_rows(encoder, frame, labelled, per_sense, most, others)
+    usable, rejected = check_rows(encoder, frame, per_sense, most, others)
     if usable.empty:
         first = f" First reason: {rejected['reason'].iloc[0]}" if len(rejected) else ""
         raise ValueError(f"None of the {len(frame)} rows can be used.{first}")
@@ -112,7 +108,7 @@ def _placed(encoder: Encoder, row: tuple, seen: set[tuple[str, str]], others: in
     """The row's word where it stands."""
     sentence, word = row[0], row[1]
     places = encoder.locate(sentence, word)
-    if len(row) > 2 and (pd.isna(row[2]) or not str(row[2]).strip()):
+    if pd.isna(row[2]) or not str(row[2]).strip():
         raise TextError("The sense is missing: a labelled row needs one.")
     if len(places) > 1:
         raise TextError(f"{word!r} stands {len(places)} times in the sentence; here it may stand once only.")
@@ -152,11 +148,3 @@ def _too_many(usable: pd.DataFrame, most: int) -> dict[object, str]:
         reason = f"At most {most} sentences of a word are used: of {word!r} the first {first} in the sense {sense!r}."
         reasons |= dict.fromkeys(rows.index[first:], reason)
     return reasons
-
-
-def _too_few_sentences(usable: pd.DataFrame) -> dict[object, str]:
-    return {
-        index: f"{word!r} has {len(rows)} usable sentences; clusters need at least {PER_WORD}."
-        for word, rows in usable.groupby("word")
-        for index in (rows.index if len(rows) < PER_WORD else ())
-    }

@@ -5,11 +5,10 @@ import pandas as pd
 
 from selfattn import numbers
 from selfattn.encoders.capture import Head
-from selfattn.senses import ClusterReport, RemovalReport, SeparationReport, SwapReport
+from selfattn.senses import RemovalReport, SeparationReport, SwapReport
 from selfattn.senses.removing import RELIABLE
 from selfattn.senses.resampling import interval
 from selfattn.senses.swapping import ALL, SHUFFLES
-from selfattn.senses.unlabelled import CLEAR
 
 LEADS = 0.95  # of the resamples: in fewer another head might lead
 EVEN = 0.02  # of an accuracy: nearer to guessing than this is guessing
@@ -30,8 +29,6 @@ def swaps(report: SwapReport) -> str:
 def leaders(report: SwapReport) -> str:
     """In how many words, and which, the leading head leads in nearly all resamples."""
     words = report.reliability[report.reliability["word"] != ALL]
-    if words["leads"].isna().all():
-        return f"How often each word's leading head leads isn't known here: {report.reason}"
     names = words["word"][words["leads"] >= LEADS]
     return (
         f"Word by word, the leading head leads in {numbers.share(LEADS)} of resamples and more in {len(names)} of "
@@ -118,10 +115,8 @@ def _of(report: SwapReport, word: str) -> tuple[pd.DataFrame, pd.Series, pd.Seri
 
 
 def _leads(agreement: pd.Series, n_heads: int) -> str:
-    """In how many resamples the head that was named leads, where that is known, and what its interval and p are of."""
+    """In how many resamples the head that was named leads, and what its interval and p are of."""
     leads, of = agreement["leads"], "words" if agreement["word"] == ALL else "sentences"
-    if leads != leads:
-        return ""
     return (
         f" It leads in {numbers.share(leads)} of resamples of the {of}"
         f"{'' if leads >= LEADS else f': with other {of} another head might'}. The interval is of this head, not of the largest "
@@ -130,9 +125,7 @@ def _leads(agreement: pd.Series, n_heads: int) -> str:
 
 
 def _sure(row: pd.Series) -> str:
-    """A share's interval and p, where they are known. p is no smaller than the number of shuffles allows."""
-    if row["low"] != row["low"]:
-        return ""
+    """A share's interval and p, which is no smaller than the number of shuffles allows."""
     floor = 1 / (1 + SHUFFLES)
     p = "p at most" if np.isclose(row["p_value"], floor, rtol=1e-6, atol=0) else "p ="
     ran_too = np.isfinite(row["exact"]) and not np.isclose(row["exact"], row["share"], rtol=1e-9)
@@ -245,15 +238,6 @@ def removal(report: RemovalReport, kind: str) -> str:
     return (
         f"{text}The ranking of the heads is UNRELIABLE: two halves of the words don't agree on it "
         f"({known if reliability == reliability else 'too few words to tell'})."
-    )
-
-
-def clusters(report: ClusterReport) -> str:
-    """Clusters of unlabelled sentences."""
-    clear, n = (report.words["silhouette"] >= CLEAR).sum(), len(report.words)
-    return (
-        f"The vectors of {clear} of {_words(n)} fall into clusters with some distance between them (mean silhouette of "
-        f"{numbers.decimal(CLEAR)} and more). These are clusters, not senses: nobody has read what they have in common."
     )
 
 

@@ -32,7 +32,7 @@ MODULES = {
         "all_heads", "attention", "brought_in", "counterparts", "explained_heads", "explained_words", "hidden_words",
         "removals", "steps",
     ),
-    "selfattn.senses": ("clusters", "interchange", "random_twin", "separation"),
+    "selfattn.senses": ("interchange", "random_twin", "separation"),
 }  # fmt: skip
 LABELLED = "labelled_sentences()"
 OWN_TABLE = 'pd.read_csv("your_table.csv")'  # where the visitor has it, no server knows

@@ -8,12 +8,10 @@ from selfattn.senses.nearest_centroid import SeparationReport, separation
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.removing import RemovalReport, removal
 from selfattn.senses.swapping import SwapReport, interchange, leading_heads
-from selfattn.senses.unlabelled import ClusterReport, clusters
 from selfattn.senses.what_heads_do import HeadProfiles, head_profiles
 
 __all__ = [
     "CheckpointsReport",
-    "ClusterReport",
     "HeadProfiles",
     "HiddenWordsReport",
     "RemovalReport",
@@ -21,7 +19,6 @@ __all__ = [
     "SwapReport",
     "TargetReport",
     "check_rows",
-    "clusters",
     "compare_checkpoints",
     "head_profiles",
     "hidden_words",

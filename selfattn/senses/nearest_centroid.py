@@ -21,7 +21,7 @@ from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.random_weights import random_twin
 from selfattn.senses.resampling import interval, p_values, threshold
-from selfattn.senses.word_vectors import Vectors, word_vectors
+from selfattn.senses.word_vectors import word_vectors
 
 SHUFFLES = 1000
 KINDS = ("layers", "bag", "context", "uniform", "own_value")  # WordVectors' fields
@@ -73,7 +73,6 @@ def separation(
     shuffles: int = SHUFFLES,
     floor: bool = True,
     progress: Progress = silent,
-    vectors: Vectors = word_vectors,
 ) -> SeparationReport:
     """Measure sense separation over labelled sentences: a table with the columns sentence, word and sense.
 
@@ -81,7 +80,7 @@ def separation(
     shared (a half between two). Accuracy is the mean over a word's sentences, then over words. floor=False leaves out the
     random-weights encoder (its columns are nan). progress(done, total) is called after each word; an exception
     it raises ends the computation. Rows that can't be used are listed in `rejected` with their reasons.
-    vectors: how each word's are had. Raises ValueError where a column is missing or no word is left.
+    Raises ValueError where a column is missing or no word is left.
     """
     if shuffles < 1:
         raise ValueError(f"shuffles must be at least 1 (1,000 is usual), got {shuffles}.")
@@ -93,15 +92,15 @@ def separation(
     for run, (which, n_shuffles) in enumerate(runs):
         results.append([])
         for done, rows in enumerate(groups, start=1):
-            results[run].append(_one_word(which, rows, n_shuffles, done, vectors))
+            results[run].append(_one_word(which, rows, n_shuffles, done))
             progress(run * len(groups) + done, len(runs) * len(groups))
     return _report(encoder, items, rejected, results, shuffles)
 
 
-def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int, made_by: Vectors) -> _WordResult:
+def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> _WordResult:
     senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
     labels = torch.from_numpy(codes)
-    vectors = made_by(encoder, list(rows["placed"]))
+    vectors = word_vectors(encoder, list(rows["placed"]))
     scores, shuffled, nearest = {}, {}, None
     for kind in KINDS:
         between = cosines(getattr(vectors, kind)).flatten(0, -3)  # (features, n, n)

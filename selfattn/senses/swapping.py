@@ -9,38 +9,28 @@ Sources: Geiger et al. 2021, "Causal Abstractions of Neural Networks"; Nanda 202
 all heads); Spearman 1910 and Brown 1910 (what halves say about the whole).
 """
 
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
-from selfattn.analysis.swapping import LEADING, ContextGradients, context_gradients
+from selfattn.analysis.swapping import LEADING
 from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows
-from selfattn.encoders.batches import length_batches
-from selfattn.encoders.capture import Patch
 from selfattn.encoders.encoder import Encoder, Progress, silent
-from selfattn.encoders.errors import NotRecomputable
-from selfattn.encoders.placed_word import PlacedWord
-from selfattn.encoders.reference import own_weights
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import SEED, p_values, percentiles, rank_correlations, word_draws, word_halves
-from selfattn.senses.sense_axis import Draws, WordSlopes, axes, donor_weights, gaps
-from selfattn.senses.word_vectors import Vectors, word_vectors
+from selfattn.senses.sense_axis import Draws, WordSlopes, gaps
+from selfattn.senses.swapped_word import SwappedWord
 
 PER_SENSE = 4  # rows: an axis and its donors are different ones
 PER_HALF = 3  # rows of each sense: one on the axis, one the donor, one that is moved
 MOST = 128  # rows a word
-A_PASS = 4  # rows that are differentiated together
 RESAMPLES, SHUFFLES, HALVINGS, SHUFFLED = 1000, 1000, 50, 20
 SIZES = (1, 2, 3, 5, 8, 12, 20, 36, 72)  # heads swapped together
 SMALL_GAP = 0.03
-SOURCES = ["word", "row", "layer", "head", "token", "text", "share"]
 ALL = "all"  # the word of the rows that stand for all words together
 
 
@@ -60,7 +50,6 @@ class SwapReport(OfTables):
     # is the largest, by gradient: a ranking on which halves agree need not keep its leader), own
     gaps: pd.DataFrame  # word, gap, low, high, all_heads (every head swapped at once, exactly), all_heads_control
     rejected: pd.DataFrame  # row (the table's index label), reason, and the row's own columns
-    reason: str  # why there are no intervals, p-values, sources and reliability; "" where there are
 
     def leader(self, word: str) -> pd.Series:
         """The row of `heads` whose head brings the sense in most, by its exact share."""
@@ -79,45 +68,6 @@ class SwapReport(OfTables):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Word:
-    """One word's rows as the encoder runs them."""
-
-    name: str
-    labels: list  # n: the table's index labels
-    placed: list[PlacedWord]  # n
-    senses: np.ndarray  # (n,) whole numbers from 0
-    units: Tensor  # (n, d_model) float64
-    outputs: Tensor  # (n, n_layers, n_heads, d_head)
-
-    @property
-    def gram(self) -> Tensor:
-        """The unit vectors' products (n, n)."""
-        return self.units @ self.units.T
-
-    @property
-    def once(self) -> Draws:
-        """The rows as they stand."""
-        return Draws.of(self.senses[None], np.ones(self.senses.shape))
-
-    def mean(self, swapped: Sequence[Tensor]) -> np.ndarray:
-        """Over the rows, each sense counting alike, of what `_exactly` gives for each: (2, sets)."""
-        return torch.einsum("i,ich->ch", self.once.row_means[0], torch.stack(swapped)).numpy()
-
-    def passes(self, encoder: Encoder) -> list[list[int]]:
-        """Rows of like length, A_PASS of them together."""
-        lengths = [len(at.sentence.ids) for at in self.placed]
-        batches = length_batches(range(len(lengths)), lengths.__getitem__, sys.maxsize, encoder.equal_lengths)
-        together = [sorted(rows, key=lengths.__getitem__) for rows in batches]
-        return [rows[first : first + A_PASS] for rows in together for first in range(0, len(rows), A_PASS)]
-
-    def folds(self, among: np.ndarray) -> list[Draws]:
-        """Rows among (n,) bool dealt alternately in each sense, in the table's order: one part's axis, the other's donors."""
-        fold = np.where(among, pd.Series(among.astype(int)).groupby(self.senses).cumsum().to_numpy() % 2, -1)
-        rows, *halves = (torch.from_numpy(of.astype(np.float64))[None] for of in (among, fold == 1, fold == 0))
-        return [replace(self.once, rows=rows, axis=axis, donors=donors) for axis, donors in (halves, halves[::-1])]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class _Result:
     """The numbers of one word, or of all together; heads are flattened, layer by layer."""
 
@@ -128,7 +78,7 @@ class _Result:
     control: np.ndarray
     exact: np.ndarray  # (n_heads,): D, where it was run; else NaN
     all_heads: np.ndarray  # (2,): effect and control of all heads at once
-    gap_draws: np.ndarray  # (resamples,), empty without gradients, like all that follow
+    gap_draws: np.ndarray  # (resamples,): none of one word over words, like `draws`
     draws: np.ndarray  # (resamples, n_heads): D
     shuffled: np.ndarray  # (shuffles, n_heads): D
     halves: np.ndarray  # (halvings, 2, n_heads): D; empty under six rows a sense, or four words
@@ -151,47 +101,41 @@ def interchange(
     frame: pd.DataFrame,
     how: str = "gradient",
     progress: Progress = silent,
-    vectors: Vectors = word_vectors,
 ) -> SwapReport:
     """Measure how far each head's output moves a word between its senses: a table with the columns sentence, word, sense.
 
     Each word needs two senses with four rows each. how="gradient" takes each effect to first order, and then runs the eight
     heads that lead in a word and the eight that lead over all words; "exact" runs every swap (effect, control and share; the
-    rest by gradient), at n_layers * n_heads * 4 passes a sentence. Where an encoder can't be differentiated everything is
-    exact and the rest NaN, with the `reason`. progress(done, total) is called after each sentence, of which each comes twice
-    by gradient; an exception it raises ends the computation. vectors: how each word's are had.
-    Raises NotRecomputable where heads' outputs can't be swapped, ValueError where a column is missing or no word is left.
+    rest by gradient), at n_layers * n_heads * 4 passes a sentence. progress(done, total) is called after each sentence, of
+    which each comes twice by gradient; an exception it raises ends the computation. Raises NotRecomputable where heads'
+    outputs can't be swapped or differentiated by, ValueError where a column is missing or no word is left.
     """
     encoder.check_patchable()
     if how not in ("gradient", "exact"):
         raise ValueError(f'how must be "gradient" or "exact", got {how!r}.')
     items, rejected = require_rows(encoder, frame, per_sense=PER_SENSE, most=MOST)
     each, together = [(head,) for head in encoder.all_heads], tuple(encoder.all_heads)
-    words, results, sources, reason, done, total = [], [], [], "", 0, len(items) * (1 if how == "exact" else 2)
+    sets = [together] if how == "gradient" else [*each, together]
+    words, results, sources, done, total = [], [], [], 0, len(items) * (1 if how == "exact" else 2)
     for name, rows in items.groupby("word"):
-        word, parts, swapped = _word(encoder, str(name), rows, vectors), {}, {}
-        for some in word.passes(encoder):
-            if not reason:
-                try:
-                    parts |= zip(some, _row_slopes(encoder, word, some))
-                except NotRecomputable as error:
-                    reason = str(error)
-            sets = [*each, together] if reason or how == "exact" else [together]
+        word, parts, swapped = SwappedWord.read(encoder, str(name), rows), {}, {}
+        for some in word.passes:
+            parts |= zip(some, word.slopes(some))
             for i in some:
-                swapped[i] = _exactly(encoder, word, i, sets)
+                swapped[i] = word.exactly(i, sets)
                 done += 1
                 progress(done, total)
-        slopes, table = (None, pd.DataFrame(columns=SOURCES)) if reason else _joined(word, parts)
+        slopes, table = word.joined(parts)
         words.append(word)
         results.append(_result(word, slopes, [swapped[i] for i in range(len(rows))]))
         sources.append(table)
     over_words = _over_words(results)
-    if not reason and how == "gradient":
+    if how == "gradient":
         common = over_words.leading if len(results) > 1 else set()
         for word, result in zip(words, results):
             ran, run = sorted(result.leading | common), []
             for i in range(len(word.placed)):
-                run.append(_exactly(encoder, word, i, [each[head] for head in ran]))
+                run.append(word.exactly(i, [each[head] for head in ran]))
                 done += 1
                 progress(done, total)
             effect, control = word.mean(run)
@@ -204,7 +148,6 @@ def interchange(
         rejected=rejected.assign(row=rejected.index)[
             ["row", "reason", *frame.columns.difference(["row", "reason"], sort=False)]
         ],
-        reason=reason,
     )
 
 
@@ -225,14 +168,14 @@ def leading_heads(
     sizes = [k for k in sizes if k <= len(encoder.all_heads)]
     words, differences, tables, done = [], [], [], 0
     for name, rows in items.groupby("word"):
-        word, parts = _word(encoder, str(name), rows), {}
-        for some in word.passes(encoder):
-            parts |= zip(some, _row_slopes(encoder, word, some))
+        word, parts = SwappedWord.read(encoder, str(name), rows), {}
+        for some in word.passes:
+            parts |= zip(some, word.slopes(some))
             done += len(some)
             progress(done, 2 * len(items))
         dealt = pd.Series(word.senses).groupby(word.senses).cumcount().to_numpy() % 2
         among = np.stack([dealt == 0, dealt == 1, dealt >= 0])
-        differences.append(_joined(word, parts)[0].differences(Draws.of(word.senses[None], among)).numpy())
+        differences.append(word.joined(parts)[0].differences(Draws.of(word.senses[None], among)).numpy())
         words.append((word, dealt))
     for at, (word, dealt) in enumerate(words):
         of_others, shares = [each[2] for each in differences[:at] + differences[at + 1 :]], []
@@ -245,7 +188,7 @@ def leading_heads(
             others = word.folds(dealt != half)
             difference = torch.zeros(len(chosen), dtype=torch.float64)
             for i in np.flatnonzero(dealt != half):
-                effect, control = _exactly(encoder, word, int(i), chosen, others)
+                effect, control = word.exactly(int(i), chosen, others)
                 difference += others[0].row_means[0, i] * (effect - control)
                 done += 1
                 progress(done, 2 * len(items))
@@ -259,111 +202,41 @@ def leading_heads(
     return pd.concat(tables, ignore_index=True)
 
 
-def _word(encoder: Encoder, name: str, rows: pd.DataFrame, made_by: Vectors = word_vectors) -> _Word:
-    vectors = made_by(encoder, list(rows["placed"]))
-    return _Word(
-        name=name,
-        labels=list(rows.index),
-        placed=list(rows["placed"]),
-        senses=np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)[1],
-        units=normalize(vectors.layers[:, -1].double(), dim=1),
-        outputs=vectors.context,
-    )
-
-
-def _row_slopes(encoder: Encoder, word: _Word, rows: Sequence[int]) -> list[tuple[Tensor, Tensor, pd.DataFrame]]:
-    """Each row's part of WordSlopes, slopes (n, n_heads, d_head) and along_own (n, n_heads), and where its effect comes from."""
-    found = context_gradients(encoder, [word.placed[i] for i in rows], word.units)
-    return [_slopes_and_sources(encoder, word, i, own) for i, own in zip(rows, found)]
-
-
-def _slopes_and_sources(
-    encoder: Encoder, word: _Word, i: int, found: ContextGradients
-) -> tuple[Tensor, Tensor, pd.DataFrame]:
-    gradient = found.gradient
-    slopes = gradient.sum(dim=-2).flatten(1, 2)
-    along_own = (gradient * found.context).sum(dim=(-2, -1)).flatten(1)
-    axis, donors = axes(word.once, word.gram)[0, i].float(), donor_weights(word.once, own=False)[0, i].float()
-    slope = torch.einsum("j,jlhpd->lhpd", axis, gradient)
-    # What the donors would have handed over, along the axis: row j's part of it, without j among the donors.
-    swapped = torch.einsum("j,jlhpd,jk,klhd->lhp", axis, gradient, donors, word.outputs)
-    sentence, positions = word.placed[i].sentence, word.placed[i].positions
-    shares = []
-    for layer, recording in enumerate(found.recordings):
-        weigh = recording.weights if encoder.recomputable else partial(own_weights, recording)
-        weights = torch.stack([weigh(rows=slice(p, p + 1))[:, 0] for p in positions], dim=1)  # (h, p, n)
-        along = slope[layer] @ recording.value[0].float().cpu().transpose(1, 2)  # (h, p, n)
-        shares.append((weights * (along - swapped[layer][..., None])).sum(dim=1))
-    shares = torch.stack(shares).double().numpy()  # (n_layers, n_heads, n tokens)
-    layer, head, token = np.indices(shares.shape).reshape(3, -1)
-    text = np.array(sentence.tokens, dtype=object)[token]
-    columns = (word.name, [word.labels[i]] * len(token), layer, head, token, text, shares.ravel())
-    table = pd.DataFrame(dict(zip(SOURCES, columns)))
-    return slopes, along_own, table
-
-
-def _joined(word: _Word, parts: dict[int, tuple[Tensor, Tensor, pd.DataFrame]]) -> tuple[WordSlopes, pd.DataFrame]:
-    """All rows' slopes and sources, from those of each by its number."""
-    slopes, along_own, tables = zip(*(parts[i] for i in range(len(parts))))
-    sources = pd.concat(tables, ignore_index=True)
-    sources["share"] /= float(gaps(word.once, word.gram)[0])
-    found = WordSlopes(
-        gram=word.gram,
-        slopes=torch.stack(slopes),
-        along_own=torch.stack(along_own).double(),
-        outputs=word.outputs.flatten(1, 2),
-    )
-    return found, sources
-
-
-def _exactly(
-    encoder: Encoder, word: _Word, i: int, sets: Sequence[tuple], folds: Sequence[Draws] | None = None
-) -> Tensor:
-    """Effect and control of one row for sets of heads swapped together, by running them: (2, len(sets)), mean of both folds."""
-    positions = word.placed[i].positions
-    axis, patches = [], []
-    for fold in folds or word.folds(np.ones(len(word.senses), dtype=bool)):
-        weights = axes(fold, word.gram)[0, i]
-        axis.append(weights @ word.units)
-        part = int(weights.abs().argmax())  # the donors are the same for every part of the axis, which is none of them
-        for own in (False, True):
-            donor = torch.einsum("k,klhd->lhd", donor_weights(fold, own)[0, i, part].float(), word.outputs)
-            patches += [[Patch(layer, head, positions, donor[layer, head]) for layer, head in heads] for heads in sets]
-    after = normalize(encoder.changed_vectors(word.placed[i], patches).double(), dim=1)
-    moved = (word.units[i] - after).unflatten(0, (2, 2, len(sets)))  # (fold, effect or control, sets, d_model)
-    return torch.einsum("fcsd,fd->cs", moved, torch.stack(axis)) / 2
-
-
-def _result(word: _Word, slopes: WordSlopes | None, swapped: Sequence[Tensor]) -> _Result:
-    """swapped: `_exactly` of each row; the last set is all heads, and where there are others, they are each head alone."""
+def _result(word: SwappedWord, slopes: WordSlopes, swapped: Sequence[Tensor]) -> _Result:
+    """swapped: `exactly` of each row; the last set is all heads, and where there are others, they are each head alone."""
     *exact, all_heads = word.mean(swapped).T
-    effect, control = torch.cat(slopes.effects(word.once)).numpy() if slopes and not exact else np.transpose(exact)
-    gap_draws, draws, halves = np.zeros(0), np.zeros((0, len(effect))), np.zeros((0, 2, len(effect)))
-    shuffled, shuffled_halves = draws, halves
-    if slopes is not None:
-        # Each word has its own shuffles: rows at one place in every word's list may have more in common than their label.
-        generator = np.random.default_rng([SEED, *word.name.encode()])
-        shuffles = generator.permuted(np.tile(word.senses, (SHUFFLES, 1)), axis=1)
-        resamples = Draws.of(word.senses[None], _resamples(word.senses))
-        gap_draws, draws = gaps(resamples, word.gram).numpy(), slopes.differences(resamples).numpy()
-        shuffled = slopes.differences(Draws.of(shuffles, np.ones(len(word.senses)))).numpy()
-        if np.bincount(word.senses).min() >= 2 * PER_HALF:
-            halves = _half_differences(slopes, word.senses[None])
-            shuffled_halves = _half_differences(slopes, shuffles[:SHUFFLED])
+    effect, control = np.transpose(exact) if exact else torch.cat(slopes.effects(word.once)).numpy()
+    # Each word has its own shuffles: rows at one place in every word's list may have more in common than their label.
+    generator = np.random.default_rng([SEED, *word.name.encode()])
+    shuffles = generator.permuted(np.tile(word.senses, (SHUFFLES, 1)), axis=1)
+    resamples = Draws.of(word.senses[None], _resamples(word.senses))
+    halves = shuffled_halves = np.zeros((0, 2, len(effect)))
+    if np.bincount(word.senses).min() >= 2 * PER_HALF:
+        halves = _half_differences(slopes, word.senses[None])
+        shuffled_halves = _half_differences(slopes, shuffles[:SHUFFLED])
     return _Result(
-        word=word.name, n=len(word.senses), gap=float(gaps(word.once, word.gram)[0]), effect=effect, control=control,
-        exact=effect - control if exact else np.full(len(effect), np.nan), all_heads=all_heads, gap_draws=gap_draws,
-        draws=draws, shuffled=shuffled, halves=halves, shuffled_halves=shuffled_halves
-    )  # fmt: skip
+        word=word.name,
+        n=len(word.senses),
+        gap=float(gaps(word.once, word.gram)[0]),
+        effect=effect,
+        control=control,
+        exact=effect - control if exact else np.full(len(effect), np.nan),
+        all_heads=all_heads,
+        gap_draws=gaps(resamples, word.gram).numpy(),
+        draws=slopes.differences(resamples).numpy(),
+        shuffled=slopes.differences(Draws.of(shuffles, np.ones(len(word.senses)))).numpy(),
+        halves=halves,
+        shuffled_halves=shuffled_halves,
+    )
 
 
 def _over_words(words: Sequence[_Result]) -> _Result:
     """All words together: the means, over resamples and halves of the words."""
     n, differences, gap = len(words), np.stack([r.difference for r in words]), np.array([r.gap for r in words])
-    counts = word_draws(n, RESAMPLES)[: len(words[0].draws) if n > 1 else 0]  # none without gradients
+    counts = word_draws(n, RESAMPLES if n > 1 else 0)
     shuffled = np.stack([r.shuffled for r in words])
     # As in a word: a half of one word says nothing about words.
-    halvings = HALVINGS if len(counts) and n >= 4 else 0
+    halvings = HALVINGS if n >= 4 else 0
     return _Result(
         word=ALL,
         n=n,
@@ -416,7 +289,7 @@ def _tables(encoder: Encoder, results: Sequence[_Result]) -> dict[str, pd.DataFr
             word=r.word,
             share=r.difference / r.gap,
             **dict(zip(("low", "high"), percentiles(r.draws / r.gap_draws[:, None]))),
-            p_value=p_values(r.difference, r.shuffled.T) if len(r.shuffled) else np.nan,
+            p_value=p_values(r.difference, r.shuffled.T),
             effect=r.effect,
             control=r.control,
             exact=r.exact / r.gap,

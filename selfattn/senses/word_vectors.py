@@ -1,6 +1,6 @@
 """The vectors of one word in many sentences: after each layer, out of each head, and what the baselines would give."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import torch
@@ -26,10 +26,6 @@ class WordVectors:
     context: Tensor  # (n, n_layers, n_heads, d_head)    what each head hands the word
     uniform: Tensor  # (n, n_layers, n_heads, d_head)    the same values, all weights equal
     own_value: Tensor  # (n, n_layers, n_heads, d_head)  the word's own value: no attention at all
-
-
-# How a word's vectors are had, as `word_vectors` says; the dashboard keeps them.
-Vectors = Callable[[Encoder, Sequence[PlacedWord]], WordVectors]
 
 
 def word_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:

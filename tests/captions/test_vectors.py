@@ -1,6 +1,5 @@
 """Captions of two vectors: the cosines, the heads, their control and the claim follow from the numbers."""
 
-import numpy as np
 import pytest
 import torch
 
@@ -9,11 +8,6 @@ from selfattn.analysis.measures import MEASURES
 from selfattn.analysis.removing import removal_effect
 from selfattn.captions import vectors as captions
 from selfattn.tidy_tables import heads_frame
-from tests.captions.conftest import A, B
-
-
-def cosine(first, second):
-    return float(np.dot(first, second) / np.linalg.norm(first) / np.linalg.norm(second))
 
 
 def heads(effects, controls=None):
@@ -45,27 +39,6 @@ def test_the_noise_of_a_precision_is_a_bound_and_no_wide_one(encoder, precision)
     coarse = removal_effect(load_encoder(device="cpu", dtype=precision), *pair)
     moved = float((coarse - removal_effect(encoder, *pair)).abs().max())
     assert captions.NOISE[precision] / 10 < moved < captions.NOISE[precision]  # measured between processors: .2 to .5
-
-
-@pytest.mark.slow
-def test_removal_of_a_real_head_against_the_vectors_themselves(encoder, sides):
-    (_, in_a, _), (_, in_b, _) = sides.values()
-    effect = removal_effect(encoder, (A, in_a.positions), (B, in_b.positions))
-    last = [encoding.hidden[-1][word.start].numpy() for encoding, word, _ in sides.values()]
-    runs = [encoder.knock_out(text, word.start).numpy() for text, (_, word, _) in zip((A, B), sides.values())]
-    change = {
-        (layer, head): cosine(*(run[layer, head] for run in runs)) - cosine(*last) for layer, head in np.ndindex(6, 12)
-    }
-    layer, head = max(change, key=lambda at: abs(change[at]))
-    text = captions.by_head(
-        heads_frame(effect=effect), MEASURES["effect"], ["effect"], "L3 H7", cosine(*last), '"crane"'
-    )
-    largest, own = (f"{change[at]:+.3f}".replace("-", "−") for at in ((layer, head), (3, 7)))
-    assert text == (
-        f'The two "crane" vectors have cosine {cosine(*last):.2f}. Removed alone, at every position, L{layer} H{head} changes it '
-        f"most: {largest}. L3 H7: {own}. No control yet, so whether this is about the meaning can't be said. Over other "
-        "sentences other heads may lead."
-    )
 
 
 NO_MORE = "Over other sentences other heads may lead."

@@ -1,4 +1,7 @@
-"""One word over many sentences, in words: each branch is chosen by the numbers and their intervals."""
+"""One word over many sentences, in words: each branch is chosen by the numbers and their intervals.
+
+What is said of the built-in sentences stands in tests/as_shown/senses.json.
+"""
 
 import math
 
@@ -7,9 +10,7 @@ import pytest
 
 from selfattn.captions import which_word as captions
 from selfattn.captions.hidden_words import Ranked
-from selfattn.examples import labelled_sentences
 from selfattn.senses.hiding import WHAT, HiddenWordsReport
-from selfattn.stored_reports import stored
 
 WAYS = [
     "nearest",
@@ -43,27 +44,6 @@ def report_of(accuracy=(), agreement=(), between=((0.34, 0.31, 0.37), (0.33, 0.2
         rejected=pd.DataFrame(),
         reason=reason,
     )  # fmt: skip
-
-
-def test_the_built_in_sentences(encoder):
-    report = stored("hidden_words", encoder, labelled_sentences()).report
-    assert captions.one_word(report) == (
-        "One word is usually enough and rarely the only one: alone it tells the sense in 89 of 100 sentences (all words 92, "
-        "guessing 50; any other word alone 55), without it the rest does in 77 (without one of the others 92). The most "
-        "attended word is that "
-        "word in 35. Lines: 95 % intervals over 32 words."
-    )
-    assert captions.not_from_two(report) == (
-        "Two sentences can't tell this: asked between two of one sense, the main view's rule names a word in 34 % of pairs (95 % "
-        "interval 31 to 37 %), between two of different senses in 33 % of pairs (95 % interval 29 to 37 %), no more often. So a "
-        "word named between two sentences is no evidence about the sense."
-    )
-    assert captions.on_trial(report) == (
-        "Over 768 sentences: a word drawn at random is the most telling one in 11 of 100. Of what attention gives, weights x V "
-        "names it most often, in 38 (95 % interval 35 to 42; most attended 35, rollout 28, largest single weight 25). So a large "
-        "weight is a hint, and more often than not the word that matters is another one. The gradient, which is told the senses, "
-        "names it in 87. Two other ways to take a word away, told the senses too, name the same one: value zeroing 85, [MASK] 73."
-    )
 
 
 @pytest.mark.parametrize(

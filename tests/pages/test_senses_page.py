@@ -10,7 +10,7 @@ import pytest
 
 from pages.explore.senses import finished_scan, swaps
 from pages.explore.senses import tables_and_reports as view
-from selfattn import Head, load_encoder, senses
+from selfattn import Head, load_encoder
 from selfattn.captions import hidden_words
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import NOISE, OF_SWAPS
@@ -83,16 +83,8 @@ def _set(at, key, value):
     return at.run()
 
 
-def test_the_labelled_set_is_there_at_once_with_its_baselines_in_words(at):
-    shown = texts(at)
-    assert "Over 2 words and 16 sentences" in shown
-    assert "equal weights" in shown
-    assert "own value" in shown
-    assert "shuffled labels" in shown
-    assert "another choice may" in shown  # two words are few, and the page says so
-    assert "Over 2 words: head" in shown
-    assert "six sentences of each sense" in shown  # four are too few to say how reliable a ranking is
-    assert len(at.get("vega_lite_chart")) == 5
+def test_the_labelled_set_is_there_at_once(at):
+    assert "Over 2 words and 16 sentences" in texts(at) and len(at.get("vega_lite_chart")) == 5
 
 
 def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_computed_again(whole, monkeypatch):
@@ -111,36 +103,21 @@ def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_com
     assert not any("Computed on" in caption.value for caption in at.caption)
 
 
-def test_what_one_word_needs_is_computed_first_and_its_vectors_once(few, monkeypatch):
-    asked, made = [], []
-    for name in ("separation", "word_vectors"):
-        original = getattr(view, name)
+def test_what_one_word_needs_is_computed_first(few, monkeypatch):
+    asked = []
 
-        def counted(encoder, table, *more, original=original, **named):
-            into = asked if "floor" in named else made
-            into.append(
-                table["word"].nunique()
-                if "floor" in named
-                else (encoder.name, tuple(each.sentence.text for each in table))
-            )
-            return original(encoder, table, *more, **named)
+    def counted(encoder, table, **named):
+        asked.append(table["word"].nunique())
+        return separation(encoder, table, shuffles=1, **named)
 
-        monkeypatch.setattr(view, name, counted)
-    at = open_page(PAGE)
-    assert asked == [1, 2] and "Over 2 words and 16 sentences" in texts(at) and "Over 1 word" not in texts(at)
-    bank = tuple(view.labelled().query("word == 'bank'")["sentence"])
-    assert made[0] == (load_encoder().name, bank)
-    assert len(made) == len(set(made)) == 4  # each word's once, by the encoder and by the one with random weights
+    monkeypatch.setattr(view, "separation", counted)
+    shown = texts(open_page(PAGE))
+    assert asked == [1, 2] and "Over 2 words and 16 sentences" in shown and "Over 1 word" not in shown
 
 
-def test_the_page_leads_with_the_shares_over_all_words_and_in_the_chosen_one(whole):
+def test_the_maps_are_the_shares_over_all_words_and_in_the_chosen_one(whole):
     at, report = whole()
     at = _set(_set(at, "head", "L0 H10"), "sense_word", "board")
-    shown = texts(at)
-    for word, reading in ((ALL, captions.swaps(report)), ("board", captions.swaps_in_word(report, "board", (0, 10)))):
-        assert reading in shown and captions.ranking(report, word) in shown
-    assert captions.leaders(report) in shown
-    assert "relied on" not in shown and "p at most 0.001" in shown and "to browse all 32 is to look 32 times" in shown
     for chart, word in zip(charts(at), (ALL, "board")):
         rows = report.heads[report.heads["word"] == word]
         cells = mark(chart, "rect")
@@ -151,7 +128,6 @@ def test_the_page_leads_with_the_shares_over_all_words_and_in_the_chosen_one(who
 def test_the_leading_heads_swapped_together_are_drawn_beside_random_ones_and_those_of_other_words(whole, encoder):
     at, _ = whole()
     shares = stored("leading_heads", encoder, labelled_sentences()).report.shares
-    assert captions.together(shares) in texts(at)
     chart = next(chart for chart in charts(at) if any(each.kind == "line" for each in chart))
     means = shares.groupby("k")[["leading", "others", "random"]].mean()
     named = means.rename(columns={"others": "of the other words"})
@@ -172,7 +148,7 @@ def test_a_word_whose_gap_is_small_has_no_shares_and_the_reason(whole, encoder):
 def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(whole, encoder, monkeypatch):
     few = labelled_sentences().query("word in ('bank', 'bat')").groupby(["word", "sense"]).head(2)
     removed = removal(encoder, few)
-    monkeypatch.setattr(view, "removal", lambda *given, **more: removed)
+    monkeypatch.setattr("pages.explore.senses.separation.removal", lambda *given, **more: removed)
     monkeypatch.setitem(NOISE, "float32", 0.01)
     at, swapped = whole()
     at = _set(_set(_set(at, "sense_word", "bat"), "measure_removal", True), "effects", "different")
@@ -190,17 +166,12 @@ def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(whole, encoder, m
     assert f"by up to 0.003: {(expected == 0).sum()} of 72 heads lie under that" in shown
 
 
-def test_a_leader_that_another_head_might_replace_is_called_so(whole, encoder):
-    reliability = stored("swaps", encoder, labelled_sentences()).report.reliability
-    low = reliability["leads"].where(reliability["word"] != "bank", 0.31)
-    at, _ = whole(reliability=reliability.assign(leads=low))
-    assert "It leads in 31 % of resamples of the sentences: with other sentences another head might." in texts(at)
-
-
 def test_the_tokens_that_hand_it_over_are_those_of_the_chosen_sentence_and_head(at, encoder, monkeypatch):
     frame = view.labelled()
     row = frame.index[frame["word"] == "bat"][1]
-    monkeypatch.setattr(view, "show_sentences", lambda *given: row)  # the test driver can't select a row
+    monkeypatch.setattr(
+        "pages.explore.senses.separation.show_sentences", lambda *given: row
+    )  # the test driver can't select a row
     at = _set(_set(at, "sense_word", "bat"), "head", "L0 H3")
     found = interchange(encoder, frame[frame["word"] == "bat"]).sources.query(
         "row == @row and layer == 0 and head == 3"
@@ -254,7 +225,7 @@ def test_the_chosen_head_and_word_decide_the_sentences(at, encoder):
     assert (listed["sense"] != listed["nearest sense"]).tolist() == sorted(of_bat["score"] < 1, reverse=True)
 
 
-def test_an_upload_with_senses_runs_and_lists_its_bad_rows(at):
+def test_an_upload_with_senses_runs_and_lists_its_bad_rows(few):
     at = open_page(PAGE, source="table")
     assert "What the table looks like" in [expander.label for expander in at.expander]
     rows = [*GOOD, ("No such word.", "bank", "money"), ("$x$ :red[bank] <b>", "bank", "money")]
@@ -269,17 +240,16 @@ def test_an_upload_with_senses_runs_and_lists_its_bad_rows(at):
     assert rejected["reason"].str.contains("columns|not a word").all()
 
 
-def test_an_upload_without_senses_gives_clusters_and_calls_them_so(at):
-    at = open_page(PAGE, source="table")
-    at.get("file_uploader")[0].upload("mine.csv", table([row[:2] for row in GOOD], ("sentence", "word")), "text/csv")
-    assert "clusters, not senses" in texts(at.run())
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
-    [(b"text,token\na,b\n", "expected the columns"), (b"", "expected the columns"), (table(GOOD[:2]), "None of the 2")],
+    [
+        (b"text,token\na,b\n", "expected the columns"),
+        (b"", "expected the columns"),
+        (table(GOOD[:2]), "None of the 2"),
+        (table([row[:2] for row in GOOD], ("sentence", "word")), "First reason: The sense is missing"),
+    ],
 )
-def test_a_table_of_no_use_is_refused_in_words(at, data, message):
+def test_a_table_of_no_use_is_refused_in_words(data, message):
     at = open_page(PAGE, source="table")
     at.get("file_uploader")[0].upload("mine.csv", data, "text/csv")
     at.run()
@@ -335,7 +305,7 @@ def test_a_word_of_a_corpus_and_what_it_takes_its_meaning_from_opens_the_main_vi
     assert "In no other sentence does another word move it farthest" in texts(alone)
 
 
-def test_a_stopped_computation_says_so_and_can_be_run_again(at):
+def test_a_stopped_computation_says_so_and_can_be_run_again(few):
     at = open_page(PAGE, source="table")
     at.get("file_uploader")[0].upload("mine.csv", table(GOOD), "text/csv")
     at.session_state["stopped"] = (encoder_key(load_encoder()), ("senses", hashlib.sha256(table(GOOD)).hexdigest()))
@@ -351,7 +321,7 @@ def test_a_table_beyond_the_operators_limit_names_the_number(monkeypatch):
         view.read_table(table(GOOD), ".csv")
 
 
-def test_json_lines_read_like_csv_and_parquet_is_refused_with_the_remedy(at, tmp_path):
+def test_json_lines_read_like_csv_and_parquet_is_refused_with_the_remedy(tmp_path):
     frame = pd.DataFrame(GOOD, columns=["sentence", "word", "sense"])
     good, broken = view.read_table(frame.to_json(orient="records", lines=True).encode(), ".jsonl")
     assert good[["sentence", "word", "sense"]].equals(frame)
@@ -361,21 +331,3 @@ def test_json_lines_read_like_csv_and_parquet_is_refused_with_the_remedy(at, tmp
     at.get("file_uploader")[0].upload("mine.parquet", (tmp_path / "t.parquet").read_bytes(), "").run()
     said = at.error[0].value.replace("\\", "")
     assert "Expected a table ending in .csv, .jsonl, .ndjson, got .parquet. Save it as CSV, or run" in said
-
-
-def test_a_table_is_read_and_counted_once_not_at_each_click(monkeypatch):
-    counted = []
-
-    def count(module, name):
-        original = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *a, **k: (counted.append(name), original(*a, **k))[1])
-
-    for module, name in ((view, "read_table"), (view, "separation"), (senses, "check_rows")):
-        count(module, name)
-    at = open_page(PAGE, source="table")
-    at.get("file_uploader")[0].upload("mine.csv", table(GOOD[:2]), "text/csv")
-    for _ in range(3):
-        at.run()
-        assert "None of the 2" in at.error[0].value
-        assert [len(frame.value) for frame in at.dataframe] == [2]
-    assert counted == ["read_table", "separation", "check_rows"]

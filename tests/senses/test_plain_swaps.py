@@ -1,4 +1,4 @@
-"""The plain swaps hold against itself: gradients are finite differences of their own swaps, sums add up."""
+"""The plain swaps hold against themselves: gradients are finite differences of their own swaps; a row written out."""
 
 import numpy as np
 import pandas as pd
@@ -8,14 +8,9 @@ import torch
 from selfattn import Encoder, load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
 from tests.senses.plain_swaps import PlainBert, axis_weights, by_gradient, donor_weights, exact
+from tests.senses.test_swapping import RIVERBANKS
 
-# "riverbank" is of two pieces in the tiny vocabulary.
-SENTENCES = {
-    "water": ("The riverbank was muddy.", "She sat by the riverbank in the rain.", "Rain, and the riverbank waited.",
-              "The well-known riverbank was muddy after the rain."),
-    "money": ("The riverbank approved the loan.", "It was by the riverbank in the loan.", "A loan, and the riverbank sat.",
-              "Didn't the riverbank approve it in the morning?"),
-}  # fmt: skip
+SENTENCES = {sense: RIVERBANKS[sense][:4] for sense in ("water", "money")}
 
 
 @pytest.fixture(scope="module")
@@ -42,24 +37,6 @@ def rows(bert, frame):
 @pytest.fixture(scope="module")
 def derivatives(bert, rows):
     return bert.derivatives(rows)
-
-
-@pytest.mark.slow
-def test_the_word_has_two_pieces_and_its_vectors_are_the_encoders(tiny, rows, derivatives, frame):
-    for row, sentence, u, z in zip(rows, frame["sentence"], derivatives.u, derivatives.z):
-        assert len(row.positions) == 2
-        encoding = tiny.encode(sentence)
-        v = encoding.hidden[-1, row.positions].mean(dim=0).numpy()
-        assert u == pytest.approx(v / np.linalg.norm(v), abs=1e-5)
-        for layer in range(tiny.n_layers):
-            for head in range(tiny.n_heads):
-                context = encoding.trace(layer, head).context[row.positions]
-                assert z[layer, head] == pytest.approx(context.mean(dim=0).numpy(), abs=1e-5)
-
-
-def test_weights_times_values_are_the_contexts(derivatives):
-    for weights, values, context in zip(derivatives.weights, derivatives.values, derivatives.context):
-        assert weights @ values == pytest.approx(context, abs=1e-12)
 
 
 @pytest.mark.parametrize("i", [0, 5])
@@ -116,33 +93,6 @@ def test_no_row_is_axis_and_donor_at_once(derivatives, rows):
     assert found.effect[0, 2, 3] == pytest.approx(effect) and found.control[0, 2, 3] == pytest.approx(control)
 
 
-def test_a_heads_own_context_in_its_place_changes_nothing(tiny, bert, derivatives):
-    one = pd.DataFrame([("The bank was muddy.", "bank", "water")], columns=["sentence", "word", "sense"])
-    (row,) = bert.rows(one)  # of one piece: its mean is its context
-    z = bert.contexts(row).mean(axis=2)
-    for head in ((0, 1), (tiny.n_layers - 1, tiny.n_heads - 1)):
-        assert bert.patched(row, {head: z[head]}) == pytest.approx(bert.patched(row, {}), abs=1e-12)
-        assert np.abs(bert.patched(row, {head: derivatives.z[1][head]}) - bert.patched(row, {})).max() > 1e-3
-
-
-def test_with_all_heads_from_another_sentence_the_word_is_that_sentences(tiny, bert):
-    """Token and position are the same, so attention brought in the whole difference."""
-    sentences = ("The bank was muddy.", "The bank approved the loan.")
-    pair = pd.DataFrame([(sentence, "bank", "any") for sentence in sentences], columns=["sentence", "word", "sense"])
-    first, second = bert.rows(pair)
-    z = bert.contexts(second).mean(axis=2)
-    everything = {(layer, head): z[layer, head] for layer in range(tiny.n_layers) for head in range(tiny.n_heads)}
-    assert np.abs(bert.patched(first, {}) - bert.patched(second, {})).max() > 1e-2
-    assert bert.patched(first, everything) == pytest.approx(bert.patched(second, {}), abs=1e-12)
-
-
-def test_sources_add_up_to_the_effect(derivatives, rows):
-    found = by_gradient(derivatives, [row.sense for row in rows])
-    for sources, effect in zip(found.sources, found.effect):
-        assert sources.sum(axis=-1) == pytest.approx(effect / found.gap, rel=1e-9, abs=1e-12)
-    assert found.share == pytest.approx((found.mean_effect - found.mean_control) / found.gap)
-
-
 @pytest.mark.slow
 def test_each_row_once_is_the_resample_that_changes_nothing(derivatives, rows):
     senses = [row.sense for row in rows]
@@ -155,16 +105,6 @@ def test_each_row_once_is_the_resample_that_changes_nothing(derivatives, rows):
     assert np.abs(copies.share - plain.share).max() > 1e-3
     with pytest.raises(ValueError, match="Row 0 has no donor of its own sense without row 1"):
         by_gradient(derivatives, senses, [0, 0, 0, 1, 4, 5, 6, 7])
-
-
-@pytest.mark.slow
-def test_two_labels_exchanged_are_another_labelling(derivatives, rows):
-    senses = [row.sense for row in rows]
-    renamed = by_gradient(derivatives, ["B" if sense == "water" else "A" for sense in senses])
-    plain = by_gradient(derivatives, senses)
-    assert renamed.share == pytest.approx(plain.share)
-    shuffled = by_gradient(derivatives, [*senses[1:], senses[0]])
-    assert np.abs(shuffled.difference - plain.difference).max() > 1e-3
 
 
 @pytest.mark.slow

@@ -5,12 +5,12 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from pages.explore.senses.tables_and_reports import show_map, show_rejected
+from pages.explore.senses.tables_and_reports import open_pair, show_map, show_rejected
 from selfattn.captions import hidden_words as captions
 from selfattn.dashboard import session
-from selfattn.dashboard.figures import say, show_error, show_links
+from selfattn.dashboard.figures import say, show_error
 from selfattn.dashboard.permissions import allowed_scan_folder, for_visitors
-from selfattn.dashboard.pickers import open_sentences, segmented
+from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.capture import Head
 from selfattn.encoders.errors import TextError
 from selfattn.scan import Scan, ScanError, read_scan
@@ -82,11 +82,7 @@ def _show_sources(sources: pd.DataFrame) -> None:
     if others.empty:
         say("In no other sentence does another word move it farthest, so there is none to open beside it.")
         return
-    b = others.iloc[0]
-    open_sentences(None, a, b, "", word, chosen=True)
-    say(f"A: {a}\nB: {b}")
-    with st.container(horizontal=True):
-        show_links("main", "head")
+    open_pair(a, others.iloc[0], "", word)
 
 
 def _scan_once(folder: Path) -> tuple[Scan, pd.DataFrame, pd.DataFrame | None]:

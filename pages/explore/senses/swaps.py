@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator as Container
 
-from pages.explore.senses.tables_and_reports import cached_report, kept_vectors, show_map
+from pages.explore.senses.tables_and_reports import cached_report, show_map
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import OF_SWAPS, noise_floor
 from selfattn.charts.bars import bar_list
@@ -17,6 +17,7 @@ from selfattn.dashboard.cache import encoder_key
 from selfattn.dashboard.figures import current_theme, literal, say, show_chart, side_by_side
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.errors import NotRecomputable
 from selfattn.export.notebook_lines import LABELLED, OWN_TABLE
 from selfattn.senses import SwapReport, interchange
 from selfattn.senses.swapping import ALL
@@ -36,13 +37,10 @@ def pick_word(frame: pd.DataFrame) -> str:
     return st.selectbox("Word", words, key="sense_word", bind="query-params", width=150)
 
 
-def copied(encoder: Encoder, built_in: bool, word: str | None, head: Head) -> str:
-    """The lines of "Copy as Python": the word's map of the heads; where there is none, its separation, or the clusters."""
-    rows = f"rows = {LABELLED if built_in else OWN_TABLE}"
-    if word is None:
-        return f"{rows}\nclusters(encoder, rows).words"
-    report = "interchange" if encoder.patchable else "separation"
-    lines = f'{rows}\nreport = {report}(encoder, rows[rows["word"].str.casefold() == {word!r}])\n'
+def copied(encoder: Encoder, built_in: bool, word: str, head: Head) -> str:
+    """The lines of "Copy as Python": the word's map of the heads; where there is none, its separation."""
+    rows, report = LABELLED if built_in else OWN_TABLE, "interchange" if encoder.patchable else "separation"
+    lines = f'rows = {rows}\nreport = {report}(encoder, rows[rows["word"].str.casefold() == {word!r}])\n'
     return lines + (f"brought_in(report, {word!r}, chosen='{head}')" if encoder.patchable else "report.layers")
 
 
@@ -65,7 +63,7 @@ def show_first(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head,
     try:
         with in_one:
             _show_word(encoder, _of_word(encoder, frame, key, word), word, head)
-    except ValueError:
+    except (ValueError, NotRecomputable):
         return False  # `show` says why
     return True
 
@@ -90,14 +88,14 @@ def show(
                     encoder,
                     ("swaps", key),
                     "All words, sentence",
-                    lambda progress: swapped_heads(encoder, frame, progress, kept_vectors),
+                    lambda progress: swapped_heads(encoder, frame, progress),
                 )
             )
             if (report.heads["word"] == ALL).any():
                 st.markdown("**Over all words**")
                 _show_shares(encoder, report, ALL, captions.swaps(report), head)
                 say(f"{captions.ranking(report, ALL)} {captions.leaders(report)}")
-    except ValueError as error:
+    except (ValueError, NotRecomputable) as error:
         over_all.text(f"Heads' outputs can't be swapped over these sentences. {error}", width="stretch")
         return None
     if in_one is not None:
@@ -124,7 +122,7 @@ def show_together(stored: Stored[LeadingHeads] | None) -> None:
 
 def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> SwapReport:
     rows = frame[frame["word"].astype(str).str.casefold() == word]
-    make = partial(interchange, encoder, rows, vectors=kept_vectors)
+    make = partial(interchange, encoder, rows)
     return cached_report(encoder, ("swaps", key, word), f'"{word}", sentence', lambda progress: make(progress=progress))
 
 
@@ -143,8 +141,8 @@ def _show_shares(encoder: Encoder, report: SwapReport, word: str, reading: str, 
     table = named_heads(report.heads[report.heads["word"] == word].drop(columns="word"))
     gap = report.gaps.set_index("word")["gap"][word]
     table, noise = noise_floor(table, "share", encoder.dtype, {"share": OF_SWAPS / gap})
-    said, how = f"{reading} {noise}".strip(), "" if report.reason else "by gradient"
-    show_map(table, "share", "effect", head, said, "share of the gap", key=word, how=how)
+    said = f"{reading} {noise}".strip()
+    show_map(table, "share", "effect", head, said, "share of the gap", key=word, how="by gradient")
 
 
 def show_sources(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str, head: Head, row: Hashable) -> None:

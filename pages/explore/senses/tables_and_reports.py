@@ -1,8 +1,7 @@
 """The senses page's parts: cached reports with progress and stop, the visitor's table, a head's sentences, downloads."""
 
 import hashlib
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -11,37 +10,23 @@ import pandas as pd
 import streamlit as st
 
 from selfattn.captions import senses as captions
-from selfattn.captions.vectors import OF_MEANS, noise_floor
 from selfattn.charts.head_map import head_map
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.compute_again import labelled
-from selfattn.dashboard.download import file_button
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, show_links, this_page
-from selfattn.dashboard.pickers import open_sentences, segmented
+from selfattn.dashboard.pickers import open_sentences
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
-from selfattn.encoders.placed_word import PlacedWord
-from selfattn.export.files import PARQUET, parquet
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_upload
-from selfattn.senses import ClusterReport, SeparationReport, SwapReport, removal, separation
-from selfattn.senses.word_vectors import WordVectors, word_vectors
+from selfattn.senses import SeparationReport, SwapReport, separation
 from selfattn.spreadsheets import csv_text
 from selfattn.tidy_tables import named_heads
 
 T = TypeVar("T")
 SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}
-# What the maps can show, by its column.
-MAPS = {
-    "adds": "attention adds",
-    "accuracy": "the head",
-    "uniform": "equal weights",
-    "own_value": "own value",
-    "floor": "random",
-}
-EFFECTS = {"gap": "difference", "different": "different senses", "same": "same sense"}
 
 
 def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[Progress], T]) -> T:
@@ -74,23 +59,14 @@ def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[P
     return report
 
 
-def kept_vectors(encoder: Encoder, words: Sequence[PlacedWord]) -> WordVectors:
-    """A word's vectors from the cache, or made now: separation and swaps take the same, of one word and of all.
-
-    They are asked for inside a report, which holds a place in the queue already.
-    """
-    key = ("word vectors", *(word.key for word in words))
-    return cached(encoder, key, lambda progress: word_vectors(encoder, words))
-
-
 def separated(encoder: Encoder, frame: pd.DataFrame, key: Hashable, floor: bool = True) -> SeparationReport:
     """`separation` from the cache, or made now."""
-    make = partial(separation, encoder, frame, floor=floor, vectors=kept_vectors)
+    make = partial(separation, encoder, frame, floor=floor)
     return cached_report(encoder, key, "Senses, word", lambda progress: make(progress=progress))
 
 
 def show_one_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> None:
-    """What takes seconds, while the report over all words is being made: of one word's vectors, which that needs as well."""
+    """What takes seconds, while the report over all words is being made."""
     rows = frame[frame["word"].astype(str).str.casefold() == word]
     try:
         say(captions.layers(separated(encoder, rows, ("senses", key, word), floor=False)))
@@ -102,9 +78,9 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
     """The visitor's table and its digest, once there is one. What is wrong with it is said on the page."""
     with st.expander("What the table looks like", expanded=False):
         say(
-            "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and, if you know it, sense. "
-            "The word stands once in its sentence, as one word. With senses, every word needs two senses with two "
-            "sentences each; without, four sentences, and the page shows clusters."
+            "A CSV (UTF-8, a header line) or JSON Lines file with the columns sentence, word and sense. The word stands once in "
+            "its sentence, as one word, and every word needs two senses with two sentences each. Sentences without senses can "
+            "be scanned, selfattn scan TABLE --output DIR --sources, and opened here as a finished scan."
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
@@ -138,8 +114,6 @@ def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows = read_upload(data, suffix)
     columns = ["line", "sentence", "word", "sense"]
     good = pd.DataFrame([[getattr(r, c) for c in columns] for r in rows if not r.problem], columns=columns)
-    if good["sense"].map(lambda sense: sense is None or not str(sense).strip()).all():
-        good = good.drop(columns="sense")
     broken = [[*(getattr(r, c) for c in columns), r.problem] for r in rows if r.problem]
     return good, pd.DataFrame(broken, columns=[*columns, "reason"])
 
@@ -152,18 +126,6 @@ def show_rejected(rejected: pd.DataFrame) -> None:
         st.dataframe(rejected[shown], hide_index=True, height=180)
 
 
-def show_clusters(report: ClusterReport) -> None:
-    """The clusters of unlabelled sentences: a line a word, and the sentences."""
-    show_rejected(report.rejected)
-    say(captions.clusters(report))
-    number = {"silhouette": st.column_config.NumberColumn(format="%.2f")}
-    st.dataframe(report.words, hide_index=True, column_config=number)
-    sentences = report.items[["word", "cluster", "silhouette", "sentence"]].sort_values(["word", "cluster"])
-    st.dataframe(sentences, hide_index=True, column_config=number)
-    name = "selfattn-clusters"
-    file_button("Parquet", lambda: parquet(sentences), f"{name}.parquet", PARQUET, name)
-
-
 def show_map(
     frame: pd.DataFrame, column: str, kind: str, head: Head, reading: str, title: str, key: str = "", how: str = ""
 ) -> None:
@@ -173,54 +135,21 @@ def show_map(
     show_chart(chart, reading, key=f"senses-{title}-{key}", heads=True, name=f"{title}, {key}" if key else title)
 
 
-def show_sentences(report: SeparationReport, head: Head, word: str) -> Hashable | None:
-    """One word's sentences that a head gets right and wrong. The chosen one can be opened beside one of another sense.
-
-    Returns its row in the visitor's table.
-    """
-    every = report.sentences(*head)
-    say(captions.sentences(every, str(head)))
-    found = every[every["word"] == word].sort_values("score", kind="stable")  # the wrong ones first
-    shown = found[["sense", "nearest", "sentence"]].rename(columns={"nearest": "nearest sense"})
-    event = st.dataframe(
-        shown, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=f"rows {head} {word}"
-    )
-    if not event.selection.rows:
-        st.caption(
-            "Select a row to see which tokens hand the sense over, and to open its sentence in the other views, beside one of "
-            "another sense."
-        )
-        return None
-    row = shown.index[event.selection.rows[0]]
-    open_row(found, row)
-    return row
-
-
 def open_row(found: pd.DataFrame, index: Hashable) -> None:
     """Make this sentence A, one of another sense B and one of the same sense the control, and link to the views."""
     row = found.loc[index]
     others = found[found.index != index]
     second = others[others["sense"] != row["sense"]]["sentence"].iloc[0]
     control = others[others["sense"] == row["sense"]]["sentence"].iloc[0]
-    open_sentences(None, row["sentence"], second, control, row["word"], chosen=True)
-    say(f"A: {row['sentence']}\nB: {second}")
+    open_pair(row["sentence"], second, control, row["word"])
+
+
+def open_pair(a: str, b: str, control: str, word: str) -> None:
+    """Make these the sentences of the other views, with their word, and link to them."""
+    open_sentences(None, a, b, control, word, chosen=True)
+    say(f"A: {a}\nB: {b}")
     with st.container(horizontal=True):
         show_links("main", "head")
-
-
-def show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head) -> None:
-    """The mean effect of removing each head over many pairs, on request: it takes a batch of passes a sentence."""
-    if not st.toggle("Measure it (two sentences of each sense; about a minute on two cores)", key="measure_removal"):
-        return
-    title = "Removing each head, sentence"
-    report = cached_report(
-        encoder, ("removal", key), title, lambda progress: removal(encoder, frame, progress=progress)
-    )
-    column = segmented("Effect", EFFECTS, key="effects", label_visibility="collapsed")
-    shown, noise = noise_floor(report.heads, column, encoder.dtype, OF_MEANS)
-    table = named_heads(shown)
-    reading = f"{captions.removal(replace(report, heads=shown), column)} {noise}".strip()
-    show_map(table, column, "effect", head, reading, "mean effect")
 
 
 def offer_tables(report: SeparationReport, swapped: SwapReport | None, head: Head) -> None:

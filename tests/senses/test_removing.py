@@ -1,11 +1,10 @@
-"""Mean effects over pairs against single pairs, split-half reliability on known data, and clusters of unlabelled words."""
+"""Mean effects over pairs against single pairs and split-half reliability on known data."""
 
 import functools
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from scipy.stats import spearmanr
 from torch.nn.functional import cosine_similarity
 from transformers import AutoTokenizer, XLNetConfig, XLNetModel
@@ -13,10 +12,9 @@ from transformers import AutoTokenizer, XLNetConfig, XLNetModel
 from selfattn import NotRecomputable, load_encoder
 from selfattn.analysis.removing import removal_effect
 from selfattn.encoders.sources import resolve
-from selfattn.senses import clusters, removal
+from selfattn.senses import removal
 from selfattn.senses.removing import split_half
 from selfattn.senses.resampling import COINS, SEED, chance_count, interval
-from selfattn.senses.unlabelled import group
 
 FRAME = pd.DataFrame(
     [
@@ -143,41 +141,3 @@ def test_removal_refuses_in_words(encoder, tmp_path):
     AutoTokenizer.from_pretrained(resolve().folder).save_pretrained(tmp_path)
     with pytest.raises(NotRecomputable, match="can be swapped or removed"):
         removal(load_encoder(str(tmp_path), trusted=True, device="cpu"), FRAME)
-
-
-def test_far_groups_are_found_as_clusters_largest_first():
-    generator = torch.Generator().manual_seed(0)
-    for sizes in ((2, 9), (3, 8), (4, 7), (2, 4, 6), (6, 4, 2)):
-        vectors = [5 * torch.eye(3)[i] + 0.1 * torch.randn(n, 3, generator=generator) for i, n in enumerate(sizes)]
-        labels, silhouettes = group(torch.cat(vectors).numpy())
-        assert labels.tolist() == [sorted(sizes, reverse=True).index(n) for n in sizes for _ in range(n)]
-        assert silhouettes.min() > 0.9
-
-
-def test_vectors_that_are_all_alike_are_one_cluster():
-    labels, silhouettes = group(np.ones((5, 3), dtype=np.float32))
-    assert labels.tolist() == [0] * 5
-    assert silhouettes.tolist() == [0] * 5
-
-
-@pytest.mark.slow
-def test_clusters_of_unlabelled_sentences(encoder):
-    report = clusters(encoder, FRAME[["sentence", "word"]])
-    assert set(report.words["word"]) == {"bank", "bat"}
-    assert report.words["sentences"].tolist() == [4, 4]
-    assert set(report.items["sentence"]) == set(FRAME["sentence"])
-    assert report.words["silhouette"].between(-1, 1).all()
-    early = clusters(encoder, FRAME[["sentence", "word"]], layer=1)
-    bats = early.items[early.items["word"] == "bat"]
-    states = [encoder.encode(row.sentence).hidden[2, row.start : row.stop].mean(0).numpy() for row in bats.itertuples()]
-    labels, silhouettes = group(np.stack(states))
-    assert bats["cluster"].tolist() == labels.tolist()
-    assert bats["silhouette"].tolist() == pytest.approx(silhouettes.tolist(), abs=1e-5)
-    row = early.words[early.words["word"] == "bat"].iloc[0]
-    assert row["silhouette"] == pytest.approx(silhouettes.mean(), abs=1e-5)
-    assert row["clusters"] == len(set(labels))
-    assert early.words["silhouette"].is_monotonic_decreasing
-    with pytest.raises(ValueError, match="layer from 0 to 5, got 6"):
-        clusters(encoder, FRAME, layer=6)
-    with pytest.raises(ValueError, match="at least 4"):
-        clusters(encoder, FRAME.iloc[:3])

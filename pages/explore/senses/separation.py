@@ -1,0 +1,109 @@
+"""The senses page's third part: where a word's vectors separate its senses, in which heads, and what removing heads does."""
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from pages.explore.senses.tables_and_reports import cached_report, open_row, show_map
+from selfattn.captions import senses as captions
+from selfattn.captions.vectors import OF_MEANS, noise_floor
+from selfattn.charts.curves import layers_curve
+from selfattn.charts.ranks import words_chart
+from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
+from selfattn.dashboard.pickers import segmented
+from selfattn.encoders.capture import Head
+from selfattn.encoders.encoder import Encoder
+from selfattn.senses import SeparationReport, removal
+from selfattn.tidy_tables import layers_frame, named_heads, words_frame
+
+# What the maps can show, by its column.
+MAPS = {
+    "adds": "attention adds",
+    "accuracy": "the head",
+    "uniform": "equal weights",
+    "own_value": "own value",
+    "floor": "random",
+}
+EFFECTS = {"gap": "difference", "different": "different senses", "same": "same sense"}
+
+
+def show_layers(report: SeparationReport) -> None:
+    """The share of sentences whose own sense is the nearest one, after each layer."""
+    st.markdown(
+        "#### Where the senses are separate",
+        help="Each sentence is compared with the average of the other sentences of each sense, by the cosine of the "
+        "word's vectors; the share that lands with its own sense. The band is a 95 % interval over words.",
+    )
+    curve = layers_curve(layers_frame(report), current_theme())
+    show_chart(curve, captions.layers(report), one_head=False, name="where the senses are separate")
+
+
+def show_heads(encoder: Encoder, report: SeparationReport, head: Head) -> None:
+    """The same head by head, beside the baselines."""
+    st.markdown(
+        "#### In which heads, and what attention adds",
+        help="What attention adds is the head's accuracy minus the better of two baselines, which the other half of a word's "
+        "sentences chooses: the same values with all weights equal, and the word's own value. L0 H10 is head 10 of layer 0: "
+        "layers and heads count from 0. A click chooses a head.",
+    )
+    column = segmented("Map", MAPS, key="sense_map", label_visibility="collapsed")
+    if not encoder.patchable:
+        st.info("Heads can be compared only where what they hand over can be read.")
+        return
+    kind = "signed" if column == "adds" else "weights"
+    show_map(named_heads(report.heads), column, kind, head, captions.heads(report, head), MAPS[column])
+    say(captions.chance(report))
+
+
+def show_words(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head, report: SeparationReport) -> None:
+    """Which words' senses lie apart, and what removing heads does to them: for who opens it."""
+    with st.expander("The words, ranked; heads removed"):
+        ranked, removed = side_by_side()
+    with ranked:
+        st.markdown("**The words, ranked**")
+        words = words_frame(report)
+        chart = words_chart(words, current_theme())
+        show_chart(chart, captions.words(words), one_head=False, name="the words, ranked")
+    with removed:
+        st.markdown("**What removing heads does, over many pairs**")
+        _show_removal(encoder, frame, key, head)
+
+
+def _show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head) -> None:
+    """The mean effect of removing each head over many pairs, on request: it takes a batch of passes a sentence."""
+    if not st.toggle("Measure it (two sentences of each sense; about a minute on two cores)", key="measure_removal"):
+        return
+    title = "Removing each head, sentence"
+    report = cached_report(
+        encoder, ("removal", key), title, lambda progress: removal(encoder, frame, progress=progress)
+    )
+    column = segmented("Effect", EFFECTS, key="effects", label_visibility="collapsed")
+    shown, noise = noise_floor(report.heads, column, encoder.dtype, OF_MEANS)
+    reading = f"{captions.removal(replace(report, heads=shown), column)} {noise}".strip()
+    show_map(named_heads(shown), column, "effect", head, reading, "mean effect")
+
+
+def show_sentences(report: SeparationReport, head: Head, word: str) -> Hashable | None:
+    """One word's sentences that a head gets right and wrong. The chosen one can be opened beside one of another sense.
+
+    Returns its row in the visitor's table.
+    """
+    st.markdown("**The chosen head's sentences**")
+    every = report.sentences(*head)
+    say(captions.sentences(every, str(head)))
+    found = every[every["word"] == word].sort_values("score", kind="stable")  # the wrong ones first
+    shown = found[["sense", "nearest", "sentence"]].rename(columns={"nearest": "nearest sense"})
+    event = st.dataframe(
+        shown, hide_index=True, height=240, on_select="rerun", selection_mode="single-row", key=f"rows {head} {word}"
+    )
+    if not event.selection.rows:
+        st.caption(
+            "Select a row to see which tokens hand the sense over, and to open its sentence in the other views, beside one of "
+            "another sense."
+        )
+        return None
+    row = shown.index[event.selection.rows[0]]
+    open_row(found, row)
+    return row
