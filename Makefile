@@ -47,10 +47,9 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m mypy
 
-bench: .venv/bench
+bench: .venv/dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.soak
-	$(BIN)/python -m benchmarks.fuzz
 
 # What only a machine with a GPU can tell; ARGS=--dry runs it small on any device.
 gpu-check: .venv/runtime
@@ -76,8 +75,4 @@ clean:
 
 .venv/ray: requirements-ray.txt .venv/dev
 	$(PIP) -c constraints.txt -r requirements-ray.txt
-	touch $@
-
-.venv/bench: requirements-bench.txt .venv/dev
-	$(PIP) -c constraints.txt -r requirements-bench.txt
 	touch $@
