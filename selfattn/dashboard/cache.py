@@ -204,17 +204,15 @@ def cached_effect(
     return change_of_cosine(after, before)
 
 
-def cached_swaps(
-    encoder: Encoder, *words: PlacedWord[Encoding], heads: tuple | None = None, how: str = "exact"
-) -> PairSwaps:
-    """How far swapping heads moves the word in A, B and, where there is one, a control: every head alone, or sets of them."""
+def cached_swaps(encoder: Encoder, *words: PlacedWord[Encoding], how: str = "exact") -> PairSwaps:
+    """How far swapping each head alone moves the word in A, B and, where there is one, a control."""
     return cached(
         encoder,
-        ("swaps", *(word.key for word in words), heads, how),
-        lambda progress: swap_pair(encoder, *words, heads=heads, how=how, progress=progress),
-        "Swapping each head in turn ..." if heads is None else "",
+        ("swaps", *(word.key for word in words), how),
+        lambda progress: swap_pair(encoder, *words, how=how, progress=progress),
+        "Swapping each head in turn ...",
         runs=True,
-        costly=heads is None and how == "exact",
+        costly=how == "exact",
     )
 
 
