@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
-PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python", "bertviz", "matplotlib")
+PACKAGES = ("torch", "transformers", "streamlit", "altair", "vl-convert-python")
 HEAD = """# Results
 
 Each row is a ratio of two things measured alternately in one run on one machine: times and sizes differ elsewhere, the

@@ -107,7 +107,9 @@ st.caption(
 if st.button("Measure the support table", key="run_support"):
     session.SUPPORT.set(True)
 if session.SUPPORT.get():
-    st.dataframe(support(), hide_index=True, width="stretch")
+    with costly_slot():
+        table = support()
+    st.dataframe(table, hide_index=True, width="stretch")
 
 with proofs:  # last: a text that can't be read ends the page
     if not encoder.recomputable:

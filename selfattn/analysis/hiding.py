@@ -180,7 +180,20 @@ def hidden_pair(
         alike, alike_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), (own, its)))
     for side, own in zip((a, b), kept):  # what was run for the control's sake alone is no part of the pair
         side.states[[at + 1 for at in range(len(side.words)) if at not in own]] = torch.nan
-    share = a.share(asked[0][1]), b.share(asked[1][1])
+    return _pair(a, b, ways, (by_head[0], by_head[1]), (alike, alike_hidden), taken, tuple(notes))
+
+
+def _pair(
+    a: _Side,
+    b: _Side,
+    ways: tuple[Tensor, Tensor],
+    by_head: tuple[Tensor, Tensor],
+    control: tuple[float, float],
+    senses: tuple[str, str] | None,
+    notes: tuple[str, ...],
+) -> HiddenPair:
+    """What two sides say together; of words that weren't run NaN."""
+    share = a.share(a.toward(ways[0])), b.share(b.toward(ways[1]))
     curves = torch.einsum("ild,jld->ijl", a.units, b.units).float()
     return HiddenPair(
         placed=(a.word, b.word),
@@ -188,13 +201,13 @@ def hidden_pair(
         share=share,
         cosine=curves[..., -1],
         curves=curves,
-        control_cosine=alike,
-        control_hidden=alike_hidden,
-        by_head=(by_head[0], by_head[1]),
+        control_cosine=control[0],
+        control_hidden=control[1],
+        by_head=by_head,
         top=(a.leader(share[0]), b.leader(share[1])),
         ways=ways,
-        senses=taken,
-        notes=tuple(notes),
+        senses=senses,
+        notes=notes,
     )
 
 
@@ -211,22 +224,10 @@ def unmeasured_pair(
     The words, the vectors as they are and the ways between them are known; every share is NaN and no word leads.
     """
     a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
-    curves = torch.einsum("ild,jld->ijl", a.units, b.units).float()
     heads = encoder.n_layers, encoder.n_heads
-    return HiddenPair(
-        placed=(a.word, b.word),
-        words=(a.words, b.words),
-        share=(torch.full((len(a.words),), torch.nan), torch.full((len(b.words),), torch.nan)),
-        cosine=curves[..., -1],
-        curves=curves,
-        control_cosine=float(a.unit @ c[0].unit) if c else math.nan,
-        control_hidden=math.nan,
-        by_head=(torch.full((len(a.words), *heads), torch.nan), torch.full((len(b.words), *heads), torch.nan)),
-        top=(None, None),
-        ways=(b.unit - a.unit, a.unit - b.unit),
-        senses=None,
-        notes=notes,
-    )
+    by_head = [torch.full((len(side.words), *heads), torch.nan) for side in (a, b)]
+    alike = float(a.unit @ c[0].unit) if c else math.nan
+    return _pair(a, b, (b.unit - a.unit, a.unit - b.unit), (by_head[0], by_head[1]), (alike, math.nan), None, notes)
 
 
 def _ways(

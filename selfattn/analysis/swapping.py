@@ -13,7 +13,6 @@ from torch.nn.functional import normalize
 
 from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder, run
 from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress, half_of, silent
-from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import PlacedWord
@@ -51,7 +50,6 @@ def swap_pair(
     heads: Sequence[Head | tuple[Head, ...]] | None = None,
     how: str = "exact",
     progress: Progress = silent,
-    move: bool = False,
 ) -> PairSwaps:
     """Swap heads' outputs at a word between two sentences, and measure how far its last vector moves to the other's.
 
@@ -60,9 +58,7 @@ def swap_pair(
     `Encoder.knock_out` (a tuple is swapped together: effects don't add up). how: "exact" runs each swap, "gradient" is its
     first order, in a pass for each sentence; "leading" is that, and exact for the eight heads that it ranks highest and for
     any that it still ranks above them, in each direction and by the control's: so the largest of each is an exact one.
-    control: a sentence of A's sense, put into A only. move: the pieces don't all get the donor's mean but each its own output,
-    moved by the donor's mean minus theirs: what sets them apart stays, as it must where the "word" is a sentence whose pieces
-    an embedder averages. Between a sentence and itself that changes nothing.
+    control: a sentence of A's sense, put into A only.
     One pair is a hint: over other pairs of the same word other heads lead (`selfattn.senses.interchange`). Only the word's
     own position is swapped, so what other positions gathered for it counts to the head that fetched it.
     Raises NotRecomputable where the encoder is shown only, TextError, ValueError.
@@ -73,7 +69,7 @@ def swap_pair(
     encodings = [encoder.encoded(word) for word in words]
     if how == "leading":
         known = [PlacedWord(encoding, word.positions) for encoding, word in zip(encodings, words)]
-        return _leading_exactly(encoder, known, encoder.sets_of(heads), heads is None, progress, move)
+        return _leading_exactly(encoder, known, encoder.sets_of(heads), heads is None, progress)
     donors = [encoding.context(word.positions) for encoding, word in zip(encodings, words)]
     vectors = [encoding.vector(encoder.n_layers, word.positions) for encoding, word in zip(encodings, words)]
     units = [normalize(vector.double(), dim=0) for vector in vectors]
@@ -86,8 +82,6 @@ def swap_pair(
         moved = []
         for at, (values, axis) in enumerate([(into_a, way), (into_b, -way)]):
             own = words[at].positions
-            if move:
-                values = [_by_position(encodings[at], own) + (value - donors[at])[..., None, :] for value in values]
             patches = [[Patch(*head, own, value[head]) for head in each] for value in values for each in sets]
             after = normalize(
                 encoder.changed_vectors(words[at], patches, progress=half_of(progress, at)).double(), dim=1
@@ -96,7 +90,7 @@ def swap_pair(
             cosine = (after[: len(sets)] @ units[1]).float() if at == 0 else cosine
     else:
         from_a, from_b = context_gradients(encoder, words[:2], way[None])
-        slopes = [from_a.toward(value, move)[0] for value in into_a] + [-from_b.toward(into_b[0], move)[0]]
+        slopes = [from_a.toward(value)[0] for value in into_a] + [-from_b.toward(into_b[0])[0]]
         moved = [
             torch.stack([sum((each[head] for head in those), torch.zeros(())) for those in sets]) for each in slopes
         ]
@@ -120,10 +114,9 @@ def _leading_exactly(
     sets: list[tuple[Head, ...]],
     single: bool,
     progress: Progress,
-    move: bool,
 ) -> PairSwaps:
     """`swap_pair` with how="leading". single: whether the sets are every head alone."""
-    found = swap_pair(encoder, *words, heads=sets, how="gradient", progress=half_of(progress, 0), move=move)
+    found = swap_pair(encoder, *words, heads=sets, how="gradient", progress=half_of(progress, 0))
     tensors = {of.name: getattr(found, of.name).clone() for of in fields(PairSwaps)}
     done = torch.zeros(len(sets), dtype=torch.bool)
     while True:
@@ -139,17 +132,12 @@ def _leading_exactly(
         if not wanted.any():
             break
         run = [sets[at] for at in wanted.nonzero()[:, 0].tolist()]
-        exact = swap_pair(encoder, *words, heads=run, progress=half_of(progress, 1), move=move)
+        exact = swap_pair(encoder, *words, heads=run, progress=half_of(progress, 1))
         for name, values in tensors.items():
             values[wanted] = getattr(exact, name)
         done |= wanted
     shape = (encoder.n_layers, encoder.n_heads) if single else (len(sets),)
     return PairSwaps(**{name: values.reshape(shape) for name, values in tensors.items()})
-
-
-def _by_position(encoding: Encoding, positions: Sequence[int]) -> Tensor:
-    """What each head hands each of the word's pieces: (n_layers, n_heads, p, d_head)."""
-    return torch.stack([encoding.own_context(layer)[:, list(positions)] for layer in range(encoding.n_layers)])
 
 
 def swapped_vector(
@@ -169,13 +157,9 @@ class ContextGradients:
     context: Tensor  # (n_layers, n_heads, p, d_head)
     recordings: tuple[LayerRecording, ...]
 
-    def toward(self, donor: Tensor, move: bool = False) -> Tensor:
-        """The first-order change when the contexts become the donor's, (n_layers, n_heads, d_head): (m, n_layers, n_heads).
-
-        move: when their mean does, and each moves with it.
-        """
-        start = self.context.mean(dim=-2, keepdim=True) if move else self.context
-        return (self.gradient * (donor[..., None, :] - start)).sum(dim=(-2, -1))
+    def toward(self, donor: Tensor) -> Tensor:
+        """The first-order change when the contexts become the donor's, (n_layers, n_heads, d_head): (m, n_layers, n_heads)."""
+        return (self.gradient * (donor[..., None, :] - self.context)).sum(dim=(-2, -1))
 
 
 def context_gradients(

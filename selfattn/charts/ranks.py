@@ -1,52 +1,11 @@
-"""Words in order: what each of several methods puts first, and words by how well their senses are separated."""
-
-from collections.abc import Mapping
+"""Words in the order of how well their senses are separated."""
 
 import pandas as pd
 
-from selfattn.charts.labels import LABELS, expression, label_axis
+from selfattn.charts.labels import label_axis
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec, calculate, field, hues, layered, marks, nominal, span
+from selfattn.charts.vega import Spec, field, layered, marks, nominal
 from selfattn.numbers import WEIGHT
-
-METHOD_SHAPES = ("circle", "square", "triangle-up")
-
-
-def rank_chart(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme, *, width: int = 330) -> Spec:
-    """What each method puts first: a word a row, a mark a method at its rank, joined from the first to the last.
-
-    frame: word, and for each method its number and "<method> rank". methods: method -> colour.
-    """
-    n = len(frame)
-    words = frame["word"].tolist()
-    aside = dict(zip(methods, (-0.16, 0.0, 0.16)))  # equal ranks stay side by side
-    parts = [
-        pd.DataFrame({"i": range(n), "method": m, "rank": frame[f"{m} rank"], "value": frame[m]}).assign(
-            at=lambda part, m=m: part["i"] + aside[m]
-        )
-        for m in methods
-    ]
-    small = {"labelLimit": 110, "labelFontSize": 13 if n < 30 else 10, "minExtent": 60}
-    down = {"scale": span(-0.6, n - 0.4, reverse=True), "axis": label_axis(words, every=-(-n // LABELS) or 1, **small)}
-    across = {"scale": span(0.5, n + 0.5)}
-    axis = {"title": "rank (1: contributes most)", "tickMinStep": 1, "tickCount": min(n, 10), "orient": "top"}
-    ends = [{"op": "min", "field": "rank", "as": "first"}, {"op": "max", "field": "rank", "as": "last"}]
-    joined = {"y": field("i", **down), "x": field("first", **across), "x2": {"field": "last"}}
-    shapes = dict(zip(methods, METHOD_SHAPES))
-    mark = {
-        "x": field("rank", axis=axis, **across),
-        "y": field("at", **down),
-        "color": nominal("method", scale=hues(dict(methods)), legend={"title": None, "orient": "bottom", "columns": 3}),
-        "shape": nominal("method", scale=hues(shapes)),
-        "tooltip": [nominal("word"), nominal("method"), field("rank"), field("value", format="+.4~f")],
-    }
-    spelled = calculate(word=f"{expression(words)}[datum.i]")
-    layers = [
-        marks("rule", joined, "", [{"aggregate": ends, "groupby": ["i"]}], color=theme.grid, strokeWidth=3),
-        marks("point", mark, "", spelled, filled=True, size=80, opacity=0.9),
-    ]
-    height = min(24, 900 / max(n, 1)) * max(n, 2)
-    return layered(layers, {"ranks": pd.concat(parts)}, theme, width, height, data={"name": "ranks"})
 
 
 def words_chart(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:

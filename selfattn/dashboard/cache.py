@@ -35,31 +35,15 @@ RECORD = 500  # bytes of a dictionary with its plain values; a chart has one for
 PLAIN = str, float, int, type(None)
 
 
-class _Store(cachetools.LRUCache):
-    """Each result with its size, taken once. Of those larger than the bound the latest stays as well.
+class Cache(Generic[T]):
+    """Results by key, up to a bound; the least recently used go first. What several ask for at once is made once.
 
-    One always stays, because a page asks for the same again at each click, and the largest take longest to make.
+    One always stays, be it larger than the bound: a page asks for the same again at each click, and the largest take longest.
     """
 
-    def __init__(self, bound: int):
-        super().__init__(bound, getsizeof=lambda kept: kept[1])
-        self.guest: dict[Hashable, tuple[Any, int]] = {}  # the latest that is larger than the bound
-
-    def __setitem__(self, key: Hashable, kept: tuple[Any, int]) -> None:
-        if kept[1] > self.maxsize:
-            self.guest = {key: kept}
-        else:
-            super().__setitem__(key, kept)
-
-    def __missing__(self, key: Hashable) -> tuple[Any, int]:
-        return self.guest[key]
-
-
-class Cache(Generic[T]):
-    """Results by key, up to a bound; the least recently used go first. What several ask for at once is made once."""
-
     def __init__(self, bound: int, size: Callable[[T], int]):
-        self._store, self._changing = _Store(bound), threading.Condition()
+        self._changing = threading.Condition()
+        self._store = cachetools.LRUCache(bound, getsizeof=lambda kept: min(kept[1], bound))  # results with their sizes
 
         @cachetools.cached(self._store, key=lambda key, make: key, condition=self._changing)
         def kept(key: Hashable, make: Callable[[], T]) -> tuple[T, int]:
@@ -71,11 +55,12 @@ class Cache(Generic[T]):
     @property
     def size(self) -> int:
         """What the cache holds now, in the unit of its bound."""
-        return int(self._store.currsize) + sum(size for _, size in self._store.guest.values())
+        with self._changing:
+            return sum(size for _, size in self._store.values())
 
     @property
     def results(self) -> list[T]:
-        """Every result within the bound."""
+        """Every result that it holds."""
         with self._changing:
             return [result for result, _ in self._store.values()]
 
@@ -86,14 +71,13 @@ class Cache(Generic[T]):
     def __contains__(self, key: Hashable) -> bool:
         """Whether the result for this key is there."""
         with self._changing:
-            return key in self._store or key in self._store.guest
+            return key in self._store
 
     def forget(self, which: Callable[[Any], bool]) -> None:
         """Drop the results of which(key) is true."""
         with self._changing:
-            for results in (self._store, self._store.guest):
-                for key in [key for key in results if which(key)]:
-                    del results[key]
+            for key in [key for key in self._store if which(key)]:
+                del self._store[key]
 
 
 def bytes_of(result: object) -> int:
@@ -220,17 +204,15 @@ def cached_effect(
     return change_of_cosine(after, before)
 
 
-def cached_swaps(
-    encoder: Encoder, *words: PlacedWord[Encoding], heads: tuple | None = None, how: str = "exact"
-) -> PairSwaps:
-    """How far swapping heads moves the word in A, B and, where there is one, a control: every head alone, or sets of them."""
+def cached_swaps(encoder: Encoder, *words: PlacedWord[Encoding], how: str = "exact") -> PairSwaps:
+    """How far swapping each head alone moves the word in A, B and, where there is one, a control."""
     return cached(
         encoder,
-        ("swaps", *(word.key for word in words), heads, how),
-        lambda progress: swap_pair(encoder, *words, heads=heads, how=how, progress=progress),
-        "Swapping each head in turn ..." if heads is None else "",
+        ("swaps", *(word.key for word in words), how),
+        lambda progress: swap_pair(encoder, *words, how=how, progress=progress),
+        "Swapping each head in turn ...",
         runs=True,
-        costly=heads is None and how == "exact",
+        costly=how == "exact",
     )
 
 

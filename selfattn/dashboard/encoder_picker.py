@@ -3,6 +3,7 @@
 import gc
 import threading
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 import streamlit as st
@@ -12,7 +13,7 @@ from selfattn.dashboard.cache import Cache, encoder_key, forget_all_but
 from selfattn.dashboard.figures import say, show_error, this_page
 from selfattn.dashboard.link import DIGITS, linked, note_weights, remember_link, say_what_is_missing, spell
 from selfattn.dashboard.permissions import beyond_localhost, check_encoder, for_visitors, offered_encoders
-from selfattn.dashboard.queue import threads_for
+from selfattn.dashboard.queue import page_left, threads_for
 from selfattn.encoders import bounded_process
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
@@ -80,7 +81,8 @@ def load(name: str, revision: str | None, device: str, dtype: str) -> Encoder:
         return loaded[0]
 
     try:
-        encoder = _encoders.get((name, revision, device, dtype), make)
+        with page_left() if (name, revision, device, dtype) not in _encoders else nullcontext():
+            encoder = _encoders.get((name, revision, device, dtype), make)
     except LoadError as error:
         raise LoadError(error.kind, for_visitors(str(error), name)) from None
     if loaded:

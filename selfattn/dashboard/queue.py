@@ -8,9 +8,10 @@ many visitors the pages then end one after the other, and not all of them late.
 
 import bisect
 import itertools
+import math
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -22,9 +23,7 @@ from selfattn.settings import Settings
 
 LOOK = 0.25  # seconds between two looks whether whoever waits is still wanted
 PATIENCE = 2.0  # seconds between two times that a waiting page says so
-LEASE = 3.0  # seconds after which a page that still computes makes room for the next
-AHEAD = 1.0  # seconds of costly work by which one may be ahead of another before giving way
-HALF_LIFE = 60.0  # seconds in which half of what somebody has used is forgotten
+AHEAD = 1.0  # seconds by which costly work may have had more than another before it gives way
 # A pass of so much work, tokens x layers x d_model, takes as long on one core as on two: 128 tokens of the bundled encoder, 32
 # of one of base size. Every run of a page is a new thread, for which PyTorch starts a new team of threads: with two a sentence
 # of 12 tokens takes a third longer than with one, one head's weights twice as long, the words and heads that are hidden in two
@@ -33,20 +32,15 @@ SMALL = 300_000
 
 
 class Queue:
-    """At most `places` threads at a time; the others wait in the order in which they came, and can be called off.
+    """At most `places` threads at a time; the others wait, the one of the least order first, and can be called off."""
 
-    lease: seconds after which a thread that still works makes room for the next, so that a few long ones don't keep all
-    others waiting (None: it never does).
-    """
-
-    def __init__(self, places: int, lease: float | None = None):
+    def __init__(self, places: int):
         self._places = places
-        self._lease = lease
-        self._holding: set[threading.Event] = set()
-        self._waiting: list[tuple[float, int, threading.Event]] = []  # in the order of their turns
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[float, int]] = []  # in the order of their turns
         self._numbers = itertools.count()
-        self._lock = threading.Lock()
-        self._mine = threading.local()  # .ticket: this thread's, while it has a turn
+        self._mine = threading.local()  # .turn: whether this thread has one
+        self.held = 0  # how many hold a place
 
     @property
     def waiting(self) -> int:
@@ -54,136 +48,76 @@ class Queue:
         return len(self._waiting)
 
     @property
-    def held(self) -> int:
-        """How many hold a place."""
-        return len(self._holding)
+    def next_order(self) -> float:
+        """The order of who is next; infinite where nobody waits."""
+        with self._changed:
+            return self._waiting[0][0] if self._waiting else math.inf
 
     @contextmanager
-    def turn(self, still_wanted: Callable[[], None] = lambda: None, since: float | None = None) -> Iterator[None]:
+    def turn(self, still_wanted: Callable[[], None] = lambda: None, order: float | None = None) -> Iterator[None]:
         """Hold a place. While waiting, still_wanted() is called; what it raises ends the wait and comes out here.
 
-        since: when the caller came, by time.monotonic() (None: now); who came first is served first.
+        order: the least goes first. None: when the caller came, by time.monotonic().
 
         A thread that holds a place gets the next one at once: waiting for itself it would wait forever.
         """
         if self._has_turn():
             yield
             return
-        self._take(still_wanted, since)
+        self._take(still_wanted, order)
         try:
             yield
         finally:
-            self._give_back()
+            self._change(-1)
 
     @contextmanager
-    def away(self, still_wanted: Callable[[], None], since: float | None) -> Iterator[None]:
-        """Inside the `with` this thread's place is another's; after it the thread waits for one again."""
+    def away(self) -> Iterator[None]:
+        """Inside the `with` this thread's place is another's. It comes back at once, for it may hold what others wait for."""
         if not self._has_turn():
             yield
             return
-        self._give_back()
-        yield  # what is raised in here ends the turn
-        self._take(still_wanted, since)
+        self._change(-1)
+        try:
+            yield
+        finally:
+            self._change(+1)
+
+    def give_way(self, still_wanted: Callable[[], None], order: float) -> None:
+        """This thread, which has a turn, waits for another one of this order."""
+        self._change(-1)
+        try:
+            self._take(still_wanted, order)
+        except BaseException:
+            self._change(+1)  # the turn that is given back at its end
+            raise
 
     def _has_turn(self) -> bool:
-        return getattr(self._mine, "ticket", None) is not None
+        return getattr(self._mine, "turn", False)
 
     def _take(self, still_wanted: Callable[[], None], order: float | None) -> None:
-        ticket = threading.Event()
-        with self._lock:
-            came = time.monotonic() if order is None else order
-            bisect.insort(self._waiting, (came, next(self._numbers), ticket))
-            self._admit()
-        try:
-            while not ticket.wait(LOOK):
-                still_wanted()
-        except BaseException:
-            self._go(ticket)
-            raise
-        self._mine.ticket = ticket
-        if self._lease is not None:
-            self._mine.timer = threading.Timer(self._lease, self._go, (ticket,))
-            self._mine.timer.daemon = True
-            self._mine.timer.start()
+        place = (time.monotonic() if order is None else order, next(self._numbers))
+        with self._changed:
+            bisect.insort(self._waiting, place)
+            try:
+                while self.held >= self._places or self._waiting[0] != place:
+                    self._changed.wait(LOOK)
+                    still_wanted()
+                self._change(+1)
+            finally:
+                self._waiting.remove(place)
+                self._changed.notify_all()
 
-    def _give_back(self) -> None:
-        if not self._has_turn():
-            return
-        if self._lease is not None:
-            self._mine.timer.cancel()
-        ticket, self._mine.ticket = self._mine.ticket, None
-        self._go(ticket)
-
-    def _go(self, ticket: threading.Event) -> None:
-        with self._lock:
-            if ticket in self._holding:
-                self._holding.remove(ticket)
-                self._admit()
-            else:  # called off before its turn came, or its lease had ended
-                self._waiting = [waiting for waiting in self._waiting if waiting[-1] is not ticket]
-
-    def _admit(self) -> None:
-        while len(self._holding) < self._places and self._waiting:
-            ticket = self._waiting.pop(0)[-1]
-            self._holding.add(ticket)
-            ticket.set()
-
-
-class FairQueue(Queue):
-    """Whoever has used it least goes first, and whoever works gives way to them at each sign of progress.
-
-    So one who asks for the costliest thing again and again waits himself, and long work doesn't hold up short work
-    (least attained service: Kleinrock 1976, "Queueing Systems" II, section 4.6).
-    """
-
-    def __init__(self, places: int):
-        super().__init__(places)
-        self._used: dict[Hashable, tuple[float, float]] = {}  # who: seconds, and when they were counted
-
-    @contextmanager
-    def share(self, who: Hashable, still_wanted: Callable[[], None] = lambda: None) -> Iterator[Callable[[], None]]:
-        """Hold a place, in the name of `who`. What comes with it is called at each sign of progress, and others may go first."""
-        if self._has_turn():
-            yield still_wanted
-            return
-        self._take(still_wanted, self.used(who))
-        began = time.monotonic()
-
-        def give_way() -> None:
-            nonlocal began
-            still_wanted()
-            self.count(who, time.monotonic() - began)
-            used = self.used(who)
-            with self._lock:
-                others_first = bool(self._waiting) and self._waiting[0][0] + AHEAD < used
-            if others_first:
-                self._give_back()
-                self._take(still_wanted, used)
-            began = time.monotonic()
-
-        try:
-            yield give_way
-        finally:
-            if self._has_turn():
-                self.count(who, time.monotonic() - began)
-            self._give_back()
-
-    def used(self, who: Hashable) -> float:
-        """Seconds that `who` has worked lately."""
-        seconds, then = self._used.get(who, (0.0, 0.0))
-        return seconds * 0.5 ** ((time.monotonic() - then) / HALF_LIFE)
-
-    def count(self, who: Hashable, seconds: float) -> None:
-        """Add to what `who` has used; whoever has used nearly nothing is forgotten."""
-        with self._lock:
-            self._used[who] = (self.used(who) + seconds, time.monotonic())
-            self._used = {each: self._used[each] for each in self._used if self.used(each) > AHEAD / 100}
+    def _change(self, by: int) -> None:
+        with self._changed:
+            self.held += by
+            self._mine.turn = by > 0
+            self._changed.notify_all()
 
 
 _CORES = torch.get_num_threads()  # as many as there are, or OMP_NUM_THREADS
 _runs = Queue(Settings.read().max_runs)
-_costly = FairQueue(max(1, Settings.read().max_runs - 1))
-_pages = Queue(Settings.read().max_pages, LEASE)
+_costly = Queue(max(1, Settings.read().max_runs - 1))
+_pages = Queue(Settings.read().max_pages)
 
 
 def run_slot() -> AbstractContextManager[None]:
@@ -192,19 +126,28 @@ def run_slot() -> AbstractContextManager[None]:
     Who has moved on in the meantime (a changed input, a closed tab) stops waiting: Streamlit's own exception for that ends
     the wait, and the place goes to the next.
     """
-    return _runs.turn(stop_if_superseded, _began())
+    return _runs.turn(stop_if_superseded, BEGAN.get() if this_session() is not None else None)
 
 
 @contextmanager
 def costly_slot() -> Iterator[Callable[[], None]]:
     """Wait for the place for costly work; what comes with it is called at each sign of progress.
 
-    It ends the work of whoever has moved on or left, and lets those pass who have used less: so whoever calls it must hold
-    nothing that somebody in this queue waits for.
+    It ends the work of whoever has moved on or left, and lets those pass that have had less: so long work, asked for again and
+    again, doesn't hold up short work (least attained service: Kleinrock 1976, "Queueing Systems" II, section 4.6). Whoever
+    calls it must hold nothing that somebody in this queue waits for.
     """
-    session = this_session()
-    who = threading.get_ident() if session is None else session.session_id
-    with page_left(), _costly.share(who, stop_if_superseded) as give_way:
+    with page_left(), _costly.turn(stop_if_superseded, order=0.0):
+        had, began = 0.0, time.monotonic()
+
+        def give_way() -> None:
+            nonlocal had, began
+            stop_if_superseded()
+            had += time.monotonic() - began
+            if _costly.next_order + AHEAD < had:
+                _costly.give_way(stop_if_superseded, had)
+            began = time.monotonic()
+
         yield give_way
 
 
@@ -214,12 +157,8 @@ def alone() -> bool:
 
 
 def page_left() -> AbstractContextManager[None]:
-    """The page waits for costly work, its own or another's: meanwhile others are put together in its place."""
-    return _pages.away(stop_if_superseded, _began())
-
-
-def _began() -> float | None:
-    return BEGAN.get() if this_session() is not None else None
+    """The page waits for what takes long, its own or another's: meanwhile others are put together in its place."""
+    return _pages.away()
 
 
 @contextmanager

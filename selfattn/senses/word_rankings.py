@@ -15,7 +15,6 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.analysis.attention_rollout import rollout
-from selfattn.analysis.attributions import blank_token
 from selfattn.analysis.hiding import context_changes
 from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders.capture import LayerRecording, Recorder, run
@@ -27,6 +26,15 @@ from selfattn.encoders.projections import output_weight
 from selfattn.words import to_groups
 
 Groups = Sequence[Sequence[int]]
+
+
+def blank_token(encoder: Encoder) -> tuple[str, int]:
+    """What stands for a word that is blanked out: the mask token, where there is none the padding or unknown token."""
+    for role in ("mask", "pad", "unk"):
+        token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
+        if token is not None and encoder.has_vector(token_id):
+            return token, token_id
+    raise ValueError(f"{encoder.title}'s tokeniser has no mask, padding or unknown token to blank a word out with.")
 
 
 @dataclass(frozen=True, eq=False)

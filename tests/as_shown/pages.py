@@ -98,7 +98,7 @@ def views(address: str) -> dict[str, View]:
             )
         case "all-heads":
             choices = [{"measure": name} for name in MEASURES] + [{"map_of": "average", "sentence": "B"}]
-            choices += [{"map_of": "rollout", "sentence": "both", "sorted": True}, {"tab": "Attributions"}]
+            choices += [{"map_of": "rollout", "sentence": "both", "sorted": True}]
             lines = _each(own | long, [{"tab": "Lines from the word"}])
             return default | own | long | _each(own, choices) | lines
         case "senses":

@@ -164,15 +164,6 @@ def test_sorting_average_and_rollout(page, server):
 
 
 @pytest.mark.long
-def test_lines_and_attributions(page, server):
-    open_page(page, f"{server}/all-heads?tab=Lines+from+the+word")
-    expect(page.locator(CHARTS)).to_have_count(2)
-    tab(page, "Attributions")
-    eventually(page, lambda: sum("Rank correlation over 5 words" in text for text in readings(page)) == 2)
-    expect(page.locator(CHARTS)).to_have_count(2)
-
-
-@pytest.mark.long
 def test_words_that_vega_takes_for_names_are_painted(page, server):
     open_page(page, f"{server}/inside-a-head?step=weights&a=Ask+if+the+bank+constructor+came.&b=The+bank+paid.")
     for word in ("if", "construct"):
@@ -204,7 +195,6 @@ def test_512_tokens_paint_and_stay_under_a_megabyte(page, server, view):
         "inside-a-head?step=weights",
         "all-heads",
         "all-heads?tab=Lines+from+the+word",
-        "all-heads?tab=Attributions",
         "?view=A+against+B",
     ],
 )

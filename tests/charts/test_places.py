@@ -234,17 +234,6 @@ def some_links():
     return spec, {"y": WORDS, "rule": {"y1": ["token1"] * 48, "y2": ends}, "text": names}
 
 
-def some_ranks():
-    places = {"rollout": [4, 1, 3, 2, 5], "gradients": [1, 4, 3, 2, 5], "occlusion": [4, 1, 2, 3, 5]}
-    words = WORDS[:5]
-    ranked = {f"{method} rank": row for method, row in places.items()}
-    frame = pd.DataFrame({"word": words, **dict.fromkeys(places, 0.5), **ranked})
-    points = [(i + aside, rank) for aside, row in zip((-0.16, 0, 0.16), places.values()) for i, rank in enumerate(row)]
-    middles = [(min(each) + max(each)) / 2 for each in zip(*places.values())]
-    marks = {"rule": {"y": words, "x": middles}, "symbol": {"y": [y for y, _ in points], "x": [x for _, x in points]}}
-    return draw.rank_chart(frame, dict.fromkeys(places, LIGHT.ink), LIGHT), {"y": words, **marks}
-
-
 def some_words():
     first = [value - 0.3 for value in VALUES]
     frame = pd.DataFrame({"word": WORDS, "accuracy": VALUES, "first": first, "sentences": 9})
@@ -328,7 +317,6 @@ CHARTS = {
     "moves": some_moves,
     "opened_by_a_click": opened,
     "outlined": lambda: (draw.outlined(draw.head_map(HEADS, "effect", LIGHT, ""), "L2 H0"), heads_with("L2 H0")),
-    "rank_chart": some_ranks,
     "two_sentences": lambda: (draw.two_sentences(STRIP, two_maps()[0].values(), LIGHT), a_strip()[1], *two_maps()[1]),
     "values_table": lambda: (draw.values_table([("a", text) for text in FEW], LIGHT), code(FEW)),
     "vector_strip": two_strips,

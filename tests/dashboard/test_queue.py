@@ -10,7 +10,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import queue
-from selfattn.dashboard.queue import FairQueue, Queue
+from selfattn.dashboard.queue import Queue
 from selfattn.settings import Settings
 
 
@@ -56,7 +56,7 @@ def test_a_page_that_began_earlier_goes_before_one_that_asked_earlier():
     turns, order, visitors = Queue(1), [], []
 
     def visit(since: float) -> None:
-        with turns.turn(since=since):
+        with turns.turn(order=since):
             order.append(since)
 
     with _another_thread_holds(turns):
@@ -79,26 +79,6 @@ def test_superseded_work_frees_its_place_whether_it_ran_or_waited():
         assert turns.waiting == 0
     with turns.turn():  # free again: this would hang otherwise
         pass
-
-
-def test_a_long_turn_makes_room_and_keeps_no_second_place():
-    turns, order = Queue(1, lease=0.2), []
-    with turns.turn():
-        other = threading.Thread(target=lambda: _note_a_turn(turns, order))
-        other.start()
-        other.join(10)  # would wait for ever without the lease
-        assert order == ["in turn"]
-    with turns.turn():  # the place that the first gave up was not given back twice
-        late = threading.Thread(target=lambda: _note_a_turn(turns, order))
-        late.start()
-        _until(lambda: turns.waiting == 1)
-    late.join(10)
-    assert order == ["in turn", "in turn"]
-
-
-def _note_a_turn(turns: Queue, order: list) -> None:
-    with turns.turn():
-        order.append("in turn")
 
 
 def test_a_thread_never_waits_for_itself():
@@ -159,7 +139,7 @@ def test_a_rerun_calls_off_the_one_that_waits():
 def test_cheap_work_passes_while_costly_work_waits_and_works(monkeypatch):
     """One page place in all: whoever waits for costly work, or does it, leaves it to others."""
     monkeypatch.setattr(queue, "_pages", Queue(1))
-    monkeypatch.setattr(queue, "_costly", FairQueue(1))
+    monkeypatch.setattr(queue, "_costly", Queue(1))
     working, let_go, done = threading.Event(), threading.Event(), []
 
     def costly(name: str) -> None:
@@ -176,87 +156,82 @@ def test_cheap_work_passes_while_costly_work_waits_and_works(monkeypatch):
     _until(lambda: queue._costly.waiting == 1)
     with queue._pages.turn(), queue.run_slot():  # would hang otherwise
         let_go.set()
-        _until(lambda: queue._pages.waiting == 2)  # they come back for their places, and wait for them
-        assert not done
-    for visitor in visitors:
-        visitor.join(10)
-    assert sorted(done) == [("a", True), ("b", True)]
-    assert not queue._pages._holding and not queue._costly._holding
+        for visitor in visitors:
+            visitor.join(10)  # they come back at once, beside whoever has their place
+        assert sorted(done) == [("a", True), ("b", True)] and queue._pages.held == 1
+    assert queue._pages.held == queue._costly.held == 0
 
 
 def test_costly_work_that_ends_early_leaves_no_place_taken(monkeypatch):
     monkeypatch.setattr(queue, "_pages", Queue(1))
-    monkeypatch.setattr(queue, "_costly", FairQueue(1))
+    monkeypatch.setattr(queue, "_costly", Queue(1))
     with pytest.raises(Superseded), queue._pages.turn(), queue.costly_slot():
         raise Superseded
-    assert not queue._pages._holding and not queue._costly._holding
+    assert queue._pages.held == queue._costly.held == 0
 
 
-def test_who_has_used_less_goes_first_whenever_he_came():
-    lane, order, visitors = FairQueue(1), [], []
-    lane.count("asks again and again", 60.0)
-    lane.count("asked once", 5.0)
+def test_long_work_gives_way_at_its_sign_of_progress_to_what_has_had_less(monkeypatch):
+    lane, order = Queue(1), []
+    monkeypatch.setattr(queue, "_costly", lane)
+    now = time.monotonic()
+    monkeypatch.setattr(queue, "time", SimpleNamespace(monotonic=lambda: now))
 
-    def visit(who: str) -> None:
-        with lane.share(who):
-            order.append(who)
+    def come(who: str, had: float) -> threading.Thread:
+        def visit() -> None:
+            with lane.turn(order=had):
+                order.append(who)
 
-    with _another_thread_holds(lane):
-        for waiting, who in enumerate(("asks again and again", "asked once", "new"), start=1):
-            visitors.append(threading.Thread(target=visit, args=(who,)))
-            visitors[-1].start()
-            _until(lambda wanted=waiting: lane.waiting == wanted)
-    for visitor in visitors:
-        visitor.join(10)
-    assert order == ["new", "asked once", "asks again and again"]
-
-
-def test_long_work_gives_way_at_its_sign_of_progress_to_who_has_used_less():
-    lane, order = FairQueue(1), []
-
-    def visit(who: str) -> None:
-        with lane.share(who):
-            order.append(who)
-
-    def come(who: str) -> threading.Thread:
-        visitor = threading.Thread(target=visit, args=(who,))
+        visitor = threading.Thread(target=visit)
         visitor.start()
         return visitor
 
-    lane.count("longer", 100.0)
-    with lane.share("long") as give_way:
-        visitors = [come("longer"), come("new")]
+    with queue.costly_slot() as give_way:
+        visitors = [come("longer", 100.0), come("new", 0.0)]
         _until(lambda: lane.waiting == 2)
-        lane.count("long", 0.5 * queue.AHEAD)
+        now += 0.5 * queue.AHEAD
         give_way()
-        assert order == []  # nobody is ahead by much yet
-        lane.count("long", 50.0)
+        assert order == []  # nobody has had much less yet
+        now += 50.0
         give_way()
         order.append("long")
+        assert lane._has_turn() and lane.held == 1
     for visitor in visitors:
         visitor.join(10)
     assert order == ["new", "long", "longer"]
-    assert not lane._holding and lane.waiting == 0
+    assert lane.held == lane.waiting == 0
 
 
-def test_what_was_used_is_forgotten(monkeypatch):
-    lane, now = FairQueue(1), 1000.0
-    monkeypatch.setattr(queue.time, "monotonic", lambda: now)
-    lane.count("long ago", 8.0)
-    assert lane.used("long ago") == 8.0
-    now += queue.HALF_LIFE
-    assert lane.used("long ago") == pytest.approx(4.0)
-    now += 60 * queue.HALF_LIFE
-    lane.count("now", 1.0)
-    assert set(lane._used) == {"now"}
-
-
-def test_costly_work_ends_at_its_sign_of_progress_when_its_visitor_has_left(monkeypatch):
-    lane = FairQueue(1)
-    with pytest.raises(Superseded), lane.share("left", _raise_superseded) as give_way:
+@pytest.mark.parametrize("waits", [False, True])
+def test_costly_work_ends_at_its_sign_of_progress_when_its_visitor_has_left(monkeypatch, waits):
+    lane = Queue(1)
+    monkeypatch.setattr(queue, "_costly", lane)
+    monkeypatch.setattr(queue, "AHEAD", -1.0)
+    with pytest.raises(Superseded), queue.costly_slot() as give_way:
+        if waits:
+            other = threading.Thread(target=lambda: _hold_a_turn(lane))
+            other.start()
+            _until(lambda: lane.waiting == 1)
+            monkeypatch.setattr(queue, "stop_if_superseded", _superseded_while(lane))
+        else:
+            monkeypatch.setattr(queue, "stop_if_superseded", _raise_superseded)
         give_way()
         pytest.fail("it went on")
-    assert not lane._holding
+    _until(lambda: lane.held == lane.waiting == 0)
+
+
+def _superseded_while(lane: Queue):
+    """Whoever looks is superseded as soon as another works in the lane."""
+
+    def look() -> None:
+        if not lane._has_turn():
+            raise Superseded
+
+    return look
+
+
+def _hold_a_turn(lane: Queue) -> None:
+    with lane.turn(order=0.0):
+        time.sleep(0.1)
 
 
 def _raise_superseded():
@@ -297,7 +272,7 @@ def test_a_large_pass_has_all_cores_alone_and_its_share_beside_others_and_a_smal
     monkeypatch.setattr(torch, "get_num_threads", lambda: given[-1])
     monkeypatch.setattr(queue, "_CORES", 8)
     monkeypatch.setattr(queue, "_pages", Queue(4))
-    monkeypatch.setattr(queue, "_costly", FairQueue(1))
+    monkeypatch.setattr(queue, "_costly", Queue(1))
 
     def threads(work: int) -> int:
         with queue.threads_for(work):
@@ -325,7 +300,7 @@ def test_a_large_pass_has_all_cores_alone_and_its_share_beside_others_and_a_smal
 @pytest.mark.parametrize("where", ["_pages", "_costly"])
 def test_nobody_is_alone_beside_a_page_or_costly_work(monkeypatch, where):
     monkeypatch.setattr(queue, "_pages", Queue(2))
-    monkeypatch.setattr(queue, "_costly", FairQueue(1))
+    monkeypatch.setattr(queue, "_costly", Queue(1))
     with queue.page_turn(None):
         assert queue.alone(), "one's own page is no other's"
         with _another_thread_holds(getattr(queue, where)):

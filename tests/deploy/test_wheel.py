@@ -111,26 +111,20 @@ def test_every_optional_requirements_file_is_an_extra():
     extras = {
         name: {Requirement(text).name for text in texts} for name, texts in PROJECT["optional-dependencies"].items()
     }
-    assert extras == {"scan": {"duckdb"}, "notebook": {"jupyterlab"}, "ray": {"ray"}, "bench": {"bertviz", "ipython"}}
-    assert all(extras[name] == set(pins(f"requirements-{name}.txt")) for name in ("ray", "bench"))
+    assert extras == {"scan": {"duckdb"}, "notebook": {"jupyterlab"}, "ray": {"ray"}}
+    assert extras["ray"] == set(pins("requirements-ray.txt"))
 
 
 def test_everything_required_is_in_the_metadata():
     """requirements.txt is for `streamlit run app.py`, the metadata for `pip install .`: the same packages."""
-    of_package = {"sentence-transformers"}  # the encoder's package asks for it itself
     named = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
-    assert named == set(pins("requirements.txt")) - of_package | {"tqdm"}  # that comes with transformers
+    ours = {**pins("requirements.txt"), **pins("requirements-encoder.txt")}
+    assert named == set(ours) | {"tqdm"}  # that comes with transformers
 
 
 def test_every_package_is_constrained_with_those_that_it_asks_for():
     constraints = pins("constraints.txt")
-    files = [
-        "requirements.txt",
-        "requirements-dev.txt",
-        "requirements-ray.txt",
-        "requirements-bench.txt",
-        "requirements-encoder.txt",
-    ]
+    files = ["requirements.txt", "requirements-dev.txt", "requirements-ray.txt", "requirements-encoder.txt"]
     pinned = {package: version for name in files for package, version in pins(name).items()}
     assert pinned.items() <= constraints.items()
     waiting, seen = list(pins("requirements.txt")), set()

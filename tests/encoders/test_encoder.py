@@ -10,7 +10,6 @@ import torch
 from transformers import BertModel
 
 from selfattn import Encoder, Head, NotRecomputable, TextError, load_encoder
-from selfattn.analysis.attributions import attribute
 from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders.errors import NotFinite
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -479,7 +478,3 @@ def test_every_pass_runs_inside_what_its_caller_puts_around_it(encoder, monkeypa
         counted[name] = list(given)
     assert counted == {"encode": [8], "a batch": [16], "a separate pass": [8], "copies": [24], "gradients": [8]}
     assert not any(bare)
-    encoding = ours.encode("We sat on the bank.")
-    given.clear()
-    attribute(ours, encoding, encoding.words[4], torch.ones(384))
-    assert given == [50 * 8] and sum(bare) == 2, "but for two of one sentence each"

@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 from transformers import BertModel
 from vl_convert import vegalite_to_svg
 
-from pages.explore.all_heads import attributions
 from selfattn import load_encoder, numbers
 from selfattn.analysis.measures import MEASURES, Compared
 from selfattn.analysis.patterns import fits, nearest_first
@@ -389,38 +388,6 @@ def test_lines_of_a_long_sentence_say_what_is_left_out():
     assert any("words are too many for lines" in text and "of the weight" in text for text in texts(at))
 
 
-def test_attributions():
-    at = start(ALL, tab="Attributions", head="L4 H2", **BANKS)
-    assert sum("Rank correlation over 5 words" in text for text in texts(at)) == 2
-    assert any("They disagree most on" in text for text in texts(at))
-    assert any("replaced by [MASK]" in text for text in texts(at))
-    assert sum("hiding and integrated gradients" in text for text in texts(at)) == 2
-    assert sum(text.startswith("Rollout puts") for text in texts(at)) == 2
-
-
-def test_attributions_where_nothing_can_be_hidden_have_rollout_in_its_place(checkpoint, monkeypatch):
-    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(checkpoint("XLNet")))
-    at = start(ALL, tab="Attributions", **BANKS)
-    assert sum("rollout and integrated gradients" in text for text in texts(at)) == 2
-    assert any("so rollout stands in" in text for text in texts(at))
-    assert not any(text.startswith("Rollout puts") for text in texts(at))
-
-
-@pytest.mark.usefixtures("quickly_ranked")
-def test_attributions_on_a_long_text_are_asked_for(monkeypatch):
-    monkeypatch.setattr(attributions, "ASK_FIRST", 8)
-    at = start(ALL, tab="Attributions", a=" ".join(LONG.split()[:9]))
-    assert "takes minutes" in at.toggle(key="ask").label
-    assert not specs(at)
-    at = at.toggle(key="ask").set_value(True).run()
-    assert sum("Rank correlation over" in text for text in texts(at)) == 2
-
-
-def test_attributions_on_the_same_sentence_twice():
-    at = start(ALL, tab="Attributions", **BANKS | {"b": REAL.first})
-    assert any("no difference to explain" in text for text in texts(at))
-
-
 # A against B, on the main view
 
 
@@ -447,7 +414,6 @@ def test_every_spec_is_valid(inside):
     for at in (
         *(rail(inside).set_value(name).run() for name in ("query", "masked", "context", "output")),
         start(ALL, sorted=True),
-        start(ALL, tab="Attributions"),
         start(ALL, tab="Lines from the word"),
     ):
         for spec in specs(at):

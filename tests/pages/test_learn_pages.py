@@ -136,7 +136,7 @@ def test_a_class_that_trains_takes_turns_epoch_by_epoch(monkeypatch):
     monkeypatch.setattr(
         tiny_model, "train", lambda settings: (trained.append(each) or each for each in train(settings))
     )
-    monkeypatch.setattr(queue, "_costly", queue.FairQueue(1))
+    monkeypatch.setattr(queue, "_costly", queue.Queue(1))
     monkeypatch.setattr(queue, "AHEAD", 0.0)
     at = page("learn/train_a_tiny_one", **{"tiny.epochs": 4})
     trained.clear()
@@ -144,7 +144,7 @@ def test_a_class_that_trains_takes_turns_epoch_by_epoch(monkeypatch):
     def pupil():
         while not queue._costly.held and len(trained) < 5:
             time.sleep(0.001)
-        with queue._costly.share("another pupil"):
+        with queue._costly.turn(order=0.0):
             before_pupil.append(len(trained))
 
     other = threading.Thread(target=pupil)

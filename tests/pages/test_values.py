@@ -15,7 +15,6 @@ from vl_convert import vegalite_to_svg
 
 from selfattn import Head, Hide, load_encoder, notebook, numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
-from selfattn.analysis.attributions import attribute, direction
 from selfattn.analysis.compare import compare_encoders, compare_sentences, counterpart_distances
 from selfattn.analysis.explaining import explain
 from selfattn.analysis.hiding import hidden_heads, hidden_pair
@@ -363,22 +362,6 @@ def test_the_lines_are_the_words_rows_by_word(visit, sides):
             row = by_word.matrix[by_word.rows_of(word.positions)[0]]
             lines = table[table["source"] == source].drop_duplicates("place").set_index("place").sort_index()
             assert lines["weight"].tolist() == column(row), (name, source)
-
-
-def test_attributions_are_asked_about_the_words_own_direction(visit, encoder, sides):
-    _, record = visit("all-heads", tab="Attributions")
-    pictures = list(record.figures.values())
-    (a, at_a), (b, at_b) = ((encoding, word.positions) for encoding, word in (sides["A"], sides["B"]))
-    towards = direction((a, at_a), (b, at_b))
-    hidden = hidden_pair(encoder, (a, at_a), (b, at_b)).share
-    for index, name in enumerate(("A", "B")):
-        encoding, word = sides[name]
-        wanted = attribute(encoder, encoding, word, towards, hidden=hidden[index])
-        table = pictures[index].table()
-        assert [*wanted.values] == table["method"].dropna().unique().tolist()
-        for method in wanted.values:
-            values = table.loc[table["method"] == method].drop_duplicates("i").sort_values("i")["value"]
-            assert sorted(values.tolist()) == column(sorted(wanted.values[method].tolist())), (name, method)
 
 
 # The main view: words, heads and curve of its live figure, the row's computation, the maps

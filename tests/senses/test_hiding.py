@@ -12,7 +12,6 @@ from scipy.stats import spearmanr
 from torch.nn.functional import normalize
 
 from selfattn import NotRecomputable, load_encoder
-from selfattn.analysis import attributions
 from selfattn.encoders import projections
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.reference import EagerTwin
@@ -336,10 +335,22 @@ def test_other_families(encoder_of, name):
     assert report.accuracy["accuracy"].between(0, 1).all()
 
 
+def test_where_there_is_no_mask_token_the_padding_stands_for_a_word():
+    tokenizer = Mock(mask_token=None, pad_token="<pad>", pad_token_id=0, unk_token="<unk>", unk_token_id=3)
+    encoder = Mock(tokenizer=tokenizer, title="an encoder", has_vector={0, 3}.__contains__)
+    assert word_rankings.blank_token(encoder) == ("<pad>", 0)
+    tokenizer.mask_token, tokenizer.mask_token_id = "<mask>", 9  # one that the encoder has no vector for
+    assert word_rankings.blank_token(encoder) == ("<pad>", 0)
+    tokenizer.pad_token = tokenizer.unk_token = None
+    with pytest.raises(ValueError, match="no mask, padding or unknown token"):
+        word_rankings.blank_token(encoder)
+
+
 def test_a_way_that_can_not_be_had_is_nan_and_says_why(encoder_of, monkeypatch):
     bare = dataclasses.replace(encoder_of("BERT"), patch_reason="It wasn't found.")
     wordless = dataclasses.replace(bare, tokenizer=Mock(mask_token=None, pad_token=None, unk_token=None))
-    monkeypatch.setattr(word_rankings, "blank_token", lambda encoder: attributions.blank_token(wordless))
+    blank_token = word_rankings.blank_token
+    monkeypatch.setattr(word_rankings, "blank_token", lambda encoder: blank_token(wordless))
     tried, find = [], projections.output_layer
 
     def none_from_the_third_row_on(module, around):

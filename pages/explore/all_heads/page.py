@@ -1,8 +1,7 @@
-"""Every layer and head of a sentence at a glance, lines from one word through several heads, and attributions."""
+"""Every layer and head of a sentence at a glance, and lines from one word through several heads."""
 
 import streamlit as st
 
-from pages.explore.all_heads.attributions import show_attributions
 from pages.explore.all_heads.maps_and_lines import segments, show_card, show_grid, show_lines
 from pages.explore.all_heads.what_it_does import show_what_it_does
 from selfattn.dashboard import session
@@ -19,7 +18,7 @@ with this_page().beside:
     name = segmented("Sentence", texts, key=session.SENTENCE, help=note)
 side = segments(choice) if name == "both" else dict(choice.pair.sides)[name]
 
-maps, lines, attributions = st.tabs(["Maps", "Lines from the word", "Attributions"], key="tab", bind="query-params")
+maps, lines = st.tabs(["Maps", "Lines from the word"], key="tab", bind="query-params")
 if maps.open:
     with maps:
         grid, card = side_by_side()
@@ -31,6 +30,3 @@ if maps.open:
 if lines.open:
     with lines:
         show_lines(choice)
-if attributions.open:
-    with attributions:
-        show_attributions(choice)
