@@ -12,7 +12,7 @@ from selfattn.numbers import WEIGHT
 METHOD_SHAPES = ("circle", "square", "triangle-up")
 
 
-def rank_chart(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme, *, width: int = 330) -> Spec:
+def rank_chart(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme) -> Spec:
     """What each method puts first: a word a row, a mark a method at its rank, joined from the first to the last.
 
     frame: word, and for each method its number and "<method> rank". methods: method -> colour.
@@ -46,10 +46,10 @@ def rank_chart(frame: pd.DataFrame, methods: Mapping[str, str], theme: Theme, *,
         marks("point", mark, "", spelled, filled=True, size=80, opacity=0.9),
     ]
     height = min(24, 900 / max(n, 1)) * max(n, 2)
-    return layered(layers, {"ranks": pd.concat(parts)}, theme, width, height, data={"name": "ranks"})
+    return layered(layers, {"ranks": pd.concat(parts)}, theme, 330, height, data={"name": "ranks"})
 
 
-def words_chart(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
+def words_chart(frame: pd.DataFrame, theme: Theme) -> Spec:
     """One line a word, from its accuracy after layer 0 to that after the last.
 
     tidy_tables.words_frame: word, accuracy, first, sentences, in the order drawn.
@@ -76,4 +76,4 @@ def words_chart(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
         marks("point", last, filled=True, size=70, opacity=1, color=theme.signed[-1]),
     ]
     words = frame.assign(place=range(n))
-    return layered(layers, {"words": words}, theme, width, max(60, 17 * n), data={"name": "words"})
+    return layered(layers, {"words": words}, theme, 430, max(60, 17 * n), data={"name": "words"})

@@ -20,7 +20,7 @@ METHODS = {"rollout": LIGHT.muted, "gradients": LIGHT.weights[3], "occlusion": L
 
 @pytest.mark.slow
 def test_every_method_has_its_shape_and_its_colour():
-    spec = rank_chart(RANKS, METHODS, LIGHT, width=400)
+    spec = rank_chart(RANKS, METHODS, LIGHT)
     shapes = dict(zip(METHODS.values(), METHOD_SHAPES))
     assert {item["fill"]: item["shape"] for item in drawn(spec, "symbol")} == shapes
     assert texts(spec, "legend-label") == list(METHODS)
@@ -31,7 +31,7 @@ def test_every_method_has_its_shape_and_its_colour():
 
 @pytest.mark.parametrize(("n", "height"), [(1, 48), (2, 48), (37, 888), (40, 900)])
 def test_few_words_have_room_and_many_stay_on_the_screen(n, height):
-    assert rank_chart(pd.concat([RANKS] * 10).head(n), METHODS, LIGHT, width=400)["height"] == pytest.approx(height)
+    assert rank_chart(pd.concat([RANKS] * 10).head(n), METHODS, LIGHT)["height"] == pytest.approx(height)
 
 
 WORDS = pd.DataFrame(
@@ -45,7 +45,7 @@ WORDS = pd.DataFrame(
 
 
 def test_words_have_a_ring_at_the_first_layer_and_a_dot_at_the_last():
-    spec = words_chart(WORDS, LIGHT, width=430)
+    spec = words_chart(WORDS, LIGHT)
     marks = drawn(spec, "symbol")
     assert [item.get("stroke") == LIGHT.muted for item in marks] == [True] * 3 + [False] * 3
     assert [item.get("fill") == LIGHT.signed[-1] for item in marks] == [False] * 3 + [True] * 3
