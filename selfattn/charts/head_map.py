@@ -62,11 +62,7 @@ def head_map(
     return layered(drawn, {"heads": frame}, theme, cell * heads, height, **_picking("cells"))
 
 
-def opened_by_a_click(
-    heads: Spec,
-    details: Mapping[Key, Spec],
-    first: Key,
-) -> Spec:
+def opened_by_a_click(heads: Spec, details: Mapping[Key, Spec], first: Key) -> Spec:
     """A `head_map` or `head_grid` above the picture of the head that a click picks, at first `first`; all in the browser.
 
     details: a picture for every head, all of one form (layers over named datasets): they differ in their records only. Each
@@ -74,15 +70,12 @@ def opened_by_a_click(
     """
     (pick,) = heads["params"]
     picked = {"filter": {"param": pick["name"], "empty": False}}
-    outline = [
-        {
-            **layer,
-            "transform": [
-                picked if isinstance(step.get("filter"), dict) else step for step in layer.get("transform", [])
-            ],
-        }
-        for layer in heads["layer"]
-    ]
+    outline = []
+    for layer in heads["layer"]:
+        steps = layer.get("transform", [])
+        outline.append(
+            {**layer, "transform": [picked if isinstance(step.get("filter"), dict) else step for step in steps]}
+        )
     one = details[first]
     columns = {name: list(rows[0]) for name, rows in one["datasets"].items()}
     opened = []
