@@ -7,10 +7,9 @@ animal and the street, the movie and its soundtrack, the artist's score.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas
@@ -60,11 +59,29 @@ class Negation:
     negator: str
 
 
-PAIRS: tuple[Example, ...]  # the first is where the dashboard opens
-PRONOUNS: tuple[PronounSentence, ...]  # for each pronoun, the antecedent is the first noun in half of the sentences
-NEGATION_PAIRS: tuple[Negation, ...]
-STATIC_WORD_SENTENCES: tuple[str, ...]  # "bank" beside water, at work with money, and beside water again
-NEUTRAL_SENTENCES: tuple[str, ...]  # they share hardly a word
+def _rows(name: str, **chosen: str) -> list[dict[str, str]]:
+    """The rows of data/NAME.csv that have these values in these columns."""
+    with (DATA / f"{name}.csv").open(encoding="utf-8") as table:
+        return [row for row in csv.DictReader(table) if chosen.items() <= row.items()]
+
+
+def _example(first_sense: str, second_sense: str, **columns: str) -> Example:
+    return Example(**columns, senses=(first_sense, second_sense))
+
+
+def _pronoun(twin: str, **columns: str) -> PronounSentence:
+    return PronounSentence(**columns, twin=twin or None)
+
+
+# The first is where the dashboard opens.
+PAIRS = tuple(_example(**row) for row in _rows("pairs"))
+# For each pronoun, the antecedent is the first noun in half of the sentences.
+PRONOUNS = tuple(_pronoun(**row) for row in _rows("pronouns"))
+NEGATION_PAIRS = tuple(Negation(**row) for row in _rows("negations"))
+# "bank" beside water, at work with money, and beside water again.
+STATIC_WORD_SENTENCES = tuple(row["sentence"] for row in _rows("sentences", use="one word"))
+# They share hardly a word.
+NEUTRAL_SENTENCES = tuple(row["sentence"] for row in _rows("sentences", use="neutral"))
 
 # "she" may be the artist or the musician, and readers differ: shown, never scored.
 UNRESOLVED = PronounSentence(
@@ -85,32 +102,3 @@ def labelled_sentences() -> pandas.DataFrame:
 
     with (DATA / "senses.csv").open(encoding="utf-8") as table:
         return pandas.read_csv(table, dtype=str, keep_default_na=False)
-
-
-def _rows(name: str) -> list[dict[str, str]]:
-    with (DATA / f"{name}.csv").open(encoding="utf-8") as table:
-        return list(csv.DictReader(table))
-
-
-def _example(first_sense: str, second_sense: str, **columns: str) -> Example:
-    return Example(**columns, senses=(first_sense, second_sense))
-
-
-def _pronoun(twin: str, **columns: str) -> PronounSentence:
-    return PronounSentence(**columns, twin=twin or None)
-
-
-_READERS: dict[str, Callable[[], tuple]] = {
-    "PAIRS": lambda: tuple(_example(**row) for row in _rows("pairs")),
-    "PRONOUNS": lambda: tuple(_pronoun(**row) for row in _rows("pronouns")),
-    "NEGATION_PAIRS": lambda: tuple(Negation(**row) for row in _rows("negations")),
-    "STATIC_WORD_SENTENCES": lambda: tuple(row["sentence"] for row in _rows("sentences") if row["use"] == "one word"),
-    "NEUTRAL_SENTENCES": lambda: tuple(row["sentence"] for row in _rows("sentences") if row["use"] == "neutral"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """The examples of that name, read when they are first asked for."""
-    if name not in _READERS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, _READERS[name]())

@@ -24,16 +24,14 @@ from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
 from selfattn.charts.bars import bar_list
-from selfattn.charts.curves import drift_curve, lines
+from selfattn.charts.butterfly import butterfly
+from selfattn.charts.curves import lines
 from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.kernel_steps import kernel_steps
+from selfattn.charts.kernel_row import kernel_row
 from selfattn.charts.theme import LIGHT, Theme
-from selfattn.charts.two_sentences import maps_of_two
-from selfattn.charts.two_sentences import two_sentences as figure
-from selfattn.charts.vega import Spec
+from selfattn.charts.vega import Spec, beside, stacked
 from selfattn.charts.which_word import shaded_sentences
-from selfattn.charts.word_strip import word_strip
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -43,6 +41,7 @@ from selfattn.encoders.projections import ProjectionsUnknown, project
 from selfattn.examples import labelled_sentences
 from selfattn.export.notebook_lines import linked_view
 from selfattn.senses import SwapReport
+from selfattn.views.one_head import row_steps, whole_head, word_against
 from selfattn.views.two_sentences import word_in_two_sentences
 from selfattn.words import shared_words
 
@@ -70,7 +69,7 @@ def two_sentences(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """What a word attends to in two sentences, in one head.
+    """What a word attends to in two sentences, in one head: word by word in A against B, above both whole maps.
 
     word: one that stands in both (None: the longest). at: which of its places in each sentence, from 1.
     What it doesn't say: which words give it its meaning; `swaps` asks what the head's output does.
@@ -79,12 +78,9 @@ def two_sentences(
     maps = {
         name: word_map(encoding, encoding.weights(layer, head), words=False) for name, (encoding, _) in sides.items()
     }
-    strips = [
-        tidy.strip_frame(side.sentence, side.sentence.weights(layer, head, side.rows).mean(0), side.word, name)
-        for name, side in sides.items()
-    ]
-    drawn = maps_of_two(maps, sides, theme, name=f"{Head(layer, head)}, from scratch")
-    return _chart(figure(pd.concat(strips), drawn.values(), theme))
+    row = butterfly(word_against(sides, Head(layer, head)), theme, name=str(Head(layer, head)))
+    whole = whole_head(sides, maps, Head(layer, head), theme, "scratch")
+    return _chart(stacked(row, beside(*(picture.spec for picture in whole.values()))))
 
 
 def all_heads(
@@ -138,17 +134,13 @@ def steps(
     head: int,
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """How a head computes what it hands a word, in two sentences: scores, scaled, masked, weights, shares, context.
+    """How a head computes what it hands a word, in two sentences, word by word: score, masked, weight, handed over.
 
-    The buttons light one step and the kernel's lines that make it. word, at: as in `two_sentences`. What it doesn't say: what
-    the numbers mean. It is the arithmetic softmax(QKᵀ/√d)V, recomputed; later layers decide what becomes of it.
+    The buttons light one step and the kernel's lines that make it. word, at: as in `two_sentences`. Numbers:
+    `tidy_tables.row_frame`. What it doesn't say: what the numbers mean. It is the arithmetic softmax(QKᵀ/√d)V, recomputed;
+    later layers decide what becomes of it.
     """
-    columns, context = [], []
-    for name, side in _sides(encoder, first, second, word, at).items():
-        trace, pieces = side.sentence.trace(layer, head, side.rows), range(len(side.positions))
-        columns.append(tidy.steps_frame(trace, pieces, side.sentence.tokens, name))
-        context.append(pd.DataFrame(tidy.context_columns(trace, pieces, name)))
-    return _chart(kernel_steps(pd.concat(columns), pd.concat(context), theme))
+    return _Whole(kernel_row(row_steps(_sides(encoder, first, second, word, at), Head(layer, head)), theme))
 
 
 def hidden_words(
@@ -255,16 +247,14 @@ def swaps(
     sides.pop("control", None)
     heads = head_map(frame, "a_from_b", theme, "", title="share of the way")
     rows = {name: encoding.word_rows(positions) for name, (encoding, positions) in sides.items()}
-    strips = {
-        at: [
-            line
-            for name, side in sides.items()
-            for line in tidy.strip_rows(side.sentence, rows[name][at], side.word, name)
-        ]
+    weights = {
+        at: tidy.against_frame(
+            *(tidy.strip_frame(side.sentence, rows[name][at], side.word, name) for name, side in sides.items())
+        )
         for at in encoder.all_heads
     }
-    most = max(line["weight"] for strip in strips.values() for line in strip)
-    words = {at: word_strip(strip, theme, width=620, maximum=most) for at, strip in strips.items()}
+    most = max(float(own[["a", "b"]].max(axis=None)) for own in weights.values())
+    words = {at: butterfly(own, theme, name=str(at), maximum=most) for at, own in weights.items()}
     return _chart(opened_by_a_click(heads, words, _first(frame, "a_from_b", chosen)))
 
 
@@ -281,7 +271,7 @@ def handed_over(
         output_weight = project(encoder, encoding, layer, head).output_weight
     except ProjectionsUnknown:
         output_weight = None
-    frame = tidy.handed_over_frame(encoding, layer, head, _place(encoding, word).word, output_weight=output_weight)
+    frame = tidy.handed_over_frame(encoding, layer, head, _place(encoding, word).word, output_weight)
     return _chart(bar_list(frame, "norm", theme, label="text"))
 
 
@@ -334,10 +324,12 @@ def parting(
 ) -> alt.TopLevelMixin:
     """The cosine of a word's two vectors: as bare token, as layer 0 reads it, after each layer.
 
-    What it doesn't say: that they part by sense. Two sentences of one sense part, too: draw such a pair beside it.
+    Numbers: `tidy_tables.drift_frame`. What it doesn't say: that they part by sense. Two sentences of one sense part, too: draw
+    such a pair beside it.
     """
     curve = tidy.drift_frame(**{"A against B": drift(*_sides(encoder, first, second, word).values())})
-    return _chart(drift_curve(curve, theme, {"A against B": theme.ink}))
+    titles = "0: the bare token, 1: as layer 0 reads it, then after each layer", "cosine (1: same direction)"
+    return _chart(lines(curve, "depth", "similarity", theme, titles=titles))
 
 
 def _chart(spec: Spec) -> alt.TopLevelMixin:

@@ -7,7 +7,6 @@ beside them.
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import count, repeat
 
 import numpy as np
 import pandas as pd
@@ -39,32 +38,29 @@ def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> p
 
     sentence ("A" or "B"), place (order in the sentence), text, weight (0 to 1), chosen (the word itself), special.
     """
-    return pd.DataFrame(strip_rows(encoding, row, word, sentence))
-
-
-def strip_rows(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> list[dict]:
-    """`strip_frame` as plain rows, for what is drawn at every choice of a head."""
     labels, groups, special = places(encoding)
-    chosen = [group[0] == word.start for group in groups]
-    cells = zip(repeat(sentence), count(), labels, to_groups(row, groups).tolist(), chosen, special)
-    return [dict(zip(("sentence", "place", "text", "weight", "chosen", "special"), cell)) for cell in cells]
+    columns = {
+        "sentence": [sentence] * len(groups),
+        "place": range(len(groups)),
+        "text": labels,
+        "weight": to_groups(row, groups).tolist(),
+        "chosen": [group[0] == word.start for group in groups],
+        "special": special,
+    }
+    return pd.DataFrame(columns)
 
 
 def handed_over_frame(
-    encoding: Encoding, layer: int, head: int, word: Word, sentence: str = "A", output_weight: Tensor | None = None
+    encoding: Encoding, layer: int, head: int, word: Word, output_weight: Tensor | None = None
 ) -> pd.DataFrame:
-    """`strip_frame` of one head, with what each word hands over: weight is not all, values differ in size and direction.
+    """`row_frame` of one head, with the norm of weight x value of each word, summed over its pieces: values differ in size.
 
-    norm: of weight x value, summed over a word's pieces; output_weight (d_head, d_model) takes it through W_O. share: its part
-    of the head's context vector, along that vector; sums to 1, and one may be negative.
+    output_weight (d_head, d_model) takes it through W_O.
     """
     trace = encoding.trace(layer, head, slice(word.start, word.stop))
-    weights, groups = trace.weights.mean(0), places(encoding).groups
-    handed = weighted_values(weights, trace.value, output_weight)
-    norms = torch.stack([handed[list(group)].sum(0).norm() for group in groups])
-    shares = to_groups(context_share(trace, range(word.stop - word.start)), groups)
-    strip = strip_frame(encoding, weights, word, sentence)
-    return strip.assign(norm=norms.tolist(), share=shares.tolist())
+    handed = weighted_values(trace.weights.mean(0), trace.value, output_weight)
+    norms = [float(handed[list(group)].sum(0).norm()) for group in places(encoding).groups]
+    return row_frame(trace, word.positions, encoding, "A").assign(norm=norms)
 
 
 def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
@@ -116,50 +112,11 @@ def explained_heads_frame(found: Explained) -> pd.DataFrame:
 def swaps_frame(swapped: PairSwaps) -> pd.DataFrame:
     """`heads_frame` of `swap_pair`: a_from_b, b_from_a, and a_from_control and cosine where they were measured.
 
-    Of `removal_effect`: heads_frame(effect=...). Where sets of heads were asked for: sets_frame.
+    Of `removal_effect`: heads_frame(effect=...).
     """
     moved = {"a_from_b": swapped.a_from_b, "b_from_a": swapped.b_from_a, "a_from_control": swapped.control}
     frame = heads_frame(**moved, cosine=swapped.cosine)
     return frame.drop(columns=[name for name in ("a_from_control", "cosine") if frame[name].isna().all()])
-
-
-def sets_frame(sets: Sequence[Head | tuple[Head, ...]], **measures: Tensor) -> pd.DataFrame:
-    """One row for each set of heads that was swapped or removed together: heads ("L0 H4 + L5 H7"), n, and the measures.
-
-    sets: as `heads` of `swap_pair`, `removal_effect` and `Encoder.knock_out` took them; measures: (sets,) each.
-    """
-    chosen = [each if each == () or isinstance(each[0], tuple) else (each,) for each in sets]
-    columns = {name: values.tolist() for name, values in measures.items()}
-    names = [" + ".join(str(Head(*head)) for head in each) for each in chosen]
-    return pd.DataFrame({"heads": names, "n": [len(each) for each in chosen], **columns})
-
-
-def steps_frame(trace: AttentionTrace, positions: Sequence[int], tokens: Sequence[str], sentence: str) -> pd.DataFrame:
-    """The kernel's steps for a word's row of one head, token by token: a row for each step and key.
-
-    sentence, step ("scores", "scaled", a family's terms by name, "masked", "weights", "share"), key_pos, key, value. A
-    split word's row is the mean over its pieces. "share" is the part of the context vector that comes from each token:
-    (weight * value) . context / |context|^2, which sums to 1.
-    """
-    return pd.DataFrame(steps_columns(trace, positions, tokens, sentence))
-
-
-def steps_columns(
-    trace: AttentionTrace, positions: Sequence[int], tokens: Sequence[str], sentence: str
-) -> dict[str, list]:
-    """`steps_frame` as plain lists, for what is drawn at every choice of a head."""
-    terms = {term.name: term.values for term in trace.terms}
-    made = {"scores": trace.scores, "scaled": trace.scaled, **terms, "masked": trace.masked, "weights": trace.weights}
-    rows = {step: values[list(positions)].mean(0) for step, values in made.items()}
-    rows["share"] = context_share(trace, positions)
-    n = len(tokens)
-    return {
-        "sentence": [sentence] * n * len(rows),
-        "step": [step for step in rows for _ in range(n)],
-        "key_pos": [*range(n)] * len(rows),
-        "key": [*tokens] * len(rows),
-        "value": torch.cat([*rows.values()]).tolist(),
-    }
 
 
 def row_frame(trace: AttentionTrace, positions: Sequence[int], encoding: Encoding, sentence: str) -> pd.DataFrame:
@@ -193,18 +150,16 @@ def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
     return parts / (context @ context).clamp_min(torch.finfo(context.dtype).tiny)
 
 
-def context_columns(trace: AttentionTrace, positions: Sequence[int], sentence: str) -> dict[str, list]:
-    """The context vector of a word's row: sentence, dimension (0 ... d_head - 1), value."""
-    context = trace.context[list(positions)].mean(0).tolist()
-    return {"sentence": [sentence] * len(context), "dimension": [*range(len(context))], "value": context}
-
-
 def drift_frame(**curves: Tensor) -> pd.DataFrame:
     """Similarity curves over depth, each (n_layers + 2,): curve, depth (0 ...), stage (its name), similarity."""
+    return _over_depth(curves, stage_names(len(next(iter(curves.values()))) - 2))
+
+
+def _over_depth(curves: Mapping[str, Tensor], stages: Sequence[str]) -> pd.DataFrame:
     rows = [
         (name, depth, stage, value)
         for name, values in curves.items()
-        for depth, (stage, value) in enumerate(zip(stage_names(len(values) - 2), values.tolist()))
+        for depth, (stage, value) in enumerate(zip(stages, values.tolist()))
     ]
     return pd.DataFrame(rows, columns=["curve", "depth", "stage", "similarity"])
 
@@ -249,13 +204,7 @@ def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
     i, j = (0 if at is None else at + 1 for at in pair.top)
     hidden = " and ".join(f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None)
     curves = {"as they are": pair.curves[0, 0]} | ({f"{hidden} hidden": pair.curves[i, j]} if hidden else {})
-    stages = stage_names(pair.curves.shape[-1] - 1)[1:]
-    rows = [
-        (name, depth, stage, value)
-        for name, values in curves.items()
-        for depth, (stage, value) in enumerate(zip(stages, values.tolist()))
-    ]
-    return pd.DataFrame(rows, columns=["curve", "depth", "stage", "similarity"])
+    return _over_depth(curves, stage_names(pair.curves.shape[-1] - 1)[1:])
 
 
 def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:

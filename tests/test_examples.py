@@ -408,11 +408,11 @@ def last_vectors(encoder: Encoder, sentences: Sequence[str], word: str) -> Tenso
     return torch.nn.functional.normalize(torch.stack(vectors), dim=1)
 
 
-def test_they_are_read_when_asked_for_and_need_no_pandas() -> None:
+def test_they_need_no_pandas_and_no_torch() -> None:
     code = (
         "import sys; sys.modules['pandas'] = None\n"
-        "import selfattn.examples as e; assert 'PAIRS' not in vars(e)\n"
-        "assert len(e.PAIRS) == 21 and e.PAIRS is e.PAIRS and 'torch' not in sys.modules"
+        "import selfattn.examples as e\n"
+        "assert len(e.PAIRS) == 21 and 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 

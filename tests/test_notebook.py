@@ -12,13 +12,13 @@ import torch
 import vl_convert
 from playwright.sync_api import expect
 
-from selfattn import TextError, notebook
+from selfattn import TextError, notebook, numbers
 from selfattn.analysis.explaining import explain
 from selfattn.analysis.hiding import hidden_heads, hidden_pair
 from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.targets import Cosine
 from selfattn.charts.theme import DARK, LIGHT
-from selfattn.charts.vega import drawn_frame, drawn_title
+from selfattn.charts.vega import drawn_frame
 from selfattn.encoders.projections import ProjectionsUnknown
 from selfattn.examples import labelled_sentences
 from selfattn.export.files import draw_svg
@@ -37,7 +37,7 @@ def test_the_three_lines_of_the_docstring_make_the_figure():
     exec("\n".join(lines[:2]), names)
     chart = eval(lines[2], names)
     picture = draw_svg(chart.to_dict())
-    assert picture.count("river") >= 3  # in the strip, as a row, as a column
+    assert picture.count("river") >= 3  # beside its bars, as a row, as a column
     assert "0.62" in picture  # bank to river in L0 H10
 
 
@@ -84,16 +84,15 @@ def test_attention_draws_the_models_own_weights_of_that_head(encoder):
     cells = drawn(chart).sort_values(["row", "column"])
     weights = encoder.reference_weights(CRANES[0], "It rained.")[3, 7]
     np.testing.assert_allclose(cells["value"], weights.flatten(), atol=1e-5)
-    assert drawn_title(chart.to_dict()) == "L3 H7"
+    assert texts(chart.to_dict(), "title-text") == ["L3 H7"]
 
 
 @pytest.mark.slow
 def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder, plain):
     twice = "She waded on and waded back."
     records = drawn(notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(2, 1), layer=3, head=7))
-    strip = records.dropna(subset=["text", "sentence", "weight"])
     wanted = encoder.reference_weights(twice)[3, 7, 6:8].mean(0).numpy()
-    own = strip["weight"][strip["sentence"] == "A"]
+    own = records["a"].dropna()
     np.testing.assert_allclose(own, np.add.reduceat(wanted, [0, 1, 2, 4, 5, 6, 8, 9, 10]), atol=1e-5)
     with pytest.raises(TextError, match=r"stands 2 times in .*; there is no number 3"):
         notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(3, 1), layer=3, head=7)
@@ -102,17 +101,17 @@ def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder, plain):
 @pytest.mark.slow
 def test_two_sentences_draws_the_words_row_and_the_map_of_each(encoder, plain):
     chart = notebook.two_sentences(encoder, *CRANES, layer=3, head=7)  # of "crane", the longest in both
-    assert drawn_title(chart) == "A L3 H7, from scratch"
+    assert texts(chart, "title-text")[:2] == ["A against B   L3 H7", "A   L3 H7"]
     records = drawn(chart)
-    strip = records.dropna(subset=["text", "sentence", "weight"])
+    against = records.dropna(subset="text")
     cells = records.dropna(subset=["row", "value"])
     at = 0
     starts = {"A": range(9), "B": [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]}  # of the words; "waded" is two tokens
     for name, text, place in (("A", CRANES[0], 3), ("B", CRANES[1], 2)):
         weights = encoder.reference_weights(text)[3, 7].numpy()
-        row = strip[strip["sentence"] == name]
-        np.testing.assert_allclose(row["weight"], np.add.reduceat(weights[place], starts[name]), atol=1e-5)
-        assert row["text"][row["chosen"].astype(bool)].tolist() == ["crane"]
+        row = against[name.lower()].dropna()
+        np.testing.assert_allclose(row, np.add.reduceat(weights[place], starts[name]), atol=1e-5)
+        assert against["text"][against["chosen"].astype(bool)].tolist() == ["crane"]
         map_ = cells.iloc[at : at + weights.size].sort_values(["row", "column"])
         np.testing.assert_allclose(map_["value"], weights.flatten(), atol=1e-5)
         at += weights.size
@@ -131,11 +130,11 @@ def test_removals_draws_the_change_of_the_cosine_without_each_head(encoder, plai
     assert frame["name"][3 * 12 + 7] == "L3 H7"
 
 
-def beneath(chart):
-    """The figure beneath the heads as it opens: the weight of each of its words or cells, as it is read out, and its colour."""
+def beneath(chart, *names):
+    """The marks of the figure beneath the heads as it opens, and of each the numbers of these names, as they are read out."""
     items = scene_items(chart.to_dict(validate=True), "rect")
     own = [item for item in items if re.search("; (word|to): ", item.get("description", ""))]
-    return zip(*((float(re.search(r"; weight: ([\d.]+)", item["description"])[1]), item["fill"]) for item in own))
+    return own, [[re.search(f"; {name}: ([^;]+)", item["description"])[1] for item in own] for name in names]
 
 
 @pytest.mark.slow
@@ -152,11 +151,13 @@ def test_swaps_draws_how_far_each_head_moves_the_word_and_opens_what_the_word_at
             np.testing.assert_allclose(frame[name], getattr(expected, name).flatten(), atol=1e-5)
         np.testing.assert_allclose(frame["a_from_control"], expected.control.flatten(), atol=1e-5)
         assert chart.to_dict()["vconcat"][0]["layer"][0]["encoding"]["color"]["field"].startswith("a_from_b")
-        shown, colors = beneath(chart)
-        np.testing.assert_allclose(shown, to_words[at], atol=1e-4)
+        bars, (in_a, in_b) = beneath(chart, "in A", "in B")
+        n = len(starts[0])  # to the left, what A's words get
+        np.testing.assert_allclose([*map(float, in_a[:n] + in_b[n:])], to_words[at], atol=1e-4)
         assert "share of the way" in texts(chart, "legend-title")
-        ramp = [on_ramp(LIGHT.weights, weight / to_words.max()) for weight in to_words[at]]  # one scale for all heads
-        assert all(map(same_color, colors, ramp))
+        longest = 210 / 1.25  # pixels; one scale for all heads
+        np.testing.assert_allclose([bar["width"] for bar in bars], longest * to_words[at] / to_words.max(), atol=0.01)
+        assert [bar["x"] < 209 or bar["width"] < 1 for bar in bars][: n + 1] == [True] * n + [False]
 
 
 @pytest.mark.slow
@@ -166,10 +167,10 @@ def test_all_heads_draws_every_map_and_opens_the_chosen_ones_own_weights(encoder
     layer, head = divmod(int(every.flatten(2).amax(-1).argmin()), 12)  # the palest map: the scale is its own
     weights = every[layer, head]
     chart = notebook.all_heads(encoder, text, "itself", pair=pair, chosen=f"L{layer} H{head}")
-    shown, colors = beneath(chart)
-    np.testing.assert_allclose(shown, weights.flatten(), atol=1e-4)
+    cells, (shown,) = beneath(chart, "weight")
+    np.testing.assert_allclose([*map(float, shown)], weights.flatten(), atol=1e-4)
     ramp = [on_ramp(LIGHT.weights, weight) for weight in (weights / weights.max()).flatten().tolist()]
-    assert all(map(same_color, colors, ramp))
+    assert all(map(same_color, [cell["fill"] for cell in cells], ramp))
     strips = drawn(chart).dropna(subset="itself")
     own = ~np.array(encoder.encode(text, pair).special)
     assert strips["itself"][layer * 12 + head] == pytest.approx(float(weights.diagonal()[own].mean()), abs=1e-5)
@@ -190,15 +191,14 @@ def test_a_measure_or_head_that_is_none_is_refused_and_where_no_head_leads_the_f
 @pytest.mark.slow
 def test_steps_draws_the_words_row_of_each_step_behind_buttons(encoder, plain):
     chart = notebook.steps(encoder, *WADED[:2], "waded", layer=3, head=7)
-    frame = drawn(chart)
+    frame = drawn(chart).dropna(subset="weight").drop_duplicates(["sentence", "place"])
     for sentence, text, pieces in zip("AB", WADED, PIECES):
-        rows = frame[(frame["step"] == "weights") & (frame["sentence"] == sentence)].drop_duplicates("key_pos")
-        wanted = encoder.reference_weights(text)[3, 7, list(pieces)].mean(0)
-        np.testing.assert_allclose(rows["value"], wanted, atol=1e-5)
-        context = frame[(frame["sentence"] == sentence) & frame["dimension"].notna()]
-        trace = encoder.encode(text).trace(3, 7, list(pieces))
-        np.testing.assert_allclose(context["value"], trace.context.mean(0), atol=1e-5)
-    assert chart.to_dict()["params"][0]["bind"]["options"] == [1, 2, 3, 4, 5, 6]
+        rows = frame[frame["sentence"] == sentence]
+        wanted = encoder.reference_weights(text)[3, 7, list(pieces)].mean(0).numpy()
+        of_words = np.add.reduceat(wanted, np.setdiff1d(range(len(wanted)), pieces[1:]))
+        assert rows["weight"].tolist() == [numbers.decimal(weight) for weight in of_words]
+        assert rows["text"][rows["chosen"].astype(bool)].tolist() == ["waded"]
+    assert parameter(chart.to_dict(), "shown")["bind"]["options"] == [1, 2, 3, 4]
 
 
 OWN = [name for name, each in vars(notebook).items() if getattr(each, "__module__", "") == notebook.__name__]
@@ -213,10 +213,10 @@ def test_a_figures_docstring_has_what_it_does_not_say(name):
 def test_a_click_on_a_head_opens_it_in_any_browser(encoder, page):
     spec = notebook.swaps(encoder, *PAIR).to_dict()
     page.set_content(vl_convert.vegalite_to_html(spec, bundle=True, renderer="svg"))
-    words = page.locator("[aria-label*='sentence: A; word: river']").first
-    expect(words).to_have_attribute("aria-label", re.compile(r"weight: 0\.29"))  # L5 H7, which leads
+    words = page.locator("[aria-label*='word: river']").first
+    expect(words).to_have_attribute("aria-label", re.compile(r"in A: 0\.29"))  # L5 H7, which leads
     page.locator("path[aria-label='L0 H10']").first.click()
-    expect(words).to_have_attribute("aria-label", re.compile(r"weight: 0\.6[12]"))
+    expect(words).to_have_attribute("aria-label", re.compile(r"in A: 0\.6[12]"))
     expect(page.locator("svg text", has_text="L0 H10")).to_be_visible()
 
 

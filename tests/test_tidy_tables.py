@@ -6,12 +6,10 @@ import pandas as pd
 import pytest
 import torch
 
-from selfattn import Head
 from selfattn.analysis.hiding import hidden_pair
-from selfattn.analysis.swapping import PairSwaps, swap_pair
+from selfattn.analysis.swapping import PairSwaps
 from selfattn.kernel import attend
 from selfattn.tidy_tables import (
-    context_columns,
     context_share,
     drift_frame,
     handed_over_frame,
@@ -22,9 +20,7 @@ from selfattn.tidy_tables import (
     layers_frame,
     named_heads,
     row_frame,
-    sets_frame,
     stage_names,
-    steps_frame,
     strip_frame,
     swaps_frame,
     together_frame,
@@ -62,17 +58,6 @@ def test_heads_frame_names_every_head_from_zero():
     frame = heads_frame(effect=torch.tensor([[1.0, 2], [3, 4]]), share=torch.zeros(2, 2))
     assert frame["name"].tolist() == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
     assert frame["effect"].tolist() == [1, 2, 3, 4]
-
-
-def test_steps_frame_holds_the_traces_own_numbers():
-    torch.manual_seed(0)
-    trace = attend(*torch.randn(3, 3, 4))
-    frame = steps_frame(trace, [1], ["a", "b", "a"], "A")
-    for step in ("scores", "scaled", "masked", "weights"):
-        values = frame.loc[frame["step"] == step, "value"].tolist()
-        assert values == pytest.approx(getattr(trace, step)[1].tolist())
-    assert frame.loc[frame["step"] == "share", "value"].sum() == pytest.approx(1, abs=1e-5)
-    assert frame["key"].tolist()[:3] == ["a", "b", "a"]
 
 
 def test_row_frame_has_each_word_once_with_the_steps_of_its_pieces(encoder):
@@ -171,23 +156,6 @@ def test_a_heads_frames_hold_the_models_own_weights(crane, sentence):
     assert strip["weight"].tolist() == pytest.approx([float(row[start:stop].sum()) for start, stop in spans], abs=1e-5)
 
 
-@pytest.mark.parametrize("sentence", ["A", "B"])
-def test_the_steps_of_a_words_row_are_means_over_its_pieces(crane, sentence):
-    encoding, word, own = crane[sentence]
-    trace, positions = encoding.trace(3, 7), list(word.positions)
-    steps = steps_frame(trace, word.positions, encoding.tokens, sentence)
-    weights = steps[steps["step"] == "weights"]
-    assert weights["value"].tolist() == pytest.approx(own[positions].mean(0).tolist(), abs=1e-5)
-    assert weights["key"].tolist() == list(encoding.tokens) and set(steps["sentence"]) == {sentence}
-    scores = (trace.query @ trace.key.T)[positions].mean(0)
-    assert steps.loc[steps["step"] == "scores", "value"].tolist() == pytest.approx(scores.tolist(), abs=1e-4)
-    scaled = scores / trace.query.shape[-1] ** 0.5
-    assert steps.loc[steps["step"] == "scaled", "value"].tolist() == pytest.approx(scaled.tolist(), abs=1e-4)
-    context = pd.DataFrame(context_columns(trace, word.positions, sentence))
-    assert context["dimension"].tolist() == list(range(32)) and set(context["sentence"]) == {sentence}
-    assert context["value"].tolist() == pytest.approx((own[positions].mean(0) @ trace.value).tolist(), abs=1e-4)
-
-
 def test_each_heads_number_stands_beside_its_own_name():
     frame = heads_frame(effect=torch.arange(72.0).reshape(6, 12), control=-torch.arange(72.0).reshape(6, 12))
     line = frame[frame["name"] == "L3 H7"].iloc[0]
@@ -239,8 +207,8 @@ def test_what_each_word_hands_over_is_of_all_its_pieces(encoder):
     word = encoding.words[0]
     pieces, trace = list(word.positions), encoding.trace(2, 5)
     w_o = torch.randn(32, 7, generator=torch.Generator().manual_seed(0))
-    frame = handed_over_frame(encoding, 2, 5, word, "B", w_o)
-    assert frame["text"].tolist()[1:3] == ["Electroencephalographers", "disagree"] and set(frame["sentence"]) == {"B"}
+    frame = handed_over_frame(encoding, 2, 5, word, w_o)
+    assert frame["text"].tolist()[1:3] == ["Electroencephalographers", "disagree"]
     row = trace.weights[pieces].mean(0)
     handed = sum(row[j] * trace.value[j] for j in pieces)
     assert frame["weight"][1] == pytest.approx(float(row[pieces].sum()), abs=1e-6)
@@ -274,22 +242,6 @@ def test_the_swaps_frame_has_each_heads_shares_and_leaves_out_what_nobody_measur
     assert tuple(frame.iloc[2]) == (1, 0, "L1 H0", 12, 22, 32)
     unmeasured[0, 0] = 0.5  # of one head only: the column stays
     assert swaps_frame(swapped)["a_from_control"].tolist()[0] == 0.5
-
-
-@pytest.mark.slow
-def test_sets_of_heads_are_rows_with_their_names(encoder):
-    places, sets = (
-        (("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))),
-        [Head(5, 7), ((0, 4), (0, 10))],
-    )
-    swapped = swap_pair(encoder, *places, heads=sets)
-    frame = sets_frame(sets, a_from_b=swapped.a_from_b)
-    assert frame["heads"].tolist() == ["L5 H7", "L0 H4 + L0 H10"] and frame["n"].tolist() == [1, 2]
-    alone = swaps_frame(swap_pair(encoder, *places)).set_index("name")["a_from_b"]
-    assert frame["a_from_b"][0] == pytest.approx(alone["L5 H7"], abs=1e-5)
-    removed = encoder.knock_out("The bank of the river.", 2, heads=sets)
-    assert sets_frame(sets, norm=removed.norm(dim=-1))["norm"].tolist() == pytest.approx(removed.norm(dim=-1).tolist())
-    assert sets_frame([()], share=torch.zeros(1)).to_dict("records") == [{"heads": "", "n": 0, "share": 0.0}]
 
 
 def test_the_frames_of_hidden_words_hold_each_words_own_numbers(encoder):

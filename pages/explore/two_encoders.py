@@ -75,14 +75,15 @@ def show_comparison(comparison: EncoderComparison, titles: Sequence[str]) -> Non
     top = float(max(comparison.first.max(), comparison.second.max()))
     draw = partial(heatmap, rows=words, theme=theme, size=MAP)
     maps = (
-        (comparison.first, "weight", partial(draw, title=titles[0], maximum=top, color=theme.sentence_a)),
-        (comparison.second, "weight", partial(draw, title=titles[1], maximum=top, color=theme.sentence_b)),
-        (comparison.difference, "difference", partial(draw, title=MINUS, legend=MINUS, kind="signed")),
+        (comparison.first, "weight", titles[0], partial(draw, maximum=top, color=theme.sentence_a)),
+        (comparison.second, "weight", titles[1], partial(draw, maximum=top, color=theme.sentence_b)),
+        (comparison.difference, "difference", MINUS, partial(draw, legend=MINUS, kind="signed")),
     )
-    for (matrix, what, drawn), place in zip(maps, side_by_side(len(maps), MAP + 90)):
+    for (matrix, what, title, drawn), place in zip(maps, side_by_side(len(maps), MAP + 90)):
         with place:
             reading = captions.largest_cell(matrix.numpy(), words, what)
-            show_chart(drawn(matrix.numpy()), reading, table=partial(weights_frame, matrix, words))
+            chart = drawn(matrix.numpy(), title=title)
+            show_chart(chart, reading, name=title, table=partial(weights_frame, matrix, words))
     if comparison.left_out:
         say("Left out, because one of the two can't read it: " + ", ".join(comparison.left_out))
     st.caption("Words only: special tokens are hidden, and each row is scaled up to sum to 1 again.")

@@ -13,8 +13,8 @@ PLACES = {"previous token": "the token before", "next token": "the token after",
 CELLS = {"weight": numbers.weight, "difference": numbers.change, "difference to the model's own": numbers.error}
 
 
-def most_weight(rows: Iterable[Mapping], word: str, head: str = "", by: str = "sentence") -> str:
-    """Which word gets most from the chosen one, in each sentence or whatever else `by` tells apart.
+def most_weight(rows: Iterable[Mapping], word: str, by: str) -> str:
+    """Which word gets most from the chosen one, in whatever `by` tells apart.
 
     rows: text and weight, and where they are known special and chosen (the word itself), as in tidy_tables.strip_rows.
     """
@@ -22,7 +22,7 @@ def most_weight(rows: Iterable[Mapping], word: str, head: str = "", by: str = "s
     for row in rows:
         places.setdefault(row[by], []).append(row)
     parts = (f"in {place} to {_heaviest(rows)}" for place, rows in places.items())
-    return (f"In {head}, " if head else "") + f'"{word}" gives most weight {"; ".join(parts)}.'
+    return f'"{word}" gives most weight {"; ".join(parts)}.'
 
 
 def _heaviest(rows: Sequence[dict]) -> str:

@@ -27,16 +27,9 @@ def row(rows: pd.DataFrame, word: str = "", pieces: int = 1) -> str:
     parts = []
     for name, own in rows.groupby("sentence", sort=False):
         most, hands = (own.loc[own[column].idxmax()] for column in ("weight", "share"))
-        share = f"{numbers.decimal(100 * hands['share'], 0)} %"
-        if most["place"] == hands["place"]:
-            parts.append(
-                f"in {name} {_named(most)} gets most weight ({numbers.weight(most['weight'])}) and hands over most ({share})"
-            )
-        else:
-            parts.append(
-                f"in {name} {_named(most)} gets most weight ({numbers.weight(most['weight'])}), {_named(hands)} hands over most "
-                f"({share})"
-            )
+        then = " and" if most["place"] == hands["place"] else f", {_named(hands)}"
+        weight, share = numbers.weight(most["weight"]), f"{numbers.decimal(100 * hands['share'], 0)} %"
+        parts.append(f"in {name} {_named(most)} gets most weight ({weight}){then} hands over most ({share})")
     hidden = rows[rows["masked"] == -math.inf]
     words = " and ".join(f"{_named(each)} in {each['sentence']}" for _, each in hidden.iterrows())
     said = f" Hidden, with score −∞ and weight 0: {words}." if words else ""

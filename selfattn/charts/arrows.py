@@ -53,22 +53,10 @@ def arrows(
     datasets = {"arrows": data}
     if path is not None:
         datasets["path"] = path
-        way = {
-            "x": field("x", scale=domain),
-            "y": field("y", scale=domain),
-            "x2": {"field": "x1"},
-            "y2": {"field": "y1"},
-        }
-        layers.append(
-            marks(
-                "rule",
-                {**way, "tooltip": nominal("label")},
-                "path",
-                strokeDash=[4, 3],
-                strokeWidth=2,
-                color=theme.sentence_b,
-            )
-        )
+        start = {name: field(name, scale=domain) for name in "xy"}
+        end = {"x2": {"field": "x1"}, "y2": {"field": "y1"}}
+        look = {"strokeDash": [4, 3], "strokeWidth": 2, "color": theme.sentence_b}
+        layers.append(marks("rule", {**start, **end, "tooltip": nominal("label")}, "path", **look))
     return layered(layers, datasets, theme, size, size, data={"name": "arrows"})
 
 

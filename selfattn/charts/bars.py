@@ -55,7 +55,7 @@ def rows_frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def vector_strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH, height: int = 22) -> Spec:
+def vector_strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH) -> Spec:
     """Long vectors as coloured strips, one above the other, red below 0 and blue above, on one scale."""
     maximum = max((abs(float(value)) for row in rows for value in row.values), default=0.0) or 1.0
     bar = {"title": None, "orient": "bottom", "gradientLength": 180, "tickCount": 3, "format": ".2~g"}
@@ -68,7 +68,7 @@ def vector_strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH, heigh
             "tooltip": [field("i", title="dimension"), field("v", title="value", format=".4~g")],
         }
         layer = marks("rect", encoding, transform=calculate(end="datum.i + 1"))
-        spec = {"data": {"values": _values(row.values)}, "width": width, "height": height, "title": _name(row, 28)}
+        spec = {"data": {"values": _values(row.values)}, "width": width, "height": 22, "title": _name(row, 28)}
         drawn.append(finish({**layer, **spec}, theme))
     return stacked(*drawn, spacing=6)
 

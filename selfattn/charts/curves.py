@@ -1,43 +1,14 @@
 """Curves: a number over the layers, over the length of a text, over an angle."""
 
 import math
-from collections.abc import Sequence
 
 import pandas as pd
 
-from selfattn.charts.labels import label_axis
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, field, hues, layered, marks, nominal
-from selfattn.numbers import FINE, WEIGHT
+from selfattn.numbers import WEIGHT
 
-DASHED = [5, 4]
 CURVES = {"name": "curves"}  # the dataset that layers draw unless they name another
-
-
-def drift_curve(frame: pd.DataFrame, theme: Theme, colors: dict[str, str], dashed: Sequence[str] = ()) -> Spec:
-    """The cosine of word vectors over depth, a line a curve; the baselines are dashed.
-
-    tidy_tables.drift_frame: curve, depth, stage, similarity. colors: of each curve, in the legend's order.
-    """
-    stages = frame.drop_duplicates("depth")["stage"].tolist()
-    legend = {
-        "title": None, "orient": "bottom", "columns": 1, "labelLimit": 480,
-        "symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2,
-    }  # fmt: skip
-    depth = {"domain": [-0.15, len(stages) - 0.85], "nice": False}
-    encoding = {
-        "x": field("depth", scale=depth, axis=label_axis(stages, labelAngle=-40)),
-        "y": field("similarity", title="cosine (1: same direction)", scale={"zero": False, "nice": True}),
-        "color": nominal("curve", scale=hues(colors), legend=legend),
-        "tooltip": [nominal("curve"), nominal("stage"), field("similarity", format=FINE)],
-    }
-    dashes = hues({name: DASHED if name in dashed else [1, 0] for name in colors})
-    dash = {"strokeDash": nominal("curve", scale=dashes, legend=legend)} if dashed else {}
-    layers = [
-        marks("line", {**encoding, **dash}),
-        marks("point", encoding, filled=True, size=50, opacity=1),
-    ]
-    return layered(layers, {"curves": frame}, theme, 420, 260, data=CURVES)
 
 
 def layers_curve(frame: pd.DataFrame, theme: Theme) -> Spec:
@@ -64,7 +35,7 @@ def layers_curve(frame: pd.DataFrame, theme: Theme) -> Spec:
     band = {"x": x, "y": field("low", **y), "y2": {"field": "high"}}
     layers = [
         marks("area", band, "interval", opacity=0.18, color=colors[0]),
-        marks("line", encoding, "", [{"filter": {"not": own}}], strokeDash=DASHED, strokeWidth=1.5),
+        marks("line", encoding, "", [{"filter": {"not": own}}], strokeDash=[5, 4], strokeWidth=1.5),
         marks("line", encoding, "", [{"filter": own}]),
         marks("point", encoding, "", [{"filter": own}], filled=True, size=55, opacity=1),
     ]

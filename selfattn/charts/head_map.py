@@ -29,16 +29,15 @@ def head_map(
     *,
     kind: str = "effect",
     title: str | list[str] = "effect of removing",
-    maximum: float = 0.0,
 ) -> Spec:
     """tidy_tables.heads_frame (layer, head, name, measures) as layers x heads coloured by one measure, the chosen head outlined.
 
-    A click picks a head (the selection "pick", fields layer and head). maximum: the number of the deepest colour (0: theirs).
+    A click picks a head (the selection "pick", fields layer and head).
     """
     heads, layers = frame["head"].nunique(), frame["layer"].nunique()
     cell = min(32.0, (WIDTH - 110) / heads)
     height = min(22.0, cell) * layers
-    maximum = maximum or float(frame[measure].abs().max()) or 1.0
+    maximum = float(frame[measure].abs().max()) or 1.0
     shared = {
         "x": field("head", "ordinal", axis={"labelAngle": 0, "title": "head", "orient": "top"}),
         "y": field("layer", "ordinal", axis={"title": "layer"}),
@@ -63,17 +62,7 @@ def head_map(
     return layered(drawn, {"heads": frame}, theme, cell * heads, height, **_picking("cells"))
 
 
-def outlined(chart: Spec, chosen: str) -> Spec:
-    """A `head_map` with another head outlined."""
-    cells, outline = chart["layer"]
-    return {**chart, "layer": [cells, {**outline, "transform": [_here(chosen)]}]}
-
-
-def opened_by_a_click(
-    heads: Spec,
-    details: Mapping[Key, Spec],
-    first: Key,
-) -> Spec:
+def opened_by_a_click(heads: Spec, details: Mapping[Key, Spec], first: Key) -> Spec:
     """A `head_map` or `head_grid` above the picture of the head that a click picks, at first `first`; all in the browser.
 
     details: a picture for every head, all of one form (layers over named datasets): they differ in their records only. Each
@@ -81,15 +70,12 @@ def opened_by_a_click(
     """
     (pick,) = heads["params"]
     picked = {"filter": {"param": pick["name"], "empty": False}}
-    outline = [
-        {
-            **layer,
-            "transform": [
-                picked if isinstance(step.get("filter"), dict) else step for step in layer.get("transform", [])
-            ],
-        }
-        for layer in heads["layer"]
-    ]
+    outline = []
+    for layer in heads["layer"]:
+        steps = layer.get("transform", [])
+        outline.append(
+            {**layer, "transform": [picked if isinstance(step.get("filter"), dict) else step for step in steps]}
+        )
     one = details[first]
     columns = {name: list(rows[0]) for name, rows in one["datasets"].items()}
     opened = []
@@ -108,7 +94,7 @@ def opened_by_a_click(
     )
     above = {key: part for key, part in heads.items() if key != "params"} | {"layer": outline}
     below = {key: part for key, part in one.items() if key not in ("datasets", "params")} | {"layer": opened}
-    whole = stacked(above, {**below, "title": {"text": {"expr": title}}})
+    whole = stacked(above, {**below, "title": {**below.get("title", {}), "text": {"expr": title}}})
     click = {**pick["select"], "toggle": False}  # two at once would lie over each other
     return {**whole, "datasets": datasets, "params": [{**pick, "select": click, "value": [first._asdict()]}]}
 
@@ -125,13 +111,8 @@ def _measure_tooltip(measure: str) -> Spec:
 
 
 def _outline(encoding: Spec, chosen: str, theme: Theme, transform: Sequence[Spec] = (), **look) -> Spec:
-    return marks(
-        "rect", encoding, "", [*transform, _here(chosen)], fillOpacity=0, stroke=theme.ink, strokeWidth=3, **look
-    )
-
-
-def _here(chosen: str) -> Spec:
-    return {"filter": {"field": "name", "equal": chosen}}
+    here = {"filter": {"field": "name", "equal": chosen}}
+    return marks("rect", encoding, "", [*transform, here], fillOpacity=0, stroke=theme.ink, strokeWidth=3, **look)
 
 
 def _picking(view: str) -> Spec:

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from selfattn import numbers
-from selfattn.charts.kernel_steps import PALE, code_lines, code_view
+from selfattn.charts.code_view import code_view, kernel_lines
 from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import the_window
 from selfattn.charts.vega import Spec, either, field, finish, marks, nominal, span
@@ -24,7 +24,9 @@ STEPS = {  # column of the rows: its title, what makes it, what a button says
     "weight": ("weight", "softmax", "weight"),
     "share": ("handed over", "weight × V", "handed over"),
 }
-AT = {1: 1, 2: 2, 3: 2, 4: 3, 5: 4, 6: 4}  # of these, by the six that the kernel's lines are told of
+# Of these which one a line of the kernel is part of, by what it makes; the others are softmax.
+MAKES = {"scores": 1, "scale": 2, "scaled": 2, "masked": 2, "context": 4}
+PALE = 0.3  # of what comes after the step that is lit
 MOST = 24  # words of a sentence
 PART, GAP = 326, 34  # pixels: of a sentence's table and of the kernel's lines, and between them
 LINE, HEAD = 20, 36  # pixels: a word, the titles
@@ -156,10 +158,10 @@ def _left_out(sentence: str, n: int, kept: int) -> str:
 @functools.cache
 def _code(theme: Theme) -> Spec:
     lines = []
-    for line in code_lines():
-        parts = textwrap.wrap(line["text"], LETTERS, subsequent_indent="\u00a0\u00a0", break_long_words=False)
-        lit = {"first": AT[line["first"]], "last": AT[line["last"]]}
-        lines += [{"line": len(lines) + at, "text": part, **lit} for at, part in enumerate(parts)]
+    for name, text in kernel_lines().items():
+        parts = textwrap.wrap(text, LETTERS, subsequent_indent="\u00a0\u00a0", break_long_words=False)
+        step = MAKES.get(name, 3)
+        lines += [{"line": len(lines) + at, "text": part, "first": step, "last": step} for at, part in enumerate(parts)]
     now = "shown >= datum.first && shown <= datum.last"
     lit, ink = either(now, 1, 0), either(now, theme.ink, theme.muted)
     return code_view(lines, "line", "The kernel's own lines", PART, lit, ink, SMALL, color=theme.grid)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from selfattn.charts.kernel_steps import code_lines, code_view
+from selfattn.charts.code_view import code_view, kernel_lines
 from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import the_window
 from selfattn.charts.vega import Spec, beside, calculate, finish
@@ -15,7 +15,7 @@ LETTER = 0.61  # of a monospace letter's height: its width
 
 def kernel_code(*names: str, trace: AttentionTrace | None = None) -> dict[str, str]:
     """The kernel's lines that make these (all, where none is named); with a trace, the shape of what each makes beside it."""
-    lines = {line["text"].split(" = ")[0]: line["text"] for line in code_lines()}
+    lines = kernel_lines()
     shapes = {name: getattr(getattr(trace, name, None), "shape", None) for name in lines}
     return {name: lines[name] + (f"   # {tuple(shapes[name])}" if shapes[name] else "") for name in names or lines}
 

@@ -8,7 +8,7 @@ from selfattn.charts.vega import Spec, field, layered, marks, nominal
 from selfattn.numbers import WEIGHT
 
 
-def words_chart(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
+def words_chart(frame: pd.DataFrame, theme: Theme) -> Spec:
     """One line a word, from its accuracy after layer 0 to that after the last.
 
     tidy_tables.words_frame: word, accuracy, first, sentences, in the order drawn.
@@ -35,4 +35,4 @@ def words_chart(frame: pd.DataFrame, theme: Theme, width: int = 430) -> Spec:
         marks("point", last, filled=True, size=70, opacity=1, color=theme.signed[-1]),
     ]
     words = frame.assign(place=range(n))
-    return layered(layers, {"words": words}, theme, width, max(60, 17 * n), data={"name": "words"})
+    return layered(layers, {"words": words}, theme, 430, max(60, 17 * n), data={"name": "words"})

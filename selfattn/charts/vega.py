@@ -124,10 +124,8 @@ def updatable(spec: Spec, reading: str) -> Spec:
 # Its parts
 
 
-def records(frame: pd.DataFrame | list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A frame's rows as JSON takes them: plain numbers and texts, None where a number is not finite. Plain rows are copied."""
-    if isinstance(frame, list):
-        return [dict(row) for row in frame]
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A frame's rows as JSON takes them: plain numbers and texts, None where a number is not finite."""
     columns = [frame[name].tolist() for name in frame]
     for i, name in enumerate(frame):
         if frame[name].dtype.kind == "f":
@@ -244,16 +242,6 @@ def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
     if len(frames) < 2:
         return frames[0] if frames else pd.DataFrame()
     return pd.concat([frame.assign(part=part) for part, frame in enumerate(frames, start=1)], ignore_index=True)
-
-
-def drawn_title(spec: dict[str, Any]) -> str:
-    """What stands above the picture, or "": its own title, or that of its first part that has one."""
-    title = spec.get("title")
-    text = title.get("text") if isinstance(title, dict) else title
-    if isinstance(text, str) and text.strip():
-        return " ".join(text.split())
-    parts = [part for kind in ("vconcat", "hconcat", "concat", "layer") for part in spec.get(kind, ())]
-    return next((inner for part in parts if (inner := drawn_title(part))), "")
 
 
 def _datasets(part: Any, named: dict[str, list]) -> Iterator[list]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import streamlit as st
 
 from selfattn.charts.theme import DARK, LIGHT, Theme
-from selfattn.charts.vega import Spec, drawn_frame, drawn_title, updatable
+from selfattn.charts.vega import Spec, drawn_frame, updatable
 from selfattn.dashboard import session
 from selfattn.dashboard.choice import Choice, Pair
 from selfattn.encoders.capture import Head
@@ -133,12 +133,12 @@ def show_chart(
     spec: Spec,
     caption: str,
     *,
+    name: str,
     key: str | None = None,
     heads: bool = False,
     one_head: bool = True,
     in_place: Spec | bool = False,
     visible: bool = True,
-    name: str = "",
     sentence: str = "",
     table: Callable[[], pd.DataFrame] | None = None,
     live: bool = False,
@@ -148,12 +148,11 @@ def show_chart(
     The caption is the picture's text alternative, and stands beneath it where it is visible. heads: a click on a head makes
     it the chosen one; its chart needs a key. one_head=False: it doesn't
     show the page's chosen head, so its files name none (nor do those of a chart of all heads); sentence: the only one ("A")
-    that it shows. name and table are for "Download": what the picture is called where it has no title, and its numbers
+    that it shows. name and table are for "Download": what the picture is called, and its numbers
     where the spec doesn't hold them as records; live: as in `Figure`. in_place: send it as `updated_in_place` makes it, or has
     made it.
     """
-    text = name or drawn_title(spec) or caption
-    short = text if len(text) <= NAME_LENGTH else text[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
+    short = name if len(name) <= NAME_LENGTH else name[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
     note_figure(
         short,
         Figure(lambda: spec, caption, table or (lambda: drawn_frame(spec)), one_head and not heads, sentence, live),

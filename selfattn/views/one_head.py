@@ -11,9 +11,9 @@ from selfattn.analysis.word_map import WordMap
 from selfattn.captions import attention as captions
 from selfattn.captions import steps
 from selfattn.charts.butterfly import butterfly
+from selfattn.charts.heatmap import heatmap
 from selfattn.charts.kernel_row import kernel_row
 from selfattn.charts.theme import Theme
-from selfattn.charts.two_sentences import difference_map, maps_of_two
 from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
@@ -21,10 +21,8 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.tidy_tables import against_frame, row_frame, strip_frame, weights_frame
 
 SOURCES = {"scratch": "from scratch", "own": "model's own", "difference": "difference", "against": "A against B"}
-KINDS = {
-    "scratch": ("weights", "weight", "weight"),
-    "own": ("weights", "weight", "weight"),
-}  # kind, legend, numbers' name
+# Of a map its colours' kind, its legend and its numbers' name.
+WEIGHTS = "weights", "weight", "weight"
 DIFFERENCE = "signed", "from scratch minus own", "difference to the model's own"
 
 Sides = Mapping[str, PlacedWord[Encoding]]  # the word in "A" and in "B"
@@ -52,30 +50,33 @@ def hidden_words_of(sides: Sides) -> dict[str, str]:
 
 
 def whole_head(sides: Sides, maps: Mapping[str, WordMap], head: Head, theme: Theme, source: str) -> dict[str, Picture]:
-    """The head's map in A and in B, on one colour scale, cells of one size. source: whose weights `maps` are, of SOURCES."""
-    kind, legend, what = KINDS.get(source, DIFFERENCE)
-    hidden = hidden_words_of(sides)
-    drawn = maps_of_two(maps, sides, theme, name=str(head), kind=kind, legend=legend, hidden=hidden)
+    """The head's map in A and in B, on one colour scale, cells of one size, the rows of the word outlined.
+
+    source: whose weights `maps` are, of SOURCES.
+    """
+    kind, legend, what = DIFFERENCE if source == "difference" else WEIGHTS
+    hidden = {name: f', "{word}" hidden' for name, word in hidden_words_of(sides).items()}
+    maximum = max(float(view.matrix.abs().max()) for view in maps.values())
+    alike = [view.labels for view in maps.values()]
+    draw = partial(heatmap, theme=theme, kind=kind, maximum=maximum, legend=legend, alike=alike)
     pictures = {}
-    for name, spec in drawn.items():
-        view = maps[name]
-        parts = [f"what each word attends to in {name}"]
-        parts += [SOURCES[source]] if source != "scratch" else []
-        parts += [f'"{hidden[name]}" hidden'] if name in hidden else []
-        caption = captions.largest_cell(view.matrix.numpy(), view.labels, what)
-        pictures[name] = Picture(", ".join(parts), spec, caption, partial(weights_frame, view.matrix, view.labels))
+    for name, view in maps.items():
+        without, whose = hidden.get(name, ""), "" if source == "scratch" else f", {SOURCES[source]}"
+        title, marked = f"{name}   {head}{without}", view.rows_of(sides[name].positions)
+        spec = draw(view.matrix, view.labels, marked=marked, title=title, color=theme.sentence(name))
+        pictures[name] = Picture(
+            f"what each word attends to in {name}{whose}{without}",
+            spec,
+            captions.largest_cell(view.matrix.numpy(), view.labels, what),
+            partial(weights_frame, view.matrix, view.labels),
+        )
     return pictures
 
 
 def against(sides: Sides, head: Head, theme: Theme, *, special: bool = True) -> tuple[Picture, Picture]:
     """The word's row, then all rows, in A against those in B."""
     compared = compare_sentences(sides["A"], sides["B"], *head, special=special)
-    own = against_frame(
-        *(
-            strip_frame(side.sentence, side.sentence.weights(*head, side.rows).mean(0), side.word, name)
-            for name, side in sides.items()
-        )
-    )
+    own = word_against(sides, head)
     word = sides["A"].word.text
     row = Picture(
         f'what "{word}" attends to, A against B',
@@ -83,9 +84,24 @@ def against(sides: Sides, head: Head, theme: Theme, *, special: bool = True) -> 
         captions.only_one_has(own, word),
         lambda: own,
     )
-    whole = difference_map(compared, theme, name=str(head))
+    whole = heatmap(  # words that stand in one sentence only are bands
+        compared.matrix,
+        compared.labels,
+        theme,
+        kind="signed",
+        marked=[compared.chosen],
+        sides=compared.side,
+        title=f"A minus B   {head}",
+        legend="weight in A minus weight in B",
+    )
     reading = captions.weight_difference(compared)
     return row, Picture("what each word attends to, A minus B", whole, reading, compared.frame)
+
+
+def word_against(sides: Sides, head: Head) -> pd.DataFrame:
+    """What the word attends to in A and in B, word by word: tidy_tables.against_frame."""
+    rows = {name: side.sentence.weights(*head, side.rows).mean(0) for name, side in sides.items()}
+    return against_frame(*(strip_frame(side.sentence, rows[name], side.word, name) for name, side in sides.items()))
 
 
 def words_row(sides: Sides, head: Head, theme: Theme, error: float, separate: float | None = None) -> Picture:
@@ -93,15 +109,16 @@ def words_row(sides: Sides, head: Head, theme: Theme, error: float, separate: fl
 
     error, separate: the largest differences to the model's own weights, for the sentence beneath. Raises NotRecomputable.
     """
-    rows = pd.concat(
-        [
-            row_frame(side.sentence.trace(*head, side.rows), side.positions, side.sentence, name)
-            for name, side in sides.items()
-        ],
-        ignore_index=True,
-    )
+    rows = row_steps(sides, head)
     word, hidden = sides["A"].word.text, hidden_words_of(sides)
     beside = "".join(f', "{text}" hidden in {name}' for name, text in hidden.items())
     pieces = max(len(side.positions) for side in sides.values())
     reading = f"{steps.row(rows, word, pieces)} {steps.kernel_error(error, separate)}"
     return Picture(f'how {head} computes the row of "{word}"{beside}', kernel_row(rows, theme), reading, lambda: rows)
+
+
+def row_steps(sides: Sides, head: Head) -> pd.DataFrame:
+    """The steps of the word's row in A and in B, word by word: tidy_tables.row_frame. Raises NotRecomputable."""
+    traces = {name: side.sentence.trace(*head, side.rows) for name, side in sides.items()}
+    tables = [row_frame(traces[name], side.positions, side.sentence, name) for name, side in sides.items()]
+    return pd.concat(tables, ignore_index=True)

@@ -8,14 +8,15 @@ import torch
 from selfattn.analysis.compare import compare_sentences
 from selfattn.analysis.patterns import nearest_first
 from selfattn.captions import attention as captions
-from selfattn.tidy_tables import heads_frame, named_heads, strip_rows
+from selfattn.tidy_tables import heads_frame, named_heads, strip_frame
 from tests.captions.conftest import HEAD, LAYER
 
 
 @pytest.fixture
 def strip(sides):
     """The word's row in both sentences, as the main view draws it."""
-    return [row for name, (e, word, w) in sides.items() for row in strip_rows(e, w[word.start], word, name)]
+    tables = [strip_frame(e, w[word.start], word, name) for name, (e, word, w) in sides.items()]
+    return pd.concat(tables).to_dict("records")
 
 
 def rows(weights, texts=("[CLS]", "crane", "beam"), special=(0,), chosen=1, **columns):
@@ -26,8 +27,8 @@ def rows(weights, texts=("[CLS]", "crane", "beam"), special=(0,), chosen=1, **co
 
 
 def test_most_weight_says_what_the_models_own_weights_say(strip, sides):
-    text = captions.most_weight(strip, "crane", "L3 H7")
-    assert text.startswith('In L3 H7, "crane" gives most weight in A to ')
+    text = captions.most_weight(strip, "crane", by="sentence")
+    assert text.startswith('"crane" gives most weight in A to ')
     for (_, (encoding, word, weights)), part in zip(sides.items(), text.split("; ")):
         row = weights[word.start]
         top = int(row.argmax())
@@ -49,10 +50,8 @@ def test_most_weight_says_what_the_models_own_weights_say(strip, sides):
     ],
 )
 def test_most_weight_by_what_gets_it(weights, special, text):
-    assert (
-        captions.most_weight(rows(weights, special=special).to_dict("records"), "crane")
-        == f'"crane" gives most weight {text}'
-    )
+    said = captions.most_weight(rows(weights, special=special).to_dict("records"), "crane", by="sentence")
+    assert said == f'"crane" gives most weight {text}'
 
 
 def test_most_weight_of_several_heads_laid_over_one_another():

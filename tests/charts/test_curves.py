@@ -2,11 +2,9 @@
 
 import pandas as pd
 import pytest
-import torch
 
-from selfattn.charts.curves import at_value, drift_curve, layers_curve, lines
+from selfattn.charts.curves import at_value, layers_curve, lines
 from selfattn.charts.theme import LIGHT
-from selfattn.tidy_tables import drift_frame
 from tests.charts.scene import drawn, texts, tooltip
 
 
@@ -30,20 +28,6 @@ def between(values):
 
 def dashes(spec):
     return {line["stroke"]: line.get("strokeDash") for line in drawn(spec, "line")}
-
-
-def test_the_drift_is_drawn_over_depth_and_only_baselines_are_dashed():
-    main, control = torch.tensor([1.0, 0.9, 0.4, 0.6]), torch.tensor([1.0, 0.95, 0.9, 0.8])
-    frame = drift_frame(**{"A against B": main, "control": control})
-    spec = drift_curve(frame, LIGHT, {"A against B": LIGHT.ink, "control": LIGHT.sentence_a}, dashed=["control"])
-    found = points(spec)
-    assert heights(found[LIGHT.ink]) == pytest.approx(between(main.tolist()))
-    assert heights(found[LIGHT.sentence_a]) == pytest.approx(between(control.tolist()))
-    assert found[LIGHT.ink][0]["y"] == found[LIGHT.sentence_a][0]["y"], "one scale"
-    assert dashes(spec) == {LIGHT.ink: [1, 0], LIGHT.sentence_a: [5, 4]}
-    assert texts(spec, "legend-label") == ["A against B", "control"]
-    assert texts(spec, "axis-label")[:4] == ["token", "embedding", "after L0", "after L1"]
-    assert tooltip(spec) == ["curve", "stage", "similarity"]
 
 
 LAYERS = pd.DataFrame(

@@ -5,7 +5,7 @@ import io
 import pandas as pd
 import pyarrow.parquet as pq
 
-from selfattn.charts.vega import drawn_frame, drawn_title
+from selfattn.charts.vega import drawn_frame
 from selfattn.export import files
 from selfattn.export.provenance import Provenance
 
@@ -27,12 +27,6 @@ def test_a_dataset_drawn_twice_is_listed_once_and_pictures_are_left_out():
     spec = {"data": {"values": held}, "layer": [{"data": {"values": held}}, {"mark": "bar"}]}
     assert drawn_frame(spec).to_dict("records") == RECORDS
     assert drawn_frame({"mark": "bar"}).empty
-
-
-def test_the_title_is_the_first_that_stands_anywhere():
-    assert drawn_title({"title": {"text": "A   L0 H10"}}) == "A L0 H10"
-    assert drawn_title({"hconcat": [{"mark": "bar"}, {"layer": [{"title": "inner"}]}]}) == "inner"
-    assert drawn_title({"title": {"text": ["two", "lines"]}}) == ""
 
 
 def test_parquet_holds_the_table_and_where_it_comes_from():

@@ -5,11 +5,12 @@ import re
 
 import pandas as pd
 import pytest
+import torch
 from vl_convert import vegalite_to_svg
 
-from selfattn import Hide
-from selfattn.charts.kernel_row import MOST, STEPS, kernel_row, most_weight
-from selfattn.charts.kernel_steps import PALE
+from selfattn import Hide, attend
+from selfattn.charts.code_view import kernel_lines
+from selfattn.charts.kernel_row import MOST, PALE, STEPS, kernel_row, most_weight
 from selfattn.charts.theme import DARK, LIGHT, THEMES
 from selfattn.charts.vega import updatable
 from selfattn.tidy_tables import row_frame
@@ -119,3 +120,21 @@ def test_of_another_head_only_the_records_differ(encoder, rows):
     hidden = updatable(kernel_row(rows_of(encoder, hidden=True), LIGHT), "three")
     hidden.pop("datasets")
     assert hidden == one
+
+
+def test_the_kernels_ten_lines_run_and_make_the_weights():
+    lines = kernel_lines()
+    assert len(lines) == 10
+    query, key, value = torch.rand(3, 2), torch.rand(4, 2), torch.rand(4, 2)
+    names = {
+        "query": query,
+        "key": key,
+        "value": value,
+        "mask": None,
+        "scale": None,
+        "terms": (),
+        "math": math,
+        "torch": torch,
+    }
+    exec("from selfattn.kernel import add_mask\n" + "\n".join(lines.values()), names)
+    assert torch.equal(names["context"], attend(query, key, value).context)

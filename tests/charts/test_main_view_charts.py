@@ -1,30 +1,26 @@
-"""The main view's own pictures: the six steps as one figure, A against B."""
+"""The main view's own pictures: those that stay while another head is chosen, A against B."""
 
-import math
 from collections import Counter
 
-import pandas as pd
 import pytest
 import torch
-from vl_convert import vegalite_to_scenegraph, vegalite_to_svg
+from vl_convert import vegalite_to_scenegraph
 
-from selfattn import attend
 from selfattn.captions.attention import only_one_has
 from selfattn.charts.butterfly import butterfly
-from selfattn.charts.head_map import head_map, outlined
+from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.kernel_steps import PALE, STEPS, UNCHANGED, code_lines, kernel_steps, title
-from selfattn.charts.theme import DARK, LIGHT, THEMES
+from selfattn.charts.theme import LIGHT, THEMES
 from selfattn.charts.vega import updatable
-from selfattn.charts.word_strip import word_strip
-from selfattn.tidy_tables import against_frame, context_columns, heads_frame, steps_frame, strip_frame
-from tests.charts.conftest import HEAD, LAYER
+from selfattn.tidy_tables import against_frame, heads_frame, strip_frame
 from tests.charts.scene import drawn, texts
 
-TITLES = {step: title(step, at) for at, step in enumerate(STEPS, start=1)}
-
-
 # A picture that stays while another head is chosen
+
+
+@pytest.fixture(scope="module")
+def against(sides):
+    return against_frame(*(strip_frame(s.encoding, s.weights[s.word.start], s.word, name) for name, s in sides.items()))
 
 
 def every_mark(spec):
@@ -41,13 +37,11 @@ def every_mark(spec):
     return Counter(found)
 
 
-def test_a_steady_chart_draws_the_same_marks_and_one_unseen_that_says_the_reading(followed, sides):
-    words = pd.concat([strip_frame(s.encoding, s.weights[s.word.start], s.word, name) for name, s in sides.items()])
+def test_a_steady_chart_draws_the_same_marks_and_one_unseen_that_says_the_reading(against):
     heads = heads_frame(share=torch.linspace(-0.2, 0.4, 6).view(2, 3))
     for spec in (
-        kernel_steps(*followed, LIGHT),
-        word_strip(words, LIGHT),
-        outlined(head_map(heads, "share", LIGHT, ""), "L1 H2"),
+        butterfly(against, LIGHT, name="L1 H2"),
+        head_map(heads, "share", LIGHT, "L1 H2"),
         heatmap(torch.eye(3) * 0.4, ["a", "b", "c"], LIGHT, marked=[1], title="A   L1 H2"),
     ):
         before, after = every_mark(spec), every_mark(updatable(spec, "what is to be seen"))
@@ -56,160 +50,7 @@ def test_a_steady_chart_draws_the_same_marks_and_one_unseen_that_says_the_readin
         assert "'what is to be seen'" in unseen and "('opacity', 0)" in unseen and "('text'" not in unseen
 
 
-def test_steady_charts_of_two_heads_differ_in_their_records_only(followed):
-    steps, context = followed
-    one = updatable(kernel_steps(steps, context, LIGHT), "one head")
-    other = updatable(kernel_steps(steps.assign(value=steps["value"] * 3), context, LIGHT), "another")
-    assert one.pop("datasets") != other.pop("datasets")
-    assert one == other
-
-
-# The six steps
-
-
-@pytest.fixture(scope="module")
-def followed(sides):
-    """The steps and the context of the word's row in both sentences, made by the kernel."""
-    steps, contexts = [], []
-    for name, side in sides.items():
-        trace = side.encoding.trace(LAYER, HEAD, slice(side.word.start, side.word.stop))
-        steps.append(steps_frame(trace, range(1), side.encoding.tokens, name))
-        contexts.append(pd.DataFrame(context_columns(trace, range(1), name)))
-    return pd.concat(steps), pd.concat(contexts)
-
-
-def views(spec):
-    """(step, sentence) -> its view."""
-    columns = spec["vconcat"][0]["hconcat"]
-    return {
-        (step, name): view
-        for step, column in zip(STEPS, columns, strict=True)
-        for name, view in zip("AB", column["vconcat"])
-    }
-
-
-def test_every_step_draws_its_numbers_of_each_sentence(followed):
-    steps, context = followed
-    for (step, name), view in views(kernel_steps(steps, context, LIGHT)).items():
-        frame = context if step == "context" else steps[steps["step"] == step]
-        wanted = frame.loc[frame["sentence"] == name, "value"].tolist()
-        assert [row["value"] for row in view["data"]["values"]] == wanted, (step, name)
-
-
-def test_a_and_b_share_a_scale_in_each_step_and_no_two_steps_must(followed):
-    domains = {}
-    for (step, _), view in views(kernel_steps(*followed, LIGHT)).items():
-        x = view["layer"][1]["encoding"]["x"] if "layer" in view else view["encoding"]["x"]
-        domains.setdefault(step, []).append(x["scale"]["domain"])
-    for step, (first, second) in domains.items():
-        assert first == second and first[0] <= 0 <= first[1], step
-    assert domains["scores"] != domains["weights"]
-
-
-@pytest.mark.slow
-def test_the_bars_of_a_and_of_b_have_their_sentences_colour(followed):
-    for (_, name), view in views(kernel_steps(*followed, DARK)).items():
-        bars = view["layer"][1] if "layer" in view else view
-        assert bars["mark"]["color"] == {"A": DARK.sentence_a, "B": DARK.sentence_b}[name]
-
-
-def test_the_token_under_the_cursor_is_lit_in_every_step(followed):
-    spec = kernel_steps(*followed, LIGHT)
-    shown, token = spec["params"]
-    lit = [view["layer"][0] for view in views(spec).values() if "layer" in view]
-    assert sorted(token["views"]) == sorted(layer["name"] for layer in lit) and len(lit) == 10
-    assert token["select"]["on"] == "pointerover" and token["select"]["fields"] == ["sentence", "key_pos"]
-    assert all(layer["encoding"]["opacity"]["condition"]["param"] == "token" for layer in lit)
-    assert all(
-        {"sentence", "key_pos"} <= set(row) for v in views(spec).values() if "layer" in v for row in v["data"]["values"]
-    )
-    assert shown["bind"]["input"] == "radio" and shown["bind"]["options"] == [1, 2, 3, 4, 5, 6] and shown["value"] == 6
-    assert shown["bind"]["labels"][:2] == ["1 scores", "2 scaled"]
-
-
-@pytest.mark.parametrize("now", [1, 4])
-@pytest.mark.slow
-def test_a_button_lights_a_step_and_its_lines_of_the_kernel(followed, now):
-    spec = kernel_steps(*followed, LIGHT)
-    spec["params"][0]["value"] = now
-    titles = {
-        item["text"]: item["fill"] for item in drawn(spec, "text", "title-text") if item["text"] in TITLES.values()
-    }
-    assert [title for title, color in titles.items() if color == LIGHT.ink] == [TITLES[STEPS[now - 1]]]
-    bars = [item for item in drawn(spec, "rect") if item.get("fill") in (LIGHT.sentence_a, LIGHT.sentence_b)]
-    assert {item["opacity"] for item in bars} == {1, PALE}
-    lit = [
-        item["text"] for item in drawn(spec, "text") if item.get("font") == "monospace" and item["fill"] == LIGHT.ink
-    ]
-    assert lit == [line["text"] for line in code_lines() if line["first"] <= now <= line["last"]] and lit
-
-
-def test_a_familys_terms_are_steps_between_scaled_and_masked(encoder_of):
-    encoder = encoder_of("DeBERTa-v3")
-    steps, contexts = [], []
-    for name, text in (("A", "The bank of the river."), ("B", "The bank gave a loan.")):
-        encoding = encoder.encode(text)
-        trace = encoding.trace(1, 2, slice(2, 3))
-        steps.append(steps_frame(trace, range(1), encoding.tokens, name))
-        contexts.append(pd.DataFrame(context_columns(trace, range(1), name)))
-    spec = kernel_steps(pd.concat(steps), pd.concat(contexts), LIGHT)
-    shown = spec["params"][0]["bind"]
-    assert shown["labels"] == [
-        "1 scores", "2 scaled", "3 content to position", "4 position to content", "5 masked", "6 weights",
-        "7 share of weights × V", "8 context",
-    ]  # fmt: skip
-    columns = spec["vconcat"][0]["hconcat"]
-    drawn_terms = [[row["value"] for row in columns[at]["vconcat"][1]["data"]["values"]] for at in (2, 3)]
-    assert drawn_terms == [term.values[0].tolist() for term in trace.terms]
-    lit = {line["text"].split(" = ")[0]: (line["first"], line["last"]) for line in spec["vconcat"][1]["data"]["values"]}
-    assert (lit["masked"], lit["maximum"], lit["scale"], lit["context"]) == ((3, 5), (6, 6), (2, 2), (7, 8))
-    assert vegalite_to_svg(spec).count("content to position") >= 1
-
-
-def test_the_kernels_ten_lines_run_and_make_the_weights():
-    lines = code_lines()
-    assert len(lines) == 10 and {i for line in lines for i in range(line["first"], line["last"] + 1)} == set(
-        range(1, 7)
-    )
-    query, key, value = torch.rand(3, 2), torch.rand(4, 2), torch.rand(4, 2)
-    names = {
-        "query": query,
-        "key": key,
-        "value": value,
-        "mask": None,
-        "scale": None,
-        "terms": (),
-        "math": math,
-        "torch": torch,
-    }
-    exec("from selfattn.kernel import add_mask\n" + "\n".join(line["text"] for line in lines), names)
-    assert torch.equal(names["context"], attend(query, key, value).context)
-
-
-@pytest.mark.slow
-def test_a_step_that_changes_nothing_says_so_and_one_that_does_does_not(followed):
-    steps, context = followed
-
-    def said(frame):
-        return {
-            step: view["title"]["subtitle"]
-            for (step, name), view in views(kernel_steps(frame, context, LIGHT)).items()
-            if name == "A"
-        }
-
-    assert said(steps) == {step: UNCHANGED if step == "masked" else "" for step in STEPS}
-    hidden = steps.copy()
-    hidden.loc[(hidden["step"] == "masked") & (hidden["key_pos"] == 1), "value"] = -math.inf
-    assert set(said(hidden).values()) == {""}
-    assert "−∞" in texts(kernel_steps(hidden, context, DARK))
-
-
 # A against B
-
-
-@pytest.fixture(scope="module")
-def against(sides):
-    return against_frame(*(strip_frame(s.encoding, s.weights[s.word.start], s.word, name) for name, s in sides.items()))
 
 
 def test_each_word_has_its_weight_in_both_sentences_and_the_words_of_one_are_named(against, sides):

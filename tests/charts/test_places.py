@@ -17,12 +17,11 @@ import torch
 
 from selfattn import charts
 from selfattn.charts.bars import Row
-from selfattn.charts.kernel_steps import STEPS, code_lines
 from selfattn.charts.labels import LABELS
 from selfattn.charts.theme import LIGHT
 from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
-from selfattn.tidy_tables import drift_frame, heads_frame, stage_names
+from selfattn.tidy_tables import heads_frame
 from tests.charts.scene import misplaced
 
 # Every public function of the charts' files that makes a chart, by its name.
@@ -72,21 +71,17 @@ def a_table():
     return spec, {"x": FEW, "y": rows, **marks}
 
 
-def two_maps():
-    maps, views = {}, []
-    for name, words in (("A", WORDS[:5]), ("B", FEW)):
-        maps[name] = SimpleNamespace(matrix=torch.eye(len(words)), labels=words, rows_of=list)
-        marked = {"y": [words[1]], "x": [(len(words) - 1) / 2]}
-        views.append({"x": words, "y": words, "rect": joined(cells(words, words), marked), "rule": {}})
-    return draw.maps_of_two(maps, dict.fromkeys("AB", SimpleNamespace(positions=[1])), LIGHT, name="L1 H3"), views
+def beside_a_longer_one():
+    """Its cells are as small as the longer one's, and an unseen line goes as far to the right."""
+    spec = draw.heatmap(np.eye(3), FEW, LIGHT, alike=[WORDS[:5], FEW], marked=[1])
+    return spec, {"x": FEW, "y": FEW, "rect": joined(cells(FEW, FEW), {"y": ["more"], "x": [1]}), "rule": {}}
 
 
-def a_difference():
+def with_gaps():
     """The first word stands in A only, the second in B only."""
     matrix = np.eye(24)
     matrix[:2] = matrix[:, :2] = np.nan
-    compared = SimpleNamespace(matrix=matrix, labels=WORDS, side=["A", "B", *["both"] * 22], chosen=2)
-    spec = draw.difference_map(compared, LIGHT, name="")
+    spec = draw.heatmap(matrix, WORDS, LIGHT, kind="signed", sides=["A", "B", *["both"] * 22], marked=[2])
     bands = {"x": [0, 1, 11.5, 11.5, 11.5], "y": [11.5, 11.5, 0, 1, "token2"]}
     return spec, {"x": WORDS, "y": WORDS, "rect": joined(cells(WORDS[2:], WORDS[2:]), bands)}
 
@@ -151,23 +146,6 @@ def some_bars():
     sign = {"x": ["token10"], "y": [middle], "text": ["−∞"]}
     below = {"x": FEW, "rect": {"x": FEW, "y": [value / 2 for value in VALUES[:3]]}}
     return spec, {"x": WORDS, "rect": joined(finite, marked), "text": sign}, below
-
-
-def the_steps():
-    parts = {"A": WORDS[:14], "B": WORDS[14:]}
-    tokens = [(name, step, i, token) for step in STEPS[:-1] for name in parts for i, token in enumerate(parts[name])]
-    steps = pd.DataFrame(tokens, columns=["sentence", "step", "key_pos", "key"]).assign(value=VALUES * 5)
-    context = pd.DataFrame({"sentence": [*"AAABBB"], "dimension": [0, 1, 2] * 2, "value": VALUES[:6]})
-    views = [
-        {
-            "y": words, "rect": {"y": [*words, *words]},  # the bands and the bars
-            "text": {"y": words, "text": [f"{100 * v:.0f} %" if step == "share" else f"{v:.2f}" for v in values]},
-        }
-        for step in STEPS[:-1]
-        for words, values in ((WORDS[:14], VALUES[:14]), (WORDS[14:], VALUES[14:]))
-    ]  # fmt: skip
-    views += [{"rect": {}}, {"rect": {}}, code([row["text"] for row in code_lines()])]
-    return draw.kernel_steps(steps, context, LIGHT), *views
 
 
 def the_row():
@@ -248,26 +226,6 @@ def a_against_b():
     return draw.butterfly(frame, LIGHT, name=""), {"y": WORDS, "rect": rows, "text": {**rows, "text": texts}}
 
 
-STRIP = pd.DataFrame({"sentence": [*"AAAABBB"], "place": [*range(4), *range(3)], "text": [*WORDS[:4], *FEW]})
-STRIP = STRIP.assign(weight=VALUES[:7], chosen=False, special=False)
-
-
-def a_strip():
-    words, sentences = STRIP["text"].tolist(), STRIP["sentence"].tolist()
-    chips = {"x": words, "y": sentences}
-    places = {"x": [*words, *words, None, None], "y": [*sentences, *((name, 14) for name in sentences), *"AB"]}
-    marks = {"rect": chips, "text": {**places, "text": [*words, *WRITTEN[:7], *"AB"]}}
-    return draw.word_strip(STRIP, LIGHT), {"x": WORDS[:4], "y": ["A", "B"], **marks}
-
-
-def drifts():
-    stages = stage_names(24)
-    one, two = torch.arange(26) / 26, torch.arange(26) / 60
-    spec = draw.drift_curve(drift_frame(one=one, two=two), LIGHT, {"one": LIGHT.ink, "two": LIGHT.muted})
-    points = {"x": [*range(26)] * 2, "y": [*one.tolist(), *two.tolist()]}
-    return spec, {"x": stages, "line": points, "symbol": points}
-
-
 def layers():
     own, baseline, low, high = [0.5, 0.9, 0.7], [0.5, 0.52, 0.49], [0.4, 0.8, 0.6], [0.6, 0.95, 0.8]
     frame = pd.DataFrame({"depth": [0, 1, 2] * 2, "stage": FEW * 2, "line": ["this"] * 3 + ["shuffled"] * 3})
@@ -299,36 +257,31 @@ CHARTS = {
     "bar_list": a_list,
     "bars": some_bars,
     "butterfly": a_against_b,
-    "difference_map": a_difference,
-    "drift_curve": drifts,
     "head_grid": lambda: a_grid(named=False),
     "head_grid, named": lambda: a_grid(named=True),
     "head_map": lambda: (draw.head_map(HEADS, "effect", LIGHT, "L1 H3"), heads_with("L1 H3")),
     "heatmap": a_map,
     "heatmap, a picture": lambda: a_map(n=100),
     "heatmap, a table": a_table,
+    "heatmap, beside a longer one": beside_a_longer_one,
+    "heatmap, with gaps": with_gaps,
     "interval_list": intervals,
     "kernel_row": the_row,
-    "kernel_steps": the_steps,
     "layers_curve": layers,
     "lines": powers,
     "links": some_links,
-    "maps_of_two": lambda: (two_maps()[0]["B"], two_maps()[1][1]),
     "moves": some_moves,
     "opened_by_a_click": opened,
-    "outlined": lambda: (draw.outlined(draw.head_map(HEADS, "effect", LIGHT, ""), "L2 H0"), heads_with("L2 H0")),
-    "two_sentences": lambda: (draw.two_sentences(STRIP, two_maps()[0].values(), LIGHT), a_strip()[1], *two_maps()[1]),
     "values_table": lambda: (draw.values_table([("a", text) for text in FEW], LIGHT), code(FEW)),
     "vector_strip": two_strips,
     "with_code": with_its_code,
-    "word_strip": a_strip,
     "words_chart": some_words,
 }  # fmt: skip
 PARTS = {
     "accuracy_list": "an interval_list",
     "agreement_list": "an interval_list",
     "shaded_sentences": "has no axes; its places: tests/charts/test_which_word.py",
-    "code_view": "stands in kernel_steps and with_code",
+    "code_view": "stands in kernel_row and with_code",
     "token_axes": "stands in heatmap",
     "hidden_words": "has no axes; its places: tests/charts/test_hidden_words.py and test_two_widths.py",
     "layout": "stands in hidden_words",

@@ -17,7 +17,7 @@ WORDS = pd.DataFrame(
 
 
 def test_words_have_a_ring_at_the_first_layer_and_a_dot_at_the_last():
-    spec = words_chart(WORDS, LIGHT, width=430)
+    spec = words_chart(WORDS, LIGHT)
     marks = drawn(spec, "symbol")
     assert [item.get("stroke") == LIGHT.muted for item in marks] == [True] * 3 + [False] * 3
     assert [item.get("fill") == LIGHT.signed[-1] for item in marks] == [False] * 3 + [True] * 3

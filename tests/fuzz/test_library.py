@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from selfattn import TextError, load_encoder
 from selfattn.captions import attention as captions
+from selfattn.charts.butterfly import butterfly
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
-from selfattn.charts.word_strip import word_strip
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.export import files, report
 from selfattn.export.provenance import Provenance
-from selfattn.tidy_tables import strip_frame, weights_frame
+from selfattn.tidy_tables import against_frame, strip_frame, weights_frame
 from tests.export.test_report import Elements
 from tests.fuzz.hostile import texts
 
@@ -70,7 +70,7 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
     for word in encoding.words[:1]:
         frame = strip_frame(encoding, weights[0, word.start], word, "A")
         assert frame["weight"].sum() == pytest.approx(1, abs=1e-4)
-        assert captions.most_weight(frame.to_dict("records"), word.text, "L0 H0")
+        assert captions.most_weight(frame.to_dict("records"), word.text, "sentence")
     return encoding
 
 
@@ -83,15 +83,16 @@ def test_whatever_was_encoded_can_be_drawn_and_exported(tiny, generated):
             return
         weights, word = encoding.weights(0)[0], encoding.words[0]
         chart = heatmap(weights.numpy(), encoding.tokens, LIGHT, marked=word.positions, title=text[:50])
-        strip = word_strip(strip_frame(encoding, weights[word.start], word, "A"), LIGHT)
+        own = strip_frame(encoding, weights[word.start], word, "A")
+        row = butterfly(against_frame(own, own), LIGHT, name=text[:50])
         origin = Provenance.of(tiny, text, {"A": encoding}, layer=0, head=0, link=text)
         tables = {"weights": lambda: weights_frame(weights, encoding.tokens)}
-        specs = {"map": chart, "strip": strip}
+        specs = {"map": chart, "row": row}
         for spec in specs.values():
             json.dumps(spec)
             root = ElementTree.fromstring(files.svg(spec, origin))
             assert {element.tag.rsplit("}")[-1] for element in root.iter()} <= DRAWN
-        assert files.png(specs["strip"], origin, scale=0.5)[:4] == b"\x89PNG"
+        assert files.png(specs["row"], origin, scale=0.5)[:4] == b"\x89PNG"
         view = files.View("x", origin, {"map": lambda: specs["map"]}, tables, captions={"map": text})
         elements = Elements(report.html(view))
         assert "script" not in [name for name, _ in elements.found]

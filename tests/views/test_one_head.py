@@ -1,22 +1,32 @@
-"""The whole figure: A beside B on one colour scale, each with its own map, words and marked row."""
+"""One head in A and in B: each with its own map on one colour scale, and their difference."""
 
 import re
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from vl_convert import vegalite_to_svg
 
+from selfattn import Head, Hide
 from selfattn.analysis.compare import compare_sentences
 from selfattn.analysis.word_map import WordMap, word_map
 from selfattn.charts.theme import LIGHT
-from selfattn.charts.two_sentences import difference_map, maps_of_two, two_sentences
-from selfattn.charts.vega import drawn_frame, drawn_title
-from selfattn.tidy_tables import strip_frame
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.views.one_head import against, whole_head
 from tests.charts.scene import drawn, on_ramp, same_color, texts
+
+HEAD = Head(3, 7)
+
+
+@pytest.fixture(scope="module")
+def placed(sides):
+    return {name: PlacedWord(side.encoding, side.word.positions) for name, side in sides.items()}
+
+
+def specs(pictures):
+    return {name: picture.spec for name, picture in pictures.items()}
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +37,8 @@ def maps(sides):
 
 
 @pytest.fixture(scope="module")
-def charts(sides, maps):
-    return maps_of_two(maps, {name: s.word for name, s in sides.items()}, LIGHT, name="L3 H7")
-
-
-@pytest.fixture(scope="module")
-def strips(sides):
-    return pd.concat([strip_frame(s.encoding, s.weights[s.word.start], s.word, name) for name, s in sides.items()])
+def charts(placed, maps):
+    return specs(whole_head(placed, maps, HEAD, LIGHT, "scratch"))
 
 
 @pytest.mark.parametrize("sentence", ["A", "B"])
@@ -60,7 +65,8 @@ def two_maps(**n):
         labels = ["electroencephalographers" if name == "A" else "if", *["bank"] * (count - 1)]
         groups, special = [(i,) for i in range(count)], [False] * count
         views[name] = WordMap(labels=labels, groups=groups, special=special, matrix=torch.eye(count))
-    return maps_of_two(views, dict.fromkeys("AB", SimpleNamespace(positions=[1])), LIGHT, name="").values()
+    word = SimpleNamespace(positions=[1], sentence=SimpleNamespace(hides=(), words=()))
+    return specs(whole_head(dict.fromkeys("AB", word), views, HEAD, LIGHT, "scratch")).values()
 
 
 def whole_width(spec):
@@ -83,30 +89,20 @@ def test_long_sentences_that_differ_in_length_have_pictures_of_one_scale():
     assert sizes == [(400, 400), (330, 330)]
 
 
-def test_a_hidden_word_stands_in_its_sentences_title(sides, maps):
-    words = {name: side.word for name, side in sides.items()}
-    charts = maps_of_two(maps, words, LIGHT, name="L3 H7", hidden={"B": "wings"})
-    assert [drawn_title(chart) for chart in charts.values()] == ["A L3 H7", 'B L3 H7, "wings" hidden']
+def test_a_hidden_word_stands_in_its_sentences_title_and_name(encoder, placed, maps):
+    b = placed["B"]
+    (wings,) = b.sentence.places("wings")
+    without = encoder.encode(b.sentence.text, hidden=[Hide(b.positions, wings.positions)])
+    pictures = whole_head(placed | {"B": PlacedWord(without, b.positions)}, maps, HEAD, LIGHT, "own")
+    assert [chart["title"]["text"] for chart in specs(pictures).values()] == ["A   L3 H7", 'B   L3 H7, "wings" hidden']
+    assert pictures["B"].name == 'what each word attends to in B, model\'s own, "wings" hidden'
 
 
 @pytest.mark.slow
-def test_the_figure_has_the_words_above_a_beside_b(charts, strips):
-    spec = two_sentences(strips, charts.values(), LIGHT)
-    outlines = [item for item in drawn(spec, "rect") if item.get("stroke") == LIGHT.ink]
-    chips = [item for item in outlines if item["strokeWidth"] == 2.5]
-    maps = [item for item in outlines if item["strokeWidth"] == 2]
-    assert len(chips) == len(maps) == 2
-    assert max(chip["y"] for chip in chips) < min(item["y"] for item in maps)
-    titles = drawn(spec, "text", "title-text")
-    assert [title["text"] for title in titles] == ["A   L3 H7", "B   L3 H7"] and titles[0]["x"] < titles[1]["x"]
-    assert drawn_title(spec) == "A L3 H7" and set(drawn_frame(spec)["sentence"].dropna()) == {"A", "B"}
-
-
-@pytest.mark.slow
-def test_the_difference_is_a_minus_b_centred_with_the_gaps_named(sides, strips):
-    a, b = sides.values()
-    comparison = compare_sentences((a.encoding, a.word.positions), (b.encoding, b.word.positions), 3, 7)
-    spec = difference_map(comparison, LIGHT, name="L3 H7")
+def test_the_difference_is_a_minus_b_centred_with_the_gaps_named(sides, placed):
+    comparison = compare_sentences(*placed.values(), *HEAD)
+    _, whole = against(placed, HEAD, LIGHT)
+    spec = whole.spec
     places = {name: {s.encoding.tokens[i]: i for i in range(len(s.encoding.tokens))} for name, s in sides.items()}
     largest = np.nanmax(np.abs(comparison.matrix))
     cells = [item for item in drawn(spec, "rect") if "weight in A minus weight in B" in item.get("description", "")]
@@ -122,4 +118,4 @@ def test_the_difference_is_a_minus_b_centred_with_the_gaps_named(sides, strips):
     hues = {item["text"]: item["fill"] for item in drawn(spec, "text", "axis-label")}
     assert hues["beam"] == LIGHT.sentence_a and hues["wings"] == LIGHT.sentence_b and hues["crane"] == LIGHT.muted
     assert texts(spec, "legend-title") == ["weight in A minus weight in B"]
-    assert drawn_title(two_sentences(strips, [spec], LIGHT)) == "A minus B L3 H7"
+    assert texts(spec, "title-text") == ["A minus B   L3 H7"]

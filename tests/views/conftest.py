@@ -1,0 +1,3 @@
+"""The charts' two sentences, here too."""
+
+from tests.charts.conftest import sides as sides
