@@ -94,9 +94,9 @@ def test_a_batch_is_tried_once_more_in_halves(encoder, room_for):
 
 def test_the_corpus_job_goes_on_with_half_a_batch(encoder, room_for):
     rows = [Row(i, "table.csv", i + 2, TEXT, "bank", None) for i in range(5)]
-    ((expected, _),) = measure(encoder, rows)
+    expected, _ = measure(encoder, rows)
     sizes = room_for(3)
-    ((table, _),) = measure(encoder, rows)
+    table, _ = measure(encoder, rows)
     assert sizes == [5, 3, 2] and table.column("row").to_pylist() == list(range(5))
     assert table.column("top_word") == expected.column("top_word")
 

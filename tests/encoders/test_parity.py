@@ -106,8 +106,8 @@ def test_what_padding_changes_is_run_with_its_equals_only(convbert, encoder_of):
 
 def test_the_corpus_job_pads_nothing_where_padding_changes_the_numbers(convbert):
     rows = [Row(i, "", i, text, "the", None) for i, text in enumerate((*TEXTS[1:], "by the bank"))]
-    ((together, _),) = measure(convbert, rows)
-    alone = [value for row in rows for table, _ in measure(convbert, [row]) for value in table["entropy"].to_pylist()]
+    together, _ = measure(convbert, rows)
+    alone = [value for row in rows for value in measure(convbert, [row])[0]["entropy"].to_pylist()]
     torch.testing.assert_close(torch.tensor(together["entropy"].to_pylist()), torch.tensor(alone), atol=1e-5, rtol=0)
 
 
