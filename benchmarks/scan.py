@@ -23,9 +23,8 @@ from benchmarks.table import keep, made_by
 from selfattn import load_encoder
 from selfattn.encoders.batches import BATCH_TOKENS, length_batches
 from selfattn.examples import labelled_sentences
-from selfattn.scan.description import describe
-from selfattn.scan.job import PART_ROWS, Job, one_process
-from selfattn.scan.measure import WINDOW
+from selfattn.scan.description import PART_ROWS, Job, describe
+from selfattn.scan.job import one_process
 from selfattn.scan.output import ScanFolder
 from selfattn.scan.tables import input_files, plan
 
@@ -46,8 +45,8 @@ def bare(encoder, path: Path) -> float:
     start = time.perf_counter()
     with open(path, encoding="utf-8", newline="") as stream:
         texts = [row["sentence"] for row in csv.DictReader(stream)]
-    for first in range(0, len(texts), WINDOW):
-        tokens = [encoder.tokenize(text) for text in texts[first : first + WINDOW]]
+    for first in range(0, len(texts), PART_ROWS):
+        tokens = [encoder.tokenize(text) for text in texts[first : first + PART_ROWS]]
         for batch in length_batches(tokens, lambda one: len(one.ids), BATCH_TOKENS["cpu"]):
             with torch.no_grad():
                 encoder.model(**encoder.inputs(batch))
@@ -60,9 +59,9 @@ def scanned(encoder, path: Path, sources: bool = False) -> float:
         job = Job(str(path), f"{folder}/scan", sources=sources)
         start = time.perf_counter()
         chunks = plan(input_files(path), PART_ROWS)
-        out = ScanFolder(Path(job.output))
-        out.path.mkdir()
-        out.prepare(describe(encoder, chunks, PART_ROWS, False, sources=sources))
+        Path(job.output).mkdir()
+        out = ScanFolder(Path(job.output), describe(job, encoder, chunks))
+        out.prepare()
         one_process(job, encoder, chunks, lambda n: None)
         out.finish()
         return time.perf_counter() - start

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -59,7 +59,7 @@ class BoundedProcess:
     def __init__(self, *imports: str, first: tuple | None = None):
         self._imports, self._first = imports, first
         self._lock = threading.Lock()
-        self._peer: socket.socket | subprocess.Popen | None = None
+        self._peer: socket.socket | None = None
         self._streams: tuple[BinaryIO, BinaryIO] | None = None  # answers, questions
         self._close: Callable[[], Any] = bool
 
@@ -95,56 +95,40 @@ class BoundedProcess:
         self._peer, self._streams, self._close = None, None, bool
 
     def _is_alive(self) -> bool:
-        if isinstance(self._peer, socket.socket):  # between two calls there is nothing to read but its end
-            return not select.select([self._peer], [], [], 0)[0]
-        return self._peer is not None and self._peer.poll() is None
+        # Between two calls there is nothing to read but its end.
+        return self._peer is not None and not select.select([self._peer], [], [], 0)[0]
 
     def _ask(self, function: str, arguments: tuple, seconds: float, report: Any = None) -> Any:
         """The answer. Raises _Raised, and OSError, EOFError or JSONDecodeError where the process has ended."""
-        assert self._streams is not None
+        assert self._peer is not None and self._streams is not None
         answers, questions = self._streams
         begun = time.monotonic()
-        with self._waking_after(seconds + LATE):
-            questions.write(json.dumps([function, arguments, seconds, report is not None]).encode() + b"\n")
-            questions.flush()
-            while (line := answers.readline(MOST_BYTES)).endswith(b"\n"):
-                match json.loads(line):
-                    case "stage", stage:
-                        report(stage)
-                    case "raised", name, *words:
-                        raise _Raised(ERRORS.get(name, type(name, (RuntimeError,), {}))(*words))
-                    case "bytes", text:
-                        return base64.b64decode(text)
-                    case _, answer:
-                        return answer
+        self._peer.settimeout(seconds + LATE)
+        questions.write(json.dumps([function, arguments, seconds, report is not None]).encode() + b"\n")
+        questions.flush()
+        while (line := answers.readline(MOST_BYTES)).endswith(b"\n"):
+            match json.loads(line):
+                case "stage", stage:
+                    report(stage)
+                case "raised", name, *words:
+                    raise _Raised(ERRORS.get(name, type(name, (RuntimeError,), {}))(*words))
+                case "bytes", text:
+                    return base64.b64decode(text)
+                case _, answer:
+                    return answer
         raise TimeoutError if time.monotonic() - begun >= seconds else EOFError
 
-    @contextlib.contextmanager
-    def _waking_after(self, seconds: float) -> Iterator[None]:
-        """What waits for an answer inside is woken by then."""
-        if isinstance(self._peer, socket.socket):
-            self._peer.settimeout(seconds)
-            yield
-        elif self._peer is not None:
-            late = threading.Timer(seconds, self._peer.kill)
-            late.daemon = True
-            late.start()
-            try:
-                yield
-            finally:
-                late.cancel()
-
     def _begin(self) -> None:
-        if FORKS and self._imports:
-            self._peer, theirs = socket.socketpair()
-            with theirs:
+        self._peer, theirs = socket.socketpair()
+        with theirs:
+            if FORKS and self._imports:
                 _helper(self._imports).fork(theirs)
-            self._streams = self._peer.makefile("rb"), self._peer.makefile("wb")
-            steps = [stream.close for stream in (*self._streams, self._peer)]
-        else:
-            self._peer = begun = _program(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            self._streams = begun.stdout, begun.stdin  # type: ignore[assignment]
-            steps = [begun.kill, begun.stdout.close, begun.stdin.close, begun.wait]  # type: ignore[union-attr]
+                steps: list[Callable[[], Any]] = []
+            else:
+                begun = _program(theirs)
+                steps = [begun.kill, begun.wait]
+        self._streams = self._peer.makefile("rb"), self._peer.makefile("wb")
+        steps += [stream.close for stream in (*self._streams, self._peer)]
         self._close = weakref.finalize(self, _each, steps)
         try:
             self._ask("builtins:bool", (), BEGIN)
@@ -185,7 +169,7 @@ class _Helper:
             if self._process is None or self._control is None or self._process.poll() is not None:
                 self._control, theirs = socket.socketpair()
                 with theirs:
-                    self._process = _program(*self._imports, stdin=theirs, stdout=subprocess.DEVNULL)
+                    self._process = _program(theirs, *self._imports)
             return self._control
 
     def fork(self, connection: socket.socket) -> None:
@@ -195,11 +179,12 @@ class _Helper:
 _helper = functools.cache(_Helper)
 
 
-def _program(*imports: str, **streams: Any) -> subprocess.Popen:
-    # Its own session: an interrupt at the keyboard isn't meant for it. What goes wrong in it comes back in words, so its
-    # panics with their stacks aren't printed too.
+def _program(connection: socket.socket, *imports: str) -> subprocess.Popen:
+    # Its own session: an interrupt at the keyboard isn't meant for it. What goes wrong in it comes back in words, so what
+    # libraries print, panics with their stacks too, is not.
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", __spec__.name, *imports], start_new_session=True, stderr=subprocess.DEVNULL, **streams,
+        [sys.executable, "-P", "-m", __spec__.name, *imports], start_new_session=True, stdin=connection,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env={**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)])},
     )  # fmt: skip
 
@@ -242,16 +227,14 @@ def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _main(imports: list[str]) -> None:
+    control = socket.socket(fileno=0)
     if not imports:
-        answers = os.fdopen(os.dup(1), "wb")
-        os.dup2(2, 1)  # what a library prints is no answer
-        return _serve(sys.stdin.buffer, answers)
+        return _serve(control.makefile("rb"), control.makefile("wb"))
     for module in imports:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()  # what the processes share stays shared
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
-    control = socket.socket(fileno=0)
     while fds := socket.recv_fds(control, 1, 1)[1]:
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)

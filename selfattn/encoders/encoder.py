@@ -1,28 +1,25 @@
 """A pretrained encoder and what can be asked of it: run text through it, check it, replace or remove heads' outputs."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import product
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import Head, Hide, Patch, Recorder, run
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import NotFinite, NotRecomputable, OutOfMemory, TextError, failing_as
-from selfattn.encoders.folders import repository
+from selfattn.encoders.errors import NotFinite, NotRecomputable, OutOfMemory, TextError
+from selfattn.encoders.interventions import check_hidden, check_patches
 from selfattn.encoders.memory import in_halves, out_of_memory_as
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.encoders.reference import EagerTwin, stack_layers
-from selfattn.encoders.tokenizer import Tokenizer
+from selfattn.encoders.text_reader import TextReader
 from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
-from selfattn.words import character_spans
 
 COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this many tokens
 
@@ -47,28 +44,21 @@ class Copy(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Encoder:
+class Encoder(TextReader):
     """A pretrained encoder, loaded by `load_encoder`. Holds no state between calls; threads may share it."""
 
-    name: str
-    revision: str | None  # None for folders
     family: str  # config.model_type
     n_layers: int
     n_heads: int
     d_model: int
     d_head: int
-    max_tokens: int  # special tokens included
-    device: str
     dtype: str
     recomputable: bool  # measured at load: as many recordings as layers, and parity with the model's own weights
     reason: str  # why not, where it isn't
     patch_reason: str = ""  # measured at load: why heads' outputs can't be swapped or removed; "" where they can
     hide_reason: str = ""  # measured at load: why tokens can't be hidden; "" where they can
     one_head_reason: str = ""  # measured at load: why not in some heads alone
-    model: nn.Module
-    tokenizer: Tokenizer
     digest: str = ""  # sha256 of the weights
-    files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each file it was read from
     note: str = ""  # what a visitor should know ("the encoder half of T5")
     equal_lengths: bool = False  # measured at load: padding changes its numbers, so texts of one length share a pass
     eager: EagerTwin  # the same parameters under the implementation that returns its weights
@@ -143,122 +133,6 @@ class Encoder:
             encodings |= zip(places, in_halves(one_pass, places))
         return [encodings[place] for place in range(len(batch))]
 
-    def tokenize(self, text: str | Tokens, pair: str | None = None) -> Tokens:
-        """The text's tokens: as they are where it has been read already. Raises TextError where the encoder can't read it."""
-        if isinstance(text, Tokens):
-            if text.reader != self.reader or text.padding or pair is not None:
-                raise ValueError(
-                    f"Expected a text that {self.title} has read, whole and without padding. Give the string."
-                )
-            self._check_indices(text)  # its reader may be shared by an encoder with larger tables
-            return text
-        for part in (text,) if pair is None else (text, pair):
-            _check_text(part)
-        with failing_as(
-            lambda reason: TextError(
-                f"{self.title}'s tokeniser can't read this text ({reason}). Change it, or the encoder."
-            )
-        ):
-            read = self.tokenizer.read(text, pair, self.max_tokens)
-        self._check_length(read["n"])  # of a longer one no token came
-        if all(read["special"]):
-            raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
-        no_word, what = self.tokenizer.unk_token_id, zip(read["ids"], read["special"])
-        unknown = frozenset(at for at, (number, special) in enumerate(what) if number == no_word and not special)
-        tokens = Tokens(
-            text=text,
-            pair=pair,
-            # A unigram tokeniser spells what it doesn't know; the model is told its number alone.
-            tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read["tokens"])),
-            ids=tuple(read["ids"]),
-            types=tuple(read["types"]),
-            special=tuple(map(bool, read["special"])),
-            offsets=tuple(map(tuple, read["offsets"])),
-            segments=tuple(read["segments"]),
-            unknown=unknown,
-            reader=self.reader,
-        )
-        self._check_indices(tokens)
-        return tokens
-
-    def _check_length(self, n: int) -> None:
-        if n > self.max_tokens:
-            raise TextError(
-                f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
-                f" Shorten it by at least {n - self.max_tokens:,} tokens."
-            )
-
-    def _check_indices(self, tokens: Tokens) -> None:
-        """Refuse what a table of vectors has no row for: on a GPU it would end every visitor's work. Raises TextError."""
-        self._check_length(len(tokens.ids))
-        if (number := max(tokens.ids)) >= self._rows:
-            raise TextError(
-                f"The token {tokens.tokens[tokens.ids.index(number)]!r} has the number {number:,}, and {self.title} has vectors "
-                f"for {self._rows:,} tokens only: its tokeniser and its weights don't belong together. Save both again from "
-                "one model."
-            )
-        if self._segments is not None and (segment := max(tokens.types)) >= self._segments:
-            raise TextError(
-                f"This text has a segment of number {segment}, and {self.title} has vectors for {self._segments} only "
-                "(counted from 0): it doesn't read two texts as one. Give one text alone, or take an encoder that was "
-                "trained on pairs."
-            )
-
-    @cached_property
-    def _rows(self) -> int:
-        """How many tokens have a vector."""
-        return self.model.get_input_embeddings().weight.shape[0]
-
-    @cached_property
-    def _segments(self) -> int | None:
-        """How many segments have a vector; None where the model isn't told of segments."""
-        tables = [m for name, m in self.model.named_modules() if name.endswith("token_type_embeddings")]
-        told = tables and "token_type_ids" in self.tokenizer.model_input_names
-        return min(table.weight.shape[0] for table in tables) if told else None
-
-    @cached_property
-    def pad_id(self) -> int:
-        """What fills up a batch, and is masked: the padding token, or the first where that has no vector."""
-        own = self.tokenizer.pad_token_id
-        return own if self.has_vector(own) else 0
-
-    def has_vector(self, token_id: int | None) -> bool:
-        """Whether the tokeniser has this token and the model a vector for it."""
-        return token_id is not None and token_id < self._rows
-
-    def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
-        """Every place of `word` (or of one of more) in `sentence`, at least one: the one check that every row of a table passes.
-
-        Raises TextError, fit to stand beside the row, where the row can't be used.
-        """
-        if not isinstance(sentence, str):
-            raise TextError(f"The sentence is missing (expected text, got {_quoted(sentence)}).")
-        if not isinstance(word, str) or not word.strip():
-            raise TextError(f"The word is missing (expected text, got {_quoted(word)}).")
-        word = word.strip()
-        parts = len(character_spans(word))
-        if parts != 1:
-            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
-        tokens = self.tokenize(sentence)
-        if reason := tokens.why_unknown(word, *more):
-            raise TextError(reason)
-        places = tokens.places(word, *more)
-        if not places:
-            raise TextError(f"{word!r} is not a word of the sentence. Write it as it stands there (letter case aside).")
-        return places
-
-    def placed(self, where: PlacedWord | tuple) -> PlacedWord:
-        """A word where it stands, of a PlacedWord or of plain (text, positions) or (text, positions, pair).
-
-        positions: as `knock_out` takes them. Raises TextError, IndexError, and ValueError for what another encoder has read.
-        """
-        if isinstance(where, PlacedWord):
-            self.tokenize(where.sentence)
-            return where
-        text, position, *pair = where
-        tokens = self.tokenize(text, *pair)
-        return PlacedWord(tokens, tuple(self._positions(tokens, position)))
-
     def encoded(self, word: PlacedWord) -> Encoding:
         """The word's sentence, run: as it is where it has been run already."""
         sentence = word.sentence
@@ -271,7 +145,7 @@ class Encoder:
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair, hidden: as in `encode`."""
         tokens, hidden = self.tokenize(text, pair), tuple(hidden)
-        self._check_hidden(hidden, tokens, len(tokens.ids))
+        self._check_changes((), hidden, tokens, len(tokens.ids))
         with torch.no_grad(), self.pass_over(1, len(tokens.ids)):
             output = self.eager.run(self.inputs([tokens]), [hidden] if hidden else ())
         self.check_finite(tokens, [state[0] for state in self.states(output)])
@@ -360,8 +234,7 @@ class Encoder:
         n, count = len(word.sentence.ids), len(patches if patches is not None else hidden or ())
         copies = [Copy(word, *each) for each in zip(patches or [()] * count, hidden or [()] * count, strict=True)]
         for copy in copies:
-            self._check_patches(copy.patches, n)
-            self._check_hidden(copy.hidden, word.sentence, n)
+            self._check_changes(copy.patches, copy.hidden, word.sentence, n)
         size = max(1, COPIED_TOKENS // n)
         chunks = [copies[start : start + size] for start in range(0, count, size)]
 
@@ -413,104 +286,23 @@ class Encoder:
         """Whether its modules never ask for an attention function, so that hooks read them (`hooks.py`)."""
         return self.model.config._attn_implementation == "eager"
 
-    @property
-    def title(self) -> str:
-        """The name for a reader: a folder's own, not its path; its repository in the Hub's cache; else as it was asked for."""
-        return self.name if self.revision else repository(Path(self.name)) or Path(self.name).name
-
-    @property
-    def reader(self) -> str:
-        """What tells its tokeniser from another's: the digest of the tokeniser's file, where it has one."""
-        return self.files.get("tokenizer.json", self.name)
-
     @cached_property
     def all_heads(self) -> list[Head]:
         """Every head of the encoder, layer by layer."""
         return [Head(layer, head) for layer in range(self.n_layers) for head in range(self.n_heads)]
 
-    def inputs(self, batch: Sequence[Tokens], length: int | None = None) -> dict[str, Tensor]:
-        """Token ids, attention mask and segment ids, padded on the right, on the model's device: each (batch, length)."""
-        length = length or max(len(tokens.ids) for tokens in batch)
-
-        def padded(rows, fill):
-            return torch.tensor([[*row, *[fill] * (length - len(row))] for row in rows], device=self.device)
-
-        inputs = {
-            "input_ids": padded([t.ids for t in batch], self.pad_id),
-            "attention_mask": padded([[1] * len(t.ids) for t in batch], 0),
-        }
-        if "token_type_ids" in self.tokenizer.model_input_names:
-            inputs["token_type_ids"] = padded([t.types for t in batch], 0)
-        return inputs
-
     def states(self, output) -> tuple[Tensor, ...]:
         """n_layers + 1 of (batch, n, d_model), the last being the model's last_hidden_state (after a final norm)."""
         return (*output.hidden_states[: self.n_layers], output.last_hidden_state)
 
-    def _positions(self, tokens: Tokens, position: int | Sequence[int] | str) -> list[int]:
-        if isinstance(position, str):
-            if reason := tokens.why_unknown(position):
-                raise TextError(reason)
-            places = tokens.places(position)
-            if len(places) != 1:
-                raise TextError(
-                    f"Expected a word that stands once in the text; {position!r} stands {len(places)} times. "
-                    "Give the positions of its tokens."
-                )
-            return list(places[0].positions)
-        positions = [position] if isinstance(position, int) else list(position)
-        n = len(tokens.ids)
-        if not positions or not all(0 <= p < n for p in positions):
-            raise IndexError(f"Expected positions from 0 to {n - 1}, got {position}.")
-        return positions
-
-    def _check_patches(self, patches: Collection[Patch], n: int) -> None:
-        """Refuse patches that don't fit this encoder, a text of n tokens, or one another."""
+    def _check_changes(self, patches: Collection[Patch], hidden: Collection[Hide], tokens: Tokens, n: int) -> None:
+        """Refuse what doesn't fit this encoder, the text padded to n tokens, or one another."""
         if patches:
             self.check_patchable()
-        taken = set()
-        for patch in patches:
-            name, at = Head(patch.layer, patch.head), patch.positions
-            if not (0 <= patch.layer < self.n_layers and 0 <= patch.head < self.n_heads):
-                raise ValueError(f"Expected a patch of L0 H0 to L{self.n_layers - 1} H{self.n_heads - 1}, got {name}.")
-            if at is not None and (not at or not all(0 <= p < n for p in at)):
-                raise ValueError(f"Expected positions from 0 to {n - 1} for the patch of {name}, got {at}.")
-            shapes = [(self.d_head,)] + ([] if at is None else [(len(at), self.d_head)])
-            finite = bool(patch.value.isfinite().all())
-            if tuple(patch.value.shape) not in shapes or not finite:
-                wanted, among = " or ".join(map(str, shapes)), "" if finite else " with NaN or infinity among them"
-                raise ValueError(
-                    f"Expected finite numbers of shape {wanted} for the patch of {name}, got {tuple(patch.value.shape)}{among}."
-                )
-            for p in range(n) if at is None else at:
-                if (name, p) in taken:
-                    raise ValueError(f"Expected one patch a head and position, got two for {name} at position {p}.")
-                taken.add((name, p))
-
-    def _check_hidden(self, hidden: Collection[Hide], tokens: Tokens, n: int) -> None:
-        """Refuse what can't be hidden in this encoder, or in a text padded to n tokens, or is hidden twice."""
-        taken = set()
+            check_patches(patches, self.n_layers, self.n_heads, self.d_head, n)
         for hide in hidden:
             self.check_hideable(hide.heads is not None)
-            heads = self.all_heads if hide.heads is None else hide.heads
-            if not heads:
-                raise ValueError("Expected heads to hide tokens in, got none. None (heads=None) stands for all.")
-            if strange := sorted({*heads} - {*self.all_heads}):
-                raise ValueError(f"Expected heads L0 H0 to L{self.n_layers - 1} H{self.n_heads - 1}, got {strange[0]}.")
-            for at, most in ((hide.queries, len(tokens.ids)), (hide.keys, n)):
-                if not at or not all(0 <= p < most for p in at):
-                    raise ValueError(
-                        f"Expected positions from 0 to {most - 1} to hide or to hide from, got {tuple(at)}."
-                    )
-            if own := sorted({*hide.queries} & {*hide.keys}):
-                names = ", ".join(f"{tokens.tokens[p]!r} at {p}" for p in own)
-                raise ValueError(
-                    f"A token is never hidden from itself: {names} stands in queries and in keys. Take it from one."
-                )
-            for head, query, key in product(heads, hide.queries, hide.keys):
-                if (head, query, key) in taken:
-                    raise ValueError(f"Position {key} is hidden from position {query} twice in {head}. Name it once.")
-                taken.add((head, query, key))
+        check_hidden(hidden, self.all_heads, tokens, n)
 
     def _run(
         self,
@@ -522,8 +314,7 @@ class Encoder:
     ) -> list[Encoding]:
         for tokens, replaced, covered in zip(batch, patches, hidden):
             n = length if keep_padding else len(tokens.ids)
-            self._check_patches(replaced, n)
-            self._check_hidden(covered, tokens, n)
+            self._check_changes(replaced, covered, tokens, n)
         inputs = self.inputs(batch, length)
         # An encoder that is shown is asked for its own weights; its heads' outputs are recorded where that is verified.
         recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
@@ -604,20 +395,3 @@ def _row(batch: Tensor, row: int, n: int) -> Tensor:
     """One sentence of the batch, cut to its n tokens: CPU float32. Copied where a view would keep the batch alive."""
     own = batch[row, :n].float().cpu()
     return own if batch.shape[0] == 1 else own.clone()
-
-
-def _check_text(text: str) -> None:
-    if not isinstance(text, str):
-        raise TextError(f"Expected a text (str), got {type(text).__name__}.")
-    if not text.strip():
-        raise TextError("The text is empty. Type a sentence of at least one word.")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise TextError(
-            f"The text is not valid Unicode: character {error.start} is half of a surrogate pair. Remove it."
-        ) from None
-
-
-def _quoted(value: object) -> str:
-    return "nothing" if value is None or value != value or value == "" else repr(value)[:80]

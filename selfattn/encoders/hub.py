@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
 
-from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
+from huggingface_hub import HfApi, hf_hub_download, snapshot_download
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
@@ -54,7 +54,7 @@ def fetch(name: str, revision: str | None, report: Callable[[str], None]) -> tup
             raise
         except UNREACHABLE as error:
             return _from_cache(name, revision, f"the Hub can't be reached ({type(error).__name__})")
-        return _own_snapshot(name, _download(name, revision, info, report)), info.sha
+        return _download(name, revision, info, report), info.sha
     except GatedRepoError:
         raise LoadError(
             "gated",
@@ -140,14 +140,4 @@ def _from_cache(name: str, revision: str | None, why: str) -> tuple[Path, str]:
             f"{name} is not on this machine and {why}. Stay with the bundled encoder, download it once where there is "
             f"a network (`hf download {name}`), or give the path of a folder.",
         ) from None
-    return _own_snapshot(name, folder), folder.name
-
-
-def _own_snapshot(name: str, folder: Path) -> Path:
-    """The folder, if it is one of this repository's own snapshots: the cache puts them nowhere else."""
-    snapshots = Path(constants.HF_HUB_CACHE, f"models--{name.replace('/', '--')}", "snapshots")
-    if folder.resolve().parent != snapshots.resolve():
-        raise LoadError(
-            "cache", f"The cache's entry for {name} leads out of its own folder. Delete {snapshots.parent}."
-        )
-    return folder
+    return folder, folder.name

@@ -202,15 +202,6 @@ def _check_maps(encoder: Encoder, alone: EagerPass) -> None:
             f"{who} has attention maps of shape {strange} for {n} tokens, not (n, n): {why}, so there is no whole map "
             "to show.",
         )
-    if len(set(shapes)) > 1:
-        heads = ", ".join(str(shape[0]) for shape in shapes)
-        raise LoadError("attention", f"{who} has layers of different numbers of heads ({heads}); expected one number.")
-    if len(alone.states) != len(shapes) + 1 or alone.states[-1].shape[0] != n:
-        raise LoadError(
-            "attention",
-            f"{who} reports {len(alone.states)} hidden states for {len(shapes)} layers of attention, the last of "
-            f"{alone.states[-1].shape[0]} tokens; expected one more than layers, of {n} tokens.",
-        )
     if not all(float((layer.sum(-1) - 1).abs().max()) <= SUM for layer in alone.weights):
         raise LoadError("attention", f"{who} reports weights whose rows don't sum to 1.")
     if n > 1 and not any(bool(layer.triu(1).any()) for layer in alone.weights):

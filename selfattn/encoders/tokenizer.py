@@ -1,6 +1,8 @@
 """An encoder's tokeniser and what is asked of it: in this process, or in one with bounds where nobody vouches for it."""
 
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,26 +25,17 @@ ROLES = ("pad", "unk", "mask", "cls", "sep", "bos", "eos")
 OPENING = 60.0  # seconds for a tokeniser to be read anew, after a text that ended its process
 
 
+METHODS = ("read", "get_vocab", "convert_ids_to_tokens", "decode")
+
+
 class Tokenizer(SimpleNamespace):
-    """A fast tokeniser: facts under transformers' names (pad_token, pad_token_id, ..., model_input_names), and its methods."""
+    """A fast tokeniser: facts under transformers' names (pad_token, pad_token_id, ..., model_input_names), and METHODS.
 
-    _ask: Any  # what runs a method of `Fast` by its name
+    read as in `Fast`; the others as in transformers. ask(method, *arguments) runs one of them.
+    """
 
-    def read(self, text: str, pair: str | None, most: int) -> dict[str, Any]:
-        """n, and unless n > most: tokens, ids, types, special, offsets, segments, a list of n of each."""
-        return self._ask("read", text, pair, most)
-
-    def get_vocab(self) -> dict[str, int]:
-        """Each token's id."""
-        return self._ask("get_vocab")
-
-    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
-        """The tokens of these ids."""
-        return self._ask("convert_ids_to_tokens", ids)
-
-    def decode(self, ids: list[int]) -> str:
-        """The text that these ids are written as."""
-        return self._ask("decode", ids)
+    def __init__(self, facts: dict[str, Any], ask: Callable[..., Any]):
+        super().__init__(**facts, **{method: partial(ask, method) for method in METHODS})
 
 
 class Fast:
@@ -75,7 +68,10 @@ class Fast:
         return {name: getattr(self.own, name) for name in (*names, "model_input_names", "model_max_length")}
 
     def read(self, text: str, pair: str | None, most: int) -> dict[str, Any]:
-        """As `Tokenizer.read`. The backend is asked directly: the wrapper switches padding and truncation, which races."""
+        """n, and unless n > most: tokens, ids, types, special, offsets, segments, a list of n of each.
+
+        The backend is asked directly: the wrapper switches padding and truncation, which races.
+        """
         read = self.own.backend_tokenizer.encode(text, pair)
         if len(read.ids) > most:
             return {"n": len(read.ids)}
@@ -86,7 +82,7 @@ class Fast:
 
     def handed_out(self) -> Tokenizer:
         """It, to be asked in this process."""
-        return Tokenizer(**self.facts(), _ask=lambda what, *arguments: getattr(self, what)(*arguments))
+        return Tokenizer(self.facts(), lambda method, *arguments: getattr(self, method)(*arguments))
 
     def try_out(self, name: str) -> None:
         """Read the battery, each text twice. Raises LoadError where one takes too long or isn't read in one way."""
@@ -140,4 +136,4 @@ def isolated(folder: Path, name: str, files: dict[str, str]) -> Tokenizer:
     def called(what: str, *arguments: Any) -> Any:
         return process.call(f"{__name__}:ask", what, *arguments, seconds=Settings.read().text_seconds)
 
-    return Tokenizer(**called("facts"), _ask=called)
+    return Tokenizer(called("facts"), called)

@@ -57,7 +57,7 @@ def parse_object(data: bytes) -> dict:
     """The one JSON object that these bytes hold, of at most MOST_VALUES values; raises ValueError or RecursionError."""
     if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
         raise ValueError(f"it holds more than {MOST_VALUES:,} values")
-    value = json.loads(data.decode("utf-8"), object_pairs_hook=_without_repetition)
+    value = json.loads(data.decode("utf-8"), object_pairs_hook=each_key_once)
     if not isinstance(value, dict):
         raise ValueError(f"expected one JSON object, got {type(value).__name__}")
     return value
@@ -87,11 +87,13 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _without_repetition(pairs: list[tuple[str, object]]) -> dict:
-    """Of a key that stands twice, one reader takes the first value and another the last."""
-    held = dict(pairs)
-    if len(held) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+def each_key_once(pairs: list[tuple[str, object]]) -> dict:
+    """A JSON object's values; ValueError for a key that stands twice: one reader takes the first value, another the last."""
+    held: dict[str, object] = {}
+    for key, value in pairs:
+        if key in held:
+            raise ValueError(f"the key {key[:80]!r} stands twice")
+        held[key] = value
     return held
 
 

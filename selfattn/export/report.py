@@ -47,6 +47,10 @@ def html(view: View, width: float | None = None, index: str = "", script: str = 
         *_tables(view),
         "<h2>Where this comes from</h2>",
         _table(_origin(view).items(), ("", "")),
+        paragraph(
+            "Rows are queries (the token that attends), columns keys (the token attended to); positions, layers and heads count "
+            "from 0."
+        ),
         paragraph("Attention is not explanation: these are the weights that the model used, not why it decides."),
         run,
     ]

@@ -11,8 +11,8 @@ from tqdm import tqdm
 from selfattn.encoders.capture import Head
 from selfattn.encoders.errors import LoadError, NotRecomputable, OutOfMemory
 from selfattn.encoders.loading import DTYPES
-from selfattn.scan.description import ScanError
-from selfattn.scan.job import PART_ROWS, Job, run
+from selfattn.scan.description import PART_ROWS, Job, ScanError
+from selfattn.scan.job import run
 from selfattn.scan.tables import InputError
 from selfattn.scan.target import run_target
 

@@ -1,9 +1,9 @@
-"""scan.json: what a scan is a scan of. Read by its schema, whatever its own digest says: anybody can compute that anew."""
+"""scan.json: what a scan is a scan of. What is read of it is checked, whatever its own digest says: anybody can compute one."""
 
 import hashlib
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError
-from selfattn.encoders.loading import DTYPES
+from selfattn.encoders.loading import load_encoder
 from selfattn.encoders.untrusted_files import parse_object, read_plain
 from selfattn.scan.tables import Chunk
 
@@ -20,87 +20,49 @@ FORMAT = 3
 READ = (2, FORMAT)  # a scan by an earlier version can be read; which rows are rejected has changed since
 MOST_BYTES = 2**26  # far above what MOST_PARTS take
 MOST_PARTS = 1_000_000  # their names count with six digits
-
-Fits = Callable[[Any], bool]
+MOST = {"n_layers": 256, "n_heads": 1024, "d_model": 65_536}  # of an encoder's sizes
+LONGEST = 4096  # characters of an encoder's name: a path has no more
+PART_ROWS = 1024  # seconds on a processor: a killed job repeats one part at most
 
 
 class ScanError(ValueError):
     """The folder can't be used. The message says why and what to do."""
 
 
-def text(most: int = MOST_BYTES, spelled: str = r"(?s:.*)") -> Fits:
-    """What fits: a text of at most so many characters, spelled like this."""
-    return lambda value: isinstance(value, str) and len(value) <= most and bool(re.fullmatch(spelled, value))
+@dataclass(frozen=True)
+class Job:
+    """What to scan, with which encoder, and where to. Plain values only, so that it travels to other machines."""
+
+    source: str
+    output: str
+    model: str | None = None
+    revision: str | None = None
+    device: str = "auto"
+    dtype: str = "float32"
+    part_rows: int = PART_ROWS
+    vectors: bool = False
+    batch_tokens: int | None = None
+    words: tuple[str, ...] = ()  # to search every text for; none: the tables' column word says which
+    heads: tuple[Head, ...] | None = None  # to measure; None: all
+    sources: bool = False  # hide every other word from each occurrence
+
+    def load(self) -> Encoder:
+        """The job's encoder. Raises LoadError."""
+        return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
 
 
-def whole_number(least: int, most: int) -> Fits:
-    """What fits: a whole number from least to most."""
-    return lambda value: type(value) is int and least <= value <= most
-
-
-def fields(each: Mapping[str, Fits]) -> Fits:
-    """What fits: an object with exactly these keys, each with what fits it."""
-    return lambda value: (
-        isinstance(value, dict) and value.keys() == each.keys() and all(fit(value[name]) for name, fit in each.items())
-    )
-
-
-def _list(each: Fits) -> Fits:
-    return lambda value: isinstance(value, list) and len(value) <= MOST_PARTS and all(map(each, value))
-
-
-def _or_none(fit: Fits) -> Fits:
-    return lambda value: value is None or fit(value)
-
-
-def _files(value: Any) -> bool:
-    """A digest of each file that the encoder was read from, its configuration among them."""
-    return (
-        isinstance(value, dict)
-        and "config.json" in value
-        and all(map(text(255), value))
-        and all(map(SHA256, value.values()))
-    )
-
-
-SHA256 = text(64, r"[0-9a-f]{64}")
-SCHEMA = {
-    "sha256": SHA256,
-    "format": lambda value: type(value) is int and value in READ,
-    "encoder": fields({
-        "name": text(4096), "revision": _or_none(text(200)), "dtype": text(8, "|".join(DTYPES)),
-        "n_layers": whole_number(1, 256), "n_heads": whole_number(1, 1024), "d_model": whole_number(1, 65_536),
-        "files": _files,
-    }),
-    "part_rows": whole_number(1, 2**63 - 1),
-    "vectors": lambda value: isinstance(value, bool),
-    "words": _or_none(_list(text())),
-    "heads": _or_none(_list(text(12, r"L\d{1,4} H\d{1,4}"))),
-    "input": _list(fields({"file": text(4096), "chunks": _list(text(16, r"[0-9a-f]{16}"))})),
-}  # fmt: skip
-# Stands there only where it was asked for: a scan without is described as before, so that an older one can be gone on with.
-ASKED_FOR = {"sources": lambda value: value is True}
-
-
-def describe(
-    encoder: Encoder,
-    chunks: Sequence[Chunk],
-    part_rows: int,
-    vectors: bool,
-    words: Sequence[str] = (),
-    heads: Sequence[Head] | None = None,
-    sources: bool = False,
-) -> dict:
+def describe(job: Job, encoder: Encoder, chunks: Sequence[Chunk]) -> dict:
     """What a scan is a scan of: compared before a stopped one goes on."""
     by_file = groupby(chunks, lambda chunk: chunk.file)
     about = {
         "format": FORMAT,
         "encoder": describe_encoder(encoder),
-        "part_rows": part_rows,
-        "vectors": vectors,
-        **({"sources": True} if sources else {}),
-        "words": list(words) or None,
-        "heads": list(map(str, heads or ())) or None,
+        "part_rows": job.part_rows,
+        "vectors": job.vectors,
+        # Only where it was asked for: a scan without is described as before, so that an older one can be gone on with.
+        **({"sources": True} if job.sources else {}),
+        "words": list(job.words) or None,
+        "heads": list(map(str, job.heads or ())) or None,
         "input": [{"file": Path(file).name, "chunks": [chunk.digest for chunk in own]} for file, own in by_file],
     }
     return {"sha256": _digest_of(about), **about}
@@ -112,22 +74,8 @@ def describe_encoder(encoder: Encoder) -> dict:
     return {name: getattr(encoder, name) for name in names}
 
 
-def as_bytes(about: dict) -> bytes:
-    """The content of scan.json. Raises ScanError for what could not be read again."""
-    data = json.dumps(about, indent=1).encode()
-    try:
-        _check(parse_object(data))
-        if len(data) > MOST_BYTES:
-            raise ValueError(f"it would have {len(data):,} bytes; at most {MOST_BYTES:,} are read")
-    except ValueError as error:
-        raise ScanError(
-            f"This scan can't be described in {NAME}: {error}. Give fewer words, or shorter names."
-        ) from None
-    return data
-
-
 def read(folder: Path) -> dict:
-    """What scan.json says: of the schema, and of its own digest. Raises ScanError."""
+    """What scan.json says, its own digest and what is read of it again checked. Raises ScanError."""
     try:
         about = parse_object(read_plain(folder / NAME, MOST_BYTES))
         if not {"format", "n_parts"} & about.keys():
@@ -138,14 +86,16 @@ def read(folder: Path) -> dict:
     if about.get("format") not in READ:
         raise ScanError(f"{folder} holds a scan by another version of selfattn. Scan anew with another --output.")
     try:
-        _check(about)
-        if about["sha256"] != _digest_of({name: about[name] for name in about if name != "sha256"}):
-            raise ValueError("its digest is another's")
-    except ValueError as error:
+        own = about["sha256"] == _digest_of({name: about[name] for name in about if name != "sha256"})
+        reason = "something in it doesn't fit" if own else "its digest is another's"
+        own = own and _fits(about)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        own, reason = False, f"{type(error).__name__}: {error}"[:200]
+    if not own:
         raise ScanError(
-            f"{folder / NAME} isn't what the job wrote ({error}): it was changed or is damaged. Put back what it was, or "
+            f"{folder / NAME} isn't what the job wrote ({reason}): it was changed or is damaged. Put back what it was, or "
             "scan anew with another --output."
-        ) from None
+        )
     return about
 
 
@@ -154,18 +104,26 @@ def n_parts(about: dict) -> int:
     return sum(len(file["chunks"]) for file in about["input"])
 
 
-def _check(about: dict) -> None:
-    """Raise ValueError for what a job never writes."""
-    schema = SCHEMA | {name: fit for name, fit in ASKED_FOR.items() if name in about}
-    for name in {**schema, **about}:
-        if name not in schema or name not in about or not schema[name](about[name]):
-            raise ValueError(f"{name[:80]!r} doesn't fit")
-    sizes = about["encoder"]
-    heads = list(map(Head.named, about["heads"] or ()))
-    if len({*heads}) < len(heads) or any(at.layer >= sizes["n_layers"] or at.head >= sizes["n_heads"] for at in heads):
-        raise ValueError("'heads' aren't the encoder's, each once")
-    if n_parts(about) > MOST_PARTS:
-        raise ValueError(f"'input' has more than {MOST_PARTS:,} chunks")
+def _fits(about: dict) -> bool:
+    """Whether what is read again is what a job writes. Raises AttributeError, KeyError, TypeError, ValueError where it isn't."""
+    encoder, words = about["encoder"], about["words"] or []
+    heads = [Head.named(name) for name in about["heads"] or ()]
+    return (
+        all(type(encoder[name]) is int and 1 <= encoder[name] <= most for name, most in MOST.items())
+        and isinstance(encoder["name"], str)
+        and len(encoder["name"]) <= LONGEST
+        and isinstance(encoder["revision"], str | None)
+        and isinstance(encoder["files"], dict)
+        and all(at.layer < encoder["n_layers"] and at.head < encoder["n_heads"] for at in heads)
+        and len({*heads}) == len(heads)
+        and isinstance(words, list)
+        and all(isinstance(word, str) for word in words)
+        and isinstance(about["vectors"], bool)
+        and about.get("sources", True) is True
+        and isinstance(about["input"], list)
+        and all(isinstance(file["chunks"], list) and isinstance(file["file"], str) for file in about["input"])
+        and n_parts(about) <= MOST_PARTS
+    )
 
 
 def difference(earlier: dict, now: dict) -> str | None:

@@ -2,13 +2,13 @@
 
 import hashlib
 import os
-import re
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-UNFINISHED = re.compile(r"\.unfinished-\d+")  # ends the name of what is being written, by which process
+UNFINISHED = r"\.unfinished-[0-9a-f]+"  # ends the name of what is being written
 SHORT = 16  # hexadecimal digits of a digest that tell damage from what was written
 
 
@@ -17,17 +17,14 @@ def short_digest(stream: BinaryIO) -> str:
     return hashlib.file_digest(stream, "sha256").hexdigest()[:SHORT]
 
 
-def finished_name(name: str) -> str:
-    """The name that a file being written will get; any other name as it is."""
-    end = UNFINISHED.search(name)
-    return name[: end.start()] if end and end.end() == len(name) else name
-
-
 @contextmanager
 def whole(path: Path, stamped: bool = False) -> Iterator[BinaryIO]:
-    """Written beside its place, flushed to the disk, then renamed. stamped: its digest becomes a part of its name."""
-    beside = path.with_name(f"{path.name}.unfinished-{os.getpid()}")
-    with open(beside, "w+b") as stream:
+    """Written beside its place, flushed to the disk, then renamed. stamped: its digest becomes a part of its name.
+
+    Beside it is a name that nothing had, and renaming replaces a link or a pipe: neither is ever written through.
+    """
+    beside = path.with_name(f"{path.name}.unfinished-{secrets.token_hex(8)}")
+    with open(beside, "x+b") as stream:
         yield stream
         stream.flush()
         os.fsync(stream.fileno())

@@ -6,39 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.loading import load_encoder
-from selfattn.scan.description import MOST_PARTS, ScanError, describe
-from selfattn.scan.measure import measure, schema
+from selfattn.scan.description import MOST_PARTS, Job, ScanError, describe
+from selfattn.scan.measure import measure
 from selfattn.scan.output import LOCK, ScanFolder, check_place
 from selfattn.scan.tables import Chunk, InputError, input_files, plan, read_chunk, words_to_find
 
-PART_ROWS = 4096
-
 Progress = Callable[[int], None]  # so many more rows are done
-
-
-@dataclass(frozen=True)
-class Job:
-    """What to scan, with which encoder, and where to. Plain values only, so that it travels to other machines."""
-
-    source: str
-    output: str
-    model: str | None = None
-    revision: str | None = None
-    device: str = "auto"
-    dtype: str = "float32"
-    part_rows: int = PART_ROWS
-    vectors: bool = False
-    batch_tokens: int | None = None
-    words: tuple[str, ...] = ()  # to search every text for; none: the tables' column word says which
-    heads: tuple[Head, ...] | None = None  # to measure; None: all
-    sources: bool = False  # hide every other word from each occurrence
-
-    def load(self) -> Encoder:
-        """The job's encoder. Raises LoadError."""
-        return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
 
 
 @dataclass(frozen=True)
@@ -80,10 +54,9 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
         raise InputError(
             f"{source} makes {len(chunks):,} parts; at most {MOST_PARTS:,} fit. Give a larger --part-rows."
         )
-    folder = ScanFolder(output)
     with _locked(output):
-        about = describe(encoder, chunks, job.part_rows, job.vectors, job.words, job.heads, job.sources)
-        done = folder.prepare(about)
+        folder = ScanFolder(output, describe(job, encoder, chunks))
+        done = folder.prepare()
         left = [chunk for chunk in chunks if chunk.index not in done]
         total = sum(chunk.n_rows for chunk in chunks)
         count = progress(total - sum(chunk.n_rows for chunk in left), total) if progress else lambda n: None
@@ -116,21 +89,15 @@ def _locked(output: Path) -> Iterator[None]:
 
 def one_process(job: Job, encoder: Encoder, chunks: list[Chunk], progress: Progress) -> None:
     """The local engine: this process, chunk after chunk."""
+    folder = ScanFolder.of_job(job, encoder)
     for chunk in chunks:
-        scan_chunk(job, encoder, chunk, progress)
+        scan_chunk(job, encoder, folder, chunk, progress)
 
 
-def scan_chunk(job: Job, encoder: Encoder, chunk: Chunk, progress: Progress = lambda n: None) -> None:
+def scan_chunk(
+    job: Job, encoder: Encoder, folder: ScanFolder, chunk: Chunk, progress: Progress = lambda n: None
+) -> None:
     """Read, measure and write one chunk. Doing it again does no harm: the same part takes the same place."""
-    folder = ScanFolder(Path(job.output))
-    scan = folder.scan_of(encoder)
-    with folder.journal(chunk, scan) as journal:
-        progress(chunk.n_without)
-        rows = read_chunk(chunk, job.words)
-        windows = measure(
-            encoder, rows, job.vectors, job.batch_tokens, progress, journal.recall, job.heads, job.sources
-        )
-        sizes = encoder.n_layers, encoder.n_heads, encoder.d_model
-        columns = schema(*sizes, job.vectors, len(job.heads or encoder.all_heads), job.sources)
-        folder.write(chunk, scan, columns, windows)
-    journal.remove()
+    progress(chunk.n_without)
+    rows = read_chunk(chunk, job.words)
+    folder.write(chunk, *measure(encoder, rows, job.vectors, job.batch_tokens, progress, job.heads, job.sources))

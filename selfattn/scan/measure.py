@@ -3,12 +3,9 @@
 Only the word's own rows are computed, O(n) a head, batched over sentences of like length and on the model's device.
 """
 
-import hashlib
-import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -21,18 +18,14 @@ from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import Head, Hide, LayerRecording, Recorder, run
 from selfattn.encoders.encoder import Copy, Encoder
 from selfattn.encoders.errors import TextError
-from selfattn.encoders.memory import in_halves
+from selfattn.encoders.memory import give_freed_back, in_halves
 from selfattn.encoders.pair_terms import rows_of
 from selfattn.encoders.placed_word import PlacedWord, Tokens
 from selfattn.kernel import attend
-from selfattn.scan.freed_memory import give_back_sometimes
 from selfattn.scan.tables import Row
 from selfattn.words import Word
 
-WINDOW = 1024  # rows held at a time, and sorted by length: as tokens and results each takes 50 kB
 MOST_SOURCES = 3  # context words that are named for an occurrence
-
-Recall = Callable[[bytes, Callable[[], pa.Table]], pa.Table]
 
 
 @dataclass(frozen=True)
@@ -53,54 +46,40 @@ def measure(
     vectors: bool = False,
     batch_tokens: int | None = None,
     progress: Callable[[int], None] = lambda n: None,
-    recall: Recall = lambda key, measure: measure(),
     heads: Sequence[Head] | None = None,
     sources: bool = False,
-) -> Iterator[tuple[pa.Table, list[Reject]]]:
-    """Window after window, in the input's order: the rows' occurrences as a table (see `schema`), and the rejected rows.
+) -> tuple[pa.Table, list[Reject]]:
+    """In the input's order: the rows' occurrences as a table (see `schema`), and the rejected rows.
 
-    vectors: keep the word's vector after the embedding and after each layer. progress(n) is called as n more rows are
-    done. However many the rows, one window is all that is held. recall(key, measure) may have a batch's table from an
-    earlier run: the same rows come in the same batches, and the key stands for them. heads: the ones to measure (None: all).
+    All rows are held, as tokens and results 50 kB each, so that those of like length share a pass. vectors: keep the word's
+    vector after the embedding and after each layer. progress(n) is called as n more rows are done. heads: the ones to measure
+    (None: all).
     sources: hide every other word of the sentence from the occurrence, each in turn, and keep those that move it most. What
     it doesn't say: where to (1 - cosine has no direction), and what other tokens still pass on of the hidden word.
     Raises NotRecomputable where words can't be hidden. (Geva et al. 2023, section 5)
     """
     if sources:
         encoder.check_hideable()
-    limit, left = batch_tokens or tokens_a_pass(encoder.device), iter(rows)
+    limit = batch_tokens or tokens_a_pass(encoder.device)
     heads = heads or encoder.all_heads
     wanted = schema(encoder.n_layers, encoder.n_heads, encoder.d_model, vectors, len(heads), sources)
-
     reason = (
         f"{encoder.title} in {encoder.dtype} makes NaN or infinity of this text, so nothing was measured. "
         f"{'Leave it out, or take another encoder' if encoder.dtype == 'float32' else 'Take --dtype float32'}."
     )
-
-    def tables(batch: list[_Usable]) -> pa.Table:
-        """The batch's table, in one pass; in two where the memory doesn't suffice for one."""
-        return pa.concat_tables(in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted, limit)], batch))
-
-    def in_window(rows: list[Row]) -> tuple[pa.Table, list[Reject]]:
-        usable, rejects = _locate(encoder, rows)
-        progress(len(rejects))
-        batches = [wanted.empty_table()]
-        for batch in length_batches(usable, lambda one: len(one[1][0].sentence.ids), limit, encoder.equal_lengths):
-            batches.append(recall(_key(batch), partial(tables, batch)))
-            there = {*batches[-1]["row"].to_pylist()}
-            rejects += [Reject(row, reason) for row, _ in batch if row.row not in there]
-            progress(len(batch))
-        rejects.sort(key=lambda reject: reject.row.row)
-        return pa.concat_tables(batches).sort_by([("row", "ascending"), ("start", "ascending")]), rejects
-
-    while window := list(itertools.islice(left, WINDOW)):
-        yield in_window(window)
-        give_back_sometimes()
-
-
-def _key(batch: list[_Usable]) -> bytes:
-    rows = [(row.row, row.sentence, row.word, row.sense) for row, _ in batch]
-    return hashlib.sha256(ascii(rows).encode()).digest()
+    usable, rejects = _locate(encoder, rows)
+    progress(len(rejects))
+    tables = [wanted.empty_table()]
+    for batch in length_batches(usable, lambda one: len(one[1][0].sentence.ids), limit, encoder.equal_lengths):
+        # In one pass; in two where the memory doesn't suffice for one.
+        own = in_halves(lambda part: [_table(encoder, part, vectors, heads, wanted, limit)], batch)
+        there = {row for table in own for row in table["row"].to_pylist()}
+        rejects += [Reject(row, reason) for row, _ in batch if row.row not in there]
+        tables += own
+        progress(len(batch))
+    give_freed_back()
+    rejects.sort(key=lambda reject: reject.row.row)
+    return pa.concat_tables(tables).sort_by([("row", "ascending"), ("start", "ascending")]), rejects
 
 
 def schema(

@@ -8,11 +8,9 @@ a scan goes on and whenever it is read.
 
 import hashlib
 import json
-import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import starmap
@@ -27,9 +25,8 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.untrusted_files import parse_object
 from selfattn.scan import description
-from selfattn.scan.description import ScanError
-from selfattn.scan.files import SHORT, finished_name, short_digest, sync_folder, whole
-from selfattn.scan.journal import Journal
+from selfattn.scan.description import Job, ScanError
+from selfattn.scan.files import SHORT, UNFINISHED, short_digest, sync_folder, whole
 from selfattn.scan.measure import Reject, schema
 from selfattn.scan.tables import Chunk
 from selfattn.spreadsheets import csv_text, unescaped
@@ -40,22 +37,9 @@ REJECT_COLUMNS = ("row", "file", "line", "sentence", "word", "sense", "reason")
 NUMBERS = {"top_weight", "entropy", "special_share", "vectors", "source_moves"}
 DICTIONARIES = ["sentence", "word", "sense", "top_word"]
 PART = re.compile(rf"part-(\d{{6}})-([0-9a-f]{{{SHORT}}})\.parquet")
-# What a scan writes, by place. Whatever else stands there is somebody's own and stays.
-OWN = {
-    "": re.compile(r"lock|scan\.json|rejects\.csv"),
-    "parts": re.compile(r"part-\d{6}\.parquet"),  # until it is finished
-    "rejects": re.compile(r"part-\d{6}\.csv"),
-    "journal": re.compile(r"part-\d{6}"),
-}
-# What a part says of itself.
-OF_A_PART = description.fields(
-    {
-        "scan": description.SHA256,
-        "index": description.whole_number(0, description.MOST_PARTS),
-        "n_rejected": description.whole_number(0, 2**63),
-        "rejects": description.SHA256,
-    }
-)
+# What a killed job has left half written. Whatever else stands there is somebody's own and stays.
+BEGUN = re.compile(rf"scan\.json{UNFINISHED}")  # before anything else
+LEFT = re.compile(rf"(scan\.json|rejects\.csv|part-\d{{6}}\.(parquet|csv)){UNFINISHED}")
 AGAIN = "Delete it, and the same command makes it again."
 
 
@@ -189,8 +173,17 @@ class ScanFolder:
     """The writing side of a scan's folder. Workers may write different chunks at the same time."""
 
     path: Path
+    about: dict  # what it is a scan of, as scan.json has it
 
-    def prepare(self, about: dict) -> set[int]:
+    @classmethod
+    def of_job(cls, job: Job, encoder: Encoder) -> "ScanFolder":
+        """The folder of a job that has begun. Raises ScanError where another machine's encoder isn't the scan's."""
+        about = description.read(Path(job.output))
+        if other := description.difference(about["encoder"], description.describe_encoder(encoder)):
+            raise ScanError(f"This worker's encoder isn't the scan's: {other}. Give all machines the same files.")
+        return cls(Path(job.output), about)
+
+    def prepare(self) -> set[int]:
         """Make the folder, or check that it holds a part of this very scan; which chunks are done. Raises ScanError."""
         note = self.path / description.NAME
         if note.exists():
@@ -200,104 +193,64 @@ class ScanFolder:
                     f"{self.path} holds a scan by an earlier version of selfattn, which kept rows that are rejected now. It "
                     "can be read, but not gone on with: choose another --output."
                 )
-            if other := description.difference(earlier, about) or description.input_difference(earlier, about):
+            if other := description.difference(earlier, self.about) or description.input_difference(
+                earlier, self.about
+            ):
                 raise ScanError(
                     f"{self.path} holds another scan: {other}. To go on with it, give the same command, encoder and "
                     "input as then; for a new scan choose another --output."
                 )
         else:
-            data = description.as_bytes(about)
             with whole(note) as stream:
-                stream.write(data)
-        for name in ("parts", "rejects", "journal"):
+                stream.write(json.dumps(self.about, indent=1).encode())
+        for name in ("", "parts", "rejects"):
             (self.path / name).mkdir(exist_ok=True)
+            for path in (self.path / name).iterdir():
+                if LEFT.fullmatch(path.name):
+                    path.unlink()
         sync_folder(self.path)
-        for path in _own_files(self.path):
-            if finished_name(path.name) != path.name:
-                path.unlink()
-        return {part.index for part in _read_parts(self.path, about)}
-
-    def scan_of(self, encoder: Encoder) -> str:
-        """The scan's digest, for its parts. Raises ScanError where another machine's encoder isn't the scan's."""
-        about = description.read(self.path)
-        if other := description.difference(about["encoder"], description.describe_encoder(encoder)):
-            raise ScanError(f"This worker's encoder isn't the scan's: {other}. Give all machines the same files.")
-        return about["sha256"]
+        return {part.index for part in _read_parts(self.path, self.about)}
 
     def is_done(self, chunk: Chunk) -> bool:
         """Whether the chunk's part is there; then it is whole."""
         return any((self.path / "parts").glob(f"part-{chunk.index:06d}-*.parquet"))
 
-    def journal(self, chunk: Chunk, scan: str) -> Journal:
-        """What an earlier run has left of the chunk, and where this one keeps it."""
-        return Journal(self.path / "journal" / f"part-{chunk.index:06d}", scan)
-
-    def write(
-        self, chunk: Chunk, scan: str, schema: pa.Schema, windows: Iterable[tuple[pa.Table, Sequence[Reject]]]
-    ) -> None:
-        """Keep a chunk's rows and rejected rows as they come. The part gets its name last: only then is the chunk done."""
+    def write(self, chunk: Chunk, table: pa.Table, rejects: Sequence[Reject]) -> None:
+        """Keep a chunk's rows and rejected rows. The part gets its name last: only then is the chunk done."""
+        lines = [[*(getattr(r.row, name) for name in REJECT_COLUMNS[:-1]), r.reason] for r in rejects]
+        data = _csv_bytes(lines)
+        with whole(_rejects_of(self.path, chunk.index)) as rejected:
+            rejected.write(data)
+        own = {"scan": self.about["sha256"], "index": chunk.index, "n_rejected": len(rejects)}
+        said = json.dumps({**own, "rejects": hashlib.sha256(data).hexdigest()})
         # A dictionary of numbers that hardly repeat makes the file larger and takes 30 MB while it is built.
         parquet = {"compression": "zstd", "use_dictionary": DICTIONARIES}
-        digest, n_rejected = hashlib.sha256(), 0
         with (
             whole(self.path / "parts" / f"part-{chunk.index:06d}.parquet", stamped=True) as part,
-            whole(_rejects_of(self.path, chunk.index)) as rejected,
-            pq.ParquetWriter(part, schema, **parquet) as writer,
+            pq.ParquetWriter(part, table.schema, **parquet) as writer,
         ):
-            for table, rejects in windows:
-                writer.write_table(table)
-                data = _csv_bytes(
-                    [[*(getattr(r.row, name) for name in REJECT_COLUMNS[:-1]), r.reason] for r in rejects]
-                )
-                rejected.write(data)
-                digest.update(data)
-                n_rejected += len(rejects)
-            own = {"scan": scan, "index": chunk.index, "n_rejected": n_rejected, "rejects": digest.hexdigest()}
-            writer.add_key_value_metadata({"part": json.dumps(own)})
+            writer.write_table(table)
+            writer.add_key_value_metadata({"part": said})
 
     def finish(self) -> Scan:
         """Verify all parts and gather their rejected rows in rejects.csv; returns the finished scan."""
-        about = description.read(self.path)
-        parts = _read_parts(self.path, about)
-        if len(parts) != description.n_parts(about):
+        parts = _read_parts(self.path, self.about)
+        if len(parts) != description.n_parts(self.about):
             raise ScanError(f"{self.path} lacks parts that were there before. The same command makes them again.")
         with whole(self.path / REJECTS) as out:
             for data in _gather(self.path, parts):
                 out.write(data)
-        for path in _own_files(self.path, ["journal"]):
-            path.unlink()
-        with suppress(OSError):  # a file of somebody else's is in it
-            (self.path / "journal").rmdir()
-        return _of_parts(self.path, about, parts, finished=True)
+        return _of_parts(self.path, self.about, parts, finished=True)
 
 
 def check_place(output: Path) -> None:
     """Refuse a place that a scan can't be written to, before anything is. Raises ScanError."""
     if output.exists() and not output.is_dir():
         raise ScanError(f"{output} is a file; --output takes a folder.")
-    begun = (output / description.NAME).exists()
-    if begun:
+    if (output / description.NAME).exists():
         description.read(output)
-    own = {path for path in _own_files(output) if path.name == LOCK or finished_name(path.name) == description.NAME}
-    if not begun and output.exists() and any(path not in own for path in output.iterdir()):
+    elif output.exists() and any(path.name != LOCK and not BEGUN.fullmatch(path.name) for path in output.iterdir()):
         raise ScanError(f"{output} holds other files. Choose a new or empty folder for --output.")
-
-
-def _own_files(folder: Path, places: Iterable[str] = OWN) -> Iterator[Path]:
-    """What a scan has written, finished or not, by its place and name. Raises ScanError where it isn't a plain file."""
-    for place in places:
-        if not os.path.lexists(folder / place):
-            continue
-        if not (folder / place).is_dir():
-            raise ScanError(f"{folder / place} is no folder, and the scan needs one there. Move it away.")
-        with os.scandir(folder / place) as entries:
-            for entry in entries:
-                if OWN[place].fullmatch(finished_name(entry.name)):
-                    if not entry.is_file(follow_symlinks=False):
-                        raise ScanError(
-                            f"{entry.path} is no plain file, and the scan writes a file of that name. Move it away."
-                        )
-                    yield Path(entry.path)
 
 
 @dataclass(frozen=True)
@@ -320,7 +273,7 @@ def _read_parts(folder: Path, about: dict) -> list[_Part]:
     sizes = {name: about["encoder"][name] for name in ("n_layers", "n_heads", "d_model")}
     columns = schema(**sizes, vectors=about["vectors"], n_measured=len(_measured(about)), sources="sources" in about)
     for path in sorted((folder / "parts").glob("*")):
-        if OWN["parts"].fullmatch(finished_name(path.name)):
+        if LEFT.fullmatch(path.name):
             continue  # it is being written, or was when its job was killed
         part = _read_part(folder, path, about["sha256"], columns)
         if parts and parts[-1].index == part.index:
@@ -344,14 +297,15 @@ def _read_part(folder: Path, path: Path, scan: str, columns: pa.Schema) -> _Part
         as_planned = footer.schema.to_arrow_schema().equals(columns)
     except (ValueError, RecursionError, pa.ArrowException):
         own, as_planned = {}, False
-    if OF_A_PART(own) and (own["scan"], own["index"]) != (scan, index):
+    n_rejected, place = own.get("n_rejected"), (own.get("scan"), own.get("index"))
+    if None not in place and place != (scan, index):
         raise ScanError(f"{path} is from another scan or another place in this one. {AGAIN}")
-    if not OF_A_PART(own) or not as_planned:
+    if None in place or not as_planned or type(n_rejected) is not int or n_rejected < 0:
         raise ScanError(f"{path} isn't what the job wrote: its columns, or what it says of itself. {AGAIN}")
     rejects = _rejects_of(folder, index)
-    if _digest(rejects) != own["rejects"]:
+    if _digest(rejects) != own.get("rejects", ""):
         raise ScanError(f"{rejects} isn't what the job wrote. Delete {path}, and the same command makes both again.")
-    return _Part(index, path, n_rows=footer.num_rows, n_rejected=own["n_rejected"])
+    return _Part(index, path, n_rows=footer.num_rows, n_rejected=n_rejected)
 
 
 def _rejects_of(folder: Path, index: int) -> Path:

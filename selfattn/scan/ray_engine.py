@@ -12,8 +12,9 @@ import numpy as np
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.loading import choose_device
-from selfattn.scan.description import ScanError
-from selfattn.scan.job import Job, Progress, ScanFolder, scan_chunk
+from selfattn.scan.description import Job, ScanError
+from selfattn.scan.job import Progress, scan_chunk
+from selfattn.scan.output import ScanFolder
 from selfattn.scan.tables import Chunk
 
 
@@ -41,22 +42,19 @@ class ChunkWorker:
     """One worker: an encoder, loaded once, and chunk after chunk."""
 
     def __init__(self, job: Job):
-        from pathlib import Path
-
         import torch
 
         if choose_device(job.device) == "cpu":
             torch.set_num_threads(1)  # a worker has one core; more threads would fight over it
-        self._job = job
-        self._folder = ScanFolder(Path(job.output))
-        self._encoder = job.load()
+        self._job, self._encoder = job, job.load()
+        self._folder = ScanFolder.of_job(job, self._encoder)
 
     def __call__(self, batch: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Do the chunks of a batch; what comes back says how many rows are done."""
         for values in zip(*(batch[name].tolist() for name in Chunk.__dataclass_fields__)):
             chunk = Chunk(*values)
             if not self._folder.is_done(chunk):  # done by a worker that died later
-                scan_chunk(self._job, self._encoder, chunk)
+                scan_chunk(self._job, self._encoder, self._folder, chunk)
         return {"n_rows": batch["n_rows"]}
 
 

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 import pyarrow.parquet as pq
 
 from selfattn.encoders.errors import brief
+from selfattn.encoders.untrusted_files import each_key_once
 from selfattn.words import character_spans
 
 COLUMNS = ("sentence", "word", "sense")  # sense may be missing
@@ -328,22 +329,13 @@ def _line_rows(file: Path, stream: BinaryIO, offset: int, line: int, columns: Se
 
 def _json_values(text: str, columns: Sequence[str]) -> tuple[dict, str | None]:
     try:
-        values = json.loads(text, object_pairs_hook=_each_key_once)
+        values = json.loads(text, object_pairs_hook=each_key_once)
     except (ValueError, RecursionError) as error:  # of an integer with more digits than Python reads, too
         return {"sentence": text}, f"Not valid JSON ({error})."
     if not isinstance(values, dict):
         keys = '"sentence" and "word"' if columns is COLUMNS else '"sentence" or "text"'
         return {"sentence": text}, f"Expected an object with the keys {keys} on each line."
     return {name: values[name] for name in columns if name in values}, None
-
-
-def _each_key_once(pairs: list[tuple[str, object]]) -> dict:
-    values: dict[str, object] = {}
-    for key, value in pairs:
-        if key in values:
-            raise ValueError(f"the key {key[:80]!r} stands twice")
-        values[key] = value
-    return values
 
 
 def _row(file: Path, line: int, values: dict, problem: str | None = None) -> Row:

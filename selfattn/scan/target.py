@@ -10,8 +10,8 @@ from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.pooling import NoPooling, load_pooling
-from selfattn.scan.description import ScanError
-from selfattn.scan.job import Job, Outcome
+from selfattn.scan.description import Job, ScanError
+from selfattn.scan.job import Outcome
 from selfattn.scan.tables import PLAIN, InputError, input_files, rows_of
 from selfattn.senses import over_sentences
 from selfattn.spreadsheets import csv_text

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from selfattn import load_encoder
 from selfattn.captions import senses as captions
@@ -103,13 +102,13 @@ def nearest(encoder: Encoder) -> dict[str, Any]:
 
 def scanned(encoder: Encoder) -> dict[str, Any]:
     rows = [Row(i, "table.csv", i + 2, *row) for i, row in enumerate(sentences().itertuples(index=False, name=None))]
-    tables, rejects = zip(*measure(encoder, rows, vectors=True, batch_tokens=100))
-    columns = pa.concat_tables(tables).to_pydict()
+    found, rejects = measure(encoder, rows, vectors=True, batch_tokens=100)
+    columns = found.to_pydict()
     flat = {
         name: [one for row in values for one in (row if isinstance(row, list) else [row])]
         for name, values in columns.items()
     }
-    why = [f"{reject.row.row}: {reject.reason}" for some in rejects for reject in some]
+    why = [f"{reject.row.row}: {reject.reason}" for reject in rejects]
     return {"rows": {name: column(values) for name, values in flat.items()}, "rejects": _lines(why)}
 
 

@@ -1,6 +1,6 @@
 """The bundled encoder: its public face, the kernel against its own weights, removing heads, threads, bad input."""
 
-from concurrent.futures import ThreadPoolExecutor
+import re
 from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
@@ -9,11 +9,10 @@ import pytest
 import torch
 from transformers import BertModel
 
-from selfattn import Encoder, Head, NotRecomputable, TextError, load_encoder
+from selfattn import Encoder, TextError, load_encoder
 from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders.errors import NotFinite
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.encoders.sources import BUNDLED_DIGESTS, BUNDLED_REVISION
 from selfattn.export.provenance import Provenance
 
 MUDDY = "The bank of the river was muddy after the rain."
@@ -25,19 +24,6 @@ SENTENCES = (
     "Colourless green ideas sleep furiously while electroencephalographers unhappily disagree.",
     "We " + "very " * 120 + "quietly left.",
 )
-
-
-def test_public_face(encoder):
-    assert (encoder.family, encoder.n_layers, encoder.n_heads, encoder.d_model, encoder.d_head) == (
-        "bert",
-        6,
-        12,
-        384,
-        32,
-    )
-    assert (encoder.max_tokens, encoder.device, encoder.dtype, encoder.recomputable) == (512, "cpu", "float32", True)
-    assert encoder.revision == BUNDLED_REVISION
-    assert encoder.digest == BUNDLED_DIGESTS["model.safetensors"]
 
 
 def test_encoding_of_a_sentence(encoder):
@@ -73,11 +59,6 @@ def test_kernel_against_the_models_own_weights_in_every_layer_and_head(encoder, 
             assert torch.allclose(trace.weights, encoding.weights(layer)[head], atol=2e-6)
 
 
-def test_a_heads_name():
-    assert str(Head(3, 7)) == f"{Head(3, 7)}" == "L3 H7"
-    assert Head(3, 7) == (3, 7)
-
-
 @pytest.mark.parametrize("rows", [None, slice(3, 5), slice(4, None), slice(0, 9, 2), slice(5, 5)])
 def test_one_heads_weights_and_some_rows_are_the_layers(encoder, monkeypatch, rows):
     encoding = encoder.encode(MUDDY)
@@ -92,17 +73,6 @@ def test_one_heads_weights_and_some_rows_are_the_layers(encoder, monkeypatch, ro
     assert torch.allclose(encoding.own_weights(2, 7), own[7], atol=2e-6)
 
 
-def test_a_long_map_is_made_some_rows_at_a_time(encoder, asked_heads, monkeypatch):
-    encoding = encoder.encode(MUDDY)
-    n = len(encoding.tokens)
-    monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 5 * n)
-    encoding.weights(2, 7)
-    assert [rows for _, _, rows in asked_heads] == [5, 5, n - 10]
-    asked_heads.clear()
-    encoding.weights(2)  # of twelve heads not even one row fits
-    assert [rows for _, _, rows in asked_heads] == [1] * n
-
-
 def test_only_what_is_asked_for_is_computed(encoder, asked_heads):
     encoding = encoder.encode(MUDDY)
     encoding.weights(2, 7)
@@ -110,23 +80,11 @@ def test_only_what_is_asked_for_is_computed(encoder, asked_heads):
     encoding.trace(1, 5, slice(2, 3))
     n = len(encoding.tokens)
     assert asked_heads == [("attend", 7, n), ("own_weights", 3, n), ("attend", 5, 1)]
-    with pytest.raises(IndexError, match="head from 0 to 11"):
-        encoding.weights(0, 12)
-    with pytest.raises(IndexError, match="head from 0 to 11"):
-        encoding.own_weights(0, -1)
 
 
 def test_a_split_words_vector_is_the_mean_over_its_pieces(encoder):
     encoding = encoder.encode(MUDDY)
     assert torch.allclose(encoding.vector(3, [2, 5]), (encoding.hidden[3, 2] + encoding.hidden[3, 5]) / 2, atol=1e-6)
-
-
-def test_rows_are_the_maps_rows(encoder):
-    encoding = encoder.encode(MUDDY)
-    rows = encoding.rows(2)
-    assert rows.shape == (6, 12, len(encoding.tokens))
-    for layer in range(6):
-        assert torch.allclose(rows[layer], encoding.weights(layer)[:, 2], atol=2e-6)
 
 
 def removed_by_a_hook(encoder, text, layer, head, how):
@@ -172,24 +130,6 @@ def test_knock_out_takes_several_positions_and_two_ways(encoder):
 
 
 @pytest.mark.slow
-def test_knock_out_in_chunks_is_the_same(encoder, monkeypatch):
-    whole, seen = encoder.knock_out(MUDDY, 2), []
-    monkeypatch.setattr("selfattn.encoders.encoder.COPIED_TOKENS", 100)
-    parts = encoder.knock_out(MUDDY, 2, progress=lambda done, total: seen.append((done, total)))
-    assert torch.allclose(whole, parts, atol=1e-5)
-    assert seen == [(i, 11) for i in range(1, 12)]
-
-
-def test_with_attention_off_bank_is_the_same(encoder):
-    texts = ["The bank of the river.", "The bank approved the loan."]
-    off = encoder.encode_batch(texts, [encoder.removed(encoder.all_heads)] * 2)
-    river, loan = (encoding.hidden for encoding in off)
-    torch.testing.assert_close(river[:, 2], loan[:, 2], atol=1e-6, rtol=0)
-    with_attention = [encoder.encode(text).hidden[-1, 2] for text in texts]
-    assert (with_attention[0] - with_attention[1]).abs().max() > 0.1
-
-
-@pytest.mark.slow
 def test_removing_sets_of_heads(encoder):
     vectors = encoder.knock_out(MUDDY, "BANK", heads=[(), (0, 4), ((0, 4), (3, 7)), tuple(encoder.all_heads)])
     assert torch.allclose(vectors[0], encoder.encode(MUDDY).hidden[-1, 2], atol=1e-5)
@@ -213,16 +153,6 @@ def test_a_word_is_found_where_it_stands_once(encoder):
         encoder.knock_out(text, "river")
 
 
-@pytest.mark.slow
-def test_batch_equals_single_runs(encoder):
-    for single, batched in zip(map(encoder.encode, SENTENCES), encoder.encode_batch(SENTENCES)):
-        assert single.tokens == batched.tokens and single.words == batched.words
-        assert (single.hidden - batched.hidden).abs().max() < 3e-5
-        for layer in range(6):
-            assert (single.weights(layer) - batched.weights(layer)).abs().max() < 1e-5
-    assert encoder.encode_batch([]) == []
-
-
 def test_a_batch_runs_in_passes_of_like_length_and_bounded_size(encoder, monkeypatch):
     """Forty short texts and a long one: padded to one length they would be twelve thousand tokens in one pass."""
     texts = ["The bank."] * 20 + ["bank " * 300] + ["The bank of the river."] * 20
@@ -237,21 +167,12 @@ def test_a_batch_runs_in_passes_of_like_length_and_bounded_size(encoder, monkeyp
 
 
 def test_an_encoder_and_an_encoding_say_in_one_line_what_they_are(encoder):
-    name = (
-        "sentence-transformers/all-MiniLM-L6-v2: bert, 6 layers x 12 heads, d_model 384, float32 on cpu, recomputable"
+    assert re.fullmatch(r"<Encoder .*: bert, 6 layers x 12 heads, .*, recomputable>", repr(encoder))
+    assert repr(replace(encoder, recomputable=False)).endswith("shown only>")
+    assert "<td>&lt;b&gt;&amp;</td>" in replace(encoder, note="<b>&")._repr_html_()
+    assert repr(encoder.encode("bank " * 12 + "\n")).startswith(
+        f"<Encoding of '{'bank ' * 11}ba...': 14 tokens, 6 layers"
     )
-    assert repr(encoder) == f"<Encoder {name}>"
-    assert repr(replace(encoder, recomputable=False)).endswith("float32 on cpu, shown only>")
-    html = replace(encoder, note="<b>&", reason="its own terms")._repr_html_()
-    assert (
-        "<td>d_model</td><td>384</td>" in html
-        and "<td>its own terms</td>" in html
-        and "<td>&lt;b&gt;&amp;</td>" in html
-        and len(html) < 1500
-    )
-    assert repr(encoder.encode("A bank.")) == "<Encoding of 'A bank.': 5 tokens, 6 layers x 12 heads>"
-    cut = "bank " * 11 + "ba"  # 57 characters
-    assert repr(encoder.encode("bank " * 12 + "\n")) == f"<Encoding of '{cut}...': 14 tokens, 6 layers x 12 heads>"
 
 
 def test_one_text_in_place_of_a_list_is_refused(encoder):
@@ -275,40 +196,6 @@ def test_padding_is_kept_on_request_and_weighs_nothing(encoder):
     assert weights[..., 5:].abs().max() == 0
     assert (weights[:, :5, :5] - plain.weights(3)).abs().max() < 1e-5
     assert padded.trace(3, 0).masked[0, 5:].isinf().all()
-
-
-def test_a_pair_of_segments(encoder):
-    encoding = encoder.encode("The bank.", pair="A river.")
-    assert encoding.segments == (None, 0, 0, 0, None, 1, 1, 1, None)
-    assert [word.text for word in encoding.words] == ["The", "bank", ".", "A", "river", "."]
-    types = torch.tensor([[0] * 5 + [1] * 4])  # BERT's own: [CLS] A [SEP] B [SEP]
-    with torch.no_grad():
-        expected = encoder.model(torch.tensor([encoding.ids]), token_type_ids=types).last_hidden_state[0]
-    assert torch.equal(encoding.hidden[-1], expected)
-
-
-@pytest.mark.slow
-def test_threads_do_not_disturb_one_another(encoder):
-    """Texts of many lengths through every call at once: the tokeniser and the recordings are where races were seen."""
-    texts = [" ".join(["bank"] * n) + " of the river" for n in range(1, 17)]
-    heads = [(1, 3), ((0, 2), (4, 1))]
-    expected = {text: (encoder.encode(text).weights(2), encoder.knock_out(text, 1, heads=heads)) for text in texts}
-
-    def work(i):
-        text = texts[i % len(texts)]
-        weights, vectors = expected[text]
-        kind = i % 4
-        if kind == 0:
-            return torch.allclose(encoder.encode(text).weights(2), weights, atol=1e-5)
-        if kind == 1:
-            batch = encoder.encode_batch([texts[-1], text])
-            return torch.allclose(batch[1].weights(2), weights, atol=1e-5)
-        if kind == 2:
-            return torch.allclose(encoder.knock_out(text, 1, heads=heads), vectors, atol=1e-5)
-        return torch.allclose(encoder.reference_weights(text)[2], weights, atol=1e-5)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(work, range(32)))
 
 
 def test_numbers_that_are_not_finite_are_refused_with_the_text_and_the_layer(overflowing):
@@ -392,17 +279,6 @@ def test_the_longest_text_is_read(encoder):
         encoder.encode("word " * 511)
 
 
-@pytest.mark.parametrize(
-    "text", ["😀 bank", "البنك بجانب النهر", "银行在河边", "<script>alert(1)</script>", "$$x$$ **b**", "naïve café"]
-)
-def test_any_script_and_any_markup_is_only_text(encoder, text):
-    encoding = encoder.encode(text)
-    assert encoding.text == text
-    spelled = [word.text for word in encoding.words]
-    assert spelled and all(word in text for word in spelled)
-    assert sorted(p for word in encoding.words for p in word.positions) == list(range(1, len(encoding.tokens) - 1))
-
-
 def test_indices_out_of_range_are_refused_with_the_range(encoder):
     encoding = encoder.encode("The bank.")
     with pytest.raises(IndexError, match="layer from 0 to 5, got 6"):
@@ -413,23 +289,6 @@ def test_indices_out_of_range_are_refused_with_the_range(encoder):
         encoding.rows(9)
     with pytest.raises(IndexError, match="positions from 0 to 4"):
         encoder.knock_out("The bank.", 5)
-    with pytest.raises(ValueError, match='"zero" or "mean"'):
-        encoder.knock_out("The bank.", 1, how="random")
-
-
-def test_shown_only_raises_not_recomputable(encoder):
-    from dataclasses import replace
-
-    shown = replace(encoder, recomputable=False, reason="a test.")
-    encoding = shown.encode("The bank.")
-    assert torch.equal(
-        torch.stack([encoding.weights(layer) for layer in range(6)]), encoder.reference_weights("The bank.")
-    )
-    assert torch.allclose(encoding.rows(1), encoder.encode("The bank.").rows(1), atol=1e-5)
-    with pytest.raises(NotRecomputable, match="a test"):
-        encoding.trace(0, 0)
-    with pytest.raises(NotRecomputable, match="a test"):
-        shown.knock_out("The bank.", 1)
 
 
 def test_an_encoders_name_for_a_reader(encoder):

@@ -1,7 +1,6 @@
 """Every family: the kernel against the model's own eager weights, for each layer and head; what is shown, what refused."""
 
 import copy
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -11,7 +10,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from selfattn import LoadError, NotRecomputable, TextError, load_encoder
 from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders import capture
-from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill, save_tiny, wordpiece_tokenizer
+from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill, save_tiny
 from selfattn.encoders.reference import EagerTwin
 
 SHOWN = {
@@ -149,20 +148,6 @@ def test_sentence_pairs(encoder_of, name):
         torch.testing.assert_close(encoding.weights(layer), encoding.own_weights(layer), atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("name", ["ModernBERT", "DeBERTa"])  # a BERT: test_encoder.py
-@pytest.mark.slow
-def test_threads_do_not_disturb_one_another(encoder_of, name):
-    encoder = encoder_of(name)
-    texts = [f"{'the river ' * (1 + i % 5)}bank{i}" for i in range(24)]
-    alone = [encoder.encode(text) for text in texts]
-    with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(encoder.encode, texts))
-    for one, other in zip(alone, together):
-        assert one.tokens == other.tokens
-        assert torch.equal(one.hidden, other.hidden)
-        assert torch.equal(one.weights(1), other.weights(1))
-
-
 def test_modernbert_beyond_its_window(encoder_of):
     encoder = encoder_of("ModernBERT")
     text = "the river bank was muddy after the rain in the morning"
@@ -216,17 +201,6 @@ def test_maps_that_are_not_square_are_refused(checkpoint, name):
     assert refused.value.kind == "attention"
 
 
-@pytest.mark.parametrize(("model_type", "word"), [("gpt2", "decoder"), ("bart", "encoder-decoder")])
-def test_what_is_no_encoder_is_named(tmp_path, model_type, word):
-    sizes = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1} if model_type == "bart" else {"n_layer": 1}
-    heads = {} if model_type == "bart" else {"n_embd": 32, "n_head": 4}
-    AutoModel.from_config(AutoConfig.for_model(model_type, vocab_size=340, **sizes, **heads)).save_pretrained(tmp_path)
-    byte_tokenizer().save_pretrained(tmp_path)
-    with pytest.raises(LoadError, match=f"is an? {word} \\({model_type}\\)") as refused:
-        load_encoder(str(tmp_path), trusted=True)
-    assert refused.value.kind == "encoder"
-
-
 def test_a_bert_trained_as_a_decoder_is_refused(tmp_path):
     save_tiny(FAMILIES["BERT"], tmp_path)
     config = AutoConfig.from_pretrained(tmp_path)
@@ -266,23 +240,6 @@ def test_a_tokeniser_without_special_tokens(tmp_path):
     assert encoding.tokens[0] == "The"
     assert [word.text for word in encoding.words] == ["The", "river", "bank", "."]
     torch.testing.assert_close(encoding.weights(0), encoder.reference_weights("The river bank.")[0], atol=1e-5, rtol=0)
-
-
-def test_knock_out_equals_zeroing_the_slice_before_the_output_matrix(encoder_of):
-    encoder = encoder_of("BERT")
-    text, position, layer, head = TEXTS[1], 2, 1, 3
-    inputs = encoder.inputs([encoder.tokenize(text)])
-    twin = copy.deepcopy(encoder.model)
-
-    def zero_slice(module, arguments):
-        changed = arguments[0].clone()
-        changed[..., head * encoder.d_head : (head + 1) * encoder.d_head] = 0
-        return (changed, *arguments[1:])
-
-    twin.encoder.layer[layer].attention.output.dense.register_forward_pre_hook(zero_slice)
-    with torch.no_grad():
-        expected = twin(**inputs).last_hidden_state[0, position]
-    torch.testing.assert_close(encoder.knock_out(text, position)[layer, head], expected, atol=1e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)
@@ -348,8 +305,3 @@ def test_lower_precision_is_recomputed_with_a_larger_error(checkpoint):
     assert encoder.recomputable, encoder.reason
     error = (encoder.encode(TEXTS[1]).weights(0) - encoder.reference_weights(TEXTS[1])[0]).abs().max()
     assert 1e-5 < error < 5e-2
-
-
-def test_wordpiece_tokeniser_knows_its_words():
-    tokens = wordpiece_tokenizer().backend_tokenizer.encode("The riverbank!").tokens
-    assert tokens == ["[CLS]", "the", "river", "##bank", "!", "[SEP]"]

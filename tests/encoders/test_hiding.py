@@ -1,6 +1,5 @@
 """Tokens hidden from others: against plain transformers whose softmax gets the minus infinity, in every recomputed family."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -12,7 +11,6 @@ from transformers import AutoModel, AutoModelForTextEncoding
 from selfattn import Head, Hide, NotRecomputable, Patch, TextError, load_encoder
 from selfattn.encoders.capture import Recorder
 from selfattn.encoders.encoding import Encoding
-from selfattn.export.provenance import Provenance
 from tests.encoders.test_families import RECOMPUTED, SHOWN
 
 TEXT = "She sat by the water of the river and waited for the banker."
@@ -179,13 +177,6 @@ def test_an_encoding_says_that_tokens_were_hidden(encoder):
     hidden = encoder.encode(plain, hidden=[Hide((2,), (5,)), Hide((2,), (1,), [Head(5, 7), Head(0, 3)])])
     assert isinstance(hidden, Encoding) and "tokens hidden" in repr(hidden) and "hidden" not in repr(plain)
     assert encoder.encoded(hidden.places("bank")[0]).hides == ()  # it isn't taken for the plain one
-    origin = Provenance.of(encoder, "x", {"A": plain, "B": hidden})
-    assert origin.hidden == {"B": ["river (5) from bank (2)", "the (1) from bank (2) in L5 H7, L0 H3 alone"]}
-    assert "in B tokens were hidden: river (5) from bank (2), the (1)" in origin.line()
-    assert (
-        "hidden" not in origin.of_figure("y", sentences="A").line()
-        and json.loads(origin.json())["hidden"] == origin.hidden
-    )
 
 
 @pytest.mark.parametrize(

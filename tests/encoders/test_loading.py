@@ -1,17 +1,14 @@
 """Loading: each way an encoder can fail has its own message, no code and no pickle that comes with a model is run."""
 
 import json
-import os
 import pickle
-import subprocess
-import sys
 import weakref
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from selfattn import LoadError, TextError, load_encoder
+from selfattn import LoadError, load_encoder
 from selfattn.encoders import loading, sources
 from selfattn.encoders.checkpoint import file_digest
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -122,11 +119,6 @@ def test_a_config_that_is_no_json_object(folder, text):
     refused(folder, "config")
 
 
-def test_a_folder_without_a_config(folder):
-    (folder / "config.json").unlink()
-    assert "has no config.json" in str(refused(folder))
-
-
 def test_a_config_of_no_known_model(folder):
     change_config(folder, model_type="quantum-bert")
     refused(folder, "config")
@@ -136,8 +128,6 @@ def test_a_config_of_no_known_model(folder):
     "values",
     [
         {"hidden_size": -1},
-        {"num_attention_heads": 0},
-        {"hidden_size": float("nan")},
         {"num_attention_heads": 5},
         {"hidden_act": "no such thing"},
         {"layer_norm_eps": float("nan")},
@@ -169,11 +159,6 @@ def test_a_file_cut_short(folder, keep):
     refused(folder, "weights", "or the file is damaged")
 
 
-def test_an_adapter(folder):
-    (folder / "adapter_config.json").write_text("{}")
-    refused(folder, "adapter")
-
-
 def test_a_broken_tokeniser(folder):
     (folder / "tokenizer.json").write_text("{}")
     refused(folder, "tokenizer")
@@ -191,35 +176,12 @@ def test_precision_and_device_that_do_not_exist(folder):
     refused(folder, "device", "it has", device="abacus")
 
 
-OUT_OF_MEMORY = pytest.mark.parametrize(
-    "error",
-    [
-        torch.OutOfMemoryError("CUDA out of memory"),
-        RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory"),
-        MemoryError(),
-    ],
-)
-
-
-@OUT_OF_MEMORY
-def test_out_of_memory(folder, monkeypatch, error):
+def test_out_of_memory(folder, monkeypatch):
     def fail(*arguments, **options):
-        raise error
+        raise MemoryError
 
     monkeypatch.setattr(loading.AutoModel, "from_pretrained", fail)
     refused(folder, "memory", "smaller encoder")
-
-
-@OUT_OF_MEMORY
-@pytest.mark.slow
-def test_out_of_memory_for_a_text(folder, monkeypatch, error):
-    def fail(*arguments, **options):
-        raise error
-
-    encoder = load_encoder(str(folder))
-    monkeypatch.setattr(encoder.model, "forward", fail)
-    with pytest.raises(TextError, match="4 tokens need more memory than cpu has left"):
-        encoder.encode("the bank")
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
@@ -287,11 +249,6 @@ def test_what_may_not_be_opened_is_refused_in_the_same_words_whether_it_exists_o
     assert "SELFATTN_MODEL_DIR" in messages.pop()
 
 
-def test_nobodys_home_is_looked_up(folder, monkeypatch):
-    monkeypatch.setenv("HOME", str(folder.parent))
-    refused("~/mine", "folder")
-
-
 def test_a_folder_has_no_revisions(folder):
     refused(folder, "revision", "has no revisions", revision="main")
 
@@ -313,13 +270,6 @@ def test_an_encoder_that_is_let_go_gives_its_memory_back(folder):
     model = weakref.ref(encoder.model)
     del encoder, encoding
     assert model() is None  # at once, without a garbage collection: nothing in a circle holds it
-
-
-def test_importing_the_library_brings_in_neither_streamlit_nor_pandas():
-    code = "import sys, selfattn; print([m for m in ('streamlit', 'pandas', 'altair', 'sklearn') if m in sys.modules])"
-    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("confined", [False, True])

@@ -10,14 +10,11 @@ from transformers import AutoModel
 
 from selfattn import LoadError, load_encoder
 from selfattn.encoders import capture, parity
-from selfattn.encoders.bounded_process import BoundedProcess
 from selfattn.encoders.capture import Recorder, recorded_attention
 from selfattn.encoders.checkpoint import check_folder
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.encoders.parity import filled
-from selfattn.encoders.reference import EagerTwin
 from selfattn.encoders.sources import resolve
-from selfattn.encoders.tokenizer import Fast
 from selfattn.kernel import attend
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
@@ -106,8 +103,8 @@ def test_what_padding_changes_is_run_with_its_equals_only(convbert, encoder_of):
 
 def test_the_corpus_job_pads_nothing_where_padding_changes_the_numbers(convbert):
     rows = [Row(i, "", i, text, "the", None) for i, text in enumerate((*TEXTS[1:], "by the bank"))]
-    ((together, _),) = measure(convbert, rows)
-    alone = [value for row in rows for table, _ in measure(convbert, [row]) for value in table["entropy"].to_pylist()]
+    together, _ = measure(convbert, rows)
+    alone = [value for row in rows for value in measure(convbert, [row])[0]["entropy"].to_pylist()]
     torch.testing.assert_close(torch.tensor(together["entropy"].to_pylist()), torch.tensor(alone), atol=1e-5, rtol=0)
 
 
@@ -158,17 +155,7 @@ def test_the_bundled_encoders_fast_pass_is_held_at_each_load(monkeypatch, when):
 
 
 @pytest.mark.slow
-def test_what_a_load_of_the_bundled_encoder_spares(encoder, monkeypatch):
-    """A second eager pass, a copy of the modules, trying its tokeniser, a process; the check says the same."""
-    passes, spared = [], []
-    run = EagerTwin.run_at_load
-    monkeypatch.setattr(EagerTwin, "run_at_load", lambda twin, *inputs: passes.append(1) or run(twin, *inputs))
-    monkeypatch.setattr(EagerTwin, "run", lambda *inputs: spared.append("a copy"))
-    monkeypatch.setattr(Fast, "try_out", lambda *name: spared.append("a trial"))
-    monkeypatch.setattr(BoundedProcess, "call", lambda *function, **options: spared.append("a process"))
-    load_encoder(device="cpu")
-    assert (len(passes), spared) == (1, [])
-    monkeypatch.undo()
+def test_the_shorter_check_of_the_bundled_encoder_says_what_the_whole_one_says(encoder):
     short = encoder.tokenize("The bank of the river.")
     whole = parity.measure(encoder, short)
     assert (whole.reason, whole.equal_lengths) == ("", False)

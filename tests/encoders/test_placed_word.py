@@ -5,12 +5,12 @@ import re
 import pytest
 import torch
 
-from selfattn import Encoder, TextError, notebook
+from selfattn import TextError, notebook
 from selfattn.analysis.word_map import places
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import labelled_sentences
 from selfattn.lessons.encoded_words import first_word
-from selfattn.senses import check_rows, interchange, removal, separation
+from selfattn.senses import check_rows
 from selfattn.words import shared_words
 
 TEXT = "The bank by the river bank."
@@ -75,21 +75,6 @@ def test_an_unknown_word_is_no_row_of_a_table_and_no_place_with_the_reason(encod
     frame.loc[3, "sentence"] = frame.loc[3, "sentence"].replace("bank", "bank🏦")
     usable, rejected = check_rows(encoder, frame)
     assert 3 not in usable.index and re.search(reason, rejected["reason"][3]) and len(rejected) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("report", [interchange, removal, lambda *given: separation(*given, floor=False)])
-def test_the_senses_read_each_sentence_once(encoder, monkeypatch, report):
-    read, tokenize, frame = [], Encoder.tokenize, labelled_sentences().query("word == 'bank'")
-    frame = frame.groupby("sense").head(4)
-
-    def counted(self, text, pair=None):
-        read.extend([text] if isinstance(text, str) else [])
-        return tokenize(self, text, pair)
-
-    monkeypatch.setattr(Encoder, "tokenize", counted)
-    report(encoder, frame)
-    assert sorted(read) == sorted(frame["sentence"])
 
 
 def test_the_other_words_are_all_but_this_one_where_it_stands(encoder):

@@ -68,14 +68,6 @@ def test_in_float64_the_projections_are_exact_copies(encoder_of):
     assert torch.equal(projected.query_bias, learned.bias[16:24].double())
 
 
-def test_shapes(encoder_of):
-    encoder = encoder_of("MobileBERT")
-    projections = project(encoder, encoder.encode(TEXT), 0, 1)
-    assert projections.query_weight.shape == (16, 4)  # from the bottleneck
-    assert projections.value_weight.shape == (32, 4)  # from the whole layer input
-    assert projections.output_weight.shape == (4, 16)
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -128,16 +120,3 @@ def test_projections_that_do_not_give_the_recorded_query_are_not_shown(tmp_path)
     encoder.model.encoder.layer[1].attention.self.key.bias += 0.1
     with pytest.raises(ProjectionsUnknown, match="layer's input and its key"):
         project(encoder, encoding, 1, 0)
-
-
-def test_layers_and_heads_that_are_not_there(encoder_of):
-    with pytest.raises(IndexError, match="head from 0 to 3, got 4"):
-        project(encoder_of("BERT"), encoder_of("BERT").encode(TEXT), 0, 4)
-
-
-@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-@pytest.mark.slow
-def test_lower_precision(encoder_of, dtype):
-    encoder = load_encoder(encoder_of("ModernBERT").name, dtype=dtype, trusted=True)
-    encoding = encoder.encode(TEXT)
-    assert project(encoder, encoding, 2, 1).query.dtype == torch.float32

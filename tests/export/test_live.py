@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -74,11 +73,6 @@ def test_a_spec_is_data_that_no_text_in_it_can_end():
     assert not set("<>&") & set(content) and content.encode()
 
 
-def test_a_specs_own_description_stays():
-    ((_, content),) = scripts(live.data({"description": "its own"}, "a caption"))
-    assert json.loads(content) == {"description": "its own"}
-
-
 @pytest.mark.usefixtures("small")
 def test_the_script_in_a_page_is_the_one_that_its_policy_names(view):
     page = report.html(view)
@@ -122,11 +116,6 @@ def test_the_picture_and_its_text_alternative_stay_for_where_nothing_runs(view):
     assert [each["alt"] for each in pictures] == [SHOWN, "still"]
     assert all(each["src"].startswith("data:image/svg+xml") and "hidden" not in each for each in pictures)
     assert page.count('<div class="live">') == 1
-
-
-def test_a_page_without_a_live_figure_has_no_script(view):
-    page = report.html(replace(view, live={}), script=live.FILE)
-    assert scripts(page) == [] and "script-src" not in policy(page)
 
 
 def test_what_draws_a_visitors_pictures_bundles_the_script_too(view, monkeypatch):

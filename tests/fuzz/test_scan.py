@@ -25,7 +25,6 @@ PLACES = (
     *["scan/parts"] * 4,
     "scan/rejects",
     "scan/rejects.csv",
-    "scan/journal",
     "encoder",
 )
 HOW = (*["flip"] * 3, "cut", "empty", "delete", "append", "swap", "copy", "line")

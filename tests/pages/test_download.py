@@ -99,7 +99,7 @@ def test_the_whole_page_in_one_file(views):
     (view,) = views[-1:]
     with zipfile.ZipFile(io.BytesIO(bundle.zipped(view, 1.0))) as archive:
         names = archive.namelist()
-        assert {"README.txt", "provenance.json", "weights.npz", "report.html"} <= set(names)
+        assert {"provenance.json", "weights.npz", "report.html"} <= set(names)
         provenance = json.loads(archive.read("provenance.json"))
     assert sum(name.endswith(".png") for name in names) == len(view.figures) == 2
     assert (provenance["layer"], provenance["head"]) == (3, 7)

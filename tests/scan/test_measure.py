@@ -4,7 +4,6 @@ from dataclasses import replace
 from itertools import chain
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 
@@ -15,7 +14,6 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.placed_word import Tokens
-from selfattn.scan import measure as scan_measure
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
 
@@ -50,14 +48,8 @@ def overflowing(encoder, word):
     assert all(parameter.isfinite().all() for parameter in encoder.model.parameters())
 
 
-def measured(*arguments, **options):
-    """All windows' rows as one table, and all rejected rows."""
-    tables, rejects = zip(*measure(*arguments, **options))
-    return pa.concat_tables(tables), list(chain(*rejects))
-
-
 def check(encoder, pairs, tolerance=2e-5, batch_tokens=40):
-    table, rejects = measured(encoder, rows_of(pairs), vectors=True, batch_tokens=batch_tokens)
+    table, rejects = measure(encoder, rows_of(pairs), vectors=True, batch_tokens=batch_tokens)
     assert not rejects
     lines = iter(table.to_pylist())
     for number, (text, word) in enumerate(pairs):
@@ -100,12 +92,9 @@ def test_the_start_is_the_words_own_even_where_its_token_begins_with_the_space_b
     assert [place.first_character for place in tokens.places("BANK", "the")] == [0, 4]
 
 
-def test_of_chosen_heads_their_own_layers_alone_are_computed(encoder, monkeypatch):
-    asked, word_rows = [], scan_measure.word_rows
-    monkeypatch.setattr(scan_measure, "word_rows", lambda *given: asked.append(given[0]) or word_rows(*given))
-    table, _ = measured(encoder, rows_of(SENTENCES[:1]), heads=[Head(0, 10), Head(5, 7)])
-    every, _ = measured(encoder, rows_of(SENTENCES[:1]))
-    assert len(asked) == 2 + 6
+def test_chosen_heads_alone_are_measured_and_as_among_all(encoder):
+    table, _ = measure(encoder, rows_of(SENTENCES[:1]), heads=[Head(0, 10), Head(5, 7)])
+    every, _ = measure(encoder, rows_of(SENTENCES[:1]))
     chosen = [every["top_weight"][0].as_py()[place] for place in (10, 5 * 12 + 7)]
     assert table["top_weight"][0].as_py() == pytest.approx(chosen, abs=1e-6)
 
@@ -122,12 +111,12 @@ def test_senses_and_bad_rows(encoder):
         Row(7, "t", 9, "The bank opened.", "bank", None, "broken line"),
         Row(8, "t", 10, float("nan"), "bank", None),
     ]
-    table, rejects = measured(encoder, [good, *bad, number])
+    table, rejects = measure(encoder, [good, *bad, number])
     assert table["sense"].to_pylist() == ["money", "7"]
     assert [reject.row.row for reject in rejects] == [2, 3, 4, 5, 6, 7, 8]
     parts = ["missing", "missing", "not a word", "512", "Unicode", "broken line", "missing"]
     assert all(part in reject.reason for part, reject in zip(parts, rejects)), [r.reason for r in rejects]
-    table, rejects = measured(encoder, bad)
+    table, rejects = measure(encoder, bad)
     assert len(table) == 0
     assert "vectors" not in table.column_names
 
@@ -135,7 +124,7 @@ def test_senses_and_bad_rows(encoder):
 @pytest.mark.parametrize("heads", [None, [Head(0, 0)]])
 @pytest.mark.parametrize("name", ["BERT", "ALBERT", "XLNet"])
 @pytest.mark.slow
-def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measured(tmp_path, name, heads):
+def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measure(tmp_path, name, heads):
     """In its place: one word's vector is finite, and its sum over the dimensions isn't. XLNet is shown only."""
     encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
     overflowing(encoder, "loan")
@@ -147,8 +136,8 @@ def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measu
     ]
     rows = rows_of([*pairs, ("No such.", "bank")])
     for vectors in (False, True):
-        table, rejects = measured(encoder, rows, vectors=vectors, heads=heads)
-        alone, _ = measured(encoder, [rows[1], rows[3]], vectors=vectors, heads=heads)
+        table, rejects = measure(encoder, rows, vectors=vectors, heads=heads)
+        alone, _ = measure(encoder, [rows[1], rows[3]], vectors=vectors, heads=heads)
         for column in ("row", "start", "top_weight", "entropy", *(["vectors"] if vectors else [])):
             found, wanted = (np.stack(one[column].to_pylist()) for one in (table, alone))
             assert found == pytest.approx(wanted, abs=1e-4)
@@ -156,29 +145,9 @@ def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measu
         assert all("in float32 makes NaN or infinity of this text" in reject.reason for reject in rejects[:2])
 
 
-def test_one_window_is_held_at_a_time_and_the_order_stays_the_inputs(encoder, monkeypatch):
-    monkeypatch.setattr("selfattn.scan.measure.WINDOW", 2)
-    read = []
-
-    def rows():
-        for row in rows_of(SENTENCES):
-            read.append(row.row)
-            yield row
-
-    windows = measure(encoder, rows())
-    assert read == []
-    table, _ = next(windows)
-    assert (table["row"].to_pylist(), read) == ([0, 1, 1], [0, 1])
-    table, _ = next(windows)
-    assert (table["row"].to_pylist(), read) == ([2, 3], [0, 1, 2, 3])
-    table, _ = next(windows)
-    assert (table["row"].to_pylist(), read) == ([4], [0, 1, 2, 3, 4])
-    assert next(windows, None) is None
-
-
 def test_progress_counts_every_row(encoder):
     counted = []
-    measured(encoder, [*rows_of(SENTENCES), Row(9, "t", 2, "", "bank", None)], batch_tokens=16, progress=counted.append)
+    measure(encoder, [*rows_of(SENTENCES), Row(9, "t", 2, "", "bank", None)], batch_tokens=16, progress=counted.append)
     assert sum(counted) == 6
     assert len(counted) > 2
 
@@ -198,7 +167,7 @@ def test_a_pass_takes_what_its_kind_of_device_does():
 
 def test_a_row_whose_word_the_tokeniser_does_not_know_is_rejected_and_another_such_word_is_marked(encoder):
     pairs = [(text, "bank") for text in ("A bank🏦 at the bank.", "The bank.", "Bankers bank 🏦🏦🏦 bank🏦")]
-    table, rejects = measured(encoder, rows_of([*pairs, ("The loan🏦 of the river bank.", "bank")]))
+    table, rejects = measure(encoder, rows_of([*pairs, ("The loan🏦 of the river bank.", "bank")]))
     assert table["row"].to_pylist() == [1, 3] and [reject.row.row for reject in rejects] == [0, 2]
     assert all("The tokeniser doesn't know 'bank🏦': it reads [UNK]" in reject.reason for reject in rejects)
     named = {word for row in table["top_word"].to_pylist() for word in row}
@@ -230,7 +199,7 @@ def moves_one_by_one(encoder, text, word):
 
 
 def check_sources(encoder, pairs, tolerance=1e-5, **options):
-    table, rejects = measured(encoder, rows_of(pairs), sources=True, **options)
+    table, rejects = measure(encoder, rows_of(pairs), sources=True, **options)
     assert not rejects
     lines = iter(table.to_pylist())
     for text, word in pairs:
@@ -251,10 +220,6 @@ def test_the_sources_are_the_words_that_move_it_most_when_they_are_hidden_one_by
     assert words["bank"] == words["Bank!"] == [] and words["Muddy bank."] == ["Muddy"]
     assert words["The river, the river: a bank."].count("river") == 2
     assert "bank" in words["On bank bank they slept."] and "loan [UNK]" in words["A loan🏦 of the bank."]
-    assert table["source_moves"].null_count == table["sources"].null_count == 0
-    kinds = [table.schema.field(name).type for name in ("sources", "source_moves")]
-    assert kinds == [pa.list_(pa.string()), pa.list_(pa.float32())]
-    assert table.schema.names[-2:] == ["sources", "source_moves"]
 
 
 @pytest.mark.parametrize("name", ["ModernBERT", "T5 (encoder half)", "RoBERTa", "MPNet", "DeBERTa-v3", "XLM"])
@@ -289,7 +254,7 @@ def test_copies_share_passes_within_the_budget_and_come_out_as_alone(encoder_of,
     assert all(len({*lengths}) == 1 for lengths in passes) and len(passes) == 24 / 4 + 3
     passes.clear()
     most = 4
-    halved, _ = measured(encoder, rows_of(pairs), sources=True, batch_tokens=120)
+    halved, _ = measure(encoder, rows_of(pairs), sources=True, batch_tokens=120)
     assert max(map(len, passes)) > 4
     for one, other in zip(halved["source_moves"].to_pylist(), table["source_moves"].to_pylist(), strict=True):
         assert one == pytest.approx(other, abs=1e-5)
@@ -305,11 +270,11 @@ def test_a_text_that_comes_out_as_nan_with_a_word_hidden_is_a_rejected_row(encod
 
     monkeypatch.setattr(Encoder, "in_copies", broken)
     pairs = [("The bank of the river.", "bank"), ("A bank of rain.", "bank")]
-    table, rejects = measured(encoder, rows_of(pairs), sources=True)
+    table, rejects = measure(encoder, rows_of(pairs), sources=True)
     assert table["row"].to_pylist() == [0]
     assert [reject.row.row for reject in rejects] == [1] and "makes NaN or infinity of this text" in rejects[0].reason
 
 
 def test_where_no_word_can_be_hidden_there_are_no_sources(encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in xlnet"):
-        measured(encoder_of("XLNet"), rows_of(SENTENCES[:1]), sources=True)
+        measure(encoder_of("XLNet"), rows_of(SENTENCES[:1]), sources=True)

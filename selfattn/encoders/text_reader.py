@@ -1,0 +1,203 @@
+"""The half of an encoder that reads: a text becomes its tokens, a word its places, tokens what the model takes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from selfattn.encoders.errors import TextError, failing_as
+from selfattn.encoders.folders import repository
+from selfattn.encoders.placed_word import PlacedWord, Tokens
+from selfattn.encoders.tokenizer import Tokenizer
+from selfattn.words import character_spans
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TextReader:
+    """A tokeniser beside the model whose tables its tokens are looked up in. An `Encoder` is one."""
+
+    name: str
+    revision: str | None  # None for folders
+    max_tokens: int  # special tokens included
+    device: str
+    model: nn.Module
+    tokenizer: Tokenizer
+    files: Mapping[str, str] = field(default_factory=dict)  # sha256 of each file it was read from
+
+    def tokenize(self, text: str | Tokens, pair: str | None = None) -> Tokens:
+        """The text's tokens: as they are where it has been read already. Raises TextError where the encoder can't read it."""
+        if isinstance(text, Tokens):
+            if text.reader != self.reader or text.padding or pair is not None:
+                raise ValueError(
+                    f"Expected a text that {self.title} has read, whole and without padding. Give the string."
+                )
+            self._check_indices(text)  # its reader may be shared by an encoder with larger tables
+            return text
+        for part in (text,) if pair is None else (text, pair):
+            _check_text(part)
+        with failing_as(
+            lambda reason: TextError(
+                f"{self.title}'s tokeniser can't read this text ({reason}). Change it, or the encoder."
+            )
+        ):
+            read = self.tokenizer.read(text, pair, self.max_tokens)
+        self._check_length(read["n"])  # of a longer one no token came
+        if all(read["special"]):
+            raise TextError("This text has no token that the encoder can read (only spaces or control characters).")
+        no_word, what = self.tokenizer.unk_token_id, zip(read["ids"], read["special"])
+        unknown = frozenset(at for at, (number, special) in enumerate(what) if number == no_word and not special)
+        tokens = Tokens(
+            text=text,
+            pair=pair,
+            # A unigram tokeniser spells what it doesn't know; the model is told its number alone.
+            tokens=tuple(self.tokenizer.unk_token if at in unknown else one for at, one in enumerate(read["tokens"])),
+            ids=tuple(read["ids"]),
+            types=tuple(read["types"]),
+            special=tuple(map(bool, read["special"])),
+            offsets=tuple(map(tuple, read["offsets"])),
+            segments=tuple(read["segments"]),
+            unknown=unknown,
+            reader=self.reader,
+        )
+        self._check_indices(tokens)
+        return tokens
+
+    def _check_length(self, n: int) -> None:
+        if n > self.max_tokens:
+            raise TextError(
+                f"This text has {n:,} tokens and {self.title} reads at most {self.max_tokens:,} (special tokens included)."
+                f" Shorten it by at least {n - self.max_tokens:,} tokens."
+            )
+
+    def _check_indices(self, tokens: Tokens) -> None:
+        """Refuse what a table of vectors has no row for: on a GPU it would end every visitor's work. Raises TextError."""
+        self._check_length(len(tokens.ids))
+        if (number := max(tokens.ids)) >= self._rows:
+            raise TextError(
+                f"The token {tokens.tokens[tokens.ids.index(number)]!r} has the number {number:,}, and {self.title} has vectors "
+                f"for {self._rows:,} tokens only: its tokeniser and its weights don't belong together. Save both again from "
+                "one model."
+            )
+        if self._segments is not None and (segment := max(tokens.types)) >= self._segments:
+            raise TextError(
+                f"This text has a segment of number {segment}, and {self.title} has vectors for {self._segments} only "
+                "(counted from 0): it doesn't read two texts as one. Give one text alone, or take an encoder that was "
+                "trained on pairs."
+            )
+
+    @cached_property
+    def _rows(self) -> int:
+        """How many tokens have a vector."""
+        return self.model.get_input_embeddings().weight.shape[0]
+
+    @cached_property
+    def _segments(self) -> int | None:
+        """How many segments have a vector; None where the model isn't told of segments."""
+        tables = [m for name, m in self.model.named_modules() if name.endswith("token_type_embeddings")]
+        told = tables and "token_type_ids" in self.tokenizer.model_input_names
+        return min(table.weight.shape[0] for table in tables) if told else None
+
+    @cached_property
+    def pad_id(self) -> int:
+        """What fills up a batch, and is masked: the padding token, or the first where that has no vector."""
+        own = self.tokenizer.pad_token_id
+        return own if self.has_vector(own) else 0
+
+    def has_vector(self, token_id: int | None) -> bool:
+        """Whether the tokeniser has this token and the model a vector for it."""
+        return token_id is not None and token_id < self._rows
+
+    def locate(self, sentence: str, word: str, *more: str) -> tuple[PlacedWord, ...]:
+        """Every place of `word` (or of one of more) in `sentence`, at least one: the one check that every row of a table passes.
+
+        Raises TextError, fit to stand beside the row, where the row can't be used.
+        """
+        if not isinstance(sentence, str):
+            raise TextError(f"The sentence is missing (expected text, got {_quoted(sentence)}).")
+        if not isinstance(word, str) or not word.strip():
+            raise TextError(f"The word is missing (expected text, got {_quoted(word)}).")
+        word = word.strip()
+        parts = len(character_spans(word))
+        if parts != 1:
+            raise TextError(f"Expected one word, got {word[:80]!r} ({parts} words or signs). Name one of them.")
+        tokens = self.tokenize(sentence)
+        if reason := tokens.why_unknown(word, *more):
+            raise TextError(reason)
+        places = tokens.places(word, *more)
+        if not places:
+            raise TextError(f"{word!r} is not a word of the sentence. Write it as it stands there (letter case aside).")
+        return places
+
+    def placed(self, where: PlacedWord | tuple) -> PlacedWord:
+        """A word where it stands, of a PlacedWord or of plain (text, positions) or (text, positions, pair).
+
+        positions: as `knock_out` takes them. Raises TextError, IndexError, and ValueError for what another encoder has read.
+        """
+        if isinstance(where, PlacedWord):
+            self.tokenize(where.sentence)
+            return where
+        text, position, *pair = where
+        tokens = self.tokenize(text, *pair)
+        return PlacedWord(tokens, tuple(self._positions(tokens, position)))
+
+    def _positions(self, tokens: Tokens, position: int | Sequence[int] | str) -> list[int]:
+        if isinstance(position, str):
+            if reason := tokens.why_unknown(position):
+                raise TextError(reason)
+            places = tokens.places(position)
+            if len(places) != 1:
+                raise TextError(
+                    f"Expected a word that stands once in the text; {position!r} stands {len(places)} times. "
+                    "Give the positions of its tokens."
+                )
+            return list(places[0].positions)
+        positions = [position] if isinstance(position, int) else list(position)
+        n = len(tokens.ids)
+        if not positions or not all(0 <= p < n for p in positions):
+            raise IndexError(f"Expected positions from 0 to {n - 1}, got {position}.")
+        return positions
+
+    @property
+    def title(self) -> str:
+        """The name for a reader: a folder's own, not its path; its repository in the Hub's cache; else as it was asked for."""
+        return self.name if self.revision else repository(Path(self.name)) or Path(self.name).name
+
+    @property
+    def reader(self) -> str:
+        """What tells its tokeniser from another's: the digest of the tokeniser's file, where it has one."""
+        return self.files.get("tokenizer.json", self.name)
+
+    def inputs(self, batch: Sequence[Tokens], length: int | None = None) -> dict[str, Tensor]:
+        """Token ids, attention mask and segment ids, padded on the right, on the model's device: each (batch, length)."""
+        length = length or max(len(tokens.ids) for tokens in batch)
+
+        def padded(rows, fill):
+            return torch.tensor([[*row, *[fill] * (length - len(row))] for row in rows], device=self.device)
+
+        inputs = {
+            "input_ids": padded([t.ids for t in batch], self.pad_id),
+            "attention_mask": padded([[1] * len(t.ids) for t in batch], 0),
+        }
+        if "token_type_ids" in self.tokenizer.model_input_names:
+            inputs["token_type_ids"] = padded([t.types for t in batch], 0)
+        return inputs
+
+
+def _check_text(text: str) -> None:
+    if not isinstance(text, str):
+        raise TextError(f"Expected a text (str), got {type(text).__name__}.")
+    if not text.strip():
+        raise TextError("The text is empty. Type a sentence of at least one word.")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise TextError(
+            f"The text is not valid Unicode: character {error.start} is half of a surrogate pair. Remove it."
+        ) from None
+
+
+def _quoted(value: object) -> str:
+    return "nothing" if value is None or value != value or value == "" else repr(value)[:80]
