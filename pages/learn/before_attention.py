@@ -6,7 +6,8 @@ from selfattn.charts.curves import lines
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme, heading
-from selfattn.lessons import mean_forgets, recurrence, timing, worked_example
+from selfattn.kernel import attend
+from selfattn.lessons import recurrence, timing, worked_example
 from selfattn.numbers import error, vector
 from selfattn.words import split_words
 
@@ -103,18 +104,19 @@ def show_costs() -> None:
 def show_forgetting() -> None:
     """Other values with the same weighted mean, and the same words in reverse order."""
     st.markdown("#### And what attention loses")
-    same = mean_forgets.same_mean()
+    trace = worked_example.compute()
+    moved = worked_example.other_values(trace)
+    same = attend(trace.query, trace.key, moved)
+    reverse = attend(trace.query, trace.key.flip(-2), trace.value.flip(-2))
     teaching.prose(
         '"Attention loses nothing" is too strong. The context is *one* weighted mean: other values, same mean.'
     )
-    for name, values in {"values": same.before, "other values": same.after}.items():
+    for name, values in {"values": trace.value, "other values": moved}.items():
         text = "  ".join("[" + ", ".join(f"{number:5.2f}" for number in row) + "]" for row in values.tolist())
         st.text(f"{name}: {text}")
-    st.text(f"Same weights, same context: {vector(same.context, 2)}. Read in reverse order it is the same again.")
-    order = mean_forgets.forgets_order(worked_example.compute())
-    st.expander("Details").text(
-        f"They differ by {error(same.difference)}; in reverse order by {error(order)}: rounding."
-    )
+    st.text(f"Same weights, same context: {vector(same.context[0], 2)}. Read in reverse order it is the same again.")
+    apart, order = (error(float((each.context - trace.context).abs().max())) for each in (same, reverse))
+    st.expander("Details").text(f"They differ by {apart}; in reverse order by {order}: rounding.")
 
 
 heading("Before attention: recurrence")

@@ -21,6 +21,7 @@ from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, typed_numbers
 from selfattn.numbers import WEIGHT, decimal, vector
 
@@ -65,22 +66,38 @@ def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "E
 
 
 def steps(
-    charts: Mapping[str, tuple[str, Spec]], caption: str, code: Mapping[str, str] | Sequence[str], columns: int = 0
+    charts: Mapping[str, tuple[str, Spec]],
+    caption: str,
+    names: Sequence[str] = (),
+    own: Mapping[str, str] | None = None,
+    columns: int = 0,
+    trace: AttentionTrace | None = None,
 ) -> None:
     """A stop's picture: its steps side by side above the code that makes them; the value under the cursor lights its line.
 
-    code: lines by the name that each makes, or such names of the kernel's own.
+    names: what the lines make, in their order; own: those lines that aren't the kernel's. trace: the shape of each beside it.
     """
-    lines = code if isinstance(code, Mapping) else kernel_code(*code)
+    lines = kernel_code(trace=trace) | dict(own or {})
+    code = {name: lines[name] for name in names or own or ()}
     name = " and ".join(title for title, _ in charts.values())
-    show_chart(with_code(charts, lines, current_theme(), columns), caption, name=name)
+    show_chart(with_code(charts, code, current_theme(), columns), caption, name=name)
+
+
+def bars(frame: pd.DataFrame, column: str, **looks: Any) -> Spec:
+    """A bar a row of the frame, by its column "token", in the page's colours."""
+    return bar_list(frame, column, current_theme(), **looks)
+
+
+def grid(matrix: Tensor, rows: Sequence[str], **looks: Any) -> Spec:
+    """A map in the page's colours."""
+    return heatmap(matrix, rows, current_theme(), **looks)
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], **looks: Any) -> Spec:
     """A map that leaves room for another one beside it; its numbers are printed where they fit."""
     cell = min(64, ROOM // len(tokens))
     size = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None} if cell > FITS / 2 else {"size": ROOM}
-    return heatmap(matrix, tokens, current_theme(), **size, **looks)
+    return grid(matrix, tokens, **size, **looks)
 
 
 def take(text: str) -> None:
@@ -102,7 +119,7 @@ def real_head(step: str) -> None:
     caption = f'Head {head.head} of layer {head.layer}, "bank": most for "{most.token}", {decimal(most[step])}.'
     figure(
         f"A real head's {'scaled scores' if step == 'scaled' else step}",
-        bar_list(frame, step, current_theme(), width=480),
+        bars(frame, step, width=480),
         f"{REAL} {caption}",
         PICTURE,
     )
@@ -125,7 +142,7 @@ def figure(title: str, chart: Spec, caption: str, width: int = 340, key: str | N
 def heads_chart(values: Tensor, **looks: Any) -> Spec:
     """A number for each head (n_layers, n_heads): layers down, heads across."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
-    return heatmap(values, layers, current_theme(), columns=heads, names=("layer", "head"), cell=36, **looks)
+    return grid(values, layers, columns=heads, names=("layer", "head"), cell=36, **looks)
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
@@ -150,10 +167,11 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
     return encoder, encoding, Head(layer, head)
 
 
-def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 150) -> dict[str, list[float]]:
-    """One text box a vector, filled with the published numbers, and a button that brings those back.
+def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 150) -> dict[str, Tensor]:
+    """One text box a vector (d,), filled with the published numbers, and a button that brings those back.
 
-    Where a box holds anything but as many numbers, that is said, and the published ones are handed on.
+    Where a box holds anything but as many numbers, that is said, and the published ones are handed on: what comes out is
+    finite and of the published size.
     """
     texts = {name: ", ".join(f"{number:g}" for number in numbers) for name, numbers in published.items()}
     typed, filled = {}, session.PUBLISHED.of(stop)
@@ -168,13 +186,13 @@ def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 15
     return {name: numbers(name, text, published[name]) for name, text in typed.items()}
 
 
-def numbers(name: str, text: str, published: Sequence[float]) -> list[float]:
-    """What was typed; where that holds anything but as many numbers as published, it says so and hands those on."""
+def numbers(name: str, text: str, published: Sequence[float]) -> Tensor:
+    """What was typed, (d,) in float64; where that isn't as many numbers as published, it says so and hands those on."""
     try:
-        return typed_numbers.vector(name, typed_numbers.parse(name, text), len(published)).tolist()
+        return typed_numbers.vector(name, typed_numbers.parse(name, text), len(published))
     except ValueError as refusal:
         st.error("These numbers can't be used.", icon=":material/error:")
-        kept = [float(number) for number in published]
+        kept = typed_numbers.vector(name, published)
         st.text(f"{refusal} Until then {vector(kept)} is drawn.")  # it may quote what was typed, so it is not Markdown
         return kept
 

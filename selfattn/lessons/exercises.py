@@ -1,5 +1,6 @@
 """Five exercises, from easy to hard: what was changed runs through the real kernel, and what came of it is the answer."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,12 +10,9 @@ from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.kernel import attend
 from selfattn.lessons import one_head_by_hand, typed_numbers, worked_example
 
-WANTED, WITHIN, NEAR, ENOUGH = (
-    0.9,
-    0.005,
-    0.1,
-    0.5,
-)  # a weight, and how near; of a ratio of 3; of the way to the other sense
+WANTED, WITHIN = 0.9, 0.005  # a weight, and how near
+NEAR = 0.1  # of a ratio of 3
+ENOUGH = 0.5  # of the way to the other sense
 REPAIRS = (  # of the four ways to hide words, in their order
     "weights = softmax(scaled.masked_fill(~allowed, -inf))", "weights = softmax(scaled * allowed)",
     "weights = softmax(scaled) * allowed", "weights = w * allowed / (w * allowed).sum(-1)   # w = softmax(scaled)",
@@ -51,16 +49,15 @@ def to_street(key: Sequence[float]) -> Answer:
     animal, _, because = worked_example.KEYS
     weights = worked_example.compute(keys=(animal, tuple(key), because)).weights[0].tolist()
     shares = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(worked_example.TOKENS, weights))
-    length, most = (float(torch.tensor(each, dtype=torch.float64).norm()) for each in (key, worked_example.KEYS[1]))
+    length, most = (math.hypot(*each) for each in (key, worked_example.KEYS[1]))
     right = weights[1] > max(weights[0], weights[2]) and length <= most + 1e-9
     return Answer(right, f"Now {shares}; its length is {length:.2f}, it was {most:.2f}.")
 
 
 def repair(line: str) -> Answer:
     """A causal attention multiplies its scores by the mask: which line repairs it?"""
-    way = four_ways(one_head_by_hand.compute().trace, causal_mask(len(one_head_by_hand.WORDS["river"])))[
-        REPAIRS.index(line)
-    ]
+    ways = four_ways(one_head_by_hand.compute().trace, causal_mask(len(one_head_by_hand.WORDS["river"])))
+    way = ways[REPAIRS.index(line)]
     leaked, least = float(way.leaked.max()), float(way.weights.sum(-1).min())
     right = leaked == 0 and abs(least - 1) < 1e-6
     return Answer(right, f"Up to {leaked:.2f} of a row falls on later words; the smallest row sums to {least:.2f}.")

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from pages.learn.from_scratch import worksheet
 from pages.learn.from_scratch.lesson_pages import CORE, STOPS, after, before
-from selfattn.lessons import worksheet
 from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser

@@ -14,15 +14,26 @@ from torch.nn.functional import cosine_similarity, normalize
 
 from pages.learn.from_scratch import class_materials
 from pages.learn.from_scratch.class_materials import MINUTES, PLAN, link, plain_question, rows
-from pages.learn.from_scratch.lesson_pages import CORE, FIRST, STOPS, after, before, beside, number
+from pages.learn.from_scratch.lesson_pages import (
+    CORE,
+    FIRST,
+    STOPS,
+    after,
+    before,
+    beside,
+    number,
+    random_projections,
+    scaling,
+    word_order,
+)
+from pages.learn.from_scratch.lesson_pages.textbook_weights import TEXTBOOK
 from selfattn import kernel
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.what_if import four_ways
 from selfattn.captions.terms import TERMS
 from selfattn.dashboard.answer import labelled_rows
 from selfattn.examples import NEUTRAL_SENTENCES
-from selfattn.lessons import key_length, one_head_by_hand, random_projections, scaling, word_order, worked_example
-from selfattn.lessons.textbook_weights import TEXTBOOK
+from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.lessons.twelve_tokens import TOKENS
 from selfattn.numbers import decimal, weight
 from tests.pages.conftest import APP, open_link
@@ -371,11 +382,11 @@ def test_dot_product():
 
 def test_key_length():
     at = stop("magnitude", example="the source's", query="2, 1", **{"long, misaligned": "0, 5"})
-    keys = np.array([key_length.KEYS[0], (0, 5), key_length.KEYS[2]])
+    keys = np.array([(1.5, 0.5), (0, 5), (3, 1)])
     scores = keys @ [2, 1]
     expected = (scores, scores / math.sqrt(2), scores / (math.sqrt(5) * np.linalg.norm(keys, axis=1)))
     for chart, numbers in zip(charts(at)[:3], expected, strict=True):
-        assert bars(chart) == pytest.approx(dict(zip(key_length.NAMES, numbers)))
+        assert bars(chart) == pytest.approx(dict(zip(("short, aligned", "long, misaligned", "long, aligned"), numbers)))
         largest = mark(chart, "bar").records["largest"].tolist()
         assert largest == (numbers == max(numbers)).tolist()
     said = f"the scaled score of the key [0, 5] is {5 / math.sqrt(2):.2f}, of one twice as long {10 / math.sqrt(2):.2f}"
@@ -612,7 +623,7 @@ def test_word_order():
     first, second = (matrix(chart) for chart in charts(at))
     assert not same(first, second[::-1], 0.05)
     assert (
-        max(word_order.shuffle(("dog", "bites", "man"), True).first.weights.flatten().tolist()) < 0.9
+        max(word_order.both_orders(("dog", "bites", "man"), True)[0].weights.flatten().tolist()) < 0.9
     )  # none saturates
     change(at, "order", words="sun sun")
     assert not charts(at) and "Expected two to 8 different words" in at.error[0].value

@@ -3,10 +3,11 @@
 import streamlit as st
 from torch import Tensor
 
+from pages.learn.from_scratch.lesson_pages.random_projections import project
 from selfattn.charts.lesson_steps import kernel_code, values_table
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import kernel_source, one_head_by_hand, random_projections, worked_example
+from selfattn.lessons import kernel_source, one_head_by_hand, worked_example
 from selfattn.numbers import vector
 
 TITLE = "The kernel, in under twenty lines"
@@ -22,7 +23,7 @@ TAKE = "Scores, scale, mask, softmax, weighted sum: attention is ten lines of ar
 
 
 def show(picture, numbers) -> None:
-    it, six = worked_example.compute(), random_projections.project().trace
+    it, six = worked_example.compute(), project()[-1]
     examples = {"bank": one_head_by_hand.compute().trace, "it": it, "Raschka's six words": six}
     with numbers:
         which = teaching.example("kernel", tuple(examples))
@@ -41,7 +42,7 @@ def show(picture, numbers) -> None:
     chart = values_table(texts, current_theme())
     caption = f"For the word that asks: weights {numbered['weights']}, context {numbered['context']}."
     with picture:
-        teaching.steps({"datum.line": ("Each step's shape, and its numbers for one word", chart)}, caption, code)
+        teaching.steps({"datum.line": ("Each step's shape, and its numbers for one word", chart)}, caption, own=code)
         teaching.prose(
             "A row that may attend to nothing gets weights 0. Many lessons add −1e9 instead of −∞; there, a row that is masked "
             "whole comes out *even*, as if it attended to everything."

@@ -3,13 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from selfattn.charts.bars import bar_list
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import twelve_tokens
-from selfattn.lessons.twelve_tokens import AMAZING, GOOD, NOT, QUERIES_AND_KEYS, TOKENS, VALUES
+from selfattn.lessons.twelve_tokens import GOOD, QUERIES_AND_KEYS, TOKENS, VALUES
 from selfattn.numbers import vector
 
 TITLE = "A whole sentence: who turns “good”?"
@@ -27,22 +24,18 @@ REASON = (
     '2: two thirds against one third. (The source says "masked", but its numbers are those without a mask.)'
 )
 TAKE = "One matrix product does all words at once, at any distance. A key that is nearly as large takes its share, wanted or not."
-PLACES = {"not": NOT, "good": GOOD, "amazing": AMAZING}
 
 
 def show(picture, numbers) -> None:
     published = {
-        f"{role} of {word}": numbers_[place]
-        for role, numbers_ in (("Q = K", QUERIES_AND_KEYS), ("V", VALUES))
-        for word, place in PLACES.items()
+        f"{role} of {TOKENS[place]}": vector
+        for role, rows in (("Q = K", QUERIES_AND_KEYS), ("V", VALUES))
+        for place, vector in rows.items()
     }
     with numbers, teaching.messages():
-        typed = teaching.vectors("twelve-tokens", published, width=114)
+        typed = list(teaching.vectors("twelve-tokens", published, width=114).values())
         causal = st.toggle("Causal mask: no word sees a later one", key="twelve-tokens.causal")
-        both, values = (
-            {place: typed[f"{role} of {word}"] for word, place in PLACES.items()} for role in ("Q = K", "V")
-        )
-        trace = twelve_tokens.compute(both, values, causal)
+        trace = twelve_tokens.compute(dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:])), causal)
     with picture:
         _figures(trace, causal)
 
@@ -52,8 +45,8 @@ def _figures(trace: AttentionTrace, causal: bool) -> None:
     first, second = row["weight"].nlargest(2).index
     even = int((trace.weights.amax(-1) < 0.2).sum())
     charts = {
-        "context": ("“good” attends to", bar_list(row, "weight", current_theme(), domain=(0, 1.3), width=110)),
-        "weights": ("All rows", heatmap(trace.weights, TOKENS, current_theme(), maximum=1.0, cell=27, numbers=None)),
+        "context": ("“good” attends to", teaching.bars(row, "weight", domain=(0, 1.3), width=110)),
+        "weights": ("All rows", teaching.grid(trace.weights, TOKENS, maximum=1.0, cell=27, numbers=None)),
     }
     caption = (
         f'"{TOKENS[first]}" {row.weight[first]:.2f}, "{TOKENS[second]}" {row.weight[second]:.2f}. Context '
