@@ -128,11 +128,11 @@ teaching.prose(
 teaching.explain("query", "key", "score", "weight")
 with teaching.messages():
     words, start, stop = choose()
-    path = recurrence.path(len(words), start, stop)
+    steps = recurrence.steps_between(start, stop)
     st.text(
-        f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {path.distance} steps through a '
-        f"recurrence, with {path.states_between} states in between, and {path.sequential_steps} steps in a row for the "
-        f"whole sentence. Attention takes one step, and pays with {path.attention_scores} scores."
+        f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {steps} steps through a '
+        f"recurrence, with {steps - 1} states in between, and {len(words)} steps in a row for the "
+        f"whole sentence. Attention takes one step, and pays with {len(words) ** 2} scores."
     )
     st.markdown("#### Does the word get through?")
     teaching.prose(

@@ -1,6 +1,6 @@
 """What the lesson pages share: predict, then reveal; numbers to edit; a sentence and a head to choose; the layout."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -167,11 +167,16 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
     return encoder, encoding, Head(layer, head)
 
 
-def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 150) -> dict[str, Tensor]:
+def vectors(
+    stop: str,
+    published: Mapping[str, Sequence[float]],
+    width: int = 150,
+    check: Callable[..., object] | None = None,
+) -> dict[str, Tensor]:
     """One text box a vector (d,), filled with the published numbers, and a button that brings those back.
 
     Where a box holds anything but as many numbers, that is said, and the published ones are handed on: what comes out is
-    finite and of the published size.
+    finite and of the published size. check: raises ValueError where the vectors don't go together; that is said alike.
     """
     texts = {name: ", ".join(f"{number:g}" for number in numbers) for name, numbers in published.items()}
     typed, filled = {}, session.PUBLISHED.of(stop)
@@ -183,18 +188,30 @@ def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 15
             st.session_state.setdefault(key, text)
             typed[name] = st.text_input(name, key=key, width=width, max_chars=80)
         reset(stop, {f"{stop}.{name}": text for name, text in texts.items()})
-    return {name: numbers(name, text, published[name]) for name, text in typed.items()}
+    found = {name: numbers(name, text, published[name]) for name, text in typed.items()}
+    try:
+        if check:
+            check(*found.values())
+    except ValueError as error:
+        refuse(f"{error} Until then the published numbers are drawn.")
+        return {name: typed_numbers.vector(name, row) for name, row in published.items()}
+    return found
 
 
 def numbers(name: str, text: str, published: Sequence[float]) -> Tensor:
     """What was typed, (d,) in float64; where that isn't as many numbers as published, it says so and hands those on."""
     try:
         return typed_numbers.vector(name, typed_numbers.parse(name, text), len(published))
-    except ValueError as refusal:
-        st.error("These numbers can't be used.", icon=":material/error:")
+    except ValueError as error:
         kept = typed_numbers.vector(name, published)
-        st.text(f"{refusal} Until then {vector(kept)} is drawn.")  # it may quote what was typed, so it is not Markdown
+        refuse(f"{error} Until then {vector(kept)} is drawn.")
         return kept
+
+
+def refuse(why: str, what: str = "These numbers can't be used.") -> None:
+    """A message on the page; why may quote what was typed, so it is not Markdown."""
+    st.error(what, icon=":material/error:")
+    st.text(why)
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
@@ -208,14 +225,12 @@ def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the
 
 
 @contextmanager
-def messages(refusal: str = "These numbers can't be used.") -> Iterator[None]:
+def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
     """Turn a ValueError into a message on the page, and end the page there."""
     try:
         yield
     except ValueError as error:
-        st.error(refusal, icon=":material/error:")
-        # The message may quote what was typed, so it is not Markdown.
-        st.text(str(error))
+        refuse(str(error), what)
         st.stop()
 
 

@@ -24,9 +24,9 @@ def test_soft_lookup_blends_and_a_low_temperature_makes_it_hard():
 
 def test_dividing_by_sqrt_d_does_not_remove_a_keys_length():
     query, *keys = torch.tensor([(3.0, 1.0), (1.0, 4.0), (2.0, 8.0), (1.5, 0.5)])
-    once, twice, _ = key_length.compare(query, keys, ("once", "twice", "short"))["scaled"]
+    found = key_length.compare(query, *keys, names=("once", "twice", "short"))
+    once, twice, _ = found["scaled"]
     assert twice == pytest.approx(2 * once)
-    found = key_length.compare(query, keys, ("once", "twice", "short"))
     assert found["scaled"].rank().tolist() == found["score"].rank().tolist()
     assert found["cosine"].tolist() == pytest.approx([7 / math.sqrt(10 * 17), 7 / math.sqrt(10 * 17), 1])
 

@@ -3,9 +3,6 @@
 Source: the published lesson prints an illustrative row of "good" in the movie sentence; the comparison is ours.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import pandas as pd
 import streamlit as st
 import torch
@@ -39,8 +36,10 @@ def show(encoder: Encoder) -> None:
         negator_weights(cached_encode(encoder, pair.negated), cached_encode(encoder, pair.plain), pair)
         for pair in NEGATION_PAIRS
     )
-    weights = cached(encoder, "negations", lambda _: mean_weights(list(pairs)), "Reading the negation pairs ...")
-    best = Head(*divmod(int(weights.gain.argmax()), encoder.n_heads))
+    mean = cached(encoder, "negations", lambda _: torch.stack(list(pairs)).mean(0), "Reading the negation pairs ...")
+    negator, instead = mean
+    gain = negator - instead  # what the negator draws beyond its place
+    best = Head(*divmod(int(gain.argmax()), encoder.n_heads))
     this_page().python = f"attention(encoder, {MOVIE!r}, {best.layer}, {best.head})", {"encoder": encoder}
     st.text(MOVIE)
     positive, negative = bag_of_words(MOVIE)
@@ -67,11 +66,10 @@ def show(encoder: Encoder) -> None:
         "place gets in the plain sentence. What is left is drawn."
     )
     caption = (
-        f"{best}: {float(weights.negator[best]):.2f} on the negator, "
-        f"{float(weights.instead[best]):.2f} on that place without one. "
-        f"{int((weights.gain > 0.1).sum())} of {weights.gain.numel()} heads gain more than .10."
+        f"{best}: {float(negator[best]):.2f} on the negator, {float(instead[best]):.2f} on that place without one. "
+        f"{int((gain > 0.1).sum())} of {gain.numel()} heads gain more than .10."
     )
-    chart = teaching.heads_chart(weights.gain, kind="signed")
+    chart = teaching.heads_chart(gain, kind="signed")
     show_chart(chart, caption, name="weight on the negator beyond that of its place")
     teaching.prose(
         "Attending to *not* is not yet understanding it: what the head does with the value it fetches is another matter. "
@@ -97,37 +95,17 @@ def _caption(row: Tensor) -> str:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class NegatorWeights:
-    """What the negated word gives its negator, and what it gives the word at that place in the plain sentence."""
-
-    negator: Tensor  # (n_layers, n_heads)
-    instead: Tensor  # (n_layers, n_heads) in the plain sentence, the word at the same distance
-
-    @property
-    def gain(self) -> Tensor:
-        """(n_layers, n_heads) the first minus the second: what the negator draws beyond its place."""
-        return self.negator - self.instead
-
-
-def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> NegatorWeights:
-    """Both sentences of a pair, by words; ValueError where a word is missing."""
+def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
+    """(2, n_layers, n_heads): what the negated word gives its negator, and what it gives the word at that place in the plain
+    sentence; ValueError where a word is missing."""
     target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)
     plain_target = first_word(plain, pair.target_word)
     steps = negated.words.index(negator.word) - negated.words.index(target.word)
     same_place = plain.words.index(plain_target.word) + steps
     if same_place < 0:
         raise ValueError(f"Expected a word before {pair.target_word!r} in {plain.text!r}. Choose a longer sentence.")
-    return NegatorWeights(
-        negator=weight_on(negated.word_rows(target.positions), negator),
-        instead=weight_on(plain.word_rows(plain_target.positions), plain.words[same_place]),
-    )
-
-
-def mean_weights(pairs: Sequence[NegatorWeights]) -> NegatorWeights:
-    """The mean over several pairs."""
-    sides = ([pair.negator for pair in pairs], [pair.instead for pair in pairs])
-    return NegatorWeights(*(torch.stack(side).mean(0) for side in sides))
+    given = weight_on(negated.word_rows(target.positions), negator)
+    return torch.stack([given, weight_on(plain.word_rows(plain_target.positions), plain.words[same_place])])
 
 
 def row_by_words(encoding: Encoding, index: int) -> Tensor:

@@ -24,7 +24,7 @@ TAKE = "Read a map row by row. An even row says that the word had no preference,
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         thread = teaching.example("annotated-heatmap", ("bank", "twelve tokens")) == "bank"
         causal = st.toggle("Causal mask", value=True, key="annotated-heatmap.causal")
         if thread:

@@ -42,14 +42,16 @@ def show(picture, numbers) -> None:
         },
         "a and b": SOURCE,
     }
-    with numbers, teaching.messages():
-        typed = teaching.vectors("dot-product", examples[teaching.example("dot-product", tuple(examples))])
+    with numbers:
+        typed = teaching.vectors(
+            "dot-product", examples[teaching.example("dot-product", tuple(examples))], check=cosine
+        )
         teaching.formula(r"a\cdot b = \sum_k a_k b_k = |a|\,|b|\cos\theta")
         a, b = typed.values()
         angle = cosine(a, b)
         terms = " + ".join(f"({plain(x)} × {plain(y)})" for x, y in zip(a.tolist(), b.tolist()))
         st.text(f"{terms}  =  {plain(float(a @ b))}")
-        st.caption("Turn the second vector away from the first, then make it longer:")
+        st.text("Turn the second vector away from the first, then make it longer:")
         degrees = st.slider("Angle in degrees", 0, 180, 60, key="dot-product.angle")
         length = st.slider("Length of b", 0.5, 5.0, 2.0, 0.5, key="dot-product.length")
     turns = torch.arange(181, dtype=torch.float64).deg2rad()

@@ -33,7 +33,7 @@ PLACES = [one_head_by_hand.BANK, 2, one_head_by_hand.LAST]
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         it = teaching.example("geometry", ("it", "bank")) == "it"
         made = one_head_by_hand.compute().trace
         asking, tokens, query, keys, values = (

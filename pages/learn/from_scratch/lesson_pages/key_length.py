@@ -5,6 +5,7 @@ removes the effect; it can't, for it divides every key's score by the same numbe
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import torch
@@ -38,11 +39,12 @@ TAKE = "Long keys draw attention. Dividing by √d_k doesn't change that: it div
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         query, published = EXAMPLES[teaching.example("magnitude", tuple(EXAMPLES))]
-        wanted, *keys = teaching.vectors("magnitude", {"query": query, **published}).values()
-        found = compare(wanted, keys, list(published))
-        twice = compare(wanted, [2 * keys[1]], ["twice as long"]).scaled[0]
+        compared = partial(compare, names=list(published))
+        wanted, *keys = teaching.vectors("magnitude", {"query": query, **published}, check=compared).values()
+        found = compared(wanted, *keys)
+        twice = compare(wanted, 2 * keys[1], names=["twice as long"]).scaled[0]
     short, long = found.iloc[0], found.iloc[1]
     titles = {"score": "Score: the dot product", "scaled": "Scaled: ÷ √d_k", "cosine": "Cosine: the angle alone"}
     charts = {
@@ -59,13 +61,13 @@ def show(picture, numbers) -> None:
         teaching.prose(
             f"**Does dividing by √d_k cure it?** No: the scaled score of the key {vector(keys[1])} is {long.scaled:.2f}, of one "
             f"twice as long {twice:.2f}. Comparing *cosines* would remove length altogether; attention doesn't do that, and a "
-            "model may use a key's length to draw weight."
+            "model may use a key's length to draw attention."
         )
 
 
-def compare(query: Tensor, keys: Sequence[Tensor], names: Sequence[str]) -> pd.DataFrame:
+def compare(query: Tensor, *keys: Tensor, names: Sequence[str]) -> pd.DataFrame:
     """One row a key: token (its name), score, scaled (over sqrt d_k), cosine (to the query); ValueError for a zero vector."""
-    key = torch.stack(list(keys))
+    key = torch.stack(keys)
     trace = attend(query[None], key, key)
     columns = {"score": trace.scores[0].tolist(), "scaled": trace.scaled[0].tolist()}
     return pd.DataFrame({"token": list(names), **columns, "cosine": [cosine(query, each) for each in keys]})

@@ -64,16 +64,6 @@ class WordPaths:
         return self.static.shape[-1] == self.layers.shape[-1]
 
 
-@dataclass(frozen=True, eq=False)
-class Plane:
-    """The same plane for every layer, so that the slider moves the points and not the picture."""
-
-    start: Tensor  # (n_layers + 1, k, 2) the bare vectors as they lie beside the layer's: one point where the tokens are one
-    points: Tensor  # (n_layers + 1, k, 2)
-    marks: Tensor  # (n_layers + 1, m, 2) the landmarks
-    explained: float  # share of the variance of all points that the plane keeps, 0 to 1
-
-
 def show(picture, numbers) -> None:
     encoder = current_encoder()
     with numbers:
@@ -149,18 +139,17 @@ def _plane(
     paths: WordPaths, senses: list[str], marks: WordPaths | None, names: Sequence[str], layer: int
 ) -> tuple[Spec, float]:
     """Each sentence's vector after `layer` layers, an arrow from the static vector to it; the variance that it keeps."""
-    drawn, theme = plane(paths, marks), current_theme()
-    frame = pd.DataFrame(
-        torch.cat([drawn.start[layer], drawn.points[layer]], 1).numpy(), columns=["x0", "y0", "x", "y"]
-    )
+    (start, points, known), explained = plane(paths, marks)
+    theme = current_theme()
+    frame = pd.DataFrame(torch.cat([start[layer], points[layer]], 1).numpy(), columns=["x0", "y0", "x", "y"])
     # The first sense has the hue of sentence A, the second that of B, the rest the muted ink.
     hues = dict(zip(dict.fromkeys(senses), (theme.sentence_a, theme.sentence_b)))
     frame["label"] = [str(number) for number in range(1, len(senses) + 1)]
     frame["detail"] = [f"sentence {number}: {sense}" for number, sense in enumerate(senses, start=1)]
     frame["colour"] = [hues.get(sense, theme.muted) for sense in senses]
-    extent = torch.cat([drawn.points, drawn.start, drawn.marks], 1).flatten(0, 1)
-    named = pd.DataFrame(drawn.marks[layer].numpy(), columns=["x", "y"]).assign(label=list(names))
-    return moves(frame, theme, within=extent, landmarks=named), drawn.explained
+    extent = torch.cat([points, start, known], 1).flatten(0, 1)
+    named = pd.DataFrame(known[layer].numpy(), columns=["x", "y"]).assign(label=list(names))
+    return moves(frame, theme, within=extent, landmarks=named), explained
 
 
 def _toward(paths: WordPaths, senses: list[str], marks: WordPaths | None, names: Sequence[str], layer: int) -> str:
@@ -200,9 +189,11 @@ def word_paths(places: Sequence[tuple[Encoding, Sequence[int]]]) -> WordPaths:
     return WordPaths(static, layers, len(ids) == 1)
 
 
-def plane(paths: WordPaths, marks: WordPaths | None = None) -> Plane:
+def plane(paths: WordPaths, marks: WordPaths | None = None) -> tuple[list[Tensor], float]:
     """Where each sentence takes the word: principal components of unit vectors, each layer's mean subtracted.
 
+    The bare vectors as they lie beside the layer's, the points, the landmarks: (n_layers + 1, k, 2) each, in one plane for
+    every layer, so that the slider moves the points and not the picture; and the share of the variance of all points in it.
     The mean is what all sentences do to the word; without it even the first layer's norm would fill the picture.
     Bare vectors of another width than the hidden states' can't be drawn there and stand at the origin.
     """
@@ -214,8 +205,7 @@ def plane(paths: WordPaths, marks: WordPaths | None = None) -> Plane:
     _, sizes, directions = torch.linalg.svd(moved.flatten(0, 1), full_matrices=False)
     total = float(sizes.square().sum())
     explained = float(sizes[:2].square().sum()) / total if total > 0 else 1.0
-    axes = directions[:2].T
-    return Plane(start @ axes, moved @ axes, known @ axes, explained)
+    return [each @ directions[:2].T for each in (start, moved, known)], explained
 
 
 def baselines(paths: WordPaths, senses: Sequence[str], others: WordPaths | None = None) -> pd.DataFrame:

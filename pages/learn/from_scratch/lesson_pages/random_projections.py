@@ -39,7 +39,7 @@ SEED = 123
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         which = teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"})
         if which == "bank":
             words: Sequence[str] = one_head_by_hand.WORDS["river"]
@@ -52,7 +52,7 @@ def show(picture, numbers) -> None:
             typed = teaching.vectors("projections", dict(zip(words, EMBEDDINGS)), 150)
             seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
             embeddings, matrices, trace = project(torch.stack(list(typed.values())), int(seed))
-            st.caption(
+            teaching.prose(
                 "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
                 "at random there, and the very same numbers come out here."
             )

@@ -29,7 +29,7 @@ TAKE = (
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         sentence = st.radio("The other word", list(one_head_by_hand.WORDS), key="residual.sentence", horizontal=True)
         published = {
             word.lower(): one_head_by_hand.EMBEDDINGS[word.lower()] for word in one_head_by_hand.WORDS[sentence]

@@ -36,7 +36,7 @@ TAKE = "Large scores make softmax choose one word and stop learning. Dividing by
 
 def show(picture, numbers) -> None:
     scores = one_head_by_hand.compute().trace.scores[one_head_by_hand.BANK].tolist()
-    with numbers, teaching.messages():
+    with numbers:
         names = [f"{place + 1} {word}" for place, word in enumerate(one_head_by_hand.WORDS["river"])]
         typed = teaching.vectors("scaling", {AT_2: scores}, 220)[AT_2]
         d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")

@@ -18,8 +18,8 @@ from selfattn.lessons import one_head_by_hand
 TITLE = "A lookup that blends"
 STEP = "embeddings"
 IDEA = (
-    "In *The bank of the river*, *bank* must find out which bank it is, so it asks the other words. That is a lookup, but a "
-    "*soft* one: it opens every drawer a little, the better fitting ones more."
+    "In *The bank of the river*, *bank* asks the other words: *am I money or land?* That is a lookup, but a *soft* one: it "
+    "opens every drawer a little, the better fitting ones more."
 )
 QUESTION = "All labels are made ten times as long, [0, 3] becomes [0, 30], and so on. What becomes of the soft lookup?"
 OPTIONS = ("nearly a hard one: river alone", "it stays as it is", "it becomes more even")
@@ -31,9 +31,9 @@ DRAWERS = one_head_by_hand.WORDS["river"]
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         st.markdown(
-            "| | filing cabinet | library | in a head |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
+            "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
             "| filed under | label | spine | key |\n| hands over | contents | book | value |"
         )
         names = [f"{place} {word}" for place, word in enumerate(DRAWERS, start=1)]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 import torch
+from torch import Tensor
 
 from selfattn.captions.terms import TERMS
 from selfattn.dashboard import teaching
@@ -31,7 +32,7 @@ SOURCE = "good, not, the"
 TOKENS = ("good", "not", "the")
 QUERY = (0.0, 1.0)
 KEYS = ((0.0, 1.0), (0.5, 0.5), (0.0, 0.0))
-LARGEST = 100.0  # a scaled score; the picture writes e to it out
+LARGEST = 100.0  # a score; the picture writes e to it out
 COLUMNS = {"scores": "score", "scaled": "scaled", "exponentials": "exponential", "weights": "weight"}
 
 
@@ -41,11 +42,12 @@ def show(picture, numbers) -> None:
         "bank": (river.query[one_head_by_hand.BANK].tolist(), one_head_by_hand.WORDS["river"], river.key.tolist()),
         SOURCE: (QUERY, TOKENS, KEYS),
     }
-    with numbers, teaching.messages():
+    with numbers:
         which = teaching.example("three-words", tuple(examples))
         query, tokens, keys = examples[which]
         names = [f"{place + 1} {token}" for place, token in enumerate(tokens)]
-        wanted, *typed = teaching.vectors("three-words", {"query": query, **dict(zip(names, keys))}, 110).values()
+        published = {"query": query, **dict(zip(names, keys))}
+        wanted, *typed = teaching.vectors("three-words", published, 110, check=not_too_large).values()
         st.markdown("**The budget**")
         place = tokens.index("river") if "river" in tokens else 0
         more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
@@ -75,6 +77,14 @@ def show(picture, numbers) -> None:
         )
 
 
+def not_too_large(query: Tensor, *keys: Tensor) -> None:
+    """ValueError where a key's score is beyond LARGEST."""
+    if (most := float((torch.stack(keys) @ query).max())) > LARGEST:
+        raise ValueError(
+            f"Expected scores up to {LARGEST:g}, for e to them is written out; got {most:g}. Type smaller numbers."
+        )
+
+
 def steps(
     query: Sequence[float] = QUERY,
     keys: Sequence[Sequence[float]] = KEYS,
@@ -94,10 +104,6 @@ def steps(
     key = torch.cat([scores, scores.new_zeros(others)])[:, None]  # a query of 1: each score is its key
     trace = attend(torch.ones_like(key[:1]), key, key, scale=len(query) ** -0.5 if scale is None else scale)
     found = worked_example.steps(trace, [""] * len(key))
-    if (most := found["scaled"].max()) > LARGEST:
-        raise ValueError(
-            f"Expected scores up to {LARGEST:g}, for e to them is written out; got {most:g}. Type smaller numbers."
-        )
     found["exponential"] = found["scaled"].map(math.exp)
     first = found.head(len(tokens)).assign(token=list(tokens))
     if not others:

@@ -1,5 +1,7 @@
 """Queries, keys and values set by hand on twelve tokens."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -32,24 +34,26 @@ def show(picture, numbers) -> None:
         for role, rows in (("Q = K", QUERIES_AND_KEYS), ("V", VALUES))
         for place, vector in rows.items()
     }
-    with numbers, teaching.messages():
+    with numbers:
         typed = list(teaching.vectors("twelve-tokens", published, width=114).values())
         causal = st.toggle("Causal mask: no word sees a later one", key="twelve-tokens.causal")
-        trace = twelve_tokens.compute(dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:])), causal)
+        both, values = dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:]))
+        traces = [twelve_tokens.compute(both, values, masked) for masked in (False, True)]
     with picture:
-        _figures(trace, causal)
+        _figures(traces, causal)
 
 
-def _figures(trace: AttentionTrace, causal: bool) -> None:
-    row = pd.DataFrame({"token": TOKENS, "weight": trace.weights[GOOD].tolist()})
-    first, second = row["weight"].nlargest(2).index
-    even = int((trace.weights.amax(-1) < 0.2).sum())
-    charts = {
-        "context": ("“good” attends to", teaching.bars(row, "weight", domain=(0, 1.3), width=110)),
-        "weights": ("All rows", teaching.grid(trace.weights, TOKENS, maximum=1.0, cell=27, numbers=None)),
-    }
+def _figures(traces: Sequence[AttentionTrace], causal: bool) -> None:
+    """The row of "good" without and with the causal mask, and all rows, as chosen."""
+    trace, charts = traces[causal], {}
+    for title, each in zip(("“good” attends to", "under a causal mask"), traces):
+        row = pd.DataFrame({"token": TOKENS, "weight": each.weights[GOOD].tolist()})
+        charts[f"weights {title}"] = title, teaching.bars(row, "weight", domain=(0, 1.4), width=80)
+    charts["weights"] = "All rows", teaching.grid(trace.weights, TOKENS, maximum=1.0, cell=26, numbers=None)
+    weights, even = trace.weights[GOOD], int((trace.weights.amax(-1) < 0.2).sum())
+    first, second = weights.topk(2).indices.tolist()
     caption = (
-        f'"{TOKENS[first]}" {row.weight[first]:.2f}, "{TOKENS[second]}" {row.weight[second]:.2f}. Context '
+        f'"{TOKENS[first]}" {weights[first]:.2f}, "{TOKENS[second]}" {weights[second]:.2f}. Context '
         f"{vector(trace.context[GOOD], 2)}. {even} of {len(TOKENS)} rows have no favourite (largest weight below .20)."
     )
     teaching.steps(charts, caption + (" Above the diagonal all is 0." if causal else ""), ("weights", "context"))

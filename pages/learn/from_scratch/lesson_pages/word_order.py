@@ -19,7 +19,7 @@ from selfattn.dashboard.figures import show_error
 from selfattn.encoders.encoder import Encoder
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons.encoded_words import first_word
-from selfattn.lessons.stand_in_vectors import word_vectors
+from selfattn.lessons.recurrence import word_vectors
 from selfattn.numbers import decimal, error
 
 TITLE = "Order must be added"

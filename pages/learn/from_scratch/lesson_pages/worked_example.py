@@ -24,7 +24,7 @@ TAKE = "Context = weights × values, added up; it is then added to the word's ow
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         named = {"river": "bank of the river", "loan": "bank, loan", "it": "it"}
         which = teaching.example("worked-example", named)
         tokens: Sequence[str]
