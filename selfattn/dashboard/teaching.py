@@ -48,6 +48,12 @@ def explain(*terms: str) -> None:
     prose(" ".join(TERMS[term] for term in terms))
 
 
+def fit_pictures() -> None:
+    """In a window narrower than a picture of this page the picture shrinks, so that none is cut off."""
+    pictures = "[data-testid=stVegaLiteChart] svg.marks{max-width:calc(100vw - 4rem);height:auto}"
+    st.html(f"<style>@media(max-width:700px){{{pictures}}}</style>")
+
+
 def row() -> st.delta_generator.DeltaGenerator:
     """Figures side by side, the next line where the window is narrow."""
     return st.container(horizontal=True, gap="medium")

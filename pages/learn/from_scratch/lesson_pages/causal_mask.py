@@ -58,7 +58,7 @@ def show(picture, numbers) -> None:
     )
     with picture:
         teaching.steps(charts, caption, own=LINES, columns=2)
+        teaching.formula(r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)")
         teaching.formula(
-            r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right) \qquad M_{ij} = -\infty \text{ where } "
-            + WHERE[hidden]
-        )
+            r"M_{ij} = -\infty \text{ where } " + WHERE[hidden]
+        )  # a line of its own: it fits a narrow window

@@ -42,7 +42,7 @@ def show(picture, numbers) -> None:
         st.text(f"{lines} lines and one small function; the check of the inputs is left out.")
         with st.expander("The whole source, to copy"):
             for part in kernel_source.PARTS:
-                st.code(kernel_source.source(part), language="python", wrap_lines=True)
+                st.code(kernel_source.source(part), language=None, wrap_lines=True)  # colours of Python are too pale
     made = {name: values for name, values in vars(trace).items() if isinstance(values, Tensor)}  # there is no mask
     one = {name: values[-1] if values.dim() == 3 else values for name, values in made.items()}  # of the last head
     numbered = {name: _numbers(values[min(row, len(values) - 1)], places) for name, values in one.items()}
