@@ -42,7 +42,6 @@ class Bank:
     trace: AttentionTrace  # query, key, value (5, 2)
     added: Tensor  # (3,) what the head adds to "bank": its context times W_O
     total: Tensor  # (3,) the word's own vector, and that
-    normed: Tensor  # (3,) after layer norm: mean 0, variance 1
 
 
 def compute(
@@ -60,11 +59,4 @@ def compute(
         mask[BANK, hidden] = False
     trace = attend(query, key, value, mask)
     added = trace.context[BANK] @ W_OUTPUT
-    total = embeddings[BANK] + added
-    return Bank(words, embeddings, trace, added, total, layer_norm(total))
-
-
-def layer_norm(vector: Tensor) -> Tensor:
-    """(d,) -> (d,): the mean taken away, divided by the spread; a vector of equal numbers becomes 0."""
-    spread = vector.std(unbiased=False)
-    return (vector - vector.mean()) / (spread if spread > 0 else 1.0)
+    return Bank(words, embeddings, trace, added, embeddings[BANK] + added)

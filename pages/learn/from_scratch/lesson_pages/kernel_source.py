@@ -69,8 +69,9 @@ def _layer() -> dict[str, tuple[AttentionTrace, int, int]]:
         return {}
     encoding = cached_encode(encoder, teaching.REAL)
     heads = [encoding.trace(0, head) for head in range(encoder.n_heads)]
-    inputs = (torch.stack([getattr(head, name) for head in heads]) for name in ("query", "key", "value"))
-    return {} if heads[0].terms else {LAYER: (attend(*inputs, scale=heads[0].scale), encoding.words[1].start, 2)}
+    query, key, value = (torch.stack([getattr(head, name) for head in heads]) for name in ("query", "key", "value"))
+    made = attend(query, key, value, scale=heads[0].scale)
+    return {} if heads[0].terms else {LAYER: (made, encoding.words[1].start, 2)}
 
 
 def _numbers(values: Tensor, places: int) -> str:

@@ -38,7 +38,9 @@ def show(picture, numbers) -> None:
         _real()
     own = made.embeddings[one_head_by_hand.BANK]
     rows = ("own vector", "added by the head", "sum", "after layer norm")
-    table = torch.stack([own, made.added, made.total, made.normed])
+    spread = made.total.std(unbiased=False)
+    normed = (made.total - made.total.mean()) / (spread if spread > 0 else 1.0)  # equal numbers become 0
+    table = torch.stack([own, made.added, made.total, normed])
     code = {
         "added": "added = context @ w_output   # (2,) @ (2, 3) -> (3,)",
         "total": "total = embedding + added    # the residual",
