@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from selfattn.charts.curves import lines
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import current_theme, heading
+from selfattn.dashboard.figures import heading
 from selfattn.kernel import attend
 from selfattn.lessons import recurrence, timing, worked_example
 from selfattn.numbers import error, vector
@@ -63,9 +62,8 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             ("gradient", "Gradient: does the first word still matter to this state?", {"log": log}),
             ("share", "Share: how much of this state is the first word?", {"domain": (0, 1)}),
         ):
-            chart = lines(
-                signal, "step", column, current_theme(), "network", titles=("word", column), size=(400, 240), **looks
-            )
+            titles = ("word", column)
+            chart = teaching.curves(signal, "step", column, "network", titles=titles, size=(400, 240), **looks)
             # What is left at the second word, network by network.
             ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())
             teaching.figure(title, chart, f"At word {stop}: {ends}. Most: {last[column].idxmax()}.", 470)
@@ -80,7 +78,9 @@ def show_costs() -> None:
     st.markdown("#### What it costs")
     teaching.explain("projection", "value", "context")
     counts = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
-    chart = lines(counts, "words", "multiplications", current_theme(), "network", "xy", ("words", ""), size=(400, 240))
+    chart = teaching.curves(
+        counts, "words", "multiplications", "network", log="xy", titles=("words", ""), size=(400, 240)
+    )
     with teaching.row():
         caption = (
             "With its four projections attention needs more at any length: twice as much for a few words, four times at "

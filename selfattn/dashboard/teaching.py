@@ -10,6 +10,7 @@ from torch import Tensor
 
 from selfattn.captions.terms import TERMS
 from selfattn.charts.bars import bar_list
+from selfattn.charts.curves import lines
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.lesson_steps import kernel_code, with_code
 from selfattn.charts.vega import Spec
@@ -83,8 +84,8 @@ def steps(
 
     names: what the lines make, in their order; own: those lines that aren't the kernel's. trace: the shape of each beside it.
     """
-    lines = kernel_code(trace=trace) | dict(own or {})
-    code = {name: lines[name] for name in names or own or ()}
+    known = kernel_code(trace=trace) | dict(own or {})
+    code = {name: known[name] for name in names or own or ()}
     name = " and ".join(title for title, _ in charts.values())
     show_chart(with_code(charts, code, current_theme(), columns), caption, name=name)
 
@@ -92,6 +93,11 @@ def steps(
 def bars(frame: pd.DataFrame, column: str, **looks: Any) -> Spec:
     """A bar a row of the frame, by its column "token", in the page's colours."""
     return bar_list(frame, column, current_theme(), **looks)
+
+
+def curves(frame: pd.DataFrame, x: str, y: str, series: str | None = None, **looks: Any) -> Spec:
+    """A line for each value of the column `series`, in the page's colours."""
+    return lines(frame, x, y, current_theme(), series, **looks)
 
 
 def grid(matrix: Tensor, rows: Sequence[str], **looks: Any) -> Spec:

@@ -8,9 +8,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import attend
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS
 
@@ -41,7 +39,7 @@ def show(picture, numbers) -> None:
     rows = ("query of it", *(f"key of {key}" for key in TOKENS))
     looks = {"columns": ("1", "2"), "kind": "signed", "names": ("vector", "number"), "cell": 56, "numbers": "+.3f"}
     table = teaching.grid(matrix, rows, **looks)
-    curve = lines(history, "step", "weight", current_theme(), "token", domain=(0, 1), size=(330, 230))
+    curve = teaching.curves(history, "step", "weight", "token", domain=(0, 1), size=(330, 230))
     charts = {
         "gradient": (f"Gradient of the weight on “{token}”", table),
         "weights": ("Following it, step by step", curve),

@@ -16,7 +16,6 @@ from torch.nn.functional import normalize
 
 from selfattn.analysis.measures import similarity
 from selfattn.charts.arrows import moves
-from selfattn.charts.curves import lines
 from selfattn.charts.vega import Spec
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_encode
@@ -171,7 +170,7 @@ def _baselines(encoder: Encoder, paths: WordPaths, senses: list[str]) -> tuple[S
     others = cached(encoder, "other words", lambda _: word_paths(longest))
     frame = baselines(paths, senses, others)
     last = frame[frame["stage"] == frame["stage"].max()].set_index("pairs")["cosine"]
-    chart = lines(frame, "stage", "cosine", current_theme(), "pairs", titles=("layers", ""), size=(270, 250))
+    chart = teaching.curves(frame, "stage", "cosine", "pairs", titles=("layers", ""), size=(270, 250))
     return chart, ", ".join(f"{name} {cosine(value)}" for name, value in last.items())
 
 

@@ -11,9 +11,8 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.figures import show_chart
 from selfattn.encoders.capture import Head
 from selfattn.kernel import attend
 from selfattn.lessons import one_head_by_hand
@@ -41,7 +40,9 @@ def show(picture, numbers) -> None:
         typed = teaching.vectors("scaling", {AT_2: scores}, 220)[AT_2]
         d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
         grown = typed * math.sqrt(d_k / 2)  # as those of random vectors do
-        ways = three_ways(grown, d_k)
+        scales = {"divided": d_k**-0.5, "left alone": 1.0, "multiplied": d_k**0.5}  # the last: a slip seen in print
+        one, key = grown.new_ones(1, 1), grown[:, None]  # a query of 1: each score is its key
+        ways = {way: attend(one, key, key, scale=scale).weights[0].tolist() for way, scale in scales.items()}
         st.text(
             f"The original Transformer: d_model = 512, d_k = 64.\nScores of size 8 are common: e⁸ = {math.exp(8):,.0f}."
         )
@@ -90,14 +91,6 @@ def measure(n_keys: int = N_KEYS, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def three_ways(scores: Tensor, d_k: int) -> dict[str, list[float]]:
-    """A row of weights where the scores (n,) are divided by sqrt(d_k), left alone, or (a slip seen in print) multiplied by it."""
-    root, one = math.sqrt(d_k), scores.new_ones(1, 1)  # a query of 1: each score is its key
-    scales = {"divided": 1 / root, "left alone": 1.0, "multiplied": root}
-    key = scores[:, None]
-    return {way: attend(one, key, key, scale=scale).weights[0].tolist() for way, scale in scales.items()}
-
-
 def jacobian_norm(weights: Tensor) -> Tensor:
     """The Frobenius norm of diag(w) - w w^T, the softmax's Jacobian, for each row of weights (..., n) -> (...)."""
     squares, cubes = weights.square().sum(-1), weights.pow(3).sum(-1)
@@ -129,7 +122,7 @@ def _figures(measured: pd.DataFrame) -> None:
             ("Gradient through softmax (norm)", "gradient", "x",
              f"{raw.gradient:.3f} without, {scaled.gradient:.3f} with."),
         ):  # fmt: skip
-            chart = lines(frame, "d_k", column, current_theme(), "series", log, ("d_k", ""), size=(290, 220))
+            chart = teaching.curves(frame, "d_k", column, "series", log=log, titles=("d_k", ""), size=(290, 220))
             teaching.figure(title, chart, f"At d_k = 512: {caption}")
 
 

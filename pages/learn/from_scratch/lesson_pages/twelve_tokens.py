@@ -46,9 +46,9 @@ def show(picture, numbers) -> None:
 def _figures(traces: Sequence[AttentionTrace], causal: bool) -> None:
     """The row of "good" without and with the causal mask, and all rows, as chosen."""
     trace, charts = traces[causal], {}
-    for title, each in zip(("“good” attends to", "under a causal mask"), traces):
+    for name, title, each in zip(("plain", "causal"), ("“good” attends to", "under a causal mask"), traces):
         row = pd.DataFrame({"token": TOKENS, "weight": each.weights[GOOD].tolist()})
-        charts[f"weights {title}"] = title, teaching.bars(row, "weight", domain=(0, 1.4), width=80)
+        charts[f"weights {name}"] = title, teaching.bars(row, "weight", domain=(0, 1.4), width=80)
     charts["weights"] = "All rows", teaching.grid(trace.weights, TOKENS, maximum=1.0, cell=26, numbers=None)
     weights, even = trace.weights[GOOD], int((trace.weights.amax(-1) < 0.2).sum())
     first, second = weights.topk(2).indices.tolist()
