@@ -200,16 +200,27 @@ def said(block):
 
 @cache
 def texts(slug):
-    """What a stop says when its question is answered; what is folded away isn't read."""
+    """What a stop says when its question is answered, and its pictures' number; what is folded away isn't read."""
     main = stop(slug).main
     shown = said(main) - sum(map(said, main.expander), Counter())
-    return [*shown.elements(), *STOPS[slug].OPTIONS]
+    pictures = len(main.get("vega_lite_chart")) - sum(len(each.get("vega_lite_chart")) for each in main.expander)
+    return [*shown.elements(), *STOPS[slug].OPTIONS], pictures
+
+
+def n_words(read):
+    return sum(len(re.findall(r"[^\W_]+(?:[.,'’][^\W_]+)*", text)) for text in read)
 
 
 @pytest.mark.parametrize("slug", CORE)
 def test_a_core_stop_is_read_in_two_minutes(slug):
-    read = [*texts(slug), *(f"More beside it: {STOPS[each].TITLE}" for each in beside(slug))]
-    assert sum(len(re.findall(r"[^\W_]+(?:[.,'’][^\W_]+)*", text)) for text in read) <= 250
+    assert n_words([*texts(slug)[0], *(f"More beside it: {STOPS[each].TITLE}" for each in beside(slug))]) <= 250
+
+
+def test_the_core_is_read_aloud_in_the_minutes_that_the_menu_says():
+    """150 words a minute and a minute a picture; half as long again leaves time to guess and to try."""
+    minutes = sum(n_words(read) / 150 + pictures for read, pictures in map(texts, CORE))
+    said = re.search(r"From scratch · (\d+) min", APP.read_text("utf-8"))[1]
+    assert 1.4 * minutes <= int(said) <= 1.6 * minutes
 
 
 # What a newcomer has not met: the terms with a sentence of their own, and the words of the field that explain themselves.
@@ -220,10 +231,10 @@ FIELD = (*TERMS, "attention map", "batch", "causal", "gradient", "layer norm", "
 def test_a_stop_has_at_most_three_new_terms_and_explains_its_own(order):
     known, explained = set(), set()
     for slug in order:
-        text = re.sub(r"[*_]", "", "\n".join(texts(slug))).lower()
+        text = re.sub(r"[*_]", "", "\n".join(texts(slug)[0])).lower()
         used = {term for term in FIELD if re.search(rf"\b{term}s?\b", text)}
         assert len(used - known) <= 3, (slug, used - known)
-        explained |= {term for term in TERMS if any(TERMS[term] in each for each in texts(slug))}
+        explained |= {term for term in TERMS if any(TERMS[term] in each for each in texts(slug)[0])}
         assert used & TERMS.keys() <= explained or order == CORE, (slug, used & TERMS.keys() - explained)
         known |= used
 
