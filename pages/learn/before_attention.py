@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from selfattn.charts.curves import lines
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import current_theme, heading
-from selfattn.lessons import mean_forgets, recurrence, timing, worked_example
+from selfattn.dashboard.figures import heading
+from selfattn.kernel import attend
+from selfattn.lessons import recurrence, timing, worked_example
 from selfattn.numbers import error, vector
 from selfattn.words import split_words
 
@@ -62,9 +62,8 @@ def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
             ("gradient", "Gradient: does the first word still matter to this state?", {"log": log}),
             ("share", "Share: how much of this state is the first word?", {"domain": (0, 1)}),
         ):
-            chart = lines(
-                signal, "step", column, current_theme(), "network", titles=("word", column), size=(400, 240), **looks
-            )
+            titles = ("word", column)
+            chart = teaching.curves(signal, "step", column, "network", titles=titles, size=(400, 240), **looks)
             # What is left at the second word, network by network.
             ends = ", ".join(f"{name} {value:.2f}" for name, value in last[column].items())
             teaching.figure(title, chart, f"At word {stop}: {ends}. Most: {last[column].idxmax()}.", 470)
@@ -79,7 +78,9 @@ def show_costs() -> None:
     st.markdown("#### What it costs")
     teaching.explain("projection", "value", "context")
     counts = recurrence.operations((5, 10, 20, 50, 100, 200, 500, 1000, 2000))
-    chart = lines(counts, "words", "multiplications", current_theme(), "network", "xy", ("words", ""), size=(400, 240))
+    chart = teaching.curves(
+        counts, "words", "multiplications", "network", log="xy", titles=("words", ""), size=(400, 240)
+    )
     with teaching.row():
         caption = (
             "With its four projections attention needs more at any length: twice as much for a few words, four times at "
@@ -103,21 +104,23 @@ def show_costs() -> None:
 def show_forgetting() -> None:
     """Other values with the same weighted mean, and the same words in reverse order."""
     st.markdown("#### And what attention loses")
-    same = mean_forgets.same_mean()
+    trace = worked_example.compute()
+    moved = worked_example.other_values(trace)
+    same = attend(trace.query, trace.key, moved)
+    reverse = attend(trace.query, trace.key.flip(-2), trace.value.flip(-2))
     teaching.prose(
         '"Attention loses nothing" is too strong. The context is *one* weighted mean: other values, same mean.'
     )
-    for name, values in {"values": same.before, "other values": same.after}.items():
+    for name, values in {"values": trace.value, "other values": moved}.items():
         text = "  ".join("[" + ", ".join(f"{number:5.2f}" for number in row) + "]" for row in values.tolist())
         st.text(f"{name}: {text}")
-    st.text(f"Same weights, same context: {vector(same.context, 2)}. Read in reverse order it is the same again.")
-    order = mean_forgets.forgets_order(worked_example.compute())
-    st.expander("Details").text(
-        f"They differ by {error(same.difference)}; in reverse order by {error(order)}: rounding."
-    )
+    st.text(f"Same weights, same context: {vector(same.context[0], 2)}. Read in reverse order it is the same again.")
+    apart, order = (error(float((each.context - trace.context).abs().max())) for each in (same, reverse))
+    st.expander("Details").text(f"They differ by {apart}; in reverse order by {order}: rounding.")
 
 
 heading("Before attention: recurrence")
+teaching.fit_pictures()
 teaching.prose(
     "Before attention, a network read word by word and passed along one *state* of fixed size, as if an "
     "article had to fit into one tweet. To reach a later word, a "
@@ -126,11 +129,11 @@ teaching.prose(
 teaching.explain("query", "key", "score", "weight")
 with teaching.messages():
     words, start, stop = choose()
-    path = recurrence.path(len(words), start, stop)
+    steps = recurrence.steps_between(start, stop)
     st.text(
-        f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {path.distance} steps through a '
-        f"recurrence, with {path.states_between} states in between, and {path.sequential_steps} steps in a row for the "
-        f"whole sentence. Attention takes one step, and pays with {path.attention_scores} scores."
+        f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {steps} steps through a '
+        f"recurrence, with {steps - 1} states in between, and {len(words)} steps in a row for the "
+        f"whole sentence. Attention takes one step, and pays with {len(words) ** 2} scores."
     )
     st.markdown("#### Does the word get through?")
     teaching.prose(

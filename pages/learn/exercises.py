@@ -62,12 +62,12 @@ for number, task in enumerate(TASKS, start=1):
     with st.container(border=True):
         st.markdown(task)
         try:
-            answer = ask(number)
+            right, answer = ask(number)
         except ValueError as refusal:
             st.text(str(refusal))
             continue
-        solved += answer.right
-        (st.success if answer.right else st.info)(f"{'Solved. ' if answer.right else 'Not yet. '}{answer.said}")
+        solved += right
+        (st.success if right else st.info)(f"{'Solved. ' if right else 'Not yet. '}{answer}")
 st.progress(solved / len(TASKS), text=f"{solved} of {len(TASKS)} solved")
 teaching.take(
     "You can steer attention: by the scale, a score, a key, the mask. In a real encoder only hiding a word shows what it does."

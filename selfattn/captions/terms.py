@@ -2,7 +2,7 @@
 
 TERMS = {
     "token": "A **token** is a word, or a piece of one, as an encoder reads it; [CLS] and [SEP] mark the sentence's ends.",
-    "encoder": "An **encoder** is a trained network that gives each token of a sentence a vector.",
+    "encoder": "An **encoder** is a trained network that gives each word of a sentence, or piece of one, a vector.",
     "embedding": "Each word starts as an **embedding**: a row of numbers, the same in every sentence.",
     "query": "A **query** is what a word looks for.",
     "key": "A **key** is what a word is filed under: queries are compared with it.",
@@ -15,8 +15,8 @@ TERMS = {
     "weight": "A **weight** is the share of its attention that a word gives another: a word's weights sum to 1.",
     "mask": "A **mask** says which words may be attended to: the others get weight 0.",
     "context": "Every value times its weight, added up, is the **context**: what a word takes home from its sentence.",
-    "head": "A **head** is one attention computation with queries, keys and values of its own.",
-    "layer": "A **layer** is several heads side by side; an encoder runs one layer after another. Both count from 0.",
+    "head": "A **head** is one of a layer's attention computations, with its own queries, keys and values; heads count from 0.",
+    "layer": "A **layer** is one step of an encoder, several attention computations side by side; layers count from 0.",
     "residual": "The blend doesn't replace the word: it is *added* to the word's own vector (the **residual**).",
     "hidden state": "A **hidden state** is a token's vector between two layers.",
 }

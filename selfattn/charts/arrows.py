@@ -118,7 +118,7 @@ def _tip_labels(tip: Spec, theme: Theme, strong: bool) -> list[Spec]:
     chosen = [{"filter": f"datum.strong === {str(strong).lower()}"}]
     text = {**tip, "text": nominal("label")}
     halo = {**text, "stroke": {"value": theme.background}, "strokeWidth": {"value": 4}}
-    ink = {**text, "color": {"value": theme.ink if strong else theme.weights[3]}}
+    ink = {**text, "color": {"value": theme.ink if strong else theme.weights[4]}}
     return [marks("text", halo, "", chosen, **look), marks("text", ink, "", chosen, **look)]
 
 

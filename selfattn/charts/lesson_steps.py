@@ -10,6 +10,7 @@ from selfattn.kernel import AttentionTrace
 
 WIDTH = 700  # pixels of the code, and about those of the pictures above it
 NARROW = 300  # of the code's view: its lines and the band behind them reach beyond it where there is room
+ASIDE = 110  # the code stands right of the labels of the pictures above it; its band ends where they do
 LETTER = 0.61  # of a monospace letter's height: its width
 
 
@@ -79,7 +80,7 @@ def _code(code: Mapping[str, str], theme: Theme) -> Spec:
     # Vega leaves away what is blank at a line's beginning, but for a space of no width and what follows it.
     rows = [{"place": at, "line": name, "text": _indented(text)} for at, (name, text) in enumerate(code.items())]
     lit = {"condition": {"param": "under", "empty": False, "value": 1}, "value": 0}
-    look = {"color": theme.weights[1], "cornerRadius": 3, "x2": {"expr": f"min({WIDTH}, room)"}}
+    look = {"color": theme.weights[1], "cornerRadius": 3, "x2": {"expr": f"min({WIDTH}, room - {ASIDE})"}}
     longest = LETTER * max(len(text) for text in code.values())
     size = {"expr": f"min(12, (room - 12) / {longest:.1f})"}  # the whole line stands there in a narrow window, too
     return code_view(rows, "place", "The code that makes it", NARROW, lit, {"value": theme.ink}, size, **look)

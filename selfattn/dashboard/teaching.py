@@ -1,6 +1,6 @@
 """What the lesson pages share: predict, then reveal; numbers to edit; a sentence and a head to choose; the layout."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from selfattn.captions.terms import TERMS
 from selfattn.charts.bars import bar_list
+from selfattn.charts.curves import lines
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.lesson_steps import kernel_code, with_code
 from selfattn.charts.vega import Spec
@@ -21,6 +22,7 @@ from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, typed_numbers
 from selfattn.numbers import WEIGHT, decimal, vector
 
@@ -47,6 +49,12 @@ def explain(*terms: str) -> None:
     prose(" ".join(TERMS[term] for term in terms))
 
 
+def fit_pictures() -> None:
+    """In a window narrower than a picture of this page the picture shrinks, so that none is cut off."""
+    pictures = "[data-testid=stVegaLiteChart] svg.marks{max-width:calc(100vw - 4rem);height:auto}"
+    st.html(f"<style>@media(max-width:700px){{{pictures}}}</style>")
+
+
 def row() -> st.delta_generator.DeltaGenerator:
     """Figures side by side, the next line where the window is narrow."""
     return st.container(horizontal=True, gap="medium")
@@ -65,22 +73,43 @@ def example(stop: str, names: Sequence[str] | Mapping[str, str], label: str = "E
 
 
 def steps(
-    charts: Mapping[str, tuple[str, Spec]], caption: str, code: Mapping[str, str] | Sequence[str], columns: int = 0
+    charts: Mapping[str, tuple[str, Spec]],
+    caption: str,
+    names: Sequence[str] = (),
+    own: Mapping[str, str] | None = None,
+    columns: int = 0,
+    trace: AttentionTrace | None = None,
 ) -> None:
     """A stop's picture: its steps side by side above the code that makes them; the value under the cursor lights its line.
 
-    code: lines by the name that each makes, or such names of the kernel's own.
+    names: what the lines make, in their order; own: those lines that aren't the kernel's. trace: the shape of each beside it.
     """
-    lines = code if isinstance(code, Mapping) else kernel_code(*code)
+    known = kernel_code(trace=trace) | dict(own or {})
+    code = {name: known[name] for name in names or own or ()}
     name = " and ".join(title for title, _ in charts.values())
-    show_chart(with_code(charts, lines, current_theme(), columns), caption, name=name)
+    show_chart(with_code(charts, code, current_theme(), columns), caption, name=name)
+
+
+def bars(frame: pd.DataFrame, column: str, **looks: Any) -> Spec:
+    """A bar a row of the frame, by its column "token", in the page's colours."""
+    return bar_list(frame, column, current_theme(), **looks)
+
+
+def curves(frame: pd.DataFrame, x: str, y: str, series: str | None = None, **looks: Any) -> Spec:
+    """A line for each value of the column `series`, in the page's colours."""
+    return lines(frame, x, y, current_theme(), series, **looks)
+
+
+def grid(matrix: Tensor, rows: Sequence[str], **looks: Any) -> Spec:
+    """A map in the page's colours."""
+    return heatmap(matrix, rows, current_theme(), **looks)
 
 
 def small_map(matrix: Tensor, tokens: Sequence[str], **looks: Any) -> Spec:
     """A map that leaves room for another one beside it; its numbers are printed where they fit."""
     cell = min(64, ROOM // len(tokens))
     size = {"cell": cell, "numbers": WEIGHT if cell >= FITS else None} if cell > FITS / 2 else {"size": ROOM}
-    return heatmap(matrix, tokens, current_theme(), **size, **looks)
+    return grid(matrix, tokens, **size, **looks)
 
 
 def take(text: str) -> None:
@@ -102,7 +131,7 @@ def real_head(step: str) -> None:
     caption = f'Head {head.head} of layer {head.layer}, "bank": most for "{most.token}", {decimal(most[step])}.'
     figure(
         f"A real head's {'scaled scores' if step == 'scaled' else step}",
-        bar_list(frame, step, current_theme(), width=480),
+        bars(frame, step, width=480),
         f"{REAL} {caption}",
         PICTURE,
     )
@@ -125,7 +154,7 @@ def figure(title: str, chart: Spec, caption: str, width: int = 340, key: str | N
 def heads_chart(values: Tensor, **looks: Any) -> Spec:
     """A number for each head (n_layers, n_heads): layers down, heads across."""
     layers, heads = ([f"{kind}{n}" for n in range(size)] for kind, size in zip("LH", values.shape))
-    return heatmap(values, layers, current_theme(), columns=heads, names=("layer", "head"), cell=36, **looks)
+    return grid(values, layers, columns=heads, names=("layer", "head"), cell=36, **looks)
 
 
 def choose_sentence(stop: str, sentence: str, encoder: Encoder | None = None) -> tuple[Encoder, Encoding]:
@@ -150,10 +179,16 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
     return encoder, encoding, Head(layer, head)
 
 
-def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 150) -> dict[str, list[float]]:
-    """One text box a vector, filled with the published numbers, and a button that brings those back.
+def vectors(
+    stop: str,
+    published: Mapping[str, Sequence[float]],
+    width: int = 150,
+    check: Callable[..., object] | None = None,
+) -> dict[str, Tensor]:
+    """One text box a vector (d,), filled with the published numbers, and a button that brings those back.
 
-    Where a box holds anything but as many numbers, that is said, and the published ones are handed on.
+    Where a box holds anything but as many numbers, that is said, and the published ones are handed on: what comes out is
+    finite and of the published size. check: raises ValueError where the vectors don't go together; that is said alike.
     """
     texts = {name: ", ".join(f"{number:g}" for number in numbers) for name, numbers in published.items()}
     typed, filled = {}, session.PUBLISHED.of(stop)
@@ -165,18 +200,30 @@ def vectors(stop: str, published: Mapping[str, Sequence[float]], width: int = 15
             st.session_state.setdefault(key, text)
             typed[name] = st.text_input(name, key=key, width=width, max_chars=80)
         reset(stop, {f"{stop}.{name}": text for name, text in texts.items()})
-    return {name: numbers(name, text, published[name]) for name, text in typed.items()}
-
-
-def numbers(name: str, text: str, published: Sequence[float]) -> list[float]:
-    """What was typed; where that holds anything but as many numbers as published, it says so and hands those on."""
+    found = {name: numbers(name, text, published[name]) for name, text in typed.items()}
     try:
-        return typed_numbers.vector(name, typed_numbers.parse(name, text), len(published)).tolist()
-    except ValueError as refusal:
-        st.error("These numbers can't be used.", icon=":material/error:")
-        kept = [float(number) for number in published]
-        st.text(f"{refusal} Until then {vector(kept)} is drawn.")  # it may quote what was typed, so it is not Markdown
+        if check:
+            check(*found.values())
+    except ValueError as error:
+        refuse(f"{error} Until then the published numbers are drawn.")
+        return {name: typed_numbers.vector(name, row) for name, row in published.items()}
+    return found
+
+
+def numbers(name: str, text: str, published: Sequence[float]) -> Tensor:
+    """What was typed, (d,) in float64; where that isn't as many numbers as published, it says so and hands those on."""
+    try:
+        return typed_numbers.vector(name, typed_numbers.parse(name, text), len(published))
+    except ValueError as error:
+        kept = typed_numbers.vector(name, published)
+        refuse(f"{error} Until then {vector(kept)} is drawn.")
         return kept
+
+
+def refuse(why: str, what: str = "These numbers can't be used.") -> None:
+    """A message on the page; why may quote what was typed, so it is not Markdown."""
+    st.error(what, icon=":material/error:")
+    st.text(why)
 
 
 def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the published numbers") -> None:
@@ -190,14 +237,12 @@ def reset(stop: str, published: Mapping[str, object], label: str = "Reset to the
 
 
 @contextmanager
-def messages(refusal: str = "These numbers can't be used.") -> Iterator[None]:
+def messages(what: str = "These numbers can't be used.") -> Iterator[None]:
     """Turn a ValueError into a message on the page, and end the page there."""
     try:
         yield
     except ValueError as error:
-        st.error(refusal, icon=":material/error:")
-        # The message may quote what was typed, so it is not Markdown.
-        st.text(str(error))
+        refuse(str(error), what)
         st.stop()
 
 

@@ -3,7 +3,6 @@
 Sources: Jain and Wallace 2019 (other weights, same output); Michel et al. 2019 (heads removed one at a time).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ from torch import Tensor
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
-from selfattn.kernel import AttentionTrace, attend
+from selfattn.kernel import attend
 from selfattn.senses import separation
 
 SENSE_WORDS = 12  # a few seconds; the Senses page takes them all
@@ -62,7 +61,9 @@ def same_output(weights: Tensor, values: Tensor) -> SameOutput:
 
 def freest_row(encoding: Encoding, position: int) -> tuple[Head, SameOutput]:
     """Over all heads, the row whose favourite can lose most weight: the head, and its two rows."""
-    rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in _traces(encoding)]
+    heads = [Head(*head) for head in np.ndindex(encoding.n_layers, encoding.n_heads)]
+    traces = ((head, encoding.trace(*head)) for head in heads)
+    rows = [(head, same_output(trace.weights[position], trace.value)) for head, trace in traces]
     return max(rows, key=lambda row: float(row[1].before.max() - row[1].after[row[1].before.argmax()]))
 
 
@@ -84,8 +85,3 @@ def recomputed_noise() -> float:
     query, key, value = torch.randn(3, 1, 12, 32, generator=torch.Generator().manual_seed(0))
     own = torch.nn.functional.scaled_dot_product_attention(query, key, value)
     return float((attend(query, key, value).context - own).abs().max())
-
-
-def _traces(encoding: Encoding) -> Iterator[tuple[Head, AttentionTrace]]:
-    for head in np.ndindex(encoding.n_layers, encoding.n_heads):
-        yield Head(*head), encoding.trace(*head)

@@ -1,7 +1,7 @@
 """Five exercises, from easy to hard: what was changed runs through the real kernel, and what came of it is the answer."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 
@@ -9,31 +9,23 @@ from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.kernel import attend
 from selfattn.lessons import one_head_by_hand, typed_numbers, worked_example
 
-WANTED, WITHIN, NEAR, ENOUGH = (
-    0.9,
-    0.005,
-    0.1,
-    0.5,
-)  # a weight, and how near; of a ratio of 3; of the way to the other sense
+WANTED, WITHIN = 0.9, 0.005  # a weight, and how near
+NEAR = 0.1  # of a ratio of 3
+ENOUGH = 0.5  # of the way to the other sense
 REPAIRS = (  # of the four ways to hide words, in their order
     "weights = softmax(scaled.masked_fill(~allowed, -inf))", "weights = softmax(scaled * allowed)",
     "weights = softmax(scaled) * allowed", "weights = w * allowed / (w * allowed).sum(-1)   # w = softmax(scaled)",
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Answer:
-    """Whether the exercise is solved, and what the kernel gave."""
-
-    right: bool
-    said: str
+Answer = tuple[bool, str]  # whether the exercise is solved, and what the kernel gave
 
 
 def nine_tenths(scale: float) -> Answer:
     """Which scale gives the river nine tenths of the attention of "bank"?"""
     trace = one_head_by_hand.compute().trace
     top = float(attend(trace.query, trace.key, trace.value, scale=scale).weights[one_head_by_hand.BANK].max())
-    return Answer(abs(top - WANTED) < WITHIN, f"river gets {top:.3f}.")
+    return abs(top - WANTED) < WITHIN, f"river gets {top:.3f}."
 
 
 def three_to_one(scores: Sequence[float]) -> Answer:
@@ -41,8 +33,8 @@ def three_to_one(scores: Sequence[float]) -> Answer:
     key = typed_numbers.vector("Scores", scores, 2)[:, None]
     first, second = attend(torch.ones_like(key[:1]), key, key).weights[0].tolist()
     right = abs(first - 3 * second) < NEAR * second
-    return Answer(
-        right, f"The weights are {first:.3f} and {second:.3f}" + (f", {first / second:.2f} to one." if second else ".")
+    return right, f"The weights are {first:.3f} and {second:.3f}" + (
+        f", {first / second:.2f} to one." if second else "."
     )
 
 
@@ -51,21 +43,20 @@ def to_street(key: Sequence[float]) -> Answer:
     animal, _, because = worked_example.KEYS
     weights = worked_example.compute(keys=(animal, tuple(key), because)).weights[0].tolist()
     shares = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(worked_example.TOKENS, weights))
-    length, most = (float(torch.tensor(each, dtype=torch.float64).norm()) for each in (key, worked_example.KEYS[1]))
+    length, most = (math.hypot(*each) for each in (key, worked_example.KEYS[1]))
     right = weights[1] > max(weights[0], weights[2]) and length <= most + 1e-9
-    return Answer(right, f"Now {shares}; its length is {length:.2f}, it was {most:.2f}.")
+    return right, f"Now {shares}; its length is {length:.2f}, it was {most:.2f}."
 
 
 def repair(line: str) -> Answer:
     """A causal attention multiplies its scores by the mask: which line repairs it?"""
-    way = four_ways(one_head_by_hand.compute().trace, causal_mask(len(one_head_by_hand.WORDS["river"])))[
-        REPAIRS.index(line)
-    ]
+    ways = four_ways(one_head_by_hand.compute().trace, causal_mask(len(one_head_by_hand.WORDS["river"])))
+    way = ways[REPAIRS.index(line)]
     leaked, least = float(way.leaked.max()), float(way.weights.sum(-1).min())
     right = leaked == 0 and abs(least - 1) < 1e-6
-    return Answer(right, f"Up to {leaked:.2f} of a row falls on later words; the smallest row sums to {least:.2f}.")
+    return right, f"Up to {leaked:.2f} of a row falls on later words; the smallest row sums to {least:.2f}."
 
 
 def hidden(share: float) -> Answer:
     """Hide which word, so that "bank" goes at least half of the way to its other sense?"""
-    return Answer(share >= ENOUGH, f"Hidden, it moves “bank” {100 * share:.0f} % of the way to its other sense.")
+    return share >= ENOUGH, f"Hidden, it moves “bank” {100 * share:.0f} % of the way to its other sense."

@@ -6,6 +6,7 @@ whether it only glues others together. The search is the one that the lessons te
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -24,10 +25,12 @@ EMBEDDINGS = {
     "the": (0.0, 0.0, 1.0), "bank": (1.0, 1.0, 0.0), "of": (0.0, 0.0, 1.0), "river": (0.0, 3.0, 0.0),
     "approved": (1.0, 0.0, 1.0), "loan": (3.0, 0.0, 0.0),
 }  # fmt: skip
-W_QUERY = ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0))  # looks for what the word is about
-W_KEY = ((1.0, 0.0), (0.0, 1.0), (-1.0, -1.0))  # glue is filed under nothing
-W_VALUE = ((1.0, -1.0), (-1.0, 1.0), (0.0, 0.0))  # hands over the difference: an undecided word hands over nothing
-W_OUTPUT = ((0.5, 0.0, 0.0), (0.0, 0.5, 0.0))
+ABOUT = ("money", "water", "glue")  # the numbers of an embedding; a query, key or value has the first two
+_matrix = partial(torch.tensor, dtype=torch.float64)
+W_QUERY = _matrix(((1.0, 0.0), (0.0, 1.0), (0.0, 0.0)))  # looks for what the word is about
+W_KEY = _matrix(((1.0, 0.0), (0.0, 1.0), (-1.0, -1.0)))  # glue is filed under nothing
+W_VALUE = _matrix(((1.0, -1.0), (-1.0, 1.0), (0.0, 0.0)))  # the difference: an undecided word hands over nothing
+W_OUTPUT = _matrix(((0.5, 0.0, 0.0), (0.0, 0.5, 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,6 @@ class Bank:
     trace: AttentionTrace  # query, key, value (5, 2)
     added: Tensor  # (3,) what the head adds to "bank": its context times W_O
     total: Tensor  # (3,) the word's own vector, and that
-    normed: Tensor  # (3,) after layer norm: mean 0, variance 1
 
 
 def compute(
@@ -50,23 +52,11 @@ def compute(
     words = WORDS[sentence]
     known = EMBEDDINGS | dict(typed)
     embeddings = typed_numbers.matrix("Embeddings", [known[word.lower()] for word in words], 3)
-    query, key, value = (embeddings @ matrix(weights) for weights in (W_QUERY, W_KEY, W_VALUE))
+    query, key, value = (embeddings @ matrix for matrix in (W_QUERY, W_KEY, W_VALUE))
     mask = None
     if hidden is not None:
         mask = torch.ones(len(words), len(words), dtype=torch.bool)
         mask[BANK, hidden] = False
     trace = attend(query, key, value, mask)
-    added = trace.context[BANK] @ matrix(W_OUTPUT)
-    total = embeddings[BANK] + added
-    return Bank(words, embeddings, trace, added, total, layer_norm(total))
-
-
-def matrix(rows: Sequence[Sequence[float]]) -> Tensor:
-    """Rows of numbers in float64."""
-    return torch.tensor(rows, dtype=torch.float64)
-
-
-def layer_norm(vector: Tensor) -> Tensor:
-    """(d,) -> (d,): the mean taken away, divided by the spread; a vector of equal numbers becomes 0."""
-    spread = vector.std(unbiased=False)
-    return (vector - vector.mean()) / (spread if spread > 0 else 1.0)
+    added = trace.context[BANK] @ W_OUTPUT
+    return Bank(words, embeddings, trace, added, embeddings[BANK] + added)

@@ -8,8 +8,8 @@ word moved: it fades or explodes with the gain. The *share* asks how much of the
 all the others have been added: it shrinks even where the gradient doesn't.
 """
 
+import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
@@ -18,7 +18,6 @@ from torch import Tensor
 
 from selfattn.kernel import attend
 from selfattn.lessons import typed_numbers
-from selfattn.lessons.stand_in_vectors import word_vectors
 from selfattn.words import split_words
 
 SENTENCE = "The bank approved the loan because it was well-capitalized."
@@ -33,16 +32,6 @@ GAIN, GATE, ASKING = 0.9, 0.05, 18.0
 Network = Callable[[Tensor], Tensor]  # word vectors (..., n, d) to states (..., n, d)
 
 
-@dataclass(frozen=True)
-class Path:
-    """The way from one word to another. Words are counted from 1, as the source does."""
-
-    distance: int  # steps through a recurrent net: |start - stop|
-    states_between: int  # states that lie strictly between
-    sequential_steps: int  # of the recurrent net, for the whole sentence
-    attention_scores: int  # n x n; attention takes one step, whatever the distance
-
-
 def words_of(sentence: str) -> tuple[str, ...]:
     """The words of a sentence, punctuation left out; ValueError unless there are 2 to LONGEST."""
     words = split_words(sentence)
@@ -51,14 +40,11 @@ def words_of(sentence: str) -> tuple[str, ...]:
     return words
 
 
-def path(n: int, start: int, stop: int) -> Path:
-    """Count the steps between words `start` and `stop` (from 1) of n words."""
-    for name, place in (("First word", start), ("Second word", stop)):
-        typed_numbers.number(name, place, 1, n)
+def steps_between(start: int, stop: int) -> int:
+    """Through a recurrent net, between words counted from 1, as the source does; one state fewer lies in between."""
     if start == stop:
         raise ValueError(f"Expected two different words, got word {start} twice. Choose another.")
-    distance = abs(start - stop)
-    return Path(distance, distance - 1, n, n * n)
+    return abs(start - stop)
 
 
 def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
@@ -87,9 +73,8 @@ def signal(
     the sum of all contributions.
     For attention the "state" at a word is its context vector; every word attends to the whole sentence.
     """
-    if start >= stop:
-        raise ValueError(f"Expected the first word before the second, got {start} and {stop}. Swap them.")
-    path(len(words), start, stop)
+    if not 1 <= start < stop <= len(words):
+        raise ValueError(f"Expected a word before another one of {len(words)}, got {start} and {stop}. Choose others.")
     typed_numbers.number("Gain", gain, 0, 2)
     typed_numbers.number("Gate", gate, 0, 1)
     typed_numbers.number("Asking", asking, 0, 100)
@@ -107,6 +92,17 @@ def signal(
             share = contributions[start - 1, step - 1] / contributions[:, step - 1].sum()
             rows.append((name, step, words[step - 1], float(gradients[step - 1]), float(share)))
     return pd.DataFrame(rows, columns=["network", "step", "word", "gradient", "share"])
+
+
+def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
+    """(n, d_model) float64, each of length 1: for words that no encoder has read, drawn from a seed made of the lower-cased
+    spelling, so that the same word gets the same vector wherever it stands."""
+    rows = []
+    for word in words:
+        generator = torch.Generator().manual_seed(zlib.crc32(word.lower().encode()))
+        row = torch.randn(d_model, generator=generator, dtype=torch.float64)
+        rows.append(row / row.norm())
+    return torch.stack(rows)
 
 
 def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:

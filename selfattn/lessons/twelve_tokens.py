@@ -15,6 +15,12 @@ from selfattn.lessons import typed_numbers
 TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack", "was", "amazing", ".")
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
 QUERIES_AND_KEYS = {NOT: (20.0, 20.0), GOOD: (0.0, 1.0), AMAZING: (19.0, 19.0)}
+OF_THE_MAP = {
+    NOT: (0.0, 1.0),
+    GOOD: (0.0, 1.0),
+    SOUNDTRACK: (19.0, 19.0),
+    AMAZING: (19.0, 19.0),
+}  # the annotated heatmap's
 VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
 
 
@@ -31,7 +37,5 @@ def compute(
 def _rows(name: str, rows: Mapping[int, Sequence[float]]) -> torch.Tensor:
     matrix = torch.zeros(len(TOKENS), 2, dtype=torch.float64)
     for position, row in rows.items():
-        if position not in range(len(TOKENS)):
-            raise ValueError(f"{name}: expected positions 0 to {len(TOKENS) - 1}, got {position}. Choose one of these.")
         matrix[position] = typed_numbers.vector(f"{name} of {TOKENS[position]}", row, 2)
     return matrix

@@ -7,6 +7,7 @@ Source: the published example prints query, keys, scores 10, 7, 5, weights 87 %,
 from collections.abc import Sequence
 
 import pandas as pd
+from torch import Tensor
 
 from selfattn.kernel import AttentionTrace, attend
 from selfattn.lessons import typed_numbers
@@ -27,6 +28,16 @@ def compute(
     if len(value) != len(key):
         raise ValueError(f"Expected one value a key, got {len(key)} keys and {len(value)} values. Make them as many.")
     return attend(typed_numbers.vector("Query", query, key.shape[1])[None], key, value)
+
+
+def other_values(trace: AttentionTrace, amount: float = 1.0) -> Tensor:
+    """(n, d_value): the two heaviest values of a one-query trace moved apart so that the weighted mean stays where it is."""
+    weights, values = trace.weights[0], trace.value.clone()
+    heavy, light = weights.topk(2).indices.tolist()
+    # What the heavy value gains, weighed, the light one loses, weighed: their sum doesn't move.
+    values[heavy] += amount * weights[light]
+    values[light] -= amount * weights[heavy]
+    return values
 
 
 def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame:

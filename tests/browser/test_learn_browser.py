@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from pages.learn.from_scratch import worksheet
 from pages.learn.from_scratch.lesson_pages import CORE, STOPS, after, before
-from selfattn.lessons import worksheet
 from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
@@ -74,14 +74,29 @@ def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page, s
     expect(page.get_by_label("Sentence A")).to_have_value("The bank of the river.")  # in the same tab
 
 
-@pytest.mark.parametrize("stops", [["dot-product"], pytest.param(SLUGS, marks=pytest.mark.long)], ids=["one", "all"])
-def test_on_a_telephone_no_picture_is_cut_off(server, page, stops):
-    page.set_viewport_size({"width": 400, "height": 900})
+@pytest.mark.parametrize(
+    ("stops", "width", "scheme"),
+    [
+        (["dot-product"], 400, "light"),
+        *(
+            pytest.param(SLUGS, width, scheme, marks=pytest.mark.long)
+            for width in (400, 800, 1440)
+            for scheme in ("light", "dark")
+        ),
+    ],
+)
+def test_no_picture_is_cut_off_and_nothing_scrolls_sideways(server, page, stops, width, scheme):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
     right = "svgs => Math.max(...svgs.map(svg => svg.getBoundingClientRect().right))"
+    beyond = (
+        "([main]) => Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth)"
+    )
     for slug in stops:
         open_page(page, f"{server}/from-scratch?stop={slug}&reveal=yes")
         eventually(page, lambda: painted(page) > 0)
-        assert page.locator("svg.marks").evaluate_all(right) <= 400, slug
+        assert page.locator("svg.marks").evaluate_all(right) <= width, slug
+        assert page.locator("[data-testid=stMain]").evaluate_all(beyond) <= 0, slug
 
 
 def test_a_projectors_remote_steps_where_no_field_wants_its_keys(server, page):

@@ -3,20 +3,10 @@
 import math
 
 import pytest
+import torch
 
-from selfattn.lessons import (
-    dot_product,
-    gradients,
-    key_length,
-    not_symmetric,
-    recurrence,
-    scaling,
-    soft_lookup,
-    tiny_model,
-    twelve_tokens,
-    typed_numbers,
-    worked_example,
-)
+from pages.learn.from_scratch.lesson_pages import dot_product
+from selfattn.lessons import recurrence, tiny_model, twelve_tokens, typed_numbers, worked_example
 
 
 @pytest.mark.parametrize(("text", "expected"), [("3, 1", [3, 1]), ("[3 1]", [3, 1]), ("-1.5;2e1", [-1.5, 20])])
@@ -37,14 +27,8 @@ def test_letters_are_refused(text):
         lambda bad: worked_example.compute(query=(bad, 1)),
         lambda bad: worked_example.compute(keys=((3, 1), (1, bad), (1, 1))),
         lambda bad: worked_example.compute(values=((3, 1), (1, bad), (1, 1))),
-        lambda bad: dot_product.dot((bad, 1), (1, 1)),
-        lambda bad: key_length.compare(query=(bad, 1)),
-        lambda bad: soft_lookup.look_up(query=(bad, 1)),
-        lambda bad: soft_lookup.look_up(temperature=bad),
         lambda bad: twelve_tokens.compute({3: (bad, 1)}),
-        lambda bad: gradients.weight_gradient(0, query=(bad, 1)),
         lambda bad: recurrence.signal(("a", "b"), 1, 2, gain=bad),
-        lambda bad: scaling.measure((bad,)),
         lambda bad: tiny_model.Settings(epochs=bad),
     ],
 )
@@ -60,17 +44,15 @@ def test_nan_infinite_and_huge_numbers_are_refused(run, bad):
         (lambda: worked_example.compute(query=(1, 2, 3)), "expected 2 numbers, got 3"),
         (lambda: worked_example.compute(keys=()), "at least one vector"),
         (lambda: worked_example.compute(values=((1, 2),)), "3 keys and 1 values"),
-        (lambda: dot_product.dot((0, 0), (1, 1)), "zero vector"),
-        (lambda: key_length.compare(keys=((0, 0),), names=("none",)), "zero vector"),
-        (lambda: twelve_tokens.compute({12: (1, 1)}), "positions 0 to 11"),
-        (lambda: recurrence.path(5, 2, 2), "two different words"),
-        (lambda: recurrence.signal(("a", "b", "c"), 3, 1), "Swap them"),
+        (lambda: dot_product.cosine(torch.zeros(2), torch.ones(2)), "zero vector"),
+        (lambda: recurrence.steps_between(2, 2), "two different words"),
+        (lambda: recurrence.signal(("a", "b", "c"), 3, 1), "Choose others"),
+        (lambda: recurrence.signal(("a", "b", "c"), 1, 4), "Choose others"),
         (lambda: recurrence.words_of("alone"), "2 to 60 words, got 1"),
         (lambda: recurrence.words_of("word " * 61), "2 to 60 words, got 61"),
         (lambda: tiny_model.sentence([1, 2, 3, 4, 5]), "expected 6 numbers, got 5"),
         (lambda: tiny_model.sentence([1, 2, 3, 4, 5, 51]), "whole numbers from 1 to 50"),
         (lambda: tiny_model.sentence([1, 2, 3, 4, 5, 1.5]), "whole numbers from 1 to 50"),
-        (lambda: not_symmetric.asymmetry(worked_example.compute().weights), "square weights"),
     ],
 )
 def test_what_does_not_fit_is_named(run, message):

@@ -1,17 +1,10 @@
 """Every figure that the lessons print, to the printed digits."""
 
 import pytest
+import torch
 
-from selfattn.lessons import (
-    annotated_heatmap,
-    dot_product,
-    key_length,
-    random_projections,
-    recurrence,
-    softmax,
-    twelve_tokens,
-    worked_example,
-)
+from pages.learn.from_scratch.lesson_pages import dot_product, key_length, random_projections, softmax
+from selfattn.lessons import recurrence, twelve_tokens, worked_example
 from selfattn.words import split_words
 
 
@@ -20,19 +13,19 @@ def rounded(tensor, decimals=2):
 
 
 def test_s4_the_dot_product_of_the_lesson_is_7():
-    found = dot_product.dot()
-    assert found.total == 7
-    assert found.total == pytest.approx(found.length_a * found.length_b * found.cosine)
+    a, b = map(torch.tensor, dot_product.SOURCE.values())
+    assert float(a.norm() * b.norm()) * dot_product.cosine(a, b) == pytest.approx(7) == float(a @ b)
 
 
-@pytest.mark.parametrize(("degrees", "expected"), [(0, 6), (90, 0), (180, -6)])
-def test_s4_the_sign_follows_the_angle(degrees, expected):
-    assert dot_product.at_angle(degrees, 2, 3).total == pytest.approx(expected, abs=1e-12)
-    assert dot_product.at_angle(degrees, 2, 3).degrees == pytest.approx(degrees, abs=1e-6)
+@pytest.mark.parametrize(("b", "expected"), [((3, 0), 1), ((0, 2), 0), ((-1, 0), -1), ((1, 1), 0.5**0.5)])
+def test_s4_the_sign_follows_the_angle(b, expected):
+    assert dot_product.cosine(torch.tensor([2.0, 0]), torch.tensor(b).float()) == pytest.approx(expected, abs=1e-6)
 
 
 def test_s5_a_long_misaligned_key_outscores_a_short_aligned_one():
-    found = key_length.compare().set_index("name")["score"]
+    query, keys = key_length.EXAMPLES["the source's"]
+    found = key_length.compare(torch.tensor(query), *map(torch.tensor, keys.values()), names=list(keys))
+    found = found.set_index("token")["score"]
     assert found.to_dict() == {"short, aligned": 5, "long, misaligned": 7, "long, aligned": 10}
 
 
@@ -63,7 +56,7 @@ def test_s10_under_the_causal_mask_not_takes_everything():
 
 
 def test_s11_the_annotated_heatmap():
-    weights = annotated_heatmap.compute().weights
+    weights = twelve_tokens.compute(twelve_tokens.OF_THE_MAP, causal=True).weights
     assert rounded(weights[3]) == [0.20, 0.20, 0.20, 0.40] + [0] * 8
     assert rounded(weights[4]) == [0.14, 0.14, 0.14, 0.29, 0.29] + [0] * 7
     amazing = rounded(weights[10])
@@ -75,18 +68,17 @@ def test_s3_it_is_word_7_bank_word_2_with_four_states_between():
     words = split_words(recurrence.SENTENCE)
     start, stop = words.index("bank") + 1, words.index("it") + 1
     assert (start, stop) == (2, 7)
-    found = recurrence.path(len(words), start, stop)
-    assert (found.distance, found.states_between) == (5, 4)
-    assert (found.sequential_steps, found.attention_scores) == (9, 81)
+    assert recurrence.steps_between(start, stop) == 5  # the page's own count of states, 4, is in tests/pages
+    assert len(words) == 9
 
 
 def test_s3_the_long_sentence_puts_17_words_between_cat_and_ran():
     words = split_words(recurrence.LONG_SENTENCE)
-    assert recurrence.path(len(words), words.index("cat") + 1, words.index("ran") + 1).distance == 17
+    assert recurrence.steps_between(words.index("cat") + 1, words.index("ran") + 1) == 17
 
 
 def test_project_your_journey_starts_with_one_step():
-    trace = random_projections.project().trace
+    _, _, trace = random_projections.project()
     assert rounded(trace.scores[1], 4) == [1.2705, 1.8524, 1.8111, 1.0795, 0.5577, 1.5440]
     assert rounded(trace.weights[1], 4) == [0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820]
     assert rounded(trace.context[1], 4) == [0.3061, 0.8210]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from selfattn.lessons import recurrence, timing
-from selfattn.lessons.stand_in_vectors import word_vectors
+from selfattn.lessons.recurrence import word_vectors
 from selfattn.words import split_words
 
 WORDS = split_words(recurrence.SENTENCE)

@@ -5,44 +5,38 @@ import math
 import pytest
 import torch
 
+from pages.learn.from_scratch.lesson_pages import gradients, key_length, scaling, soft_lookup, word_order
 from selfattn import kernel
 from selfattn.analysis.what_if import causal_mask, four_ways
-from selfattn.lessons import (
-    geometry,
-    gradients,
-    kernel_source,
-    key_length,
-    mean_forgets,
-    not_symmetric,
-    scaling,
-    soft_lookup,
-    twelve_tokens,
-    word_order,
-    worked_example,
-)
+from selfattn.lessons import kernel_source, one_head_by_hand, twelve_tokens, worked_example
 
 
 def test_soft_lookup_blends_and_a_low_temperature_makes_it_hard():
-    warm, cold, hot = (soft_lookup.look_up(temperature=t) for t in (1.0, 0.01, 100.0))
-    assert 0.6 < warm.soft < 3
-    assert cold.soft == pytest.approx(3, abs=1e-3) and cold.hard == 3
-    assert hot.soft == pytest.approx(sum(soft_lookup.WATER) / 5, abs=0.05)
+    made = one_head_by_hand.compute().trace
+    water = made.value[:, 1:]
+    warm, cold, hot = (
+        float(soft_lookup.look_up(made.query[1], made.key, water, t).context) for t in (1.0, 0.01, 100.0)
+    )
+    assert 0.6 < warm < 3
+    assert cold == pytest.approx(3, abs=1e-3)
+    assert hot == pytest.approx(float(water.mean()), abs=0.05)
 
 
 def test_dividing_by_sqrt_d_does_not_remove_a_keys_length():
-    once, twice = key_length.compare((3, 1), ((1, 4), (2, 8)), ("once", "twice"))["scaled"]
+    query, *keys = torch.tensor([(3.0, 1.0), (1.0, 4.0), (2.0, 8.0), (1.5, 0.5)])
+    found = key_length.compare(query, *keys, names=("once", "twice", "short"))
+    once, twice, _ = found["scaled"]
     assert twice == pytest.approx(2 * once)
-    found = key_length.compare()
     assert found["scaled"].rank().tolist() == found["score"].rank().tolist()
-    assert found["cosine"].tolist() == pytest.approx([1, 7 / math.sqrt(10 * 17), 1])
+    assert found["cosine"].tolist() == pytest.approx([7 / math.sqrt(10 * 17), 7 / math.sqrt(10 * 17), 1])
 
 
 def test_the_variance_of_random_scores_is_d_k_and_scaling_makes_it_one():
-    found = scaling.measure((4, 64, 1024))
+    found = scaling.measure()
     raw, scaled = found[~found["scaled"]], found[found["scaled"]]
     for d_k, variance in zip(raw["d_k"], raw["variance"]):
-        assert variance == pytest.approx(d_k, rel=0.15)
-    assert scaled["variance"].tolist() == pytest.approx([1, 1, 1], rel=0.15)
+        assert variance == pytest.approx(d_k, rel=0.3)
+    assert scaled["variance"].tolist() == pytest.approx([1] * len(scaled), rel=0.3)
     assert raw["entropy"].iloc[-1] < 0.05 < 0.8 < scaled["entropy"].iloc[-1]
     assert raw["gradient"].iloc[-1] < scaled["gradient"].iloc[-1] / 2
 
@@ -61,15 +55,6 @@ def test_even_weights_have_evenness_one_and_a_single_one_none():
 
 def test_a_learned_projection_can_absorb_the_scale():
     assert scaling.absorbed() < 1e-12
-
-
-def test_geometry_frames_hold_every_arrow():
-    trace = worked_example.compute()
-    arrows = geometry.query_key_arrows(trace, "it", worked_example.TOKENS)
-    assert arrows["label"].tolist() == ["it", "animal", "street", "because"]
-    assert arrows["score"].tolist()[1:] == [10, 7, 5]
-    values = geometry.value_arrows(trace, worked_example.TOKENS)
-    assert values["kind"].tolist() == ["value"] * 3 + ["context"]
 
 
 def test_only_minus_infinity_and_renormalised_weights_are_a_mask():
@@ -91,13 +76,13 @@ def test_the_kernel_source_is_the_kernel_that_runs():
 
 def test_the_gradient_of_a_weight_is_its_finite_difference():
     step = 1e-6
-    found = gradients.weight_gradient(1)
-    nudged = worked_example.compute(query=(3 + step, 1)).weights[0, 1]
-    assert float(found.query[0]) == pytest.approx((float(nudged) - found.weight) / step, rel=1e-4)
+    gradient, _ = gradients.learn(1, 0, 0.1)
+    before, nudged = (float(worked_example.compute(query=(3 + by, 1)).weights[0, 1]) for by in (0, step))
+    assert float(gradient[0, 0]) == pytest.approx((nudged - before) / step, rel=1e-4)
 
 
 def test_following_the_gradient_raises_the_weight():
-    found = gradients.learn(1, 20, 0.3)
+    _, found = gradients.learn(1, 20, 0.3)
     street = found[found["token"] == "street"]["weight"].tolist()
     assert street[0] == pytest.approx(0.104, abs=1e-3)
     assert street == sorted(street)
@@ -105,23 +90,14 @@ def test_following_the_gradient_raises_the_weight():
 
 
 def test_without_positions_shuffling_the_words_only_shuffles_the_rows():
-    assert word_order.shuffle().difference < 1e-12
-    assert word_order.shuffle(positions=True).difference > 0.1
-
-
-def test_weights_are_not_symmetric_even_where_scores_are():
-    trace = twelve_tokens.compute()
-    assert torch.equal(trace.scores, trace.scores.T)
-    found = not_symmetric.asymmetry(trace.weights)
-    assert found.forth - found.back > 0.5
-    assert float(trace.weights[found.row, found.column]) == found.forth
-    apart = [abs(trace.weights[i, j] - trace.weights[j, i]) for i in range(12) for j in range(i)]
-    assert found.mean_difference == pytest.approx(float(sum(apart)) / 66)
+    for positions in (False, True):
+        first, second = word_order.both_orders(("dog", "bites", "man"), positions)
+        difference = float((first.context.flip(0) - second.context).abs().max())
+        assert difference > 0.1 if positions else difference < 1e-12
 
 
 def test_other_values_can_have_the_same_mean():
-    found = mean_forgets.same_mean(amount=2)
-    assert float((found.after - found.before).abs().max()) > 1
-    assert found.difference < 1e-12
-    assert torch.allclose(found.context, worked_example.compute().weights[0] @ found.after)
-    assert mean_forgets.forgets_order(worked_example.compute()) < 1e-12
+    trace = worked_example.compute()
+    values = worked_example.other_values(trace, amount=2)
+    assert float((values - trace.value).abs().max()) > 1
+    assert torch.allclose(kernel.attend(trace.query, trace.key, values).context, trace.context, atol=1e-12, rtol=0)

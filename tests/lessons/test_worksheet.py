@@ -2,7 +2,8 @@
 
 import re
 
-from selfattn.lessons import worked_example, worksheet
+from pages.learn.from_scratch import worksheet
+from selfattn.lessons import worked_example
 
 ANSWERS = ("0.46", "0.32", "0.22", "1,177", "141", "34", "87%", "10%", "3%", "[1.79, 1.44]")
 

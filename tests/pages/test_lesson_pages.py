@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections import Counter
+from functools import cache
 from itertools import pairwise
 from urllib.parse import parse_qsl
 
@@ -14,17 +15,30 @@ from torch.nn.functional import cosine_similarity, normalize
 
 from pages.learn.from_scratch import class_materials
 from pages.learn.from_scratch.class_materials import MINUTES, PLAN, link, plain_question, rows
-from pages.learn.from_scratch.lesson_pages import CORE, FIRST, STOPS, after, before, beside, number
+from pages.learn.from_scratch.lesson_pages import (
+    CORE,
+    FIRST,
+    STOPS,
+    after,
+    before,
+    beside,
+    number,
+    random_projections,
+    scaling,
+    word_order,
+)
+from pages.learn.from_scratch.lesson_pages.textbook_weights import TEXTBOOK
 from selfattn import kernel
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.what_if import four_ways
 from selfattn.captions.terms import TERMS
+from selfattn.charts.theme import DARK, LIGHT
 from selfattn.dashboard.answer import labelled_rows
 from selfattn.examples import NEUTRAL_SENTENCES
-from selfattn.lessons import key_length, one_head_by_hand, random_projections, scaling, word_order, worked_example
-from selfattn.lessons.textbook_weights import TEXTBOOK
+from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.lessons.twelve_tokens import TOKENS
 from selfattn.numbers import decimal, weight
+from tests.charts.test_theme import contrast
 from tests.pages.conftest import APP, open_link
 from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
 
@@ -112,7 +126,7 @@ def test_every_stop_has_idea_picture_question_code_and_what_to_take(slug):
     at = stop(slug)
     assert not at.error
     said = words(at)
-    assert STOPS[slug].IDEA.count(". ") <= 2 and STOPS[slug].IDEA in said
+    assert STOPS[slug].IDEA.count(". ") <= 2 and STOPS[slug].IDEA in said and "$" not in said
     assert STOPS[slug].TAKE in at.info[-1].value
     assert all(TERMS[term] in said + "".join(each.value for each in at.caption) for term in FIRST.get(slug, ()))
     lit = [spec for spec in map(lambda chart: chart.proto.spec, at.get("vega_lite_chart")) if '"under"' in spec]
@@ -184,17 +198,76 @@ def said(block):
     return Counter(each.value for kind in ("markdown", "text", "caption", "info") for each in getattr(block, kind))
 
 
-def spoken(slug):
-    """How many words a stop says when its question is answered; what is folded away isn't read."""
+@cache
+def texts(slug):
+    """What a stop says when its question is answered, and its pictures' number; what is folded away isn't read."""
     main = stop(slug).main
-    texts = said(main) - sum(map(said, main.expander), Counter())
-    texts += Counter([*STOPS[slug].OPTIONS, *(f"More beside it: {STOPS[each].TITLE}" for each in beside(slug))])
-    return sum(len(re.findall(r"[^\W_]+(?:[.,'’][^\W_]+)*", text)) for text in texts.elements())
+    shown = said(main) - sum(map(said, main.expander), Counter())
+    pictures = len(main.get("vega_lite_chart")) - sum(len(each.get("vega_lite_chart")) for each in main.expander)
+    return [*shown.elements(), *STOPS[slug].OPTIONS], pictures
+
+
+def n_words(read):
+    return sum(len(re.findall(r"[^\W_]+(?:[.,'’][^\W_]+)*", text)) for text in read)
 
 
 @pytest.mark.parametrize("slug", CORE)
 def test_a_core_stop_is_read_in_two_minutes(slug):
-    assert spoken(slug) <= 250
+    assert n_words([*texts(slug)[0], *(f"More beside it: {STOPS[each].TITLE}" for each in beside(slug))]) <= 250
+
+
+def test_the_core_is_read_aloud_in_the_minutes_that_the_menu_says():
+    """150 words a minute and a minute a picture; half as long again leaves time to guess and to try."""
+    minutes = sum(n_words(read) / 150 + pictures for read, pictures in map(texts, CORE))
+    said = re.search(r"From scratch · (\d+) min", APP.read_text("utf-8"))[1]
+    assert 1.4 * minutes <= int(said) <= 1.6 * minutes
+
+
+# What a newcomer has not met: the terms with a sentence of their own, and the words of the field that explain themselves.
+FIELD = (*TERMS, "attention map", "batch", "causal", "gradient", "layer norm", "padding", "temperature", "variance")
+
+
+@pytest.mark.parametrize("order", [tuple(STOPS), CORE], ids=["all", "core"])
+def test_a_stop_has_at_most_three_new_terms_and_explains_its_own(order):
+    known, explained = set(), set()
+    for slug in order:
+        text = re.sub(r"[*_]", "", "\n".join(texts(slug)[0])).lower()
+        used = {term for term in FIELD if re.search(rf"\b{term}s?\b", text)}
+        assert len(used - known) <= 3, (slug, used - known)
+        explained |= {term for term in TERMS if any(TERMS[term] in each for each in texts(slug)[0])}
+        assert used & TERMS.keys() <= explained or order == CORE, (slug, used & TERMS.keys() - explained)
+        known |= used
+
+
+def views(spec):
+    """Every view with a mark in a chart's specification."""
+    inner = [each for name in ("layer", "vconcat", "hconcat", "concat") for each in spec.get(name, [])]
+    return [spec] * ("mark" in spec) + [view for each in inner for view in views(each)]
+
+
+@pytest.mark.parametrize("slug", STOPS)
+def test_a_number_shown_by_colour_has_its_bar_or_is_printed_and_every_letter_can_be_read(slug):
+    for spec in (json.loads(chart.proto.spec) for chart in stop(slug).get("vega_lite_chart")):
+        for part in [
+            each for row in spec.get("vconcat", [spec]) for each in row.get("hconcat", row.get("concat", [row]))
+        ]:
+            letters = [view for view in views(part) if view["mark"]["type"] == "text"]
+            for view in views(part):
+                color = view.get("encoding", {}).get("color", {})
+                if color.get("type") == "quantitative" and "field" in color:
+                    assert color.get("legend", True) is not None or letters
+        for view in (view for view in views(spec) if view["mark"]["type"] == "text"):
+            color = view.get("encoding", {}).get("color", {})
+            for hue in {color.get("value"), view["mark"].get("color")} - {None}:
+                (role,) = {place for place, each in roles(LIGHT).items() if each == hue}
+                for theme in (LIGHT, DARK):
+                    assert contrast(roles(theme)[role], theme.background) >= 4.5, (role, theme.background)
+
+
+def roles(theme):
+    """A theme's colours by what they are for."""
+    ramps = {f"weights {n}": hue for n, hue in enumerate(theme.weights)}
+    return ramps | {name: getattr(theme, name) for name in ("ink", "muted", "sentence_a", "sentence_b")}
 
 
 def test_the_right_answer_has_no_place_of_its_own():
@@ -256,6 +329,23 @@ def test_bad_numbers_get_a_message_and_no_traceback(typed):
     assert at.error[0].value == "These numbers can't be used."
     assert "expected" in words(at) and "Until then [3, 1] is drawn." in words(at)
     assert "=  [1.79, 1.44]" in words(at) and len(charts(at)) == 5
+
+
+@pytest.mark.parametrize(
+    ("slug", "typed", "expected"),
+    [
+        ("dot-product", {"query of bank": "0, 0"}, "got a zero vector"),
+        ("magnitude", {"river": "0, 0"}, "got a zero vector"),
+        ("three-words", {"query": "500, 1"}, "Expected scores up to 100"),
+    ],
+)
+def test_numbers_that_do_not_go_together_leave_the_picture(slug, typed, expected):
+    at = stop(slug)
+    before = [mark(chart, "bar").values("x") for chart in charts(at)[2 * (slug == "dot-product") :]]
+    change(at, slug, **typed)
+    assert at.error[0].value == "These numbers can't be used."
+    assert expected in words(at) and "Until then the published numbers are drawn." in words(at)
+    assert [mark(chart, "bar").values("x") for chart in charts(at)[2 * (slug == "dot-product") :]] == before
 
 
 def test_a_sentence_that_no_encoder_reads_gets_a_message():
@@ -371,11 +461,11 @@ def test_dot_product():
 
 def test_key_length():
     at = stop("magnitude", example="the source's", query="2, 1", **{"long, misaligned": "0, 5"})
-    keys = np.array([key_length.KEYS[0], (0, 5), key_length.KEYS[2]])
+    keys = np.array([(1.5, 0.5), (0, 5), (3, 1)])
     scores = keys @ [2, 1]
     expected = (scores, scores / math.sqrt(2), scores / (math.sqrt(5) * np.linalg.norm(keys, axis=1)))
     for chart, numbers in zip(charts(at)[:3], expected, strict=True):
-        assert bars(chart) == pytest.approx(dict(zip(key_length.NAMES, numbers)))
+        assert bars(chart) == pytest.approx(dict(zip(("short, aligned", "long, misaligned", "long, aligned"), numbers)))
         largest = mark(chart, "bar").records["largest"].tolist()
         assert largest == (numbers == max(numbers)).tolist()
     said = f"the scaled score of the key [0, 5] is {5 / math.sqrt(2):.2f}, of one twice as long {10 / math.sqrt(2):.2f}"
@@ -539,8 +629,10 @@ def test_twelve_tokens(causal):
     values[3], values[4], values[10] = (5, 0), (0, 1), (1, 1)
     scores = states @ states.T / math.sqrt(2)
     weights = softmax(np.where(np.tril(np.ones((12, 12))) > 0, scores, -np.inf) if causal else scores - scores.max())
-    row, whole = charts(at)
+    *both, whole = charts(at)
+    row = both[causal]
     assert mark(row, "bar").values("x") == pytest.approx(weights[4].tolist(), abs=1e-9)
+    assert mark(both[True], "bar").values("x")[5:] == [0.0] * 7  # "good" sees no later word there
     assert mark(row, "bar").labels("y") == mark(whole, "rect").labels("x") == list(TOKENS)
     assert same(matrix(whole), weights)
     context = weights[4] @ values
@@ -582,6 +674,17 @@ def test_kernel_source():
         assert any(re.match(rf"{name}\s+\(1, \d\)\s+{re.escape(f'[{row}]')}$", text) for text in texts), name
 
 
+def test_the_kernel_runs_all_heads_of_a_layer_at_once(encoder):
+    at = stop("kernel", example="all heads of a real layer")
+    texts = [text.replace("\u00a0", " ") for text in mark(charts(at)[0], "text").values("text")]
+    encoding = encoder.encode(one_head_by_hand.REAL.first)
+    n = len(encoding.tokens)
+    weights = encoder.reference_weights(encoding.text)[0, 11, encoding.words[1].start]
+    row = ", ".join(f"{number:.2f}" for number in weights[:6].tolist())
+    assert any(re.match(rf"weights\s+\(12, {n}, {n}\)\s+{re.escape(f'[{row}, …]')}$", text) for text in texts)
+    assert "in head 11: weights" in words(at)
+
+
 def test_gradients():
     at = stop("learned", target="because", steps=3, rate=0.5)
     query, keys = np.array([3.0, 1.0]), np.array(worked_example.KEYS)
@@ -612,7 +715,7 @@ def test_word_order():
     first, second = (matrix(chart) for chart in charts(at))
     assert not same(first, second[::-1], 0.05)
     assert (
-        max(word_order.shuffle(("dog", "bites", "man"), True).first.weights.flatten().tolist()) < 0.9
+        max(word_order.both_orders(("dog", "bites", "man"), True)[0].weights.flatten().tolist()) < 0.9
     )  # none saturates
     change(at, "order", words="sun sun")
     assert not charts(at) and "Expected two to 8 different words" in at.error[0].value

@@ -4,9 +4,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from pages.learn.from_scratch import worksheet
 from pages.learn.from_scratch.lesson_pages import STOPS, number
 from selfattn.dashboard.figures import show_error
-from selfattn.lessons import one_head_by_hand, worksheet
+from selfattn.lessons import one_head_by_hand
 from selfattn.words import split_words
 
 MINUTES = 4  # a core stop: at most 250 words, two minutes read aloud, and two to guess and try

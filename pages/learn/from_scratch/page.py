@@ -60,7 +60,6 @@ def show_strip(here: str) -> None:
         "<style>[data-testid=stLayoutWrapper]:has(>.st-key-strip){position:sticky;top:0;z-index:90;margin-top:-2rem;"
         f"background:{current_theme().background};padding:2.4rem 0 .3rem}}"
         "@media(max-width:700px){.st-key-flow{display:none}}"  # in so narrow a window its lines would cover the stop
-        "@media(max-width:700px){[data-testid=stVegaLiteChart] svg.marks{max-width:calc(100vw - 4rem);height:auto}}"
         f"{PROJECTOR if projected else ''}</style>{KEYS}",
         unsafe_allow_javascript=True,
     )
@@ -108,6 +107,7 @@ def show_ways_on(here: str) -> None:
 
 asked = st.query_params.get("stop")
 here = asked if asked in STOPS else CORE[0]
+teaching.fit_pictures()
 session.STOP.set(here)
 show_strip(here)
 stop = STOPS[here]

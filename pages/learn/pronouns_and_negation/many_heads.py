@@ -1,19 +1,27 @@
-"""Every head, with what one word attends to most in it."""
+"""Several heads: is it one relation a head? Every head, with what one word attends to most in it.
 
+Source: the lesson's "one head, one relation"; surface patterns as in Clark et al. 2019, section 3.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
 import streamlit as st
 import torch
+from torch import Tensor
 
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme, show_chart, this_page
+from selfattn.dashboard.figures import show_chart, this_page
 from selfattn.encoders.encoder import Encoder
-from selfattn.lessons import many_heads
+
+KINDS = ("a special token", "itself", "the token before", "the token after", "another token")
 
 
 def show(encoder: Encoder) -> None:
     teaching.prose(
-        '"One head, one relation; many heads, many relations." That is how lessons put it. Here are all heads, each with '
-        "the token that the chosen word attends to most."
+        '"One head, one relation; many heads, many relations": lessons tell of eight spotlights on one stage, each on another '
+        "actor. Here are all heads, each with the token that the chosen word attends to most."
     )
     sentence = "The animal didn't cross the street because it was too tired."
     _, encoding = teaching.choose_sentence("many-heads", sentence, encoder)
@@ -22,8 +30,8 @@ def show(encoder: Encoder) -> None:
     default, key = words.index("it") if "it" in words else 0, f"many-heads.word.{len(words)}"
     index = st.selectbox("Word", range(len(words)), default, format_func=lambda n: words[n], key=key, width=220)
     position = encoding.words[index].start
-    heads = many_heads.favourites(encoding.rows(position), position, encoding.tokens, encoding.special)
-    counted = many_heads.count_kinds(heads)
+    heads = favourites(encoding.rows(position), position, encoding.tokens, encoding.special)
+    counted = heads["kind"].value_counts().reindex(KINDS, fill_value=0).to_dict()
     kinds = ", ".join(f"{kind} {n}" for kind, n in counted.items() if n)
     question = f"What gets most weight from this word in most of the {len(heads)} heads?"
     most = max(counted, key=counted.__getitem__)
@@ -34,13 +42,23 @@ def show(encoder: Encoder) -> None:
     # Heads down and layers across, so that a token's width fits into a narrow window.
     tokens = heads.sort_values(["head", "layer"])["token"]
     labels = [token if len(token) <= 9 else f"{token[:8]}…" for token in tokens]  # what is cut is marked
-    chart = heatmap(
-        weights.T, across, current_theme(), columns=layers, maximum=1.0, names=("head", "layer"), cell=(74, 30),
-        numbers=labels,
-    )  # fmt: skip
+    looks = {"columns": layers, "maximum": 1.0, "names": ("head", "layer"), "cell": (74, 30)}
+    chart = teaching.grid(weights.T, across, numbers=labels, **looks)
     show_chart(chart, f"What gets most weight, in how many heads: {kinds}.", name="what gets most weight")
     teaching.prose(
         f"In **{counted['a special token']} of {len(heads)}** heads the favourite is a special token. Whether such a head "
         "rests or works, its weights don't tell: its values may be small or large. Several heads share one habit; that a "
         "head has a favourite doesn't make it a relation."
     )
+
+
+def favourites(rows: Tensor, position: int, tokens: Sequence[str], special: Sequence[bool]) -> pd.DataFrame:
+    """One row a head: layer, head, token, weight, kind; rows (n_layers, n_heads, n) of the token at `position`."""
+    weights, places = rows.max(-1)
+    nearby = {position: "itself", position - 1: "the token before", position + 1: "the token after"}
+    favourite = []
+    for head in np.ndindex(*weights.shape):
+        place = int(places[head])
+        kind = "a special token" if special[place] else nearby.get(place, "another token")
+        favourite.append((*head, tokens[place], float(weights[head]), kind))
+    return pd.DataFrame(favourite, columns=["layer", "head", "token", "weight", "kind"])

@@ -1,42 +1,53 @@
-"""Does "good" attend to "not"? The printed row beside real heads, and fourteen pairs with and without a negator."""
+"""Does the negated word attend to its negator, more than to whatever stands there otherwise?
+
+Source: the published lesson prints an illustrative row of "good" in the movie sentence; the comparison is ours.
+"""
 
 import pandas as pd
 import streamlit as st
+import torch
 from torch import Tensor
 
-from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_encode
-from selfattn.dashboard.figures import current_theme, show_chart, this_page
+from selfattn.dashboard.figures import show_chart, this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.examples import MOVIE, NEGATION_PAIRS
-from selfattn.lessons import negation
+from selfattn.encoders.encoding import Encoding
+from selfattn.examples import MOVIE, NEGATION_PAIRS, Negation
+from selfattn.lessons.encoded_words import first_word, weight_on
+from selfattn.words import split_words, to_groups
 
 OPTIONS = ("yes, amazing gives not at most half as much as good does", "no, amazing gives more than that")
 GOOD, AMAZING, NOT = 4, 10, 3  # word numbers in the movie sentence
+# The row of "good" that the source prints for "The movie was not good , but the soundtrack was amazing ."
+ILLUSTRATIVE_ROW = (0.01, 0.02, 0.03, 0.55, 0.10, 0.02, 0.05, 0.02, 0.03, 0.05, 0.11, 0.01)
+POSITIVE, NEGATIVE = ("good", "amazing", "great"), ("bad", "boring", "awful")
 
 
-def mean_weights(encoder: Encoder) -> negation.NegatorWeights:
-    """Over all pairs: what the negated word gives its negator, and what it gives that place without one."""
-    pairs = (
-        negation.negator_weights(cached_encode(encoder, pair.negated), cached_encode(encoder, pair.plain), pair)
-        for pair in NEGATION_PAIRS
-    )
-    return cached(encoder, "negations", lambda _: negation.mean_weights(list(pairs)), "Reading the negation pairs ...")
+def bag_of_words(text: str) -> tuple[int, int]:
+    """How many positive and how many negative words stand in a text: all that a model sees that counts words."""
+    words = [word.lower() for word in split_words(text)]
+    return sum(word in POSITIVE for word in words), sum(word in NEGATIVE for word in words)
 
 
 def show(encoder: Encoder) -> None:
-    weights = mean_weights(encoder)
-    best = Head(*divmod(int(weights.gain.argmax()), encoder.n_heads))
+    pairs = (
+        negator_weights(cached_encode(encoder, pair.negated), cached_encode(encoder, pair.plain), pair)
+        for pair in NEGATION_PAIRS
+    )
+    mean = cached(encoder, "negations", lambda _: torch.stack(list(pairs)).mean(0), "Reading the negation pairs ...")
+    negator, instead = mean
+    gain = negator - instead  # what the negator draws beyond its place
+    best = Head(*divmod(int(gain.argmax()), encoder.n_heads))
     this_page().python = f"attention(encoder, {MOVIE!r}, {best.layer}, {best.head})", {"encoder": encoder}
     st.text(MOVIE)
-    positive, negative = negation.bag_of_words(MOVIE)
+    positive, negative = bag_of_words(MOVIE)
     teaching.prose(
         f"A model that counts words sees *good* and *amazing*: {positive} positive words, {negative} negative ones; it calls the "
         "film good. It misses *not*. Attention could turn *good* and leave *amazing* alone; does it?"
     )
-    rows = [negation.row_by_words(cached_encode(encoder, MOVIE), word)[best] for word in (GOOD, AMAZING)]
+    rows = [row_by_words(cached_encode(encoder, MOVIE), word)[best] for word in (GOOD, AMAZING)]
     good, amazing = (float(row[NOT]) for row in rows)
     alone = amazing <= 0.5 * good
     question = f"In the head that follows negators most, {best}: does it leave *amazing* alone?"
@@ -55,11 +66,10 @@ def show(encoder: Encoder) -> None:
         "place gets in the plain sentence. What is left is drawn."
     )
     caption = (
-        f"{best}: {float(weights.negator[best]):.2f} on the negator, "
-        f"{float(weights.instead[best]):.2f} on that place without one. "
-        f"{int((weights.gain > 0.1).sum())} of {weights.gain.numel()} heads gain more than .10."
+        f"{best}: {float(negator[best]):.2f} on the negator, {float(instead[best]):.2f} on that place without one. "
+        f"{int((gain > 0.1).sum())} of {gain.numel()} heads gain more than .10."
     )
-    chart = teaching.heads_chart(weights.gain, kind="signed")
+    chart = teaching.heads_chart(gain, kind="signed")
     show_chart(chart, caption, name="weight on the negator beyond that of its place")
     teaching.prose(
         "Attending to *not* is not yet understanding it: what the head does with the value it fetches is another matter. "
@@ -69,17 +79,35 @@ def show(encoder: Encoder) -> None:
 
 def _movie(encoder: Encoder, head: Head) -> None:
     encoding = cached_encode(encoder, MOVIE)
-    printed = pd.DataFrame({"token": [word.text for word in encoding.words], "weight": negation.ILLUSTRATIVE_ROW})
-    pictures = [("“good”, as printed", printed, f"On not: {negation.ILLUSTRATIVE_ROW[NOT]:.2f}.")]
+    printed = pd.DataFrame({"token": [word.text for word in encoding.words], "weight": ILLUSTRATIVE_ROW})
+    pictures = [("“good”, as printed", printed, f"On not: {ILLUSTRATIVE_ROW[NOT]:.2f}.")]
     for word, index in (("good", GOOD), ("amazing", AMAZING)):
-        row = negation.row_by_words(encoding, index)[head]
+        row = row_by_words(encoding, index)[head]
         pictures.append((f"“{word}”, {head}", printed.assign(weight=row.tolist()), _caption(row)))
     with teaching.row():
         for title, frame, caption in pictures:
-            teaching.figure(title, bar_list(frame, "weight", current_theme(), domain=(0, 1.2)), caption)
+            teaching.figure(title, teaching.bars(frame, "weight", domain=(0, 1.2)), caption)
 
 
 def _caption(row: Tensor) -> str:
     return (
         f"On not: {float(row[NOT]):.2f}; on special tokens, which are not drawn: {max(0.0, 1 - float(row.sum())):.2f}."
     )
+
+
+def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
+    """(2, n_layers, n_heads): what the negated word gives its negator, and what it gives the word at that place in the plain
+    sentence; ValueError where a word is missing."""
+    target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)
+    plain_target = first_word(plain, pair.target_word)
+    steps = negated.words.index(negator.word) - negated.words.index(target.word)
+    same_place = plain.words.index(plain_target.word) + steps
+    if same_place < 0:
+        raise ValueError(f"Expected a word before {pair.target_word!r} in {plain.text!r}. Choose a longer sentence.")
+    given = weight_on(negated.word_rows(target.positions), negator)
+    return torch.stack([given, weight_on(plain.word_rows(plain_target.positions), plain.words[same_place])])
+
+
+def row_by_words(encoding: Encoding, index: int) -> Tensor:
+    """(n_layers, n_heads, n_words): what word number `index` gives each word; special tokens left out."""
+    return to_groups(encoding.word_rows(encoding.words[index].positions), [word.positions for word in encoding.words])

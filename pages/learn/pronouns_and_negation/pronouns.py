@@ -8,11 +8,10 @@ import torch
 
 from selfattn.analysis.measures import similarity
 from selfattn.captions.vectors import noise_floor
-from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_effect, cached_encode
 from selfattn.dashboard.compute_again import offer_again, stored_report
-from selfattn.dashboard.figures import current_theme, say, show_chart, this_page
+from selfattn.dashboard.figures import say, show_chart, this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -159,7 +158,7 @@ def _unresolved(encoder: Encoder, head: Head) -> None:
     bars = pd.DataFrame({"token": [*nouns, "all else"], "weight": [*weights, 1 - sum(weights)]})
     teaching.figure(
         f"What “{UNRESOLVED.pronoun}” gives them in {head}",
-        bar_list(bars, "weight", current_theme(), number=".3f", domain=(0, 1.2)),
+        teaching.bars(bars, "weight", number=".3f", domain=(0, 1.2)),
         f'This head {lean}. Of all {row.preference.numel()} heads {counted[0]} lean to "{nouns[0]}", {counted[1]} to '
         f'"{nouns[1]}" (a lean is a difference of {LEAN:.2f} or more).',
         420,

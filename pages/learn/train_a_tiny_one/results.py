@@ -6,11 +6,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from selfattn.charts.bars import bar_list
-from selfattn.charts.curves import lines
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import tiny_model, typed_numbers
 from selfattn.lessons.tiny_model import EpochState, Settings
 from selfattn.numbers import share
@@ -22,7 +18,7 @@ TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
 def show_untrained(settings: Settings) -> None:
     """What there is before the button: where [CLS] attends by chance."""
     start = next(tiny_model.train(settings))
-    chart = heatmap(start.weights, TOKENS, current_theme(), maximum=1.0, cell=36)
+    chart = teaching.grid(start.weights, TOKENS, maximum=1.0, cell=36)
     caption = f"[CLS] gives position 4 {start.target_weight:.2f} (even would be {1 / 7:.2f}): nothing is learned yet."
     teaching.figure("Attention on the positives, untrained", chart, caption, 400)
 
@@ -40,19 +36,19 @@ def show_layers(settings: Settings) -> None:
 
 def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | None = None) -> None:
     """Loss, recall and accuracy so far, and the map of one epoch (the last, unless told)."""
-    chosen, theme, last = chosen or states[-1], current_theme(), states[-1].score
+    chosen, last = chosen or states[-1], states[-1].score
     curves = pd.DataFrame([{"epoch": state.epoch, "loss": state.score.loss} for state in states])
     rates = pd.DataFrame(
         [{"epoch": s.epoch, "rate": rate, "of": name} for s in states
          for name, rate in (("accuracy", s.score.accuracy), ("recall", s.score.recall)) if not math.isnan(rate)]
     )  # fmt: skip
     with teaching.row():
-        chart = lines(curves, "epoch", "loss", theme, log="y", size=(240, 230))
+        chart = teaching.curves(curves, "epoch", "loss", log="y", size=(240, 230))
         teaching.figure("Loss", chart, f"After epoch {states[-1].epoch}: {last.loss:.4f}.", key=f"{key}.loss")
-        chart = lines(rates, "epoch", "rate", theme, "of", domain=(0, 1), size=(240, 230))
+        chart = teaching.curves(rates, "epoch", "rate", "of", domain=(0, 1), size=(240, 230))
         caption = f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}."
         teaching.figure("Right answers", chart, caption, key=f"{key}.rates")
-        chart = heatmap(chosen.weights, TOKENS, theme, maximum=1.0, cell=36)
+        chart = teaching.grid(chosen.weights, TOKENS, maximum=1.0, cell=36)
         caption = f"[CLS] gives position 4 {chosen.target_weight:.2f} (even would be {1 / 7:.2f})."
         teaching.figure(f"Attention on the positives, epoch {chosen.epoch}", chart, caption, 400, key=f"{key}.map")
 
@@ -109,6 +105,6 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     caption = f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}) and attends most to position {most}."
     with teaching.row():
         for title, matrix in (("Sentence 0's own map", sentence_0), ("The map of your sentence", own)):
-            chart = heatmap(matrix, TOKENS, current_theme(), maximum=1.0, cell=36)
+            chart = teaching.grid(matrix, TOKENS, maximum=1.0, cell=36)
             teaching.figure(title, chart, f"[CLS] gives position 4 {float(matrix[0, 4]):.2f}.", 370)
-        teaching.figure("What [CLS] attends to", bar_list(frame, "weight", current_theme(), domain=(0, 1.2)), caption)
+        teaching.figure("What [CLS] attends to", teaching.bars(frame, "weight", domain=(0, 1.2)), caption)

@@ -1,8 +1,7 @@
 """The stops of the guided path, in order, by the name in their address, which may be older than the file's.
 
-A stop bears its lesson's name (selfattn/lessons/) and says: TITLE, STEP (its box in the diagram), IDEA, QUESTION with its
-OPTIONS (the right one first, unless `answer()` computes it), the REASON, TAKE, and `show(picture, numbers)`, which draws the
-rest.
+A stop says: TITLE, STEP (its box in the diagram), IDEA, QUESTION with its OPTIONS (the right one first, unless `answer()`
+computes it), the REASON, TAKE, and `show(picture, numbers)`, which draws the rest; its small system stands beneath.
 """
 
 from importlib import import_module

@@ -1,14 +1,15 @@
-"""The annotated heatmap."""
+"""The annotated heatmap: the thread's map, or the twelve tokens under a causal mask, every cell printed.
+
+Source: the published figure, whose weights are printed with two decimals.
+"""
 
 import streamlit as st
 
 from selfattn.analysis.what_if import causal_mask
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import annotated_heatmap, one_head_by_hand
-from selfattn.lessons.twelve_tokens import AMAZING, GOOD, NOT, SOUNDTRACK, TOKENS
+from selfattn.lessons import one_head_by_hand, twelve_tokens
+from selfattn.lessons.twelve_tokens import OF_THE_MAP, TOKENS
 
 TITLE = "A whole sentence: read the map"
 STEP = "softmax"
@@ -20,11 +21,10 @@ QUESTION = "Under a causal mask the third word may attend to three words, and pr
 OPTIONS = (".33 .33 .33, then zeros", "all zero", "1 on itself")
 REASON = "Equal scores get equal shares, here of the three words that are left."
 TAKE = "Read a map row by row. An even row says that the word had no preference, not that all these words matter."
-PLACES = {"not": NOT, "good": GOOD, "soundtrack": SOUNDTRACK, "amazing": AMAZING}
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         thread = teaching.example("annotated-heatmap", ("bank", "twelve tokens")) == "bank"
         causal = st.toggle("Causal mask", value=True, key="annotated-heatmap.causal")
         if thread:
@@ -35,13 +35,11 @@ def show(picture, numbers) -> None:
             trace = attend(made.trace.query, made.trace.key, made.trace.value, causal_mask(5) if causal else None)
             tokens, rows = made.words, list(range(5))
         else:
-            both = {f"Q = K of {word}": annotated_heatmap.QUERIES_AND_KEYS[place] for word, place in PLACES.items()}
-            typed = teaching.vectors("annotated-heatmap", both)
-            trace = annotated_heatmap.compute(
-                queries_and_keys=dict(zip(PLACES.values(), typed.values())), causal=causal
-            )
-            tokens, rows = TOKENS, list(PLACES.values())
-    chart = heatmap(trace.weights, tokens, current_theme(), cell=80 if thread else 48)
+            published = {f"Q = K of {TOKENS[place]}": vector for place, vector in OF_THE_MAP.items()}
+            typed = teaching.vectors("annotated-heatmap", published)
+            trace = twelve_tokens.compute(dict(zip(OF_THE_MAP, typed.values())), causal=causal)
+            tokens, rows = TOKENS, list(OF_THE_MAP)
+    chart = teaching.grid(trace.weights, tokens, cell=80 if thread else 48)
     with picture:
         teaching.steps(
             {"weights": ("Every weight of the sentence", chart)}, _caption(trace, tokens, rows), ("masked", "weights")

@@ -5,7 +5,7 @@ import torch
 
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.dashboard import teaching
-from selfattn.lessons import annotated_heatmap, exercises, one_head_by_hand, twelve_tokens
+from selfattn.lessons import exercises, one_head_by_hand, twelve_tokens
 
 TITLE = "Normalise: the causal mask"
 STEP = "softmax"
@@ -22,7 +22,7 @@ REASON = (
 TAKE = "A mask adds −∞ before softmax. Under a causal one *bank* cannot see *river*, which comes later; an encoder has none."
 LINES = dict(zip(("added", "scores", "weights", "divided"), exercises.REPAIRS))  # of the four ways, in their order
 WHERE = {"the words after it": "j > i", "the word itself": "j = i", "the special tokens": r"j \text{ is special}"}
-HAND_MADE = {"first": twelve_tokens, "second": annotated_heatmap}
+HAND_MADE = {"first": twelve_tokens.QUERIES_AND_KEYS, "second": twelve_tokens.OF_THE_MAP}
 SOURCES = {
     "bank": "bank of the river",
     "first": "the first hand-made sentence",
@@ -40,7 +40,7 @@ def show(picture, numbers) -> None:
         elif source == "bank":
             trace, tokens, special = one_head_by_hand.compute().trace, one_head_by_hand.WORDS["river"], (False,)
         else:
-            trace, tokens, special = HAND_MADE[source].compute(causal=False), twelve_tokens.TOKENS, (False,)
+            trace, tokens, special = twelve_tokens.compute(HAND_MADE[source]), twelve_tokens.TOKENS, (False,)
         n = len(tokens)
         allowed = {"the words after it": causal_mask(n), "the word itself": ~torch.eye(n, dtype=torch.bool)}
         if any(special):
@@ -57,8 +57,8 @@ def show(picture, numbers) -> None:
         for way in ways
     )
     with picture:
-        teaching.steps(charts, caption, LINES, columns=2)
+        teaching.steps(charts, caption, own=LINES, columns=2)
+        teaching.formula(r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)")
         teaching.formula(
-            r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right) \qquad M_{ij} = -\infty \text{ where } "
-            + WHERE[hidden]
-        )
+            r"M_{ij} = -\infty \text{ where } " + WHERE[hidden]
+        )  # a line of its own: it fits a narrow window

@@ -1,13 +1,20 @@
-"""The two spaces of one attention step, side by side."""
+"""The two spaces of one attention step, side by side: arrows in query-key space, and the mixture in value space.
 
+Source: the picture of the worked example. Scores belong to the first space, weights carry the result to the second.
+"""
+
+from collections.abc import Sequence
+
+import pandas as pd
 import streamlit as st
+import torch
+from torch import Tensor
 
 from selfattn.charts.arrows import arrows
-from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
-from selfattn.lessons import geometry, one_head_by_hand, worked_example
+from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, TOKENS, VALUES
 from selfattn.numbers import SHARE, plain, share, vector
 
@@ -26,7 +33,7 @@ PLACES = [one_head_by_hand.BANK, 2, one_head_by_hand.LAST]
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         it = teaching.example("geometry", ("it", "bank")) == "it"
         made = one_head_by_hand.compute().trace
         asking, tokens, query, keys, values = (
@@ -39,7 +46,6 @@ def show(picture, numbers) -> None:
         published |= {f"value of “{token}”": value for token, value in zip(tokens, values)}
         wanted, *rest = teaching.vectors("geometry", published, 114).values()
         trace = worked_example.compute(wanted, rest[:3], rest[3:])
-        compared, mixed = geometry.query_key_arrows(trace, asking, tokens), geometry.value_arrows(trace, tokens)
         left = "" if it else "“The” and “the” are left out. "
         st.text(
             left
@@ -47,18 +53,40 @@ def show(picture, numbers) -> None:
         )
     steps, theme = worked_example.steps(trace, tokens), current_theme()
     highest = steps.loc[steps.score.idxmax()]
+    compared = _origin_to("query", [asking], trace.query), _origin_to("key", tokens, trace.key, score=steps.score)
+    mixed = (
+        _origin_to("value", tokens, trace.value, weight=steps.weight),
+        _origin_to("context", ["context"], trace.context),
+    )
     charts = {
-        "scores": ("1: query and keys, thick = high score", arrows(compared, theme, "score", "query", 215)),
-        "weights": ("2, 3: weights", bar_list(steps, "weight", theme, number=SHARE, width=70)),
+        "scores": (
+            "1: query and keys, thick = high score",
+            arrows(pd.concat(compared, ignore_index=True), theme, "score", "query", 215),
+        ),
+        "weights": ("2, 3: weights", teaching.bars(steps, "weight", number=SHARE, width=70)),
         "context": (
             "4: values; dashed: weight × value",
-            arrows(mixed, theme, "weight", "context", 215, geometry.weighted_path(trace, tokens)),
+            arrows(pd.concat(mixed, ignore_index=True), theme, "weight", "context", 215, weighted_path(trace, tokens)),
         ),
     }
     shares = ", ".join(f"{row.token} {plain(row.score)} → {share(row.weight)}" for row in steps.itertuples())
     with picture:
         caption = f'"{highest.token}" scores highest with {plain(highest.score)}: {shares}. {_nearest(trace, tokens)}'
         teaching.steps(charts, caption, ("scores", "weights", "context"))
+
+
+def weighted_path(trace: AttentionTrace, tokens: Sequence[str]) -> pd.DataFrame:
+    """Head to tail from the origin to the context, a step of weight × value a token: columns x, y, x1, y1, label."""
+    steps = trace.weights[0][:, None] * trace.value
+    ends = steps.cumsum(0)
+    frame = pd.DataFrame(torch.cat([ends - steps, ends], 1).tolist(), columns=["x", "y", "x1", "y1"])
+    return frame.assign(label=[f"{weight:.2f} × {token}" for weight, token in zip(trace.weights[0].tolist(), tokens)])
+
+
+def _origin_to(kind: str, labels: Sequence[str], vectors: Tensor, **columns: Sequence[float]) -> pd.DataFrame:
+    """Arrows from the origin to vectors (n, 2): kind, label, x, y, and a number each."""
+    x, y = vectors.T.tolist()
+    return pd.DataFrame({"kind": kind, "label": list(labels), "x": x, "y": y, **columns})
 
 
 def _nearest(trace: AttentionTrace, tokens) -> str:

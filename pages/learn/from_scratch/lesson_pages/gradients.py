@@ -1,15 +1,16 @@
-"""Learned, not ruled."""
+"""Learned, not ruled: every weight has a gradient with respect to Q and K, and that is all training needs.
 
+Source: Rumelhart, Hinton and Williams 1986 (learning by propagating errors back); here through the kernel, by torch's autograd.
+"""
+
+import pandas as pd
 import streamlit as st
 import torch
+from torch import Tensor
 
-from selfattn.charts.curves import lines
-from selfattn.charts.heatmap import heatmap
-from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import gradients
-from selfattn.lessons.worked_example import TOKENS
+from selfattn.kernel import attend
+from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS
 
 TITLE = "Learned, not ruled"
 STEP = "a real head"
@@ -32,24 +33,39 @@ def show(picture, numbers) -> None:
         token = st.radio("Make “it” attend to", TOKENS, index=1, key="learned.target", horizontal=True)
         n_steps = st.slider("Steps of learning", 0, 60, 20, key="learned.steps")
         rate = st.slider("Learning rate", 0.0, 1.0, 0.1, 0.05, key="learned.rate")
-    target, theme = TOKENS.index(token), current_theme()
-    gradient = gradients.weight_gradient(target)
-    history = gradients.learn(target, n_steps, rate)
-    weight = history[history["position"] == target]["weight"]
-    matrix = torch.cat([gradient.query[None], gradient.keys])
+    target = TOKENS.index(token)
+    matrix, history = learn(target, n_steps, rate)
+    weight = history[history["token"] == token]["weight"]
     rows = ("query of it", *(f"key of {key}" for key in TOKENS))
-    table = heatmap(
-        matrix, rows, theme, columns=("1", "2"), kind="signed", names=("vector", "number"), cell=56, numbers="+.3f"
-    )
-    curve = lines(history, "step", "weight", theme, "token", domain=(0, 1), size=(330, 230))
+    looks = {"columns": ("1", "2"), "kind": "signed", "names": ("vector", "number"), "cell": 56, "numbers": "+.3f"}
+    table = teaching.grid(matrix, rows, **looks)
+    curve = teaching.curves(history, "step", "weight", "token", domain=(0, 1), size=(330, 230))
     charts = {
         "gradient": (f"Gradient of the weight on “{token}”", table),
         "weights": ("Following it, step by step", curve),
     }
     caption = (
-        f"The weight is {gradient.weight:.3f}; blue numbers should grow, red ones shrink. "
+        f"The weight is {weight.iloc[0]:.3f}; blue numbers should grow, red ones shrink. "
         f'After {n_steps} steps "{token}" has {weight.iloc[-1]:.2f} instead of {weight.iloc[0]:.2f}.'
     )
     with picture:
-        teaching.steps(charts, caption, kernel_code("weights") | LEARN)
+        teaching.steps(charts, caption, ("weights", *LEARN), LEARN)
         teaching.formula(r"\frac{\partial w_i}{\partial q} = \frac{w_i}{\sqrt{d_k}}\Big(k_i - \sum_j w_j k_j\Big)")
+
+
+def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]:
+    """Nudge the worked example's query and keys along the gradient of log(weight on key `target`, from 0), n_steps times.
+
+    The gradient of the weight itself before the first step, (1 + n, d_head), the query's row first; and one row a step and
+    word: step, token, weight. The logarithm is what a cross-entropy loss would follow.
+    """
+    vectors = torch.tensor((QUERY, *KEYS), dtype=torch.float64)
+    gradients, rows = [], []
+    for step in range(n_steps + 1):
+        vectors = vectors.detach().requires_grad_()
+        weights = attend(vectors[:1], vectors[1:], vectors[1:]).weights[0]
+        gradients += torch.autograd.grad(weights[target], vectors)
+        rows += [(step, token, weight) for token, weight in zip(TOKENS, weights.tolist())]
+        # d log(weight) = d weight / weight; a weight of 0 to the last bit has no direction to go.
+        vectors = vectors + rate * gradients[-1] / weights[target] if weights[target] > 0 else vectors
+    return gradients[0], pd.DataFrame(rows, columns=["step", "token", "weight"])

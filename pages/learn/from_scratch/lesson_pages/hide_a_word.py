@@ -4,12 +4,10 @@ import streamlit as st
 import torch
 
 from selfattn.charts.bars import Row, bars
-from selfattn.charts.heatmap import heatmap
-from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import one_head_by_hand
-from selfattn.lessons.one_head_by_hand import BANK, WORDS
+from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS
 from selfattn.numbers import decimal, vector
 
 TITLE = "Hide a word"
@@ -22,7 +20,6 @@ QUESTION = "*river* has 0.63 of the attention of *bank*, *bank* itself 0.31. Now
 OPTIONS = ("0.85", "0.31, as before", "0.94, all that river had and its own")
 REASON = "The 0.63 goes to all that is left, in proportion: 0.312 / (1 − 0.633) = 0.85."
 TAKE = "Hidden, *river* gives nothing, and *bank* stays undecided: so this is the word that its meaning came from."
-NUMBERS = ("money", "water")
 
 
 def show(picture, numbers) -> None:
@@ -44,14 +41,14 @@ def show(picture, numbers) -> None:
         ]
         charts[name] = title, bars(rows, theme, what="", width=170, height=80)
     after = torch.stack([each.total[:2] for each in made.values()])
-    chart = heatmap(after, tuple(made), theme, columns=NUMBERS, kind="signed", names=("", "about"), cell=(56, 60))
-    charts["total"] = "“bank” afterwards", chart
-    code = kernel_code("masked", "weights", "context") | {"total": "total = embedding + context @ w_output"}
+    looks = {"columns": ABOUT[:2], "kind": "signed", "names": ("", "about"), "cell": (56, 60)}
+    charts["total"] = "“bank” afterwards", teaching.grid(after, tuple(made), **looks)
     with picture:
         before, without = (each.trace.weights[BANK, BANK] for each in made.values())
         teaching.steps(
             charts,
             f'"{words[hidden]}" hidden: "bank" gives itself {decimal(without)} instead of {decimal(before)}, and becomes '
             f"{vector(after[1], 2)} instead of {vector(after[0], 2)} (money, water; it starts as [1, 1]).",
-            code,
+            ("masked", "weights", "context", "total"),
+            {"total": "total = embedding + context @ w_output"},
         )

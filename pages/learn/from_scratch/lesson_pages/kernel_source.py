@@ -1,12 +1,17 @@
 """The kernel, as source, beside its numbers."""
 
 import streamlit as st
+import torch
 from torch import Tensor
 
+from pages.learn.from_scratch.lesson_pages.random_projections import project
 from selfattn.charts.lesson_steps import kernel_code, values_table
 from selfattn.dashboard import teaching
+from selfattn.dashboard.cache import cached_encode
+from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import kernel_source, one_head_by_hand, random_projections, worked_example
+from selfattn.kernel import AttentionTrace, attend
+from selfattn.lessons import kernel_source, one_head_by_hand, worked_example
 from selfattn.numbers import vector
 
 TITLE = "The kernel, in under twenty lines"
@@ -18,31 +23,57 @@ IDEA = (
 QUESTION = "The same lines run for one head and for all heads of a layer at once. What changes?"
 OPTIONS = ("nothing: only the shapes get more dimensions", "a loop over the heads is added", "every line")
 REASON = "`@` multiplies the last two dimensions and goes through all others by itself."
+LAYER, SHOWN = "all heads of a real layer", 6  # of a long row so many numbers
 TAKE = "Scores, scale, mask, softmax, weighted sum: attention is ten lines of arithmetic."
 
 
 def show(picture, numbers) -> None:
-    it, six = worked_example.compute(), random_projections.project().trace
-    examples = {"bank": one_head_by_hand.compute().trace, "it": it, "Raschka's six words": six}
+    examples = {  # the trace, the row of the word that asks, and how many decimals
+        "bank": (one_head_by_hand.compute().trace, one_head_by_hand.BANK, 2),
+        "it": (worked_example.compute(), 0, 2),
+        "Raschka's six words": (project()[-1], 1, 4),
+        **_layer(),
+    }
     with numbers:
         which = teaching.example("kernel", tuple(examples))
-        trace = examples[which]
-        row, places = (one_head_by_hand.BANK, 2) if which == "bank" else (0, 2) if which == "it" else (1, 4)
+        trace, row, places = examples[which]
         code = {"attend": kernel_source.SIGNATURE} | {name: f"    {line}" for name, line in kernel_code().items()}
         lines = kernel_source.code_lines(kernel_source.PARTS[0])
-        st.caption(f"{lines} lines and one small function; the check of the inputs is left out.")
+        st.text(f"{lines} lines and one small function; the check of the inputs is left out.")
         with st.expander("The whole source, to copy"):
             for part in kernel_source.PARTS:
-                st.code(kernel_source.source(part), language="python", wrap_lines=True)
+                st.code(kernel_source.source(part), language=None, wrap_lines=True)  # colours of Python are too pale
     made = {name: values for name, values in vars(trace).items() if isinstance(values, Tensor)}  # there is no mask
-    numbered = {name: vector(values[min(row, len(values) - 1)], places) for name, values in made.items()}
+    one = {name: values[-1] if values.dim() == 3 else values for name, values in made.items()}  # of the last head
+    numbered = {name: _numbers(values[min(row, len(values) - 1)], places) for name, values in one.items()}
     shapes = {name: str(tuple(values.shape)) for name, values in made.items()}
-    texts = [(name if name in code else "attend", f"{name:12s} {shapes[name]:7s} {numbered[name]}") for name in made]
+    wide = max(7, *map(len, shapes.values()))
+    texts = [
+        (name if name in code else "attend", f"{name:12s} {shapes[name]:{wide}s} {numbered[name]}") for name in made
+    ]
     chart = values_table(texts, current_theme())
-    caption = f"For the word that asks: weights {numbered['weights']}, context {numbered['context']}."
+    asks = "the word that asks" + (f", in head {len(trace.weights) - 1}" if trace.weights.dim() == 3 else "")
+    caption = f"For {asks}: weights {numbered['weights']}, context {numbered['context']}."
     with picture:
-        teaching.steps({"datum.line": ("Each step's shape, and its numbers for one word", chart)}, caption, code)
+        teaching.steps({"datum.line": ("Each step's shape, and its numbers for one word", chart)}, caption, own=code)
         teaching.prose(
             "A row that may attend to nothing gets weights 0. Many lessons add −1e9 instead of −∞; there, a row that is masked "
             "whole comes out *even*, as if it attended to everything."
         )
+
+
+def _layer() -> dict[str, tuple[AttentionTrace, int, int]]:
+    """All heads of layer 0 at once, (n_heads, n, d_head); none where the encoder adds terms of its own, or isn't recomputed."""
+    encoder = current_encoder()
+    if not encoder.recomputable:
+        return {}
+    encoding = cached_encode(encoder, teaching.REAL)
+    heads = [encoding.trace(0, head) for head in range(encoder.n_heads)]
+    query, key, value = (torch.stack([getattr(head, name) for head in heads]) for name in ("query", "key", "value"))
+    made = attend(query, key, value, scale=heads[0].scale)
+    return {} if heads[0].terms else {LAYER: (made, encoding.words[1].start, 2)}
+
+
+def _numbers(values: Tensor, places: int) -> str:
+    """A row's numbers; of a long one the first."""
+    return vector(values, places) if len(values) <= SHOWN else f"{vector(values[:SHOWN], places)[:-1]}, …]"

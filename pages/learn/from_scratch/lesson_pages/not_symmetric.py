@@ -1,11 +1,10 @@
-"""Attention is not symmetric, even where the scores are."""
+"""Attention is not symmetric, even where the scores are: softmax normalises each row by itself."""
 
 import streamlit as st
 
-from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
 from selfattn.kernel import attend
-from selfattn.lessons import not_symmetric, one_head_by_hand
+from selfattn.lessons import one_head_by_hand
 from selfattn.numbers import weight
 
 TITLE = "Forth and back"
@@ -31,16 +30,19 @@ def show(picture, numbers) -> None:
             trace = attend(query, query, query)
         n = len(tokens)
         st.text(f"{n} tokens: {n * (n - 1) // 2} pairs, each compared in both directions, the furthest {n - 1} apart.")
-    most = not_symmetric.asymmetry(trace.weights)
-    a, b = tokens[most.row], tokens[most.column]
+    difference = trace.weights - trace.weights.T
+    row, column = divmod(int(difference.argmax()), n)  # where forth and back differ most
+    mean = float(difference.abs().sum()) / max(1, n * (n - 1))  # over all pairs of different positions
+    a, b = tokens[row], tokens[column]
     charts = {
         "scores": ("Scores", teaching.small_map(trace.scores, tokens, kind="signed")),
         "weights": ("Weights", teaching.small_map(trace.weights, tokens, maximum=1.0)),
     }
     caption = (
-        f'Weights: "{a}" gives "{b}" {weight(most.forth)}; "{b}" gives "{a}" {weight(most.back)}. Scores differ by up to '
+        f'Weights: "{a}" gives "{b}" {weight(float(trace.weights[row, column]))}; "{b}" gives "{a}" '
+        f"{weight(float(trace.weights[column, row]))}. Scores differ by up to "
         f"{weight(float((trace.scores - trace.scores.T).abs().max()))} between forth and back, weights by "
-        f"{weight(most.mean_difference)} on average."
+        f"{weight(mean)} on average."
     )
     with picture:
-        teaching.steps(charts, caption, kernel_code("scores", "weights"))
+        teaching.steps(charts, caption, ("scores", "weights"))

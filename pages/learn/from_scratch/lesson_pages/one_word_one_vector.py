@@ -1,13 +1,21 @@
-"""The problem: one word has one static vector; its sentences move it. Points in a plane, and their cosines by layer."""
+"""The problem: one word has one static vector; its sentences move it. Points in a plane, and their cosines by layer.
+
+Source: Ethayarajh 2019 ("How contextual are contextualized word representations?", self-similarity and its baseline);
+Wiedemann et al. 2019 (the vectors separate the senses). Points are unit vectors, so that only direction is drawn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
 import pandas as pd
 import streamlit as st
 import torch
+from torch import Tensor
+from torch.nn.functional import normalize
 
 from selfattn.analysis.measures import similarity
 from selfattn.charts.arrows import moves
-from selfattn.charts.curves import lines
-from selfattn.charts.heatmap import heatmap
 from selfattn.charts.vega import Spec
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_encode
@@ -15,9 +23,8 @@ from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
 from selfattn.examples import NEUTRAL_SENTENCES, STATIC_WORD_SENTENCES
-from selfattn.lessons import one_word_one_vector
-from selfattn.lessons.one_word_one_vector import Landmarks, WordPaths
 from selfattn.numbers import cosine, share
 from selfattn.senses.nearest_centroid import cosines
 
@@ -42,6 +49,20 @@ CODE = {
 }
 
 
+@dataclass(frozen=True, eq=False)
+class WordPaths:
+    """One word in k sentences: its bare vector and its vector entering each layer."""
+
+    static: Tensor  # (k, d_embedding) the bare token vectors: all the same where the tokens are
+    layers: Tensor  # (n_layers + 1, k, d_model) hidden[0] ... hidden[n_layers]
+    same_tokens: bool  # whether all sentences spell the word with the same tokens
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the bare vectors live in the hidden states' space (they don't where d_embedding differs)."""
+        return self.static.shape[-1] == self.layers.shape[-1]
+
+
 def show(picture, numbers) -> None:
     encoder = current_encoder()
     with numbers:
@@ -49,26 +70,28 @@ def show(picture, numbers) -> None:
         with teaching.messages("These sentences can't be used."):
             senses, paths, word = choose(encoder)
         layer = st.slider("After how many layers", 0, encoder.n_layers, encoder.n_layers, key="one-vector.layer")
-    marks = landmarks(encoder, LANDMARKS.get(word.lower(), ()))
+    names = LANDMARKS.get(word.lower(), ())
+    alone = [cached_encode(encoder, name) for name in names]  # each as a sentence of its own
+    marks = word_paths([(each, each.words[0].positions) for each in alone]) if names else None
     difference = float((paths.static - paths.static[0]).abs().max())
-    plane, explained = _plane(paths, senses, marks, layer)
+    moved, explained = _plane(paths, senses, marks, names, layer)
     beside, at_end = _baselines(encoder, paths, senses)
     one = "one for all" if paths.same_tokens else "several: capitals and spaces make other tokens"
     caption = (
         f"Dot: the static vector, {one} (largest difference {difference:g}). Numbers: the sentences{_hues(senses)}. "
-        f"{_toward(paths, senses, marks, layer)} After the last layer: {at_end}."
+        f"{_toward(paths, senses, marks, names, layer)} After the last layer: {at_end}."
     )
     charts = {
-        "vectors": ("Where each sentence takes it", plane),
+        "vectors": ("Where each sentence takes it", moved),
         "cosines": ("Mean cosine (−1: static)", beside),
     }
     with picture:
-        teaching.steps(charts, caption, CODE)
+        teaching.steps(charts, caption, own=CODE)
         with st.expander("Details"):
             matrix = cosines(paths.layers[layer])
-            names = [str(number) for number in range(1, len(matrix) + 1)]
+            sentences = [str(number) for number in range(1, len(matrix) + 1)]
             row, column = sorted(divmod(int(matrix.argmin()), len(matrix)))  # the two halves may differ in the last bit
-            chart = heatmap(matrix, names, current_theme(), maximum=1.0, names=("sentence", "and"), cell=46)
+            chart = teaching.grid(matrix, sentences, maximum=1.0, names=("sentence", "and"), cell=46)
             lowest = f"Lowest: sentences {row + 1} and {column + 1}, cosine {cosine(float(matrix.min()))}."
             teaching.figure("Cosine of every two vectors", chart, lowest, 420)
             st.text(
@@ -101,16 +124,7 @@ def choose(encoder: Encoder) -> tuple[list[str], WordPaths, str]:
             raise ValueError(f"Sentence {number}: {why}")
         places.append(found[0])
         senses.append(sense.strip())
-    return senses, one_word_one_vector.word_paths(places), word
-
-
-def landmarks(encoder: Encoder, words: tuple[str, ...]) -> Landmarks | None:
-    """Words to find one's way by, each as a sentence of its own."""
-    if not words:
-        return None
-    found = [cached_encode(encoder, word) for word in words]
-    paths = one_word_one_vector.word_paths([(each, each.words[0].positions) for each in found])
-    return Landmarks(words, paths.static, paths.layers)
+    return senses, word_paths(places), word
 
 
 def _hues(senses: list[str]) -> str:
@@ -120,40 +134,96 @@ def _hues(senses: list[str]) -> str:
     return f" ({hues})" if hues and len(named) == len(set(senses)) else ""
 
 
-def _plane(paths: WordPaths, senses: list[str], marks: Landmarks | None, layer: int) -> tuple[Spec, float]:
+def _plane(
+    paths: WordPaths, senses: list[str], marks: WordPaths | None, names: Sequence[str], layer: int
+) -> tuple[Spec, float]:
     """Each sentence's vector after `layer` layers, an arrow from the static vector to it; the variance that it keeps."""
-    plane, theme = one_word_one_vector.plane(paths, marks), current_theme()
-    frame = pd.DataFrame(
-        torch.cat([plane.start[layer], plane.points[layer]], 1).numpy(), columns=["x0", "y0", "x", "y"]
-    )
+    (start, points, known), explained = plane(paths, marks)
+    theme = current_theme()
+    frame = pd.DataFrame(torch.cat([start[layer], points[layer]], 1).numpy(), columns=["x0", "y0", "x", "y"])
     # The first sense has the hue of sentence A, the second that of B, the rest the muted ink.
     hues = dict(zip(dict.fromkeys(senses), (theme.sentence_a, theme.sentence_b)))
     frame["label"] = [str(number) for number in range(1, len(senses) + 1)]
     frame["detail"] = [f"sentence {number}: {sense}" for number, sense in enumerate(senses, start=1)]
     frame["colour"] = [hues.get(sense, theme.muted) for sense in senses]
-    extent = torch.cat([plane.points, plane.start, plane.marks], 1).flatten(0, 1)
-    named = pd.DataFrame(plane.marks[layer].numpy(), columns=["x", "y"]).assign(label=marks.words if marks else [])
-    return moves(frame, theme, within=extent, landmarks=named), plane.explained
+    extent = torch.cat([points, start, known], 1).flatten(0, 1)
+    named = pd.DataFrame(known[layer].numpy(), columns=["x", "y"]).assign(label=list(names))
+    return moves(frame, theme, within=extent, landmarks=named), explained
 
 
-def _toward(paths: WordPaths, senses: list[str], marks: Landmarks | None, layer: int) -> str:
+def _toward(paths: WordPaths, senses: list[str], marks: WordPaths | None, names: Sequence[str], layer: int) -> str:
     """How near the word is to its first landmark, in the sentences of each sense, and before any sentence."""
     if marks is None or not paths.comparable:
         return ""
     static = cosine(float(similarity(paths.static[0], marks.static[0])))
     near = [
-        f"{cosine(one_word_one_vector.nearness(paths, marks, layer, [s == sense for s in senses]))} in those of {sense}"
+        f"{cosine(nearness(paths, marks, layer, [s == sense for s in senses]))} in those of {sense}"
         for sense in dict.fromkeys(filter(None, senses))
     ]
-    return f'Cosine with "{marks.words[0]}": {static} for the static vectors, here {", ".join(near)}.'
+    return f'Cosine with "{names[0]}": {static} for the static vectors, here {", ".join(near)}.'
 
 
 def _baselines(encoder: Encoder, paths: WordPaths, senses: list[str]) -> tuple[Spec, str]:
     """The mean cosine within a sense, between senses, and of unrelated words, at every stage; and at the last in words."""
     encodings = (cached_encode(encoder, sentence) for sentence in NEUTRAL_SENTENCES)
     longest = [(each, max(each.words, key=lambda word: len(word.text)).positions) for each in encodings]
-    others = cached(encoder, "other words", lambda _: one_word_one_vector.word_paths(longest))
-    frame = one_word_one_vector.baselines(paths, senses, others)
+    others = cached(encoder, "other words", lambda _: word_paths(longest))
+    frame = baselines(paths, senses, others)
     last = frame[frame["stage"] == frame["stage"].max()].set_index("pairs")["cosine"]
-    chart = lines(frame, "stage", "cosine", current_theme(), "pairs", titles=("layers", ""), size=(270, 250))
+    chart = teaching.curves(frame, "stage", "cosine", "pairs", titles=("layers", ""), size=(270, 250))
     return chart, ", ".join(f"{name} {cosine(value)}" for name, value in last.items())
+
+
+def nearness(paths: WordPaths, marks: WordPaths, layer: int, which: Sequence[bool]) -> float:
+    """The mean cosine of the word, in some of its sentences, with the first landmark, entering the layer."""
+    words = normalize(paths.layers[layer][list(which)].double(), dim=-1)
+    return float((words @ normalize(marks.layers[layer, 0].double(), dim=-1)).mean())
+
+
+def word_paths(places: Sequence[tuple[Encoding, Sequence[int]]]) -> WordPaths:
+    """The word's vectors in each sentence; places: (encoding, positions of the word), a split word being averaged."""
+    static = torch.stack([encoding.static[list(at)].mean(0) for encoding, at in places])
+    layers = torch.stack([encoding.hidden[:, list(at)].mean(1) for encoding, at in places], dim=1)
+    ids = {tuple(encoding.ids[place] for place in at) for encoding, at in places}
+    return WordPaths(static, layers, len(ids) == 1)
+
+
+def plane(paths: WordPaths, marks: WordPaths | None = None) -> tuple[list[Tensor], float]:
+    """Where each sentence takes the word: principal components of unit vectors, each layer's mean subtracted.
+
+    The bare vectors as they lie beside the layer's, the points, the landmarks: (n_layers + 1, k, 2) each, in one plane for
+    every layer, so that the slider moves the points and not the picture; and the share of the variance of all points in it.
+    The mean is what all sentences do to the word; without it even the first layer's norm would fill the picture.
+    Bare vectors of another width than the hidden states' can't be drawn there and stand at the origin.
+    """
+    layers = normalize(paths.layers.double(), dim=-1)
+    middle = layers.mean(1, keepdim=True)
+    moved = layers - middle
+    start = normalize(paths.static.double(), dim=-1) - middle if paths.comparable else torch.zeros_like(moved)
+    known = normalize(marks.layers.double(), dim=-1) - middle if marks else moved[:, :0]
+    _, sizes, directions = torch.linalg.svd(moved.flatten(0, 1), full_matrices=False)
+    total = float(sizes.square().sum())
+    explained = float(sizes[:2].square().sum()) / total if total > 0 else 1.0
+    return [each @ directions[:2].T for each in (start, moved, known)], explained
+
+
+def baselines(paths: WordPaths, senses: Sequence[str], others: WordPaths | None = None) -> pd.DataFrame:
+    """Mean cosine at each stage: columns stage, pairs, cosine, n. Stage -1 is the bare token vector.
+
+    pairs: "same sense", "different senses" (by the labels given) and, where others are given, "two other words": what
+    any two words reach.
+    """
+    compared = {"same sense": (paths, _pairs(senses, True)), "different senses": (paths, _pairs(senses, False))}
+    if others is not None:
+        compared["two other words"] = others, list(combinations(range(others.static.shape[0]), 2))
+    rows = [
+        (stage, name, float(cosines(vectors)[tuple(zip(*pairs))].mean()), len(pairs))
+        for name, (word, pairs) in compared.items()
+        if pairs
+        for stage, vectors in enumerate([word.static, *word.layers], start=-1)
+    ]
+    return pd.DataFrame(rows, columns=["stage", "pairs", "cosine", "n"])
+
+
+def _pairs(senses: Sequence[str], same: bool) -> list[tuple[int, int]]:
+    return [(i, j) for i, j in combinations(range(len(senses)), 2) if (senses[i] == senses[j]) == same]

@@ -1,17 +1,21 @@
-"""The first step: three matrices make a query, a key and a value of every embedding."""
+"""The first step: three matrices make a query, a key and a value of every embedding; the thread's, or drawn at random.
+
+Source: S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4: six made-up embeddings of "Your journey
+starts with one step", projections from `torch.rand(3, 2)` after `torch.manual_seed(123)`, figures for token 2.
+"""
 
 from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
 import streamlit as st
+import torch
 from torch import Tensor
 
 from selfattn.captions.terms import TERMS
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import one_head_by_hand, random_projections
+from selfattn.kernel import AttentionTrace, attend
+from selfattn.lessons import one_head_by_hand
 from selfattn.numbers import plain, vector
 
 TITLE = "Project: one embedding, three roles"
@@ -26,47 +30,52 @@ REASON = "Each of the 3 numbers needs a row of the matrix, and each of the 2 tha
 TAKE = "Q = X W_Q, K = X W_K, V = X W_V: one embedding, three roles, three matrices. Only the matrices are learned."
 ROLES = {"query": "W_Q", "key": "W_K", "value": "W_V"}
 ROW = 1  # the word whose numbers are spelled out
+TOKENS = ("Your", "journey", "starts", "with", "one", "step")
+EMBEDDINGS = (
+    (0.43, 0.15, 0.89), (0.55, 0.87, 0.66), (0.57, 0.85, 0.64),
+    (0.22, 0.58, 0.33), (0.77, 0.25, 0.10), (0.05, 0.80, 0.55),
+)  # fmt: skip
+SEED = 123
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         which = teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"})
         if which == "bank":
             words: Sequence[str] = one_head_by_hand.WORDS["river"]
             published = {word.lower(): one_head_by_hand.EMBEDDINGS[word.lower()] for word in words}
             made = one_head_by_hand.compute("river", teaching.vectors("projections", published, 110))
-            embeddings, trace = made.embeddings, made.trace
-            matrices = dict(
-                zip(
-                    ROLES,
-                    map(
-                        one_head_by_hand.matrix,
-                        (one_head_by_hand.W_QUERY, one_head_by_hand.W_KEY, one_head_by_hand.W_VALUE),
-                    ),
-                )
-            )
-            columns = ("money", "water", "glue")
+            embeddings, trace, columns = made.embeddings, made.trace, one_head_by_hand.ABOUT
+            matrices = [one_head_by_hand.W_QUERY, one_head_by_hand.W_KEY, one_head_by_hand.W_VALUE]
         else:
-            words, columns = random_projections.TOKENS, ("1", "2", "3")
-            typed = teaching.vectors("projections", dict(zip(words, random_projections.EMBEDDINGS)), 150)
-            seed = st.number_input("Seed of the projections", 0, 9999, random_projections.SEED, key="projections.seed")
-            drawn = random_projections.project(list(typed.values()), int(seed))
-            embeddings, trace = drawn.embeddings, drawn.trace
-            matrices = dict(zip(ROLES, (drawn.w_query, drawn.w_key, drawn.w_value)))
-            st.caption(
+            words, columns = TOKENS, ("1", "2", "3")
+            typed = teaching.vectors("projections", dict(zip(words, EMBEDDINGS)), 150)
+            seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
+            embeddings, matrices, trace = project(torch.stack(list(typed.values())), int(seed))
+            teaching.prose(
                 "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
                 "at random there, and the very same numbers come out here."
             )
         st.dataframe(_shapes(len(words), embeddings.shape[1], trace.query.shape[1]), hide_index=True)
     with picture:
         role = st.radio("Make the", list(ROLES), key="projections.role", horizontal=True)
-        _product(role, words, columns, embeddings, matrices[role], getattr(trace, role))
+        matrix = dict(zip(ROLES, matrices))[role]
+        _product(role, words, columns, embeddings, matrix, getattr(trace, role))
+
+
+def project(
+    embeddings: Sequence[Sequence[float]] = EMBEDDINGS, seed: int = SEED
+) -> tuple[Tensor, list[Tensor], AttentionTrace]:
+    """X (n, 3), the three matrices (3, 2) drawn at random, and the attention that follows; in float32, as published."""
+    tokens, draw = torch.as_tensor(embeddings).float(), torch.Generator().manual_seed(seed)
+    matrices = [torch.rand(3, 2, generator=draw) for _ in ROLES]
+    return tokens, matrices, attend(*(tokens @ matrix for matrix in matrices))
 
 
 def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made: Tensor) -> None:
     """X, the matrix and what comes of them, and one number of it term by term."""
     name, numbers = ROLES[role], [str(n + 1) for n in range(made.shape[1])]
-    draw = partial(heatmap, theme=current_theme(), kind="signed", cell=46)
+    draw = partial(teaching.grid, kind="signed", cell=46)
     charts = {
         role: ("X: the embeddings", draw(embeddings, words, columns=columns, names=("word", "number"))),
         f"{role} matrix": (name, draw(matrix, columns, columns=numbers, names=("of X", "to"))),
@@ -82,7 +91,7 @@ def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made
         f'"{words[ROW]}" becomes the {role} {vector(made[ROW], 2)}. Its first number, term by term: '
         f"{terms} = {plain(float(made[ROW, 0]))}."
     )
-    teaching.steps(charts, caption, code)
+    teaching.steps(charts, caption, own=code)
 
 
 def _shapes(n: int, d_model: int, d_k: int) -> pd.DataFrame:

@@ -3,14 +3,12 @@
 import pandas as pd
 import streamlit as st
 
-from selfattn.charts.bars import bar_list
-from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
 from selfattn.dashboard.answer import answer_of, copied_senses
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import current_theme, say, this_page
+from selfattn.dashboard.figures import say, this_page
 from selfattn.lessons import one_head_by_hand
 from selfattn.lessons.encoded_words import first_word
 from selfattn.numbers import SHARE
@@ -32,23 +30,20 @@ CODE = {"share": "share = (hidden - vector) @ way / (way @ way)   # 1: arrived a
 
 
 def show(picture, numbers) -> None:
-    view, theme = _view(), current_theme()
-    charts = {}
+    view, charts = _view(), {}
     for side, (name, sentence) in enumerate(zip("AB", one_head_by_hand.REAL.sentences)):
-        tokens = [word.label for word in view.pair.words[side] if not word.is_punctuation]
-        shares = [
-            share
-            for word, share in zip(view.pair.words[side], view.pair.share[side].tolist())
-            if not word.is_punctuation
-        ]
-        frame = pd.DataFrame({"token": tokens, "share": shares})
-        charts[f"share {name}"] = sentence, bar_list(frame, "share", theme, number=SHARE, domain=(-0.2, 1.2), width=250)
+        each = zip(view.pair.words[side], view.pair.share[side].tolist())
+        frame = pd.DataFrame(
+            [(word.label, share) for word, share in each if not word.is_punctuation], columns=["token", "share"]
+        )
+        chart = teaching.bars(frame, "share", number=SHARE, domain=(-0.2, 1.2), width=250)
+        charts[f"share {name}"] = sentence, chart
     with numbers:
         st.text("Each bar: that one word hidden from “bank” in all heads, all other words in sight.")
         for note in view.notes:
             st.text(note)
     with picture:
-        teaching.steps(charts, " ".join(view.answer), kernel_code("masked", "weights", "context") | CODE)
+        teaching.steps(charts, " ".join(view.answer), ("masked", "weights", "context", *CODE), CODE)
 
 
 def answer() -> str:

@@ -6,13 +6,12 @@ import torch
 from selfattn.analysis.steps import head_steps
 from selfattn.captions.steps import head_output
 from selfattn.captions.terms import TERMS
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import current_theme
 from selfattn.encoders.capture import Head
 from selfattn.lessons import one_head_by_hand
+from selfattn.lessons.one_head_by_hand import ABOUT
 from selfattn.numbers import vector
 
 TITLE = "Add: the word keeps itself"
@@ -27,11 +26,10 @@ REASON = "*river* hands over [−3, 3]: W_O halves the context [−1.90, 1.90], 
 TAKE = (
     "New vector = layer norm(own vector + what the heads add). One word, one static vector; two sentences, two vectors."
 )
-NUMBERS = ("money", "water", "glue")
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         sentence = st.radio("The other word", list(one_head_by_hand.WORDS), key="residual.sentence", horizontal=True)
         published = {
             word.lower(): one_head_by_hand.EMBEDDINGS[word.lower()] for word in one_head_by_hand.WORDS[sentence]
@@ -40,22 +38,24 @@ def show(picture, numbers) -> None:
         _real()
     own = made.embeddings[one_head_by_hand.BANK]
     rows = ("own vector", "added by the head", "sum", "after layer norm")
-    table = torch.stack([own, made.added, made.total, made.normed])
+    spread = made.total.std(unbiased=False)
+    normed = (made.total - made.total.mean()) / (spread if spread > 0 else 1.0)  # equal numbers become 0
+    table = torch.stack([own, made.added, made.total, normed])
     code = {
         "added": "added = context @ w_output   # (2,) @ (2, 3) -> (3,)",
         "total": "total = embedding + added    # the residual",
         "normed": "normed = (total - total.mean()) / total.std(unbiased=False)",
     }
-    chart = heatmap(table, rows, current_theme(), columns=NUMBERS, kind="signed", names=("", "about"), cell=(110, 44))
+    chart = teaching.grid(table, rows, columns=ABOUT, kind="signed", names=("", "about"), cell=(110, 44))
     with picture:
         st.text(f'"{" ".join(made.words)}"')
         context, nothing = made.trace.context[one_head_by_hand.BANK], float(made.added.abs().max()) == 0
         caption = (
             f"The context {vector(context, 2)} becomes {vector(made.added, 2)} and is added to {vector(own)}: "
             f'{vector(made.total, 2)}. "bank" is now more about '
-            f"{'neither' if nothing else NUMBERS[int(made.total[:2].argmax())]}."
+            f"{'neither' if nothing else ABOUT[int(made.total[:2].argmax())]}."
         )
-        teaching.steps({"total": ("What becomes of “bank”", chart)}, caption, code)
+        teaching.steps({"total": ("What becomes of “bank”", chart)}, caption, own=code)
 
 
 def _real() -> None:

@@ -1,17 +1,21 @@
-"""Why the scores are divided by the square root of d_k: on the scores of "bank", and measured on random vectors."""
+"""Why the scores are divided by the square root of d_k: on the scores of "bank", and measured on random vectors.
+
+Source: Vaswani et al. 2017, section 3.2.1 and its footnote 4: the dot product of two vectors whose d_k components are
+independent with mean 0 and variance 1 has mean 0 and variance d_k.
+"""
 
 import math
 
 import pandas as pd
 import streamlit as st
 import torch
+from torch import Tensor
 
-from selfattn.charts.bars import bar_list
-from selfattn.charts.curves import lines
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme, show_chart
+from selfattn.dashboard.figures import show_chart
 from selfattn.encoders.capture import Head
-from selfattn.lessons import one_head_by_hand, scaling
+from selfattn.kernel import attend
+from selfattn.lessons import one_head_by_hand
 from selfattn.numbers import error, vector
 
 TITLE = "Score: why divide by √d_k"
@@ -24,23 +28,26 @@ QUESTION = "Take d_k = 512 and leave out the division. What happens to a row of 
 OPTIONS = ("one word takes nearly all the weight", "nothing much", "the weights become even")
 REASON = "Such scores lie about √512 ≈ 23 apart; e²³ against 1 leaves the others nothing."
 AT_2 = "scores of bank at d_k = 2"
-measure = st.cache_data(max_entries=32, show_spinner="Measuring ...")(scaling.measure)
+DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+N_KEYS, N_QUERIES = 32, 256
 TAKE = "Large scores make softmax choose one word and stop learning. Dividing by √d_k keeps them small; multiplying doesn't."
 
 
 def show(picture, numbers) -> None:
     scores = one_head_by_hand.compute().trace.scores[one_head_by_hand.BANK].tolist()
-    with numbers, teaching.messages():
+    with numbers:
         names = [f"{place + 1} {word}" for place, word in enumerate(one_head_by_hand.WORDS["river"])]
         typed = teaching.vectors("scaling", {AT_2: scores}, 220)[AT_2]
         d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
-        grown = [score * math.sqrt(d_k / 2) for score in typed]  # as those of random vectors do
-        ways = scaling.three_ways(grown, d_k)
+        grown = typed * math.sqrt(d_k / 2)  # as those of random vectors do
+        scales = {"divided": d_k**-0.5, "left alone": 1.0, "multiplied": d_k**0.5}  # the last: a slip seen in print
+        one, key = grown.new_ones(1, 1), grown[:, None]  # a query of 1: each score is its key
+        ways = {way: attend(one, key, key, scale=scale).weights[0].tolist() for way, scale in scales.items()}
         st.text(
             f"The original Transformer: d_model = 512, d_k = 64.\nScores of size 8 are common: e⁸ = {math.exp(8):,.0f}."
         )
     frame = pd.DataFrame({"token": names, **ways})
-    charts = {f"scaled {way}": (way, bar_list(frame, way, current_theme(), width=130, domain=(0, 1.3))) for way in ways}
+    charts = {f"scaled {way}": (way, teaching.bars(frame, way, width=130, domain=(0, 1.3))) for way in ways}
     with picture:
         largest = ", ".join(f"{way} {max(weights):.2f}" for way, weights in ways.items())
         caption = f"At d_k = {d_k} the scores are {vector(grown, 1)}; their largest weight: {largest}."
@@ -53,14 +60,54 @@ def show(picture, numbers) -> None:
         teaching.real_head("scaled")
     with st.expander("Details: measured on random vectors, and in a real encoder"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            n_keys = st.slider("Keys in a row", 4, 128, scaling.N_KEYS, key="scaling.n", width=300)
+            n_keys = st.slider("Keys in a row", 4, 128, N_KEYS, key="scaling.n", width=300)
             seed = st.number_input("Seed", 0, 9999, 0, key="scaling.seed", width=120)
         _figures(measure(n_keys=n_keys, seed=int(seed)))
         teaching.prose(
-            f"Learned projections could shrink by 1/√d_k and do the same (weights differ by {error(scaling.absorbed())}). So "
+            f"Learned projections could shrink by 1/√d_k and do the same (weights differ by {error(absorbed())}). So "
             "the division matters most at the *start* of training, while the projections are random."
         )
         _on_encoder()
+
+
+@st.cache_data(max_entries=32, show_spinner="Measuring ...")
+def measure(n_keys: int = N_KEYS, seed: int = 0) -> pd.DataFrame:
+    """Two rows a depth: d_k, scaled (True = divided by sqrt d_k), variance, entropy, gradient, largest.
+
+    variance: of the scores that softmax receives. entropy: of a row of weights, as a share of log(n_keys), 1 = even.
+    gradient: the Frobenius norm of the softmax's Jacobian, how far a change of scores moves the weights.
+    largest: the largest weight of a row. The last three are means over the rows.
+    """
+    rows = []
+    for depth in DEPTHS:
+        draw = torch.Generator().manual_seed(seed)
+        query, key = (torch.randn(n, depth, generator=draw, dtype=torch.float64) for n in (N_QUERIES, n_keys))
+        for scaled, scale in ((False, 1.0), (True, 1 / math.sqrt(depth))):
+            trace = attend(query, key, key, scale=scale)
+            weights = trace.weights
+            of_rows = {"entropy": evenness(weights), "gradient": jacobian_norm(weights), "largest": weights.amax(-1)}
+            means = {name: float(each.mean()) for name, each in of_rows.items()}
+            rows.append({"d_k": depth, "scaled": scaled, "variance": float(trace.scaled.var()), **means})
+    return pd.DataFrame(rows)
+
+
+def jacobian_norm(weights: Tensor) -> Tensor:
+    """The Frobenius norm of diag(w) - w w^T, the softmax's Jacobian, for each row of weights (..., n) -> (...)."""
+    squares, cubes = weights.square().sum(-1), weights.pow(3).sum(-1)
+    return (squares - 2 * cubes + squares.square()).clamp_min(0).sqrt()
+
+
+def evenness(weights: Tensor) -> Tensor:
+    """The entropy of each row of weights (..., n) as a share of log(n): 1 = all equal, 0 = one takes everything."""
+    return torch.special.entr(weights).sum(-1) / math.log(weights.shape[-1])
+
+
+def absorbed() -> float:
+    """The largest difference between scaling the scores and shrinking the query's projection by the same factor."""
+    query, key = torch.randn(2, 8, 48, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    scaled = attend(query, key, key).weights
+    shrunk = attend(query / math.sqrt(48), key, key, scale=1.0).weights
+    return float((scaled - shrunk).abs().max())
 
 
 def _figures(measured: pd.DataFrame) -> None:
@@ -75,7 +122,7 @@ def _figures(measured: pd.DataFrame) -> None:
             ("Gradient through softmax (norm)", "gradient", "x",
              f"{raw.gradient:.3f} without, {scaled.gradient:.3f} with."),
         ):  # fmt: skip
-            chart = lines(frame, "d_k", column, current_theme(), "series", log, ("d_k", ""), size=(290, 220))
+            chart = teaching.curves(frame, "d_k", column, "series", log=log, titles=("d_k", ""), size=(290, 220))
             teaching.figure(title, chart, f"At d_k = 512: {caption}")
 
 

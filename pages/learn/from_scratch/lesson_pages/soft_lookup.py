@@ -1,22 +1,25 @@
-"""Attention as a soft lookup in a filing cabinet."""
+"""Attention as a soft lookup: a blend of all that is filed instead of the one that fits best. Asked by "bank" in the thread.
+
+Source: Bahdanau et al. 2015 (soft search over positions); Graves et al. 2014, "Neural Turing Machines", section 3.3.1
+(content addressing with a sharpness), whose inverse is the temperature here.
+"""
 
 from functools import partial
 
 import pandas as pd
 import streamlit as st
+import torch
+from torch import Tensor
 
-from selfattn.charts.bars import bar_list
-from selfattn.charts.lesson_steps import kernel_code
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import soft_lookup
-from selfattn.lessons.soft_lookup import DRAWERS, KEYS, QUERY
+from selfattn.kernel import AttentionTrace, attend
+from selfattn.lessons import one_head_by_hand
 
 TITLE = "A lookup that blends"
 STEP = "embeddings"
 IDEA = (
-    "In *The bank of the river*, *bank* must find out which bank it is, so it asks the other words. That is a lookup, but a "
-    "*soft* one: it opens every drawer a little, the better fitting ones more."
+    "In *The bank of the river*, *bank* asks the other words: *am I money or land?* That is a lookup, but a *soft* one: it "
+    "opens every drawer a little, the better fitting ones more."
 )
 QUESTION = "All labels are made ten times as long, [0, 3] becomes [0, 30], and so on. What becomes of the soft lookup?"
 OPTIONS = ("nearly a hard one: river alone", "it stays as it is", "it becomes more even")
@@ -24,46 +27,47 @@ REASON = "Fits are label times question: river's 3 and bank's 2 become 30 and 20
 TAKE = "A query is compared with every key; the better the fit, the more of that value ends up in the answer."
 TEMPERATURES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 LONGER = 10.0
+DRAWERS = one_head_by_hand.WORDS["river"]
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         st.markdown(
-            "| | filing cabinet | library | in a head |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
+            "| | filing cabinet | library | in attention |\n|---|---|---|---|\n| I look for | sticky note | question | query |\n"
             "| filed under | label | spine | key |\n| hands over | contents | book | value |"
         )
         names = [f"{place} {word}" for place, word in enumerate(DRAWERS, start=1)]
-        typed = teaching.vectors("soft-lookup", {"query": QUERY, **dict(zip(names, KEYS))}, 110)
+        made = one_head_by_hand.compute().trace  # two numbers each: about money, about water
+        published = {"query": made.query[one_head_by_hand.BANK], **dict(zip(names, made.key))}
+        query, *keys = teaching.vectors("soft-lookup", published, 110).values()
         st.text("Both numbers: about money, about water.")
         temperature = st.select_slider("Temperature T", TEMPERATURES, 1.0, key="soft-lookup.t")
-        keys = [typed[name] for name in names]
-        soft = soft_lookup.look_up(typed["query"], keys, temperature)
-        longer = soft_lookup.look_up(typed["query"], [[LONGER * n for n in key] for key in keys], temperature)
-    weights = soft.trace.weights[0].tolist()
-    frame = pd.DataFrame(
-        {
-            "token": DRAWERS,
-            "score": soft.trace.scores[0].tolist(),
-            "hard": [float(place == soft.best) for place in range(len(DRAWERS))],
-            "weight": weights,
-            "longer": longer.trace.weights[0].tolist(),
-        }
-    )
-    draw = partial(bar_list, frame, theme=current_theme(), width=104, marked=soft.best)  # in all four
+        key, water = torch.stack(keys), made.value[:, 1:]  # what each hands over: how much more about water than money
+        soft, longer = (look_up(query, labels, water, temperature) for labels in (key, LONGER * key))
+    best = int(soft.scores[0].argmax())  # the drawer that a hard lookup opens: the first of equals
+    weights, sharper = soft.weights[0].tolist(), longer.weights[0].tolist()
+    hard = [float(place == best) for place in range(len(DRAWERS))]
+    columns = {"score": soft.scores[0].tolist(), "hard": hard, "weight": weights, "longer": sharper}
+    draw = partial(teaching.bars, pd.DataFrame({"token": DRAWERS, **columns}), width=104, marked=best)  # in all four
     charts = {
         "scores": ("How well each fits", draw("score")),
         "hard": ("Hard lookup", draw("hard", domain=(0, 1.4))),
         "weights": (f"Soft, T = {temperature:g}", draw("weight", domain=(0, 1.4))),
         "weights longer": ("Soft, labels × 10", draw("longer", domain=(0, 1.4))),
     }
-    code = kernel_code("scores") | {"hard": "hard = value[scores.argmax()]   # a database's answer"}
+    own = {"hard": "hard = value[scores.argmax()]   # a database's answer"}
     caption = (
-        f'"{DRAWERS[soft.best]}" fits best. Soft it gets {weights[soft.best]:.2f} of 1, with labels ten times as long '
-        f"{longer.trace.weights[0, soft.best]:.2f}. About water, hard hands over {soft.hard:.1f}, soft {soft.soft:.1f}."
+        f'"{DRAWERS[best]}" fits best. Soft it gets {weights[best]:.2f} of 1, with labels ten times as long '
+        f"{sharper[best]:.2f}. About water, hard hands over {water[best, 0]:.1f}, soft {soft.context[0, 0]:.1f}."
     )
     with picture:
-        teaching.steps(charts, caption, code | kernel_code("weights", "context"))
+        teaching.steps(charts, caption, ("scores", "hard", "weights", "context"), own)
         teaching.prose(
             "T divides the fits: down, and the lookup becomes hard; up, and every drawer counts the same. Nudge a label and the "
             "soft answer moves a little: that is why labels can be *learned*."
         )
+
+
+def look_up(query: Tensor, keys: Tensor, values: Tensor, temperature: float) -> AttentionTrace:
+    """One query (d,) over n drawers: a low temperature sharpens the blend to one of them, a high one evens it out."""
+    return attend(query[None], keys, values, scale=1 / temperature)

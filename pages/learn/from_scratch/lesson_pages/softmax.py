@@ -1,12 +1,21 @@
-"""Softmax on a row of scores, and the budget that its weights share."""
+"""Softmax on a row of scores, and the budget that its weights share.
 
+Source: the published numeric example, scores 1, 0.5 and 0, whose weights are printed as .46, .32 and .22; it stops before
+the values.
+"""
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
 import streamlit as st
+import torch
+from torch import Tensor
 
 from selfattn.captions.terms import TERMS
-from selfattn.charts.bars import bar_list
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import one_head_by_hand, softmax
+from selfattn.kernel import attend
+from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.numbers import decimal, plain
 
 TITLE = "Normalise: softmax"
@@ -20,6 +29,10 @@ OPTIONS = ("2.7 times", "1.5 times", "the same, both are positive")
 REASON = "e³ / e² = e = 2.7: only the difference of two scores counts. 20.09 and 7.39 of 27.88 are 0.72 and 0.27."
 TAKE = "Weights are above 0 and sum to 1: what one word gains, the others lose. A score of 0 is not a weight of 0."
 SOURCE = "good, not, the"
+TOKENS = ("good", "not", "the")
+QUERY = (0.0, 1.0)
+KEYS = ((0.0, 1.0), (0.5, 0.5), (0.0, 0.0))
+LARGEST = 100.0  # a score; the picture writes e to it out
 COLUMNS = {"scores": "score", "scaled": "scaled", "exponentials": "exponential", "weights": "weight"}
 
 
@@ -27,18 +40,19 @@ def show(picture, numbers) -> None:
     river = one_head_by_hand.compute().trace
     examples = {
         "bank": (river.query[one_head_by_hand.BANK].tolist(), one_head_by_hand.WORDS["river"], river.key.tolist()),
-        SOURCE: (softmax.QUERY, softmax.TOKENS, softmax.KEYS),
+        SOURCE: (QUERY, TOKENS, KEYS),
     }
-    with numbers, teaching.messages():
+    with numbers:
         which = teaching.example("three-words", tuple(examples))
         query, tokens, keys = examples[which]
         names = [f"{place + 1} {token}" for place, token in enumerate(tokens)]
-        wanted, *typed = teaching.vectors("three-words", {"query": query, **dict(zip(names, keys))}, 110).values()
+        published = {"query": query, **dict(zip(names, keys))}
+        wanted, *typed = teaching.vectors("three-words", published, 110, check=not_too_large).values()
         st.markdown("**The budget**")
         place = tokens.index("river") if "river" in tokens else 0
         more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
         others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
-        steps = softmax.steps(wanted, typed, tokens, place, more, others, None if which == SOURCE else 1.0)
+        found = steps(wanted, typed, tokens, place, more, others, None if which == SOURCE else 1.0)
         teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}")
     titles = {
         "scores": "Score",
@@ -50,14 +64,49 @@ def show(picture, numbers) -> None:
         del titles["scaled"]
     digits = 2 if which == SOURCE else 3  # as published; and so that the least of "bank" isn't 0.00
     charts = {
-        name: (title, bar_list(steps, COLUMNS[name], current_theme(), width=84, number=f".{digits}f"))
+        name: (title, teaching.bars(found, COLUMNS[name], width=84, number=f".{digits}f"))
         for name, title in titles.items()
     }
     with picture:
-        weights = " + ".join(decimal(weight, digits) for weight in steps.weight)
-        caption = f"Scores from {plain(steps.score.min())} to {plain(steps.score.max())}; {weights} = 1."
+        weights = " + ".join(decimal(weight, digits) for weight in found.weight)
+        caption = f"Scores from {plain(found.score.min())} to {plain(found.score.max())}; {weights} = 1."
         teaching.steps(charts, caption, ("scores", *titles.keys() & {"scaled"}, "exponentials", "total", "weights"))
         teaching.prose(
             "Raise one score, and the others pay. Ten times larger scores leave one word; among many words even a good score is "
             "diluted. (The kernel first subtracts the largest score: same weights.)"
         )
+
+
+def not_too_large(query: Tensor, *keys: Tensor) -> None:
+    """ValueError where a key's score is beyond LARGEST."""
+    if (most := float((torch.stack(keys) @ query).max())) > LARGEST:
+        raise ValueError(
+            f"Expected scores up to {LARGEST:g}, for e to them is written out; got {most:g}. Type smaller numbers."
+        )
+
+
+def steps(
+    query: Sequence[float] = QUERY,
+    keys: Sequence[Sequence[float]] = KEYS,
+    tokens: Sequence[str] = TOKENS,
+    place: int = 0,
+    more: float = 0.0,
+    others: int = 0,
+    scale: float | None = None,
+) -> pd.DataFrame:
+    """One row a word: position, token, score, scaled, exponential (e to the scaled score), weight.
+
+    more: added to the score at `place`. others: so many more words of score 0, which have one row together.
+    scale: 1 / sqrt(d_k) unless given.
+    """
+    scores = worked_example.compute(query, keys, values=keys).scores[0]
+    scores[place] += more
+    key = torch.cat([scores, scores.new_zeros(others)])[:, None]  # a query of 1: each score is its key
+    trace = attend(torch.ones_like(key[:1]), key, key, scale=len(query) ** -0.5 if scale is None else scale)
+    found = worked_example.steps(trace, [""] * len(key))
+    found["exponential"] = found["scaled"].map(math.exp)
+    first = found.head(len(tokens)).assign(token=list(tokens))
+    if not others:
+        return first
+    rest = found.tail(others).drop(columns=["position", "token"]).sum()
+    return pd.concat([first, pd.DataFrame([{"position": len(tokens), "token": f"{others} more", **rest}])])

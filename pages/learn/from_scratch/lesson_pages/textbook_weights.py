@@ -1,19 +1,25 @@
-"""The weights that lessons print, beside a real encoder's."""
+"""The weights that lessons print, made up to make a point, beside a real encoder's own.
 
+Source: the published lessons; where they print a word without a sentence, the sentence here is ours and says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 import torch
+from torch import Tensor
 
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import current_theme
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
-from selfattn.lessons import textbook_weights
-from selfattn.lessons.textbook_weights import TEXTBOOK, shares
+from selfattn.encoders.encoding import Encoding
+from selfattn.words import between_groups
 
 TITLE = "Numbers people draw"
 STEP = "a real head"
@@ -29,7 +35,41 @@ CODE = {
     "shares": "shares = weights / weights.sum(dim=-1, keepdim=True)   # of one head, on these words only",
 }
 REASON = "It is computed from the encoder's weights, which are drawn below beside the made-up ones."
+NEAR, KEPT = 0.1, 0.25  # a head comes near within this distance, with this much of its weight on the drawn words
 TAKE = "Printed weights illustrate. Real ones are spread over many heads and over special tokens; 1 % of the weight is no match."
+
+
+@dataclass(frozen=True)
+class TextbookWeights:
+    """Made-up weights: a row for each word that attends, a column for each attended to. Words are numbered from 0."""
+
+    title: str
+    sentence: str
+    queries: tuple[int, ...]
+    keys: tuple[int, ...]
+    weights: tuple[tuple[float, ...], ...]
+    note: str
+
+
+LOAN = "The bank approved the loan because it was well-capitalized."
+TEXTBOOK = (
+    TextbookWeights("bank, to deposit, the, check", "Deposit the check at the bank.", (5,), (0, 1, 2),
+                    ((0.85, 0.02, 0.13),), "The sentence is ours; the source prints the three words only."),
+    TextbookWeights("a map of three words", "Dog bites man.", (0, 1, 2), (0, 1, 2),
+                    ((0.8, 0.1, 0.1), (0.3, 0.6, 0.1), (0.2, 0.2, 0.6)),
+                    "The source names no words; the sentence is ours."),
+    TextbookWeights("it, to animal, street, tired", "The animal didn't cross the street because it was too tired.",
+                    (7,), (1, 5, 10), ((0.9, 0.2, 0.6),), "The source calls these scores."),
+    TextbookWeights("it, to every word", "The animal didn't cross the street because it was too tired.", (7,),
+                    tuple(range(11)), ((0.15, 0.9, 0.15, 0.15, 0.15, 0.2, 0.15, 0.15, 0.15, 0.15, 0.6),),
+                    "The source calls these scores, and draws .15 for all other words."),
+    TextbookWeights("it, because it was tired", "The animal didn't cross the street because it was tired.", (7,), (1, 5, 9),
+                    ((0.9, 0.2, 0.6),), "A variant of the same sentence; the source draws no other numbers."),
+    TextbookWeights("it, too wide", "The animal didn't cross the street because it was too wide.", (7,), (1, 5, 10),
+                    ((0.2, 0.9, 0.6),), "The variant that turns the pronoun: the source's two nouns change places."),
+    TextbookWeights("it, to the loan sentence", LOAN, (6,), (0, 1, 2, 3, 4), ((0.05, 0.82, 0.08, 0.02, 0.15),),
+                    "The source calls these scores."),
+)  # fmt: skip
 
 
 def show(picture, numbers) -> None:
@@ -39,9 +79,9 @@ def show(picture, numbers) -> None:
         textbook = TEXTBOOK[titles.index(st.radio("Made-up numbers for", titles, key="drawn-numbers.which"))]
         encoding = encode_or_stop(encoder, textbook.sentence, "Sentence")
         st.text(f"{textbook.sentence}\n{textbook.note}")
-        own = textbook_weights.between_words(encoding, textbook)
-        heads = textbook_weights.compare(own, textbook.weights)
-        near = textbook_weights.near(heads)
+        own = between_words(encoding, textbook)
+        heads = compare(own, textbook.weights)
+        near = int(((heads["distance"] < NEAR) & (heads["kept"] >= KEPT)).sum())
         st.text(
             f"{near} of {len(heads)} heads come within .10 of the drawn numbers with a quarter of their weight on these words."
         )
@@ -59,17 +99,17 @@ def show(picture, numbers) -> None:
         said.append(f"{head}: distance {line.distance:.2f}, these words get {line.kept:.2f} of its weight.")
     rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
     cell = (min(80, 310 // len(columns)), 46)
-    draw = partial(heatmap, rows=rows, theme=current_theme(), columns=columns, maximum=1.0, cell=cell)
+    draw = partial(teaching.grid, rows=rows, columns=columns, maximum=1.0, cell=cell)
     charts = {name: (title, draw(matrix)) for name, (title, matrix) in pictures.items()}
     with picture:
         teaching.prose(
             "Beside what is drawn: what the encoder's heads really give those words, cut to them and made to sum to 1. A "
             "distance of 0 is the same, 1 nothing in common."
         )
-        teaching.steps(charts, " ".join(said), CODE, columns=2)
+        teaching.steps(charts, " ".join(said), own=CODE, columns=2)
         if textbook.title.startswith("it"):
             head = Head(*map(int, heads.iloc[0][["layer", "head"]]))
-            chart = heatmap(encoding.weights(*head), encoding.tokens, current_theme(), cell=36)
+            chart = teaching.grid(encoding.weights(*head), encoding.tokens, cell=36)
             teaching.figure(
                 f"The whole sentence in the nearest head, {head}", chart, "Each row is one word's attention.", 700
             )
@@ -77,5 +117,34 @@ def show(picture, numbers) -> None:
 
 def answer() -> str:
     """Of the three words, the one that "bank" attends to most, averaged over all heads."""
-    own = textbook_weights.between_words(cached_encode(current_encoder(), TEXTBOOK[0].sentence), TEXTBOOK[0])
+    own = between_words(cached_encode(current_encoder(), TEXTBOOK[0].sentence), TEXTBOOK[0])
     return OPTIONS[int(own.mean((0, 1, 2)).argmax())]
+
+
+def between_words(encoding: Encoding, textbook: TextbookWeights) -> Tensor:
+    """The encoder's own weights between the textbook's words: (n_layers, n_heads, n_queries, n_keys)."""
+    queries, keys = (
+        [encoding.words[place].positions for place in places] for places in (textbook.queries, textbook.keys)
+    )
+    return torch.stack([between_groups(encoding.weights(layer), queries, keys) for layer in range(encoding.n_layers)])
+
+
+def shares(weights: Tensor) -> Tensor:
+    """Each row of weights (..., n) made to sum to 1; a row of zeros stays."""
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.masked_fill(total == 0, 1.0)
+
+
+def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFrame:
+    """One row a head, nearest first: layer, head, distance, kept.
+
+    weights (n_layers, n_heads, n_queries, n_keys) from `between_words`. distance: total variation between the textbook's
+    shares and the head's, both summing to 1, mean over the rows; 0 = the same, 1 = nothing in common. kept: how much of
+    the head's weight falls on these words at all.
+    """
+    printed = torch.tensor(textbook, dtype=torch.float64)
+    distance = (shares(weights) - shares(printed)).abs().sum(-1).mean(-1) / 2
+    layer, head = np.indices(distance.shape).reshape(2, -1)
+    kept = weights.sum(-1).mean(-1).flatten().tolist()
+    frame = pd.DataFrame({"layer": layer, "head": head, "distance": distance.flatten().tolist(), "kept": kept})
+    return frame.sort_values("distance", ignore_index=True)

@@ -1,15 +1,14 @@
 """Queries, keys and values set by hand on twelve tokens."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
-from selfattn.charts.bars import bar_list
-from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import twelve_tokens
-from selfattn.lessons.twelve_tokens import AMAZING, GOOD, NOT, QUERIES_AND_KEYS, TOKENS, VALUES
+from selfattn.lessons.twelve_tokens import GOOD, QUERIES_AND_KEYS, TOKENS, VALUES
 from selfattn.numbers import vector
 
 TITLE = "A whole sentence: who turns “good”?"
@@ -27,36 +26,34 @@ REASON = (
     '2: two thirds against one third. (The source says "masked", but its numbers are those without a mask.)'
 )
 TAKE = "One matrix product does all words at once, at any distance. A key that is nearly as large takes its share, wanted or not."
-PLACES = {"not": NOT, "good": GOOD, "amazing": AMAZING}
 
 
 def show(picture, numbers) -> None:
     published = {
-        f"{role} of {word}": numbers_[place]
-        for role, numbers_ in (("Q = K", QUERIES_AND_KEYS), ("V", VALUES))
-        for word, place in PLACES.items()
+        f"{role} of {TOKENS[place]}": vector
+        for role, rows in (("Q = K", QUERIES_AND_KEYS), ("V", VALUES))
+        for place, vector in rows.items()
     }
-    with numbers, teaching.messages():
-        typed = teaching.vectors("twelve-tokens", published, width=114)
+    with numbers:
+        typed = list(teaching.vectors("twelve-tokens", published, width=114).values())
         causal = st.toggle("Causal mask: no word sees a later one", key="twelve-tokens.causal")
-        both, values = (
-            {place: typed[f"{role} of {word}"] for word, place in PLACES.items()} for role in ("Q = K", "V")
-        )
-        trace = twelve_tokens.compute(both, values, causal)
+        both, values = dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:]))
+        traces = [twelve_tokens.compute(both, values, masked) for masked in (False, True)]
     with picture:
-        _figures(trace, causal)
+        _figures(traces, causal)
 
 
-def _figures(trace: AttentionTrace, causal: bool) -> None:
-    row = pd.DataFrame({"token": TOKENS, "weight": trace.weights[GOOD].tolist()})
-    first, second = row["weight"].nlargest(2).index
-    even = int((trace.weights.amax(-1) < 0.2).sum())
-    charts = {
-        "context": ("“good” attends to", bar_list(row, "weight", current_theme(), domain=(0, 1.3), width=110)),
-        "weights": ("All rows", heatmap(trace.weights, TOKENS, current_theme(), maximum=1.0, cell=27, numbers=None)),
-    }
+def _figures(traces: Sequence[AttentionTrace], causal: bool) -> None:
+    """The row of "good" without and with the causal mask, and all rows, as chosen."""
+    trace, charts = traces[causal], {}
+    for name, title, each in zip(("plain", "causal"), ("“good” attends to", "under a causal mask"), traces):
+        row = pd.DataFrame({"token": TOKENS, "weight": each.weights[GOOD].tolist()})
+        charts[f"weights {name}"] = title, teaching.bars(row, "weight", domain=(0, 1.4), width=80)
+    charts["weights"] = "All rows", teaching.grid(trace.weights, TOKENS, maximum=1.0, cell=26, numbers=None)
+    weights, even = trace.weights[GOOD], int((trace.weights.amax(-1) < 0.2).sum())
+    first, second = weights.topk(2).indices.tolist()
     caption = (
-        f'"{TOKENS[first]}" {row.weight[first]:.2f}, "{TOKENS[second]}" {row.weight[second]:.2f}. Context '
+        f'"{TOKENS[first]}" {weights[first]:.2f}, "{TOKENS[second]}" {weights[second]:.2f}. Context '
         f"{vector(trace.context[GOOD], 2)}. {even} of {len(TOKENS)} rows have no favourite (largest weight below .20)."
     )
     teaching.steps(charts, caption + (" Above the diagonal all is 0." if causal else ""), ("weights", "context"))

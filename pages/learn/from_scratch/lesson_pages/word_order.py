@@ -1,14 +1,25 @@
-"""Without positions, order is invisible."""
+"""Without positions, shuffling the words only shuffles the vectors; by hand and in an encoder.
 
-from typing import Any
+Source: Vaswani et al. 2017, section 3.5 (why positions are added); Lee et al. 2019, "Set Transformer", property 1
+(self-attention is permutation equivariant). In an encoder with absolute position embeddings, equal positions add the
+same vector to every token.
+"""
+
+from collections.abc import Sequence
 
 import streamlit as st
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
 
-from selfattn.charts.heatmap import heatmap
+from selfattn.analysis.measures import similarity
 from selfattn.dashboard import teaching
 from selfattn.dashboard.encoder_picker import current_encoder
-from selfattn.dashboard.figures import current_theme, show_error
-from selfattn.lessons import word_order
+from selfattn.dashboard.figures import show_error
+from selfattn.encoders.encoder import Encoder
+from selfattn.kernel import AttentionTrace, attend
+from selfattn.lessons.encoded_words import first_word
+from selfattn.lessons.recurrence import word_vectors
 from selfattn.numbers import decimal, error
 
 TITLE = "Order must be added"
@@ -22,10 +33,11 @@ OPTIONS = ("in neither: it is the same vector", "in the second, where dog is bit
 REASON = "Its score with each word is the same, and a sum has no order. So two equal words in one sentence come out equal, too."
 TAKE = "Attention itself doesn't see order: it must be added to the embeddings."
 MOST = 8
+D_MODEL = 8
 
 
 def show(picture, numbers) -> None:
-    published = {"order.words": " ".join(word_order.SENTENCE)}
+    published = {"order.words": "dog bites man"}
     with numbers:
         for key, value in published.items():
             st.session_state.setdefault(key, value)
@@ -37,26 +49,21 @@ def show(picture, numbers) -> None:
             )
             return
         positions = st.toggle("Add a vector for each position", key="order.positions")
-        shuffled = word_order.shuffle(words, positions)
+        first, second = both_orders(words, positions)
+        difference = float((first.context.flip(0) - second.context).abs().max())
         details = st.expander("Details")
-        details.text(f"A word's context in one order and in the other differs by {error(shuffled.difference)} at most.")
+        details.text(f"A word's context in one order and in the other differs by {error(difference)} at most.")
         _on_encoder(details)
     charts = {}
     for name, title, trace, order in (
-        ("context", "Contexts, your order", shuffled.first, words),
-        ("context of the other", "The other way round", shuffled.second, words[::-1]),
+        ("context", "Contexts, your order", first, words),
+        ("context of the other", "The other way round", second, words[::-1]),
     ):
-        columns = [str(n + 1) for n in range(trace.context.shape[1])]
-        looks: dict[str, Any] = {
-            "columns": columns,
-            "names": ("word", "number"),
-            "kind": "signed",
-            "maximum": 2.0,
-            "cell": (32, 36),
-        }
-        charts[name] = title, heatmap(trace.context, order, current_theme(), **looks)
+        columns = [str(n + 1) for n in range(D_MODEL)]
+        looks = {"names": ("word", "number"), "kind": "signed", "maximum": 2.0, "cell": (32, 36)}
+        charts[name] = title, teaching.grid(trace.context, order, columns=columns, **looks)
     with picture:
-        mean, most = float(shuffled.first.weights.amax(-1).mean()), decimal(shuffled.difference)
+        mean, most = float(first.weights.amax(-1).mean()), decimal(difference)
         caption = (
             f"The same word's two contexts differ by up to {most}. A row's largest weight is {decimal(mean)} on average: no "
             "word takes all."
@@ -64,7 +71,7 @@ def show(picture, numbers) -> None:
         teaching.steps(charts, caption, ("scores", "weights", "context"))
         teaching.prose(
             "**Shuffling the words only shuffles the rows.**"
-            if shuffled.difference < 1e-9
+            if difference < 1e-9
             else "**With positions the two sentences differ.** The word's vector now says where it stands, too."
         )
 
@@ -73,11 +80,60 @@ def _on_encoder(details) -> None:
     """Dog bites man on the real encoder, with and without its positions."""
     teaching.prose("**On the real encoder.** The same two sentences; then once more with position 0 for every token.")
     try:
-        check = word_order.compare_orders(current_encoder(), "dog bites man", "man bites dog", "dog")
+        usual, same = compare_orders(current_encoder(), "dog bites man", "man bites dog", "dog")
     except ValueError as refusal:
         st.text(str(refusal))
         return
     with st.container(horizontal=True):
-        st.metric("Cosine of the two “dog”, positions as usual", f"{check.with_positions:.3f}", width="content")
-        st.metric("All at one position", f"{check.without_positions:.3f}", width="content")
-    details.text(f"Without positions the two vectors differ by {error(check.difference_without)} at most.")
+        st.metric("Cosine of the two “dog”, positions as usual", f"{float(similarity(*usual)):.3f}", width="content")
+        st.metric("All at one position", f"{float(similarity(*same)):.3f}", width="content")
+    details.text(
+        f"Without positions the two vectors differ by {error(float((same[0] - same[1]).abs().max()))} at most."
+    )
+
+
+def both_orders(words: Sequence[str], positions: bool) -> tuple[AttentionTrace, AttentionTrace]:
+    """Attention over the words as they are and in reverse; positions: a vector is added at each place before projecting."""
+    vectors, places = word_vectors(words, D_MODEL), torch.zeros(len(words), D_MODEL, dtype=torch.float64)
+    if positions:  # half as long as a word: longer ones decide the scores alone, and a row has one weight
+        places = 0.5 * normalize(_random(1, len(words), D_MODEL), dim=-1)
+    return _attend(vectors + places), _attend(vectors.flip(0) + places)
+
+
+def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tuple[list[Tensor], list[Tensor]]:
+    """The word's last vector in both sentences, with the encoder's positions, and with position 0 for every token.
+
+    `word` must be in both. ValueError where the encoder takes no positions, or the sentences differ in their tokens.
+    """
+    encodings = [encoder.encode(text) for text in (first, second)]
+    if sorted(encodings[0].ids) != sorted(encodings[1].ids):
+        raise ValueError(
+            "Expected the same tokens in both sentences, in another order. This tokeniser splits them apart."
+        )
+    places = [list(first_word(encoding, word).positions) for encoding in encodings]
+    usual = [encoding.vector(encoding.n_layers, place) for encoding, place in zip(encodings, places)]
+    return usual, [_at_position_0(encoder, each.ids)[place].mean(0) for each, place in zip(encodings, places)]
+
+
+def _attend(states: Tensor) -> AttentionTrace:
+    query, key, value = (states @ projection for projection in _random(0, 3, D_MODEL, D_MODEL))
+    return attend(query, key, value)
+
+
+def _random(seed: int, *shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def _at_position_0(encoder: Encoder, ids: tuple[int, ...]) -> Tensor:
+    """The last hidden state (n, d_model) of one run in which every token stands at position 0."""
+    row = torch.tensor([ids], device=encoder.device)
+    try:
+        with torch.no_grad():
+            output = encoder.model(
+                input_ids=row, attention_mask=torch.ones_like(row), position_ids=torch.zeros_like(row)
+            )
+    except TypeError:
+        raise ValueError(
+            "This encoder takes no positions from outside, so they can't be set to one and the same."
+        ) from None
+    return output.last_hidden_state[0].float().cpu()

@@ -1,17 +1,13 @@
 """All four steps for one word: of the thread, and of the worked example."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import streamlit as st
 import torch
 
 from selfattn.captions.terms import TERMS
-from selfattn.charts.bars import LIST_STEP, bar_list
-from selfattn.charts.heatmap import heatmap
-from selfattn.charts.lesson_steps import kernel_code
+from selfattn.charts.bars import LIST_STEP
 from selfattn.dashboard import teaching
-from selfattn.dashboard.figures import current_theme
 from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
 from selfattn.numbers import SHARE, decimal, plain, share, vector
@@ -28,7 +24,7 @@ TAKE = "Context = weights × values, added up; it is then added to the word's ow
 
 
 def show(picture, numbers) -> None:
-    with numbers, teaching.messages():
+    with numbers:
         named = {"river": "bank of the river", "loan": "bank, loan", "it": "it"}
         which = teaching.example("worked-example", named)
         tokens: Sequence[str]
@@ -46,24 +42,22 @@ def show(picture, numbers) -> None:
         trace = worked_example.compute(wanted, rest[: len(tokens)], rest[len(tokens) :])
     steps = worked_example.steps(trace, tokens)
     best = steps.loc[steps.weight.idxmax()]
-    theme, scores = current_theme(), ", ".join(plain(score) for score in steps.score)
+    scores = ", ".join(plain(score) for score in steps.score)
     charts = {
-        "scores": ("Score: q · k", bar_list(steps, "score", theme, number="~g", width=100)),
-        "scaled": (f"÷ √d_k = {1 / trace.scale:.2f}", bar_list(steps, "scaled", theme, width=100)),
-        "weights": ("Weight: softmax", bar_list(steps, "weight", theme, number=SHARE, width=100)),
+        "scores": ("Score: q · k", teaching.bars(steps, "score", number="~g", width=100)),
+        "scaled": (f"÷ √d_k = {1 / trace.scale:.2f}", teaching.bars(steps, "scaled", width=100)),
+        "weights": ("Weight: softmax", teaching.bars(steps, "weight", number=SHARE, width=100)),
     }
     parts = [f"{row.token}, {decimal(row.weight)} of it" for row in steps.itertuples()]
     mixed = torch.cat([trace.weights[0][:, None] * trace.value, trace.context])
-    names, columns = ("weight × value", "number"), [str(n + 1) for n in range(trace.value.shape[1])]
-    looks: dict[str, Any] = {"columns": columns, "kind": "signed", "names": names, "cell": (52, LIST_STEP)}
-    chart = heatmap(mixed, (*parts, "context: the sum"), theme, **looks)
+    looks = {"columns": ("1", "2"), "kind": "signed", "names": ("weight × value", "number"), "cell": (52, LIST_STEP)}
+    chart = teaching.grid(mixed, (*parts, "context: the sum"), **looks)
     charts["context"] = "Mixed: weight × value, added up", chart
     terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(steps.weight, trace.value))
     with picture:
         caption = f'Scores {scores}. "{best.token}" gets {share(best.weight)}.'
-        teaching.steps(
-            charts, caption, kernel_code("scores", "scaled", "exponentials", "total", "weights", "context", trace=trace)
-        )
+        lines = ("scores", "scaled", "exponentials", "total", "weights", "context")
+        teaching.steps(charts, caption, lines, trace=trace)
         st.text(f"{terms}  =  {vector(trace.context[0], 2)}", width="stretch")
         if which == "it":
             teaching.prose(

@@ -1,9 +1,14 @@
 """The worked example on paper: a worksheet with blanks, and the same sheet with the answers, as stand-alone HTML."""
 
 import math
+from collections.abc import Mapping, Sequence
 from html import escape
 
-from selfattn.lessons import one_head_by_hand, softmax, worked_example
+import pandas as pd
+
+from pages.learn.from_scratch.lesson_pages import softmax
+from selfattn.lessons import one_head_by_hand, worked_example
+from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, VALUES
 
 STYLE = """
 body { font: 12pt/1.5 Georgia, serif; max-width: 44em; margin: 2em auto; padding: 0 1em; color: #111; background: #fff; }
@@ -26,36 +31,44 @@ def page(answers: bool) -> str:
     """The sheet as one HTML file that needs nothing else; answers: filled in, else blank."""
     title = "Self-attention by hand" + (": answers" if answers else "")
     name = "" if answers else "<p>Name: ______________________________</p>"
-    body = "".join((f"<h1>{title}</h1>", name, _softmax(answers), _worked(answers), _map(answers), _questions(answers)))
+    three = f"1. Three words. The query is {_numbers(softmax.QUERY)}."
+    worked, trace = f"2. “{ASKING}” asks three words. The query is {_numbers(QUERY)}.", worked_example.compute()
+    context = _numbers([round(number, 2) for number in trace.context[0].tolist()])
+    parts = (
+        f"<h1>{title}</h1>{name}",
+        _by_hand(three, {"key": softmax.KEYS}, softmax.steps(), ".2f", ".2f", answers),
+        _by_hand(worked, {"key": KEYS, "value": VALUES}, worked_example.steps(trace), ",.0f", ".0%", answers),
+        f"<p>The context (weights × values, added up):</p>{_line(context, answers)}",
+        _map(answers),
+        _questions(answers),
+    )
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>{STYLE}</style></head><body>{body}</body></html>"
+        f"<style>{STYLE}</style></head><body>{''.join(parts)}</body></html>"
     )
 
 
-def _softmax(answers: bool) -> str:
-    rows = [
-        (row.token, _numbers(key), *(_blank(text, answers) for text in
-         (f"{row.score:g}", f"{row.scaled:.2f}", f"{row.exponential:.2f}", f"{row.weight:.2f}")))
-        for row, key in zip(softmax.steps().itertuples(), softmax.KEYS)
-    ]  # fmt: skip
-    heads = ("word", "key", "score q · k", "divided by √2", "e to that", "weight")
-    return f"<h2>1. Three words. The query is {_numbers(softmax.QUERY)}.</h2>{_table(heads, rows)}"
-
-
-def _worked(answers: bool) -> str:
-    trace = worked_example.compute()
-    rows = [
-        (row.token, _numbers(key), _numbers(value), *(_blank(text, answers) for text in
-         (f"{row.score:g}", f"{row.scaled:.2f}", f"{math.exp(row.scaled):,.0f}", f"{row.weight:.0%}")))
-        for row, key, value in zip(worked_example.steps(trace).itertuples(), worked_example.KEYS, worked_example.VALUES)
-    ]  # fmt: skip
-    heads = ("word", "key", "value", "score q · k", "divided by √2", "e to that", "weight")
-    context = _numbers([round(number, 2) for number in trace.context[0].tolist()])
-    return (
-        f"<h2>2. “{worked_example.ASKING}” asks three words. The query is {_numbers(worked_example.QUERY)}.</h2>"
-        f"{_table(heads, rows)}<p>The context (weights × values, added up):</p>{_line(context, answers)}"
-    )
+def _by_hand(
+    title: str,
+    given: Mapping[str, Sequence[Sequence[float]]],
+    found: pd.DataFrame,
+    power: str,
+    weight: str,
+    answers: bool,
+) -> str:
+    """A table to fill in: what is given of each word; its score, that scaled, e to that and its weight, in these formats."""
+    rows = []
+    for at, row in enumerate(found.itertuples()):
+        computed = (
+            f"{row.score:g}",
+            f"{row.scaled:.2f}",
+            format(math.exp(row.scaled), power),
+            format(row.weight, weight),
+        )
+        known = (row.token, *(_numbers(vectors[at]) for vectors in given.values()))
+        rows.append((*known, *(_blank(text, answers) for text in computed)))
+    heads = ("word", *given, "score q · k", "divided by √2", "e to that", "weight")
+    return f"<h2>{title}</h2>{_table(heads, rows)}"
 
 
 def _map(answers: bool) -> str:
