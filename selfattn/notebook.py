@@ -78,7 +78,8 @@ def two_sentences(
     maps = {
         name: word_map(encoding, encoding.weights(layer, head), words=False) for name, (encoding, _) in sides.items()
     }
-    row = butterfly(word_against(sides, Head(layer, head)), theme, name=str(Head(layer, head)))
+    rows = {name: side.sentence.weights(layer, head, side.rows).mean(0) for name, side in sides.items()}
+    row = butterfly(word_against(sides, rows), theme, name=str(Head(layer, head)))
     whole = whole_head(sides, maps, Head(layer, head), theme, "scratch")
     return _chart(stacked(row, beside(*(picture.spec for picture in whole.values()))))
 
@@ -247,12 +248,7 @@ def swaps(
     sides.pop("control", None)
     heads = head_map(frame, "a_from_b", theme, "", title="share of the way")
     rows = {name: encoding.word_rows(positions) for name, (encoding, positions) in sides.items()}
-    weights = {
-        at: tidy.against_frame(
-            *(tidy.strip_frame(side.sentence, rows[name][at], side.word, name) for name, side in sides.items())
-        )
-        for at in encoder.all_heads
-    }
+    weights = {at: word_against(sides, {name: own[at] for name, own in rows.items()}) for at in encoder.all_heads}
     most = max(float(own[["a", "b"]].max(axis=None)) for own in weights.values())
     words = {at: butterfly(own, theme, name=str(at), maximum=most) for at, own in weights.items()}
     return _chart(opened_by_a_click(heads, words, _first(frame, "a_from_b", chosen)))

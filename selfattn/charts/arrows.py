@@ -67,7 +67,9 @@ def moves(frame: pd.DataFrame, theme: Theme, within: Tensor, landmarks: pd.DataF
     within: points (n, 2) that the axes must hold, so that they stay put while a slider moves the arrows.
     """
     data = frame.assign(turn=_turns(frame["x"] - frame["x0"], frame["y"] - frame["y0"]))
-    start = {name: field(f"{name}0", title=None, scale=_holding(axis), axis=None) for name, axis in zip("xy", within.T)}
+    ends = {name: span(float(axis.min()), float(axis.max())) for name, axis in zip("xy", within.T)}
+    room = {"padding": 36}  # pixels at both ends, for the labels
+    start = {name: field(f"{name}0", title=None, scale={**ends[name], **room}, axis=None) for name in "xy"}
     tip = {"x": field("x"), "y": field("y"), "tooltip": nominal("detail")}
     color = {"color": nominal("colour", scale=None, legend=None)}
     layers = [
@@ -98,11 +100,6 @@ def _apart(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
 def _turns(across: Iterable[float], up: Iterable[float]) -> list[float]:
     """Degrees clockwise from straight up, as Vega turns a triangle."""
     return [math.degrees(math.atan2(x, y)) for x, y in zip(across, up)]
-
-
-def _holding(axis: Tensor) -> Spec:
-    """A scale that holds these values, with room for labels at its ends."""
-    return {**span(float(axis.min()), float(axis.max())), "padding": 36}
 
 
 def _square(frame: pd.DataFrame) -> list[float]:

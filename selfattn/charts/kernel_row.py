@@ -124,9 +124,9 @@ def _table(kept: list[Row], every: list[Row], n: int, theme: Theme) -> Spec:
         _of(heads, "text", {**at, "text": nominal("said"), "color": either("shown == datum.step", theme.ink, theme.muted),
                             "size": either("datum.deep", 10, 11)}, align="left"),
     ]  # fmt: skip
-    left_out = _left_out(sentence, n, len(kept))
+    left_out = f"Of {n} words and special tokens in {sentence} the {len(kept)} with the largest weights: the files hold them all."
     title = {"text": textwrap.wrap(left_out, int(width / 7)), "fontSize": 12, "fontWeight": 400, "color": theme.muted}
-    return {"layer": layers, "width": width, "height": height, **({"title": title} if left_out else {})}
+    return {"layer": layers, "width": width, "height": height, **({"title": title} if len(kept) < n else {})}
 
 
 def _of(rows: list[dict], kind: str, encoding: Spec, **look: object) -> Spec:
@@ -147,21 +147,12 @@ def _written(step: str, value: float) -> str:
     return numbers.decimal(value, 1 if 99.995 <= abs(value) < math.inf else 2)
 
 
-def _left_out(sentence: str, n: int, kept: int) -> str:
-    if kept == n:
-        return ""
-    return (
-        f"Of {n} words and special tokens in {sentence} the {kept} with the largest weights: the files hold them all."
-    )
-
-
 @functools.cache
 def _code(theme: Theme) -> Spec:
     lines = []
     for name, text in kernel_lines().items():
         parts = textwrap.wrap(text, LETTERS, subsequent_indent="\u00a0\u00a0", break_long_words=False)
-        step = MAKES.get(name, 3)
-        lines += [{"line": len(lines) + at, "text": part, "first": step, "last": step} for at, part in enumerate(parts)]
-    now = "shown >= datum.first && shown <= datum.last"
+        lines += [{"line": len(lines) + at, "text": part, "step": MAKES.get(name, 3)} for at, part in enumerate(parts)]
+    now = "shown == datum.step"
     lit, ink = either(now, 1, 0), either(now, theme.ink, theme.muted)
     return code_view(lines, "line", "The kernel's own lines", PART, lit, ink, SMALL, color=theme.grid)

@@ -114,9 +114,8 @@ def updatable(spec: Spec, reading: str) -> Spec:
             part["title"] = {**title, "text": {"expr": now(text)}}
         return part
 
-    whole = first = moved(spec)
-    while "layer" not in first:
-        first = next(first[kind] for kind in ("vconcat", "hconcat", "concat") if kind in first)[0]
+    whole = moved(spec)
+    first = whole if "layer" in whole else whole["concat"][0]
     first["layer"].append(marks("text", {"description": nominal("reading")}, CHOICE, opacity=0))
     return {**whole, "datasets": {**datasets, CHOICE: [choice]}}
 

@@ -137,7 +137,7 @@ def show_chart(
     key: str | None = None,
     heads: bool = False,
     one_head: bool = True,
-    in_place: Spec | bool = False,
+    in_place: bool = False,
     visible: bool = True,
     sentence: str = "",
     table: Callable[[], pd.DataFrame] | None = None,
@@ -149,8 +149,8 @@ def show_chart(
     it the chosen one; its chart needs a key. one_head=False: it doesn't
     show the page's chosen head, so its files name none (nor do those of a chart of all heads); sentence: the only one ("A")
     that it shows. name and table are for "Download": what the picture is called, and its numbers
-    where the spec doesn't hold them as records; live: as in `Figure`. in_place: send it as `updated_in_place` makes it, or has
-    made it.
+    where the spec doesn't hold them as records; live: as in `Figure`. in_place: of this chart another head changes only the
+    numbers, so the browser moves what stands there; it is then called by its name, and the caption is read at its first mark.
     """
     short = name if len(name) <= NAME_LENGTH else name[:NAME_LENGTH].rsplit(" ", 1)[0] + " ..."
     note_figure(
@@ -161,19 +161,11 @@ def show_chart(
     if heads:
         key = _clickable(key)
         on_select = partial(_choose_clicked, key)
-    sent = updated_in_place(spec, caption) if in_place is True else in_place or with_tables(spec)
+    sent = with_tables(updatable(spec, caption) if in_place else spec)
     alt = short if in_place else caption
     st.vega_lite_chart(sent, theme=None, key=key, on_select=on_select, width="content", alt=alt)
     if visible:
         say(caption)
-
-
-def updated_in_place(spec: Spec, caption: str) -> Spec:
-    """A chart for `show_chart` to send, of which another head changes only the numbers: the browser moves what stands there.
-
-    It is then called by its name, and the caption is read at its first mark.
-    """
-    return with_tables(updatable(spec, caption))
 
 
 def _clickable(key: str | None) -> str:

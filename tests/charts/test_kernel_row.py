@@ -106,7 +106,7 @@ def test_the_lit_step_and_its_lines_of_the_kernel(rows):
         spec["params"][2]["value"] = step
         code = spec["concat"][2]["data"]["values"]
         named = [row for row in code if " = " in row["text"]]  # not the rest of a long line
-        lit[step] = [row["text"].split(" =")[0] for row in named if row["first"] <= step <= row["last"]]
+        lit[step] = [row["text"].split(" =")[0] for row in named if row["step"] == step]
         shown = {item["opacity"] for item in drawn(spec, "rect") if item.get("cornerRadius") == 1}
         assert shown == ({1, PALE} if step < 4 else {1})
     assert lit[1] == ["scores"] and lit[2] == ["scale", "scaled", "masked"] and lit[4] == ["context"]
