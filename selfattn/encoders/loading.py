@@ -345,12 +345,6 @@ def _loader(source: Source, config):
             f"{source.name} (xmod) has an adapter for each language and doesn't say which one to use. Add "
             '"default_language": "en_XX" (or another of its languages) to its config.json.',
         )
-    if getattr(config, "is_encoder_decoder", False):
-        raise LoadError(
-            "encoder",
-            f"{source.name} is an encoder-decoder ({family}) whose encoder half can't be loaded by itself. "
-            "Of this kind, T5, mT5, umT5 and T5Gemma can.",
-        )
     if getattr(config, "trigram_input", False):
         return AutoModel, "its embeddings mix each token with its two neighbours before any attention"
     return AutoModel, ""
@@ -362,12 +356,6 @@ def _probe(encoder: Encoder) -> Tokens:
         return encoder.tokenize(PROBE)
     except TextError as error:
         raise LoadError("tokenizer", f"{encoder.name}'s tokeniser can't read {PROBE!r}: {error}") from None
-    except (AttributeError, NotImplementedError):  # what transformers makes of images and characters
-        raise LoadError(
-            "encoder",
-            f"{encoder.name} ({encoder.family}) has no table of token vectors, so it is no text encoder of word pieces. "
-            "selfattn opens such encoders, bert-base-uncased for instance.",
-        ) from None
 
 
 def _joined(*notes: str) -> str:

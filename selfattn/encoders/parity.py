@@ -223,12 +223,7 @@ def _held_against(encoder: Encoder, passes: list[EagerPass]) -> tuple[list[Layer
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        plain = [each for each in passes if not each.hidden]
-        why = f"{encoder.family}'s attention can't be read ({brief(error)})."
-        if len(plain) == len(passes):
-            return [], why, {}
-        recordings, reason, _ = _held_against(encoder, plain)
-        return recordings, reason, {hide: why for each in passes for hide in each.hidden}
+        return [], f"{encoder.family}'s attention can't be read ({brief(error)}).", {}
     if len(recordings[0]) != n_layers:
         relative = any(re.search(r"\brel_|relative|r_r_bias", name) for name, _ in encoder.model.named_parameters())
         terms = ", with relative-position terms in the scores" if relative else ""
@@ -279,12 +274,7 @@ def _cannot_patch(encoder: Encoder, alone: EagerPass) -> str:
     the text of its own.
     """
     n_layers, n_heads = len(alone.weights), alone.weights[0].shape[0]
-    try:
-        ((recordings, *_), _) = _fast(encoder, [alone])
-    except Exception as error:
-        if is_out_of_memory(error):
-            raise
-        return f"what its heads hand over can't be read ({brief(error)})."
+    ((recordings, *_), _) = _fast(encoder, [alone])
     if len(recordings) != n_layers:
         return (
             f"a linear layer that takes what the heads hand over was found in {len(recordings)} of {n_layers} layers."

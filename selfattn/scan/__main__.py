@@ -111,7 +111,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
         default=MAX_REJECTS,
         help=f"exit with 3 where more than this share of the rows was rejected, 0 to 1 (default: {MAX_REJECTS})",
     )
-    add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows of the input a part (default: {PART_ROWS:,})")
+    add("--part-rows", type=_positive, default=PART_ROWS, help=f"rows a part, held in memory (default: {PART_ROWS:,})")
     add("--batch-tokens", type=_positive, help="padded tokens a pass (default: by device)")
     add("--engine", default="local", choices=("local", "ray"), help="one process, or Ray Data (the extra ray)")
     add("--address", help='a Ray cluster, "auto" on one of its machines (default: a Ray of its own on this machine)')
