@@ -1,6 +1,5 @@
 """The check for a machine with a GPU: it runs dry on this one, tells a bound that isn't kept, and nothing claims more."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,14 +55,6 @@ def test_numbers_that_are_off_and_bounds_that_are_not_kept_are_told(encoder, mon
     assert [check.holds for check in checks(encoder, encoder, replace(DRY, judges_time=True))] == [False, True] * 2
     monkeypatch.setattr(gpu_check, "load_encoder", lambda device: encoder)
     assert main(["--dry"]) == 1
-
-
-def test_a_package_that_is_missing_is_said(encoder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "selfattn.scan.measure", None)
-    for name in ("parity", "capture", "swap", "hiding", "memory_runs_out", "seeds", "peak_memory", "lesson"):
-        monkeypatch.setattr(gpu_check, name, lambda *_: iter(()))
-    (only,) = checks(encoder, encoder, DRY)
-    assert only.what == "scan rate" and only.found.startswith("not measured: ") and only.holds is None
 
 
 def test_parity_sees_a_difference(encoder):

@@ -23,7 +23,7 @@ from selfattn.settings import Settings
 
 LOOK = 0.25  # seconds between two looks whether whoever waits is still wanted
 PATIENCE = 2.0  # seconds between two times that a waiting page says so
-AHEAD = 1.0  # seconds by which costly work may have had more than another before it gives way
+AHEAD = 0.3  # seconds by which costly work may have had more than another before it gives way
 # A pass of so much work, tokens x layers x d_model, takes as long on one core as on two: 128 tokens of the bundled encoder, 32
 # of one of base size. Every run of a page is a new thread, for which PyTorch starts a new team of threads: with two a sentence
 # of 12 tokens takes a third longer than with one, one head's weights twice as long, the words and heads that are hidden in two

@@ -105,15 +105,6 @@ def test_with_special_tokens_hidden_the_rows_are_scaled_up():
     np.testing.assert_allclose(found.matrix, [[1.0 - 0.5, 0.0 - 0.5], [0.5 - 1.0, 0.5 - 0.0]], atol=1e-6)
 
 
-def test_the_same_sentence_twice_differs_nowhere(encoder):
-    encoding = encoder.encode("The bank of the river saw the other bank.")
-    word = encoding.places("bank")[0]
-    found = compare_sentences(word, word, 3, 7)
-    assert set(found.side) == {"both"}
-    assert (found.matrix == 0).all()
-    assert found.matched_weight == pytest.approx((1.0, 1.0))
-
-
 def test_a_special_token_never_matches_a_word_spelled_like_it():
     first = made(["[S]", "bank"], [Word("bank", 1, 2)], [[0.5, 0.5], [0.5, 0.5]])
     second = SimpleNamespace(
@@ -149,11 +140,6 @@ def test_words_that_one_of_two_encoders_reads_are_left_out():
     assert found.words == ("a", "c") and found.left_out == ("b",)
     np.testing.assert_allclose(found.first, [[1 / 3, 1 / 3], [1 / 3, 1 / 3]], atol=1e-6)
     np.testing.assert_allclose(found.second, [[0.2, 0.8], [0.6, 0.4]], atol=1e-6)
-
-
-def test_an_encoder_that_is_shown_only_can_be_met(encoders):
-    found = compare_encoders(encoders["shown"].encode(TEXT), (0, 0), encoders["before"].encode(TEXT), (0, 0))
-    assert found.words[1] == "riverbank"
 
 
 def test_counterparts(encoders):

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
@@ -172,17 +171,6 @@ def test_the_way_between_the_senses_against_plain_loops(encoder, model):
         np.testing.assert_allclose(ours.share[side], plain.shares(found.u, found.hidden, way), atol=1e-5)
 
 
-@pytest.mark.slow
-def test_heads_by_gradient_rank_as_the_exact_ones(encoder, pair_of):
-    for name, sentences in (("bank", NEW), ("stalagmite", OWN)):
-        pair = pair_of(name, *sentences)
-        for side in (0, 1):
-            word = pair.words[side][pair.top[side]]
-            exact = hidden_heads(encoder, (sentences[side], name), word, pair.ways[side]).flatten()
-            slopes = pair.by_head[side][pair.top[side]].flatten()
-            assert np.corrcoef(exact, slopes)[0, 1] > 0.99 and exact.argmax() == slopes.argmax()
-
-
 def test_what_a_head_alone_takes_from_a_word(encoder, pair_of):
     pair = pair_of("bank", *NEW)
     assert Head(*divmod(int(pair.by_head[0][pair.top[0]].argmax()), 12)) == Head(0, 10)
@@ -218,18 +206,6 @@ def test_in_long_sentences_the_eight_that_lead_by_gradient_are_run(encoder):
         float(pair.share[0][pair.top[0]]), abs=1e-5
     )
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
-
-
-def test_a_long_sentence_that_is_its_own_control_has_the_same_words(encoder):
-    long = (
-        "We sat on the bank of the river, "
-        + "and we saw the boats, the birds, the reeds and the stones " * 3
-        + "there."
-    )
-    alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
-    beside = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"), (long, "bank"))
-    torch.testing.assert_close(beside.share[0], alone.share[0], equal_nan=True)
-    assert beside.control_cosine == pytest.approx(1) and beside.control_hidden == pytest.approx(1)
 
 
 def test_a_label_is_of_the_labelled_word_alone(encoder):
@@ -345,29 +321,6 @@ def test_the_stored_means_are_those_of_now(encoder):
         for each in (report.of("Bank", encoder, frame), frame)
     ]
     torch.testing.assert_close(pairs[0].share[0], pairs[1].share[0], atol=1e-5, rtol=0)
-
-
-def test_the_means_of_other_words_are_not_read(encoder):
-    frame = labelled_sentences()
-    own = frame[frame["word"] == "bank"]
-    broken = pd.concat([own, pd.DataFrame({"sentence": [None, "x"], "word": ["bark", None], "sense": ["a", "b"]})])
-    assert torch.equal(sense_means(encoder, broken, "Bank").means, sense_means(encoder, own, "bank").means)
-
-
-def test_words_hidden_in_the_heads_of_one_layer_hide_together(encoder, pair_of):
-    """The three leading heads of one layer together move it as a Hide in these heads does."""
-    pair = pair_of("bank", *NEW)
-    heads = [Head(0, head) for head in (10, 4, 1)]
-    together = encoder.hide(NEW[0], "bank", ["river"], heads=[heads])[0]
-    hidden = encoder.encode(NEW[0], hidden=[Hide((5,), (8,), heads)])
-    torch.testing.assert_close(together, hidden.vector(6, (5,)), atol=1e-5, rtol=0)
-    target = Along((5,), pair.ways[0])
-    before = encoder.encode(NEW[0]).vector(6, (5,))
-    assert (
-        0
-        < float(target.of(together[..., None, :]) - target.of(before[..., None, :]))
-        < float(pair.share[0][pair.top[0]])
-    )
 
 
 def test_words_of_a_second_segment_are_hidden_too(encoder):

@@ -79,14 +79,6 @@ def made(encoding, name):
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_a_head_made_for_a_pattern_is_called_by_its_name(encoding, name):
-    nearest = fits(made(encoding, name), encoding)[0]
-    assert nearest.name == name
-    assert nearest.fits
-    assert nearest.value == pytest.approx(1.0, abs=0.01)
-
-
-@pytest.mark.parametrize("name", PATTERNS)
 def test_a_pattern_fits_from_its_threshold_on(encoding, name):
     """A mixture of a made head and one that gives all its weight elsewhere, a little above and below the threshold."""
     n, threshold = len(encoding.tokens), PATTERNS[name][1]
@@ -118,10 +110,3 @@ def test_the_shares_of_punctuation_and_of_the_largest_entropy_are_means_over_ord
     assert found["special tokens"] == pytest.approx(
         sum(float(weights[i, [0, n - 1]].sum()) for i in rows) / len(rows), abs=1e-5
     )
-
-
-def test_every_pattern_is_reported_nearest_first(encoding):
-    found = fits(encoding.weights(0)[0], encoding)
-    assert {fit.name for fit in found} == set(PATTERNS)
-    nearness = [fit.value / fit.threshold for fit in found]
-    assert nearness == sorted(nearness, reverse=True)

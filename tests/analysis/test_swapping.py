@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from selfattn import Encoder, NotRecomputable, Patch
+from selfattn import NotRecomputable, Patch
 from selfattn.analysis import swapping
 from selfattn.analysis.removing import alone, removal_effect
 from selfattn.analysis.swapping import context_gradients, swap_pair, swapped_vector
-from selfattn.encoders.placed_word import PlacedWord
 
 TEXT = "The bank of the river was muddy."
 FIRST, SECOND = ("The bank of the river.", (2,)), ("He met the banker there.", (4, 5))
@@ -91,11 +90,6 @@ def test_a_head_alone_equals_a_pass_with_all_other_slices_zeroed_before_the_outp
         )
     weights = (query @ key.T / encoder.d_head**0.5).softmax(-1)
     torch.testing.assert_close(found.trace.weights, weights, atol=1e-5, rtol=0)
-
-
-def test_a_head_of_the_first_layer_alone_keeps_its_weights(encoder):
-    plain = encoder.encode(TEXT).trace(0, 10).weights
-    torch.testing.assert_close(alone(encoder, TEXT, 0, 10).trace.weights, plain, atol=1e-6, rtol=0)
 
 
 A, B = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
@@ -253,17 +247,6 @@ def test_the_first_head_of_a_map_by_gradient_is_an_exact_one(encoder, monkeypatc
             assert n == 1 or getattr(exact, name).argmax() == ours.argmax()  # one may not be enough to find it
             assert torch.allclose(ours[found.exact], getattr(exact, name)[found.exact], atol=1e-5)
             assert torch.allclose(ours[~found.exact], gradient[~found.exact], atol=1e-6)
-
-
-def test_what_was_run_already_is_not_run_again(encoder, monkeypatch):
-    fresh = swap_pair(encoder, A, B, C, how="gradient")
-    known = [PlacedWord(encoder.encode(text), at) for text, at in (A, B, C)]
-    slopes, gradients = [], swapping.context_gradients
-    monkeypatch.setattr(swapping, "context_gradients", lambda *given: slopes.append(given) or gradients(*given))
-    monkeypatch.setattr(Encoder, "encode", lambda *given: pytest.fail("the text was run already"))
-    again = swap_pair(encoder, *known, how="gradient")
-    assert torch.equal(again.share, fresh.share) and torch.equal(again.control, fresh.control)
-    assert len(slopes) == 1  # one pass of A and B together; A's slopes serve the outputs of B and of the control
 
 
 @pytest.mark.slow

@@ -138,16 +138,3 @@ def test_a_message_holds_no_path_of_the_server_for_strangers(listening, text, na
     for address, said in (("0.0.0.0", beyond), ("localhost", here)):
         listening(address)
         assert for_visitors(text, name) == (said or text)
-
-
-def test_beyond_it_scans_are_opened_where_the_operator_keeps_them(listening, monkeypatch, tmp_path):
-    listening()
-    for name in (str(tmp_path), "/no/such/folder", "mine"):
-        with pytest.raises(TextError, match="SELFATTN_SCAN_DIR"):
-            allowed_scan_folder(name)
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    monkeypatch.setenv("SELFATTN_SCAN_DIR", str(tmp_path))
-    assert allowed_scan_folder("mine") == tmp_path / "mine"
-    for name in ("/etc", "..", "loop"):
-        with pytest.raises(TextError, match="SELFATTN_SCAN_DIR"):
-            allowed_scan_folder(name)

@@ -42,11 +42,3 @@ def test_every_key_is_used_and_has_a_name_of_its_own_and_a_meaning():
     code = "\n".join(FILES.values())
     assert not [name for name in KEYS if name not in code]
     assert len(NAMES) == len(KEYS) + len(session.AT) and all(key.meaning for key in NAMES)
-
-
-def test_the_code_before_would_have_been_found():
-    for line in (
-        'st.session_state["head"]', "st.session_state.head = 1", 'st.session_state.get("head")', '"head" in st.session_state',
-        "st.session_state.update(head=1)", 'segmented("Head", key="head")',
-    ):  # fmt: skip
-        assert list(spelled(line)) == ["head"], line

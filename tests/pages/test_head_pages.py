@@ -1,6 +1,5 @@
 """Inside a head and All heads by AppTest: what they show at first, what each control changes, what bad input meets."""
 
-import json
 import re
 from urllib.parse import parse_qs
 
@@ -8,27 +7,21 @@ import altair as alt
 import pytest
 import torch
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
-from streamlit.testing.v1 import AppTest
-from transformers import BertModel
 from vl_convert import vegalite_to_svg
 
 from selfattn import load_encoder, numbers
-from selfattn.analysis.measures import MEASURES, Compared
+from selfattn.analysis.measures import Compared
 from selfattn.analysis.patterns import fits, nearest_first
-from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.swapping import swap_pair
 from selfattn.captions import attention as captions
-from selfattn.captions.vectors import NOISE, OF_PAIR_SWAPS, by_head
-from selfattn.dashboard import queue
-from selfattn.encoders.capture import LayerRecording
+from selfattn.captions.vectors import NOISE, OF_PAIR_SWAPS
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.stored_reports import stored
-from selfattn.tidy_tables import heads_frame
 
-from .conftest import APP, open_link, open_page
+from .conftest import open_link, open_page
 from .pictures import spec_of
 
 pytestmark = pytest.mark.slow
@@ -57,15 +50,6 @@ def codes(at):
 
 def specs(at):
     return [spec_of(chart) for chart in at.get("vega_lite_chart")]
-
-
-def titles(at):
-    return [element.value for element in at.markdown]
-
-
-def bars(spec):
-    """The numbers of each row of a bar chart."""
-    return [[point["v"] for point in row["layer"][0]["data"]["values"]] for row in spec["vconcat"]]
 
 
 @pytest.fixture
@@ -110,20 +94,6 @@ def test_a_step_that_this_head_has_not_got_is_said():
     assert any("asks for the step" in warning.value for warning in at.warning)
 
 
-def test_the_reading_under_the_weights(inside):
-    at = rail(inside).set_value("weights").run()
-    assert any("The largest weight: river in A (0.62); [CLS] in B (0.31)." in text for text in texts(at))
-
-
-@pytest.mark.parametrize("name", ["query", "scores", "weights"])
-def test_the_bars_are_the_steps_numbers(inside, encoder, name):
-    at = rail(inside).set_value(name).run()
-    (drawn,) = (bars(spec) for spec in specs(at))
-    for row, text in zip(drawn, ("The bank of the river.", "The bank approved the loan."), strict=True):
-        wanted = head_steps(encoder, encoder.encode(text), 0, 10)[name].values[2].tolist()
-        assert row == pytest.approx(wanted, rel=1e-4)
-
-
 def test_the_dot_product_opens_on_the_largest_key_until_another_is_chosen(inside, encoder):
     def written(at, steps, key):
         score = numbers.decimal(float(steps.trace.scores[2, key]), 3)
@@ -142,15 +112,6 @@ def test_the_dot_product_opens_on_the_largest_key_until_another_is_chosen(inside
     assert at.selectbox(key="with_a").value == 3 and written(at, steps, 3)
 
 
-@pytest.mark.parametrize("which", ["A", "B"])
-def test_one_sentence_can_be_followed_alone(inside, which):
-    rail(inside).set_value("weights")
-    at = inside.button_group(key="follow").set_value(which).run()
-    assert specs(at)
-    assert all(len(spec["vconcat"]) == 1 for spec in specs(at))
-    assert {row["title"]["text"] for spec in specs(at) for row in spec["vconcat"]} == {which}
-
-
 @pytest.mark.usefixtures("quickly_ranked")
 def test_the_choice_of_the_main_view_is_carried_over():
     at = open_link()
@@ -159,48 +120,6 @@ def test_the_choice_of_the_main_view_is_carried_over():
     at = at.switch_page(INSIDE).run()
     assert at.select_slider(key="head").value == "L3 H7"
     assert at.text_input(key="a").value == "The old bank was closed."
-
-
-@pytest.mark.usefixtures("quickly_ranked")
-def test_of_a_split_word_one_piece_is_followed():
-    at = start(INSIDE, a="The riverbanks were muddy.", b="The riverbanks were dry.", step="query")
-    picker = at.selectbox(key="piece_a")
-    (first,) = specs(at)
-    at = picker.set_value(3).run()
-    assert specs(at) != [first]
-
-
-def what_if(at, **switches):
-    at.session_state["part"] = "What if"
-    for key, value in switches.items():
-        at.session_state[key] = value
-    return at.run()
-
-
-def test_nothing_is_changed_at_first(inside):
-    at = what_if(inside)
-    for spec in specs(at):
-        before, after = bars(spec)
-        assert before == after
-    assert any("cosine 1.000 to the real one" in text for text in texts(at))
-
-
-@pytest.mark.parametrize("key", ["unscaled", "causal", "even", "alone"])
-def test_each_switch_changes_the_weights(inside, key):
-    head = {"head": "L3 H7"} if key == "alone" else {}  # in layer 0 nothing stands before the head
-    at = what_if(inside, **{key: True}, **head)
-    for spec in specs(at):
-        before, after = bars(spec)
-        assert before != pytest.approx(after, abs=1e-3)
-        assert sum(after) == pytest.approx(1, abs=1e-4)
-    assert any("to the real one" in text for text in texts(at))
-    assert any("as the only attention" in text for text in texts(at)) == (key == "alone")
-
-
-def test_temperature_evens_out(inside):
-    at = what_if(inside, temperature=5.0)
-    before, after = bars(specs(at)[0])
-    assert max(after) < max(before)
 
 
 @pytest.mark.parametrize("page", [INSIDE, ALL])
@@ -264,13 +183,6 @@ def test_an_encoder_with_fewer_heads_than_its_config_says_opens(tmp_path, monkey
     assert len(placed_heads(at)) == 3 * 2
 
 
-def test_all_heads_at_first(encoder):
-    at = start(ALL)
-    assert not at.error
-    assert placed_heads(at)["name"].nunique() == encoder.n_layers * encoder.n_heads
-    assert any(text.startswith("Entropy: most in") for text in texts(at))
-
-
 def profile_lines(at):
     (found,) = [element.value for element in at.markdown if element.value.startswith("In these it attends most")]
     return re.findall(r"^- \[(.*)\]\(\./\?(.*)\)$", found, re.M)
@@ -305,27 +217,6 @@ def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monke
     encoding = other.encode("The bank of the river.")
     assert captions.head_profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
     assert not any("labelled" in text for text in texts(at))
-
-
-@pytest.mark.parametrize("measure", ["swap, B from A", "effect (mean)"])
-def test_a_words_swaps_and_removals_stand_beside_their_controls(encoder, measure):
-    at = start(ALL, measure=measure, head="L2 H3")
-    words = [encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences]
-    if measure == "effect (mean)":
-        wanted = dict(
-            zip(MEASURES[measure].beside, (removal_effect(encoder, words[0], other, how="mean") for other in words[1:]))
-        )
-    else:
-        swaps = swap_pair(encoder, *words)
-        wanted = dict(zip(MEASURES[measure].beside, (swaps.a_from_b, swaps.b_from_a, swaps.control)))
-    drawn = placed_heads(at)
-    for name, values in wanted.items():
-        assert drawn[name].tolist() == pytest.approx(values.flatten().tolist(), abs=1e-4)
-    cosine = Compared({"A": words[0], "B": words[1]}, None, None).cosine
-    said = by_head(heads_frame(**wanted), MEASURES[measure], list(wanted), "L2 H3", cosine, '"bank"')
-    (reading,) = [text for text in texts(at) if text.startswith('The two "bank" vectors have cosine')]
-    assert reading.startswith(said)
-    assert any("at every position" in text for text in texts(at)) == (measure == "effect (mean)")
 
 
 @pytest.mark.parametrize("measure", ["swap, A from B", "swap, B from A"])
@@ -363,48 +254,9 @@ def test_sorting_puts_the_most_first():
     assert list(places["entropy"]) == sorted(places["entropy"], reverse=True)
 
 
-@pytest.mark.parametrize("which", ["average", "rollout"])
-def test_average_and_rollout_come_with_their_formula(which):
-    at = start(ALL, map_of=which, head="L2 H3")
-    assert any("A^{(l" in title for title in titles(at))
-    assert any("up to L2" in text or "average of L2" in text for text in texts(at))
-
-
-def test_the_other_sentence():
-    at = start(ALL, sentence="B")
-    assert "loan" in json.dumps(specs(at)[1]) and "river" not in json.dumps(specs(at)[1])
-
-
-def test_lines_from_the_word():
-    at = start(ALL, tab="Lines from the word", head="L0 H10", **BANKS)
-    assert len(specs(at)) == 2
-    assert any(text.startswith('"bank" gives most weight in L0 H10 to "river" (0.62)') for text in texts(at))
-    at = at.multiselect(key="overlaid").set_value([]).run()
-    assert any("Choose at least one head" in text for text in texts(at))
-
-
 def test_lines_of_a_long_sentence_say_what_is_left_out():
     at = start(ALL, tab="Lines from the word", a=" ".join(LONG.split()[:65]))
     assert any("words are too many for lines" in text and "of the weight" in text for text in texts(at))
-
-
-# A against B, on the main view
-
-
-def test_the_aligned_difference_on_the_main_view():
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    for key, value in {"head": "L0 H10", **BANKS}.items():
-        at.session_state[key] = value
-    at.session_state["view"] = "against"
-    at = at.run()
-    assert any('only in A: "river" 0.62' in text and 'only in B: "loan"' in text for text in texts(at))
-    assert any(
-        "Words that stand in both sentences take 60 % of the weight in A and 68 % in B" in text for text in texts(at)
-    )
-    assert any('"bank" itself differs most in what it gives "[CLS]" (−0.19)' in text for text in texts(at))
-    at = at.toggle(key="hide").set_value(True).run()
-    assert any("Special tokens hidden" in text for text in texts(at))
-    assert any('"bank" itself differs most in what it gives' in text and "[CLS]" not in text for text in texts(at))
 
 
 # The pictures
@@ -418,43 +270,3 @@ def test_every_spec_is_valid(inside):
     ):
         for spec in specs(at):
             alt.Root.validate(spec)
-
-
-def test_two_segments_are_read_as_one_text():
-    at = start(ALL, sentence="both", **BANKS)
-    assert not at.error
-    assert "effect" not in at.selectbox(key="measure").options
-    labels = [json.dumps(spec) for spec in specs(at)]
-    assert any("river" in label and "approved" in label for label in labels), "one map holds both sentences"
-
-
-@pytest.mark.usefixtures("quickly_ranked")
-def test_the_card_shows_words_and_hides_special_tokens():
-    at = start(ALL, a="Electroencephalographers of the bank.", words=True, hide=True)
-    assert not at.error
-    assert any("Electroencephalographers" in json.dumps(spec) for spec in specs(at))
-    assert any(text.startswith("Special tokens hidden:") for text in texts(at))
-
-
-def test_only_large_passes_have_more_than_one_thread(monkeypatch):
-    """All that puts a page together has one: its run is a new thread, and PyTorch would start a team of threads for each."""
-    threads, forward, attend = {"passes": [], "kernel": []}, BertModel.forward, LayerRecording.attend
-
-    def watched_forward(model, input_ids, **options):
-        threads["passes"].append((input_ids.numel(), torch.get_num_threads()))
-        return forward(model, input_ids, **options)
-
-    def watched_attend(*arguments):
-        threads["kernel"].append(torch.get_num_threads())
-        return attend(*arguments)
-
-    monkeypatch.setattr(queue, "_CORES", 2)
-    monkeypatch.setattr(BertModel, "forward", watched_forward)
-    monkeypatch.setattr(LayerRecording, "attend", watched_attend)
-    at = open_link("inside-a-head", a="Herons waited on the bank.", b="Herons flew over the bank.")
-    assert {1} == {each for tokens, each in threads["passes"] if tokens <= 128}
-    at.text_input(key="a").set_value(f"Herons waited. {LONG}").run()
-    assert (486, 2) in threads["passes"]
-    assert {1} == {each for tokens, each in threads["passes"] if tokens <= 128}
-    assert {2} == {each for tokens, each in threads["passes"] if tokens > 130}
-    assert {1} == {*threads["kernel"]}, "after the long pass too"

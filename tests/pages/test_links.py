@@ -109,13 +109,6 @@ def test_a_second_encoder_that_cannot_be_had_or_has_other_weights_is_said(folder
     assert at.query_params["second_digest"] in (digest, [digest])
 
 
-def test_a_link_that_can_be_had_says_nothing():
-    at = open_link(a="A bank is a bank.", b="The bank.", at_a="2", word="bank", head="L3 H7", model="all-MiniLM-L6-v2")
-    assert said(at) == []
-    assert at.select_slider(key="head").value == "L3 H7"
-    assert said(open_link(model=BUNDLED_NAME)) == []
-
-
 @pytest.mark.parametrize(("a", "asked"), [("A crane by the bank.", "BANK"), ("Bank and crane.", "bank")])
 def test_a_links_word_is_found_letter_case_aside(a, asked):
     at = open_link(a=a, b="The crane saw the bank.", word=asked)
@@ -199,28 +192,9 @@ def test_a_link_opened_where_another_encoder_is_shown_says_whose_numbers_they_ar
     assert said(at) == []  # had
 
 
-def test_an_old_link_that_names_no_encoder_opens_without_a_word(folder, started_with):
-    started_with(str(folder))
-    assert said(open_link(head="L1 H1")) == []
-
-
 def test_where_an_encoder_fails_the_link_is_the_one_of_what_is_shown(begins):
     at = open_link(model="another ...", other="/no/such/folder")
     assert (at.query_params["digest"], said(at)) == (begins[""], [])
-
-
-def test_other_weights_under_the_same_name_are_said_as_long_as_the_link_asks_for_the_first(folder):
-    other = open_link(model="another ...", other=str(folder), digest="c0ffee00")
-    digest = load_encoder(str(folder), trusted=True).digest
-    sentence = (
-        f"The link was made with {folder}, the sha256 of whose weights begins c0ffee00. Shown instead: "
-        f"{folder.name}, whose sha256 begins {digest[:8]}: its numbers, not the link's. For the link's numbers choose its "
-        "encoder, start selfattn with it, or ask whoever made the link."
-    )
-    assert said(other) == [sentence]
-    assert said(fresh(other)) == [sentence]  # a reload says so again
-    other.selectbox(key="model").set_value(BUNDLED_NAME).run()
-    assert said(other) == []
 
 
 def test_beyond_localhost_a_link_opens_nothing_that_is_not_offered(folder, monkeypatch, tmp_path):

@@ -32,14 +32,6 @@ def folders(tmp_path_factory):
     return {name: str(save_tiny(FAMILIES[family], root / name, seed, True)) for name, (family, seed) in made.items()}
 
 
-def test_what_is_loaded_is_told():
-    at = page("about/models_and_proof")
-    facts = dict(at.dataframe[0].value.to_numpy())
-    assert facts["layers × heads"] == "6 × 12"
-    assert facts["parameters"] == "22,713,216"
-    assert facts["revision"] == "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
-
-
 def test_the_proof_at_a_button():
     at = page("about/models_and_proof")
     assert "heads, the largest differences" not in said(at)

@@ -10,15 +10,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.long
-def test_visitors_for_ten_seconds(tmp_path):
-    with warm_server(tmp_path / "log") as (address, pid):
-        found = soak(address, pid, visitors=8, seconds=10, thought=1.0)
-    assert not found.trouble, found.trouble
-    assert not trouble_in(tmp_path / "log")
-    assert sum(map(len, found.seconds.values())) > 10
-
-
-@pytest.mark.long
 @pytest.mark.timeout(1500)
 def test_fifty_visitors_for_ten_minutes(tmp_path):
     with warm_server(tmp_path / "log") as (address, pid):
