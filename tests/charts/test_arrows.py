@@ -30,7 +30,7 @@ def test_arrows_are_as_thick_as_their_score_the_strong_one_last_in_ink():
 def test_arrows_that_end_at_one_point_share_a_label():
     spec = arrows(FRAME, LIGHT, "score", "query")
     inks = {item["text"]: item["fill"] for item in drawn(spec, "text") if item.get("fill") and item["text"]}
-    assert inks["its, wings"] == LIGHT.ink and inks["crane"] == LIGHT.weights[3]
+    assert inks["its, wings"] == LIGHT.ink and inks["crane"] == LIGHT.weights[4]
 
 
 MOVES = pd.DataFrame(
