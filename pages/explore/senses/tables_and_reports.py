@@ -118,7 +118,7 @@ def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     return good, pd.DataFrame(broken, columns=[*columns, "reason"])
 
 
-def _as_shown(cell: str | None) -> str | None:
+def _as_shown(cell: object) -> str | None:
     """A broken row's cell, halves of characters (lone surrogates, which JSON can hold) as question marks."""
     return None if cell is None else str(cell).encode("utf-8", "replace").decode("utf-8")
 
