@@ -326,6 +326,8 @@ def test_json_lines_read_like_csv_and_parquet_is_refused_with_the_remedy(tmp_pat
     good, broken = view.read_table(frame.to_json(orient="records", lines=True).encode(), ".jsonl")
     assert good[["sentence", "word", "sense"]].equals(frame)
     assert broken.empty
+    good, broken = view.read_table(b'{"sentence": "\\ud800 bank", "word": "bank"}', ".jsonl")
+    assert good.empty and broken["sentence"].tolist() == ["? bank"] and broken["reason"].notna().all()
     frame.to_parquet(tmp_path / "t.parquet")
     at = open_page(PAGE, source="table")
     at.get("file_uploader")[0].upload("mine.parquet", (tmp_path / "t.parquet").read_bytes(), "").run()

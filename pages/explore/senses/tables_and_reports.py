@@ -114,8 +114,13 @@ def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows = read_upload(data, suffix)
     columns = ["line", "sentence", "word", "sense"]
     good = pd.DataFrame([[getattr(r, c) for c in columns] for r in rows if not r.problem], columns=columns)
-    broken = [[*(getattr(r, c) for c in columns), r.problem] for r in rows if r.problem]
+    broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense)), r.problem] for r in rows if r.problem]
     return good, pd.DataFrame(broken, columns=[*columns, "reason"])
+
+
+def _as_shown(cell: object) -> str | None:
+    """A broken row's cell, halves of characters (lone surrogates, which JSON can hold) as question marks."""
+    return None if cell is None else str(cell).encode("utf-8", "replace").decode("utf-8")
 
 
 def show_rejected(rejected: pd.DataFrame) -> None:
