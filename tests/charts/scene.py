@@ -1,7 +1,9 @@
 """What a chart draws, as Vega lays it out: every mark with its place, its colour and its text, whatever the spec's style."""
 
+import json
 import math
 import re
+from functools import lru_cache
 
 import numpy as np
 import vl_convert as vlc
@@ -25,7 +27,13 @@ def laid_out(spec):
                 ends = {key: item[key] + offset for key, offset in (("x2", left), ("y2", top)) if key in item}
                 yield view, orient, node["marktype"], node["role"], {**item, **places, **ends}
 
-    return walk(vlc.vegalite_to_scenegraph(spec)["scenegraph"], 0, 0, "", None)
+    return walk(scene_of(json.dumps(spec)), 0, 0, "", None)
+
+
+@lru_cache(maxsize=4)  # a test asks for several kinds of marks of one chart
+def scene_of(spec):
+    """What Vega makes of a chart's JSON, not to be changed."""
+    return vlc.vegalite_to_scenegraph(spec)["scenegraph"]
 
 
 def drawn(spec, kind, role="mark"):
