@@ -149,11 +149,3 @@ def test_an_encoder_of_ones_own(page, server, tmp_path):
     assert name in map(str, load_encoder(str(folder), trusted=True, device="cpu").all_heads)
     wait_for_address(page, urlencode({"other": str(folder)}))
     shutil.rmtree(folder)
-
-
-def test_a_click_on_a_word_hides_it_and_one_on_the_map_chooses_a_head(page, server):
-    visitor = Visitor(page, f"{server}/?example=crane")
-    visitor._act(lambda: page.locator('g[class*="chips_b_marks"] path[aria-label^="beam:"]').click())
-    expect(page.get_by_role("radio", name='"wings" and "beam" hidden', exact=True)).to_be_visible()
-    visitor._act(lambda: page.locator('g[class*="cells_marks"] path[aria-label^="L3 H7:"]').first.click())
-    wait_for_address(page, "head=L3+H7")

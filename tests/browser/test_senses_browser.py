@@ -96,23 +96,3 @@ def test_stop_is_where_it_was_seen_and_stops_at_the_first_click(page, server):
     page.get_by_role("button", name="Stop", exact=True).first.click()
     page.get_by_text("Stopped.").first.wait_for()
     page.get_by_role("button", name=f"Ask this of {len(rows)} sentences").wait_for()
-
-
-@pytest.mark.long
-def test_a_long_computation_shows_its_progress_and_stops(page, server):
-    open_page(page, f"{server}/senses?source=your+own+table")
-    # Other sentences than in the labelled set, so that no cache has the answer.
-    upload(
-        page,
-        [(f"{sentence} {word}less", word, sense) for sentence, word, sense in labelled_rows("bank", "bat", "ring")],
-    )
-    page.get_by_text("Over 3 words").wait_for(timeout=120_000)
-    wait_until_idle(page)
-    page.get_by_text("The words, ranked; heads removed").click()
-    page.get_by_text("Measure it").click()
-    page.get_by_text(re.compile(r"Removing each head, sentence \d+ of 12")).wait_for()
-    page.get_by_role("button", name="Stop").click()
-    page.get_by_text("Stopped.").wait_for()
-    wait_until_idle(page)
-    page.get_by_role("button", name="Run it again").click()
-    page.get_by_text(re.compile("UNRELIABLE|reliability")).wait_for(timeout=60_000)

@@ -140,22 +140,3 @@ def on_ramp(ramp, share):
 def same_color(one, other):
     one, other = (rgb(color) if isinstance(color, str) else color for color in (one, other))
     return all(abs(a - b) <= 1.5 for a, b in zip(one, other))
-
-
-def tooltip(spec, number=0):
-    """The tooltip of the first mark that has one (or a later one): the titles of its entries, in order."""
-    entries = []
-
-    def walk(part):
-        if isinstance(part, dict):
-            shown = part.get("encoding", {}).get("tooltip")
-            if shown:
-                entries.append(shown if isinstance(shown, list) else [shown])
-            for value in part.values():
-                walk(value)
-        elif isinstance(part, list):
-            for value in part:
-                walk(value)
-
-    walk({key: value for key, value in spec.items() if key != "datasets"})
-    return [entry.get("title") or entry["field"] for entry in entries[number]]

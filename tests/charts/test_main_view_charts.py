@@ -88,14 +88,6 @@ def views(spec):
     }
 
 
-def test_every_step_draws_its_numbers_of_each_sentence(followed):
-    steps, context = followed
-    for (step, name), view in views(kernel_steps(steps, context, LIGHT)).items():
-        frame = context if step == "context" else steps[steps["step"] == step]
-        wanted = frame.loc[frame["sentence"] == name, "value"].tolist()
-        assert [row["value"] for row in view["data"]["values"]] == wanted, (step, name)
-
-
 def test_a_and_b_share_a_scale_in_each_step_and_no_two_steps_must(followed):
     domains = {}
     for (step, _), view in views(kernel_steps(*followed, LIGHT)).items():
@@ -104,13 +96,6 @@ def test_a_and_b_share_a_scale_in_each_step_and_no_two_steps_must(followed):
     for step, (first, second) in domains.items():
         assert first == second and first[0] <= 0 <= first[1], step
     assert domains["scores"] != domains["weights"]
-
-
-@pytest.mark.slow
-def test_the_bars_of_a_and_of_b_have_their_sentences_colour(followed):
-    for (_, name), view in views(kernel_steps(*followed, DARK)).items():
-        bars = view["layer"][1] if "layer" in view else view
-        assert bars["mark"]["color"] == {"A": DARK.sentence_a, "B": DARK.sentence_b}[name]
 
 
 def test_the_token_under_the_cursor_is_lit_in_every_step(followed):
@@ -168,9 +153,7 @@ def test_a_familys_terms_are_steps_between_scaled_and_masked(encoder_of):
 
 def test_the_kernels_ten_lines_run_and_make_the_weights():
     lines = code_lines()
-    assert len(lines) == 10 and {i for line in lines for i in range(line["first"], line["last"] + 1)} == set(
-        range(1, 7)
-    )
+    assert len(lines) == 10 and {i for line in lines for i in range(line["first"], line["last"] + 1)} == {*range(1, 7)}
     query, key, value = torch.rand(3, 2), torch.rand(4, 2), torch.rand(4, 2)
     names = {
         "query": query,
@@ -240,12 +223,3 @@ def test_a_words_bars_go_left_for_a_and_right_for_b_in_the_colour_of_who_has_it(
         assert [bar["fill"] for bar in drawn_bars] == [hue if only else theme.muted for only in rows["only"]]
     labels = {item["text"]: item["fill"] for item in drawn(spec, "text", "axis-label")}
     assert (labels["steel"], labels["wings"], labels["crane"]) == (theme.sentence_a, theme.sentence_b, theme.muted)
-
-
-# The map of shares
-
-
-def test_the_map_of_shares_is_in_per_cent():
-    shares = torch.tensor([[0.25, -0.1], [0.0, 0.05]])
-    spec = head_map(heads_frame(share=shares, control_share=-shares), "share", LIGHT, "L0 H0", title="share of the way")
-    assert all(label.endswith("%") for label in texts(spec, "legend-label"))

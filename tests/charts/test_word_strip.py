@@ -7,7 +7,7 @@ import torch
 from selfattn.charts.theme import LIGHT, THEMES
 from selfattn.charts.word_strip import word_strip
 from selfattn.tidy_tables import strip_frame
-from tests.charts.scene import drawn, on_ramp, same_color, tooltip
+from tests.charts.scene import drawn, on_ramp, same_color
 
 TEXTS = {
     "A": ["[CLS]", "The", "crane", "lifted", "a", "steel", "beam", ".", "[SEP]"],
@@ -46,13 +46,6 @@ def test_only_the_chosen_word_has_the_outline(frame):
     outlined = [word["text"] for chip, word in zip(chips, words) if chip["stroke"] == LIGHT.ink]
     assert outlined == ["crane", "crane"]
     assert {chip["strokeWidth"] for chip in chips if chip["stroke"] == LIGHT.ink} == {2.5}
-
-
-def test_each_sentence_has_its_letter_in_its_hue(frame):
-    spec = word_strip(frame, LIGHT)
-    names = [item for item in drawn(spec, "text") if item["fontSize"] == 16]
-    assert [(name["text"], name["fill"]) for name in names] == [("A", LIGHT.sentence_a), ("B", LIGHT.sentence_b)]
-    assert tooltip(spec) == ["sentence", "word", "weight"]
 
 
 def test_words_are_laid_out_in_lines_within_the_width(frame):
