@@ -20,14 +20,8 @@ pytestmark = pytest.mark.slow
 
 ROWS = 24
 PLACES = (
-    "table.csv",
-    "scan/scan.json",
-    *["scan/parts"] * 4,
-    "scan/rejects",
-    "scan/rejects.csv",
-    "scan/journal",
-    "encoder",
-)
+    "table.csv", "scan/scan.json", *["scan/parts"] * 4, "scan/rejects", "scan/rejects.csv", "scan/journal", "encoder",
+)  # fmt: skip
 HOW = (*["flip"] * 3, "cut", "empty", "delete", "append", "swap", "copy", "line")
 
 
