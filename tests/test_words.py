@@ -119,9 +119,6 @@ def test_pooling_by_hand():
     torch.testing.assert_close(between_groups(weights, [(1, 2)], [(2,), (0,)]), torch.tensor([[0.325, 0.4]]))
     torch.testing.assert_close(to_groups(weights[0], [(0, 2), (1,)]), torch.tensor([0.8, 0.2]))
     assert to_groups(weights, []).shape == (3, 0)
-
-
-def test_groups_without_words_are_the_tokens():
     assert token_groups(3, []) == [(0,), (1,), (2,)]
 
 

@@ -1,6 +1,9 @@
 """The main flow in a real Chromium: paint, hide a word, click a head, pick an example, guess."""
 
+import json
+
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
@@ -122,3 +125,47 @@ def test_in_a_narrow_window_the_sidebar_is_closed_and_b_stands_beside_a(page, se
     expect(maps).to_have_count(2)
     a, b = (maps.nth(at).bounding_box() for at in (0, 1))
     assert abs(a["y"] - b["y"]) < 5 and a["x"] + a["width"] <= b["x"] + 1 and b["x"] + b["width"] <= 800
+
+
+def test_the_rows_steps_are_lit_by_the_keyboard(page, server):
+    open_page(page, server)
+    chart = page.locator("[data-testid=stVegaLiteChart]", has=page.locator(".vega-bind input[type=radio]"))
+    chart.locator("input[value='1']").check()
+    pale = chart.locator("path[opacity='0.3']")
+    eventually(page, lambda: pale.count() > 40)
+    expect(chart.locator("text[font-family='monospace']").filter(has_text="scores = query")).to_be_visible()
+    before = pale.count()
+    page.keyboard.press("ArrowRight")
+    eventually(page, lambda: 0 < pale.count() < before)
+
+
+def test_a_picture_is_downloaded_with_where_it_comes_from(page, server):
+    open_page(page, server)
+    with page.expect_download() as got:
+        page.get_by_role("button", name="PNG of A", exact=True).click()
+    picture = Image.open(got.value.path())
+    assert picture.format == "PNG" and picture.width > 600
+    assert picture.text["Title"] == "What each word attends to in A, L0 H10"
+    provenance = json.loads(picture.text["provenance"])
+    assert (provenance["layer"], provenance["head"], list(provenance["sentences"])) == (0, 10, ["A"])
+    toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own: "Download" is the one route
+    assert {bar.evaluate("bar => getComputedStyle(bar).display") for bar in toolbars.all()} == {"none"}
+
+
+def test_a_copied_link_and_the_bare_address_open_the_same_in_a_browser_that_was_never_here(page, server, encoder):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_page(page, server)
+    bare = readings(page)
+    page.get_by_role("combobox", name="Example").click()
+    page.get_by_role("option", name="crane", exact=True).click()
+    wait_until_idle(page)
+    page.get_by_role("button", name="Copy link", exact=True).click()
+    expect(page.get_by_test_id("stToast")).to_contain_text("Link copied.")
+    link, expected = page.evaluate("navigator.clipboard.readText()"), readings(page)
+    assert link == f"{server}/?digest={encoder.digest[:8]}&example=crane"
+    page.evaluate("localStorage.clear()")
+    page.context.clear_cookies()
+    fresh = page.context.new_page()
+    for address, said in ((link, expected), (server, bare)):
+        open_page(fresh, address)
+        eventually(fresh, lambda said=said: readings(fresh) == said)
