@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from selfattn import TextError, notebook
 from selfattn.analysis.explaining import explain
-from selfattn.analysis.hiding import hidden_heads, hidden_pair
+from selfattn.analysis.hiding import hidden_pair
 from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.targets import Cosine
 from selfattn.charts.theme import DARK, LIGHT
@@ -223,34 +223,6 @@ BANKS = ("We sat on the bank of the river.", "We went to the bank for a loan.", 
 
 def parameter(spec, name):
     return next(param for param in spec["params"] if param["name"] == name)
-
-
-@pytest.mark.slow
-def test_hidden_words_draws_every_words_share_the_heads_of_one_and_the_curve(encoder):
-    pair = hidden_pair(encoder, *((sentence, "bank") for sentence in BANKS))
-    chart = notebook.hidden_words(encoder, *BANKS)
-    spec = chart.to_dict()
-    words = [row for row in spec["datasets"]["words"] if row["kind"] != "special"]
-    assert [word["text"] for word in words] == [word.text for own in pair.placed for word in own.sentence.words]
-    shares = [word["share"] for word in words if word["kind"] == "word"]
-    known = [
-        value for own, side in zip(pair.words, pair.share) for word, value in zip(own, side) if not word.is_punctuation
-    ]
-    np.testing.assert_allclose(shares, known, atol=1e-6)
-    assert [word["number"] for word in words][4:9] == ["", "19 %", "1 %", "35 %", ""]
-    run = {row["key"]: row for row in spec["datasets"]["heads"]}
-    assert run.keys() == {-1, 6, 1006}  # "river" and "loan"
-    exact = hidden_heads(encoder, pair.placed[0], "river", pair.ways[0]).flatten()
-    np.testing.assert_allclose([int(share) / 1e4 for share in run[6]["shares"].split(",")], exact, atol=1.1e-4)
-    gradient = parameter(spec, "gradient")["value"][0][4]
-    np.testing.assert_allclose(
-        [int(share) / 1e4 for share in gradient.split(",")], pair.by_head[0][4].flatten(), atol=1.1e-4
-    )
-    assert parameter(spec, "hide_a")["value"] == [{"next": 6}] and parameter(spec, "now")["value"] == [0, 6]
-    title, beneath = above(chart)
-    assert title.endswith("in % of the way to the other sentence’s “bank”?") and beneath.startswith(
-        "In A it comes mostly"
-    )
 
 
 @pytest.mark.slow
