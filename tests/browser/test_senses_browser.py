@@ -4,7 +4,6 @@ import csv
 import io
 import re
 
-import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
@@ -65,18 +64,6 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     page.locator('path[aria-label="L3 H7"]').first.click()
     page.get_by_text("L3 H7 gets the sense right").wait_for()
     wait_for_address(page, "head=L3+H7")
-
-    page.get_by_role("button", name="Download", exact=True).click()
-    page.get_by_label("Figure").click()
-    page.get_by_role("option", name=re.compile("attention adds")).click()
-    wait_until_idle(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Parquet", exact=True).click()
-    table = pd.read_parquet(download.value.path())
-    assert len(table) == 72
-    assert {"adds", "uniform", "own_value", "p_value", "floor"} <= set(table.columns)
-    page.keyboard.press("Escape")
-    expect(page.get_by_label("Figure")).to_be_hidden()
 
     select_first_row(page)
     first = re.search(r"A: (.*)", readings(page)).group(1)

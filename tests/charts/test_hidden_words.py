@@ -153,17 +153,6 @@ def selection(spec, name):
     return found
 
 
-def test_selections_are_bound_to_inputs_and_a_click_on_a_hidden_word_asks_for_none():
-    spec = figure()
-    hide = selection(spec, "hide_a")
-    assert hide["select"]["fields"] == ["next"] and hide["value"] == [{"next": 3}] and not hide["select"]["toggle"]
-    bound = hide["bind"]["next"]
-    assert dict(zip(bound["labels"], bound["options"])) == {"none": -1, "the (1)": 0, "of": 1, "the (2)": 2, "river": 3}
-    assert [selection(spec, "pick")["bind"][name]["max"] for name in ("layer", "head")] == [1, 2]
-    assert selection(spec, "pick")["value"] == [{"layer": 1, "head": 2}]
-    assert sorted(param["name"] for param in spec["params"] if "select" in param) == ["hide_a", "hide_b", "pick"]
-
-
 @pytest.mark.slow
 def test_only_words_and_heads_take_clicks():
     marks = {mark["name"] for mark in vl_convert.vegalite_to_vega(figure())["marks"]}
