@@ -15,10 +15,10 @@ def said(case):
     """Lines and sentences of their own as a list."""
     text = case()
     lines = text.split("\n") if isinstance(text, str) else list(text)
-    return lines[0] if len(lines) == 1 and isinstance(text, str) else lines
+    return text if lines == [text] else lines
 
 
-@pytest.mark.parametrize(("room", "name"), EVERY, ids=": ".join)
+@pytest.mark.parametrize(("room", "name"), [pytest.param(*each, id=": ".join(each)) for each in EVERY])
 def test_is_said_as_it_is_kept(room, name):
     kept = json.loads(FILE.read_text("utf-8"))
     assert said(CASES[room][name]) == kept[room].get(name), (
