@@ -21,10 +21,6 @@ def test_generated_parts_are_current(part):
     assert docs[part]() in (ROOT / "docs" / docs["FILES"][part]).read_text("utf-8"), "run python docs/readme.py"
 
 
-def test_the_readme_is_short():
-    assert len(README.encode()) <= 10_000
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_every_file_that_is_linked_exists(page):
     for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text("utf-8")):

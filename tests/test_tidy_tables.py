@@ -1,17 +1,19 @@
 """Tensors to tidy frames, on small hand-made cases with a repeated token."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import torch
 
-from selfattn.analysis.hiding import hidden_pair
 from selfattn.analysis.swapping import PairSwaps
 from selfattn.kernel import attend
 from selfattn.tidy_tables import (
     context_share,
     drift_frame,
+    explained_heads_frame,
+    explained_words_frame,
     handed_over_frame,
     heads_frame,
     hidden_curves_frame,
@@ -27,69 +29,36 @@ from selfattn.tidy_tables import (
     weights_frame,
     words_frame,
 )
+from tests.captions.cases import explained
 from tests.small_hidden_pair import BY_HEAD, EXACT, hidden_pair_of
 
 
 def test_weights_frame_of_two_tokens_that_are_the_same_word():
     frame = weights_frame(torch.tensor([[0.25, 0.75], [0.5, 0.5]]), ["the", "the"])
     assert frame.to_dict("list") == {
-        "query_pos": [0, 0, 1, 1],
-        "key_pos": [0, 1, 0, 1],
-        "query": ["the"] * 4,
-        "key": ["the"] * 4,
+        "query_pos": [0, 0, 1, 1], "key_pos": [0, 1, 0, 1], "query": ["the"] * 4, "key": ["the"] * 4,
         "weight": [0.25, 0.75, 0.5, 0.5],
-    }
-
-
-def test_strip_frame_sums_over_the_pieces_of_a_word(encoder):
-    encoding = encoder.encode("Electroencephalographers disagree.")
-    word = encoding.words[0]
-    assert word.stop - word.start > 1
-    row = encoding.trace(0, 0).weights[word.start]
-    frame = strip_frame(encoding, row, word, "A")
-    assert frame["text"].tolist() == ["[CLS]", "Electroencephalographers", "disagree", ".", "[SEP]"]
-    assert frame["weight"].sum() == pytest.approx(1, abs=1e-5)
-    assert frame["weight"][1] == pytest.approx(row[word.start : word.stop].sum().item(), abs=1e-6)
-    assert frame["chosen"].tolist() == [False, True, False, False, False]
-    assert frame["special"].tolist() == [True, False, False, False, True]
-
-
-def test_heads_frame_names_every_head_from_zero():
-    frame = heads_frame(effect=torch.tensor([[1.0, 2], [3, 4]]), share=torch.zeros(2, 2))
-    assert frame["name"].tolist() == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
-    assert frame["effect"].tolist() == [1, 2, 3, 4]
+    }  # fmt: skip
 
 
 def test_row_frame_has_each_word_once_with_the_steps_of_its_pieces(encoder):
     encoding = encoder.encode("Electroencephalographers disagree with stalagmites.")
-    word = encoding.places("stalagmites")[0]
+    word, split = encoding.places("stalagmites")[0], encoding.words[0]
     trace = encoding.trace(2, 3, word.rows)
     frame = row_frame(trace, word.positions, encoding, "B")
-    assert frame["text"].tolist() == [
-        "[CLS]",
-        "Electroencephalographers",
-        "disagree",
-        "with",
-        "stalagmites",
-        ".",
-        "[SEP]",
-    ]
+    assert frame["text"].tolist() == ["[CLS]", split.text, "disagree", "with", "stalagmites", ".", "[SEP]"]
     assert set(frame["sentence"]) == {"B"} and frame["place"].tolist()[:2] == [0, 1]
-    assert (
-        frame["special"].tolist() == [True, *[False] * 5, True]
-        and frame["chosen"].tolist() == [False] * 4 + [True] + [False] * 2
-    )
-    split = encoding.words[0]
+    assert frame.index[frame["special"]].tolist() == [0, 6] and frame.index[frame["chosen"]].tolist() == [4]
+    pieces = slice(split.start, split.stop)
     assert split.stop - split.start > 1 < len(word.positions)
-    rows = {"score": trace.scores, "masked": trace.masked}
-    for step, values in rows.items():
-        assert frame[step][1] == pytest.approx(float(values[:, split.start : split.stop].mean()), rel=1e-5)
-    assert frame["weight"][1] == pytest.approx(
-        float(trace.weights[:, split.start : split.stop].sum(-1).mean()), rel=1e-5
-    )
     shares = context_share(trace, range(len(word.positions)))
-    assert frame["share"][1] == pytest.approx(float(shares[split.start : split.stop].sum()), rel=1e-4)
-    assert frame["weight"].sum() == pytest.approx(1, abs=1e-5) and frame["share"].sum() == pytest.approx(1, abs=1e-5)
+    expected = {
+        "score": trace.scores[:, pieces].mean(), "masked": trace.masked[:, pieces].mean(),
+        "weight": trace.weights[:, pieces].sum(-1).mean(), "share": shares[pieces].sum(),
+    }  # fmt: skip
+    for column, value in expected.items():
+        assert frame[column][1] == pytest.approx(float(value), rel=1e-4 if column == "share" else 1e-5)
+    assert frame[["weight", "share"]].sum().tolist() == pytest.approx([1, 1], abs=1e-5)
 
 
 def test_row_frame_of_a_family_with_terms_has_them_in_masked(encoder_of):
@@ -146,12 +115,8 @@ def test_a_heads_frames_hold_the_models_own_weights(crane, sentence):
     row = own[positions].mean(0)
     strip = strip_frame(encoding, encoding.weights(3, 7)[positions].mean(0), word, sentence)
     assert strip["text"].tolist() == ["[CLS]", *(each.text for each in encoding.words), "[SEP]"]
-    assert strip.loc[strip["chosen"], "text"].tolist() == [word.text]
-    assert set(strip["sentence"]) == {sentence} and strip["special"].tolist() == [
-        True,
-        *[False] * len(encoding.words),
-        True,
-    ]
+    assert strip.loc[strip["chosen"], "text"].tolist() == [word.text] and set(strip["sentence"]) == {sentence}
+    assert strip.index[strip["special"]].tolist() == [0, len(strip) - 1]
     spans = [(0, 1), *((each.start, each.stop) for each in encoding.words), (n - 1, n)]
     assert strip["weight"].tolist() == pytest.approx([float(row[start:stop].sum()) for start, stop in spans], abs=1e-5)
 
@@ -202,6 +167,18 @@ def test_the_words_frame_ranks_by_the_last_layer_and_knows_the_first():
     ]
 
 
+def test_what_is_asked_about_has_no_effect_and_a_heads_number_is_the_one_that_was_run(encoder):
+    sentence = encoder.tokenize("The [MASK] of it")
+    found = explained((0.1, 0.2), named=("The", "it"))
+    heads = explained_heads_frame(found)
+    assert heads["effect"].tolist() == torch.tensor([0.5, -0.3, 0.05, 0.1]).tolist()
+    assert heads["how"].tolist() == ["by gradient", "exact", "by gradient", "exact"]
+    words = explained_words_frame({"said": replace(found, sentence=sentence, words=sentence.words[::3])})
+    assert words["text"].tolist() == ["The", "[MASK]", "of", "it"] and words["said"].tolist() == ["said"] * 4
+    assert words["chosen"].tolist() == [False, True, True, False]
+    assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)
+
+
 def test_what_each_word_hands_over_is_of_all_its_pieces(encoder):
     encoding = encoder.encode("Electroencephalographers disagree in the river.")
     word = encoding.words[0]
@@ -244,51 +221,10 @@ def test_the_swaps_frame_has_each_heads_shares_and_leaves_out_what_nobody_measur
     assert swaps_frame(swapped)["a_from_control"].tolist()[0] == 0.5
 
 
-def test_the_frames_of_hidden_words_hold_each_words_own_numbers(encoder):
-    """A word that stands twice is kept apart by its place; what wasn't measured is NaN."""
-    pair = hidden_pair(encoder, ("The river bank and the bank.", (3,)), ("The bank lent money.", "bank"))
-    words = hidden_words_frame(pair)
-    assert words["text"].tolist() == [
-        "The",
-        "river",
-        "bank",
-        "and",
-        "the",
-        "bank",
-        ".",
-        "The",
-        "bank",
-        "lent",
-        "money",
-        ".",
-    ]
-    assert words["place"].tolist() == [1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5]
-    assert (
-        words.index[words["chosen"]].tolist() == [2, 8] and words["share"].isna().tolist() == words["chosen"].tolist()
-    )
-    assert words.loc[~words["chosen"], "share"].tolist() == pytest.approx(torch.cat(pair.share).tolist())
-    assert words.loc[words["leads"], "text"].tolist() == [own[top].text for own, top in zip(pair.words, pair.top)]
-    run = torch.full((6, 12), 0.5)
-    heads = hidden_heads_frame(pair, {("A", 6): run})
-    assert len(heads) == 10 * 72 and set(heads.groupby(["sentence", "place"])["how"].nunique()) == {1}
-    second = heads[(heads["sentence"] == "A") & (heads["place"] == 6)]
-    assert set(second["how"]) == {"exact"} and set(second["share"]) == {0.5} and set(second["text"]) == {"bank"}
-    first = heads[(heads["sentence"] == "B") & (heads["place"] == 3)]
-    assert set(first["how"]) == {"by gradient"} and first["share"].tolist() == pytest.approx(
-        pair.by_head[1][1].flatten().tolist()
-    )
-    assert first.iloc[13][["layer", "head", "name"]].tolist() == [1, 1, "L1 H1"]
-    curves = hidden_curves_frame(pair).set_index("curve")["similarity"]
-    i, j = (top + 1 for top in pair.top)
-    assert curves["as they are"].tolist() == pytest.approx(pair.curves[0, 0].tolist())
-    assert curves[[*{*curves.index} - {"as they are"}]].tolist() == pytest.approx(pair.curves[i, j].tolist())
-    assert hidden_curves_frame(pair)["stage"].tolist()[:2] == ["embedding", "after L0"]
-
-
-def test_without_another_word_there_is_one_curve_and_no_head(encoder):
-    pair = hidden_pair(encoder, ("Bank", "bank"), ("bank", "bank"))
-    assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"]
-    assert hidden_heads_frame(pair).empty and hidden_words_frame(pair)["text"].tolist() == ["Bank", "bank"]
+def test_without_another_word_there_is_one_curve_and_no_head():
+    nothing = {"words": ((), ()), "share": (torch.zeros(0),) * 2, "by_head": (torch.zeros(0, 2, 3),) * 2}
+    pair = hidden_pair_of(top=(None, None), **nothing)
+    assert hidden_curves_frame(pair)["curve"].unique().tolist() == ["as they are"] and hidden_heads_frame(pair).empty
 
 
 def test_a_hand_made_pairs_frames_hold_one_kind_a_word_and_tell_punctuation_apart():
@@ -308,6 +244,7 @@ def test_a_hand_made_pairs_frames_hold_one_kind_a_word_and_tell_punctuation_apar
         expected = EXACT.get((sentence, place), BY_HEAD["AB".index(sentence)][number])
         assert own["share"].tolist() == pytest.approx(expected.flatten().tolist())
         assert set(own["how"]) == {"exact" if (sentence, place) in EXACT else "by gradient"}
+    assert heads[["layer", "head", "name"]].iloc[[4, 10]].to_numpy().tolist() == [[1, 1, "L1 H1"]] * 2
     curves = hidden_curves_frame(hidden_pair_of())
     assert curves["curve"].tolist() == ["as they are"] * 3 + ['"river" and "A" hidden'] * 3
     assert curves["similarity"].tolist() == pytest.approx([at / 72 for at in (0, 1, 2, 51, 52, 53)])

@@ -86,29 +86,3 @@ def test_a_sentence_of_ones_own_goes_along_and_stays_in_the_link(page, server):
     open_page(page, address)
     expect(page.get_by_role("textbox", name="Sentence A")).to_have_value("A bat hung there.")
     expect(page.get_by_role("textbox", name="Sentence B")).to_have_value("The bat hit the ball hard.")
-
-
-@pytest.mark.long
-def test_the_key_of_the_dot_product_is_in_the_link(page, server):
-    open_page(page, f"{server}/inside-a-head?step=scores&follow=A&with_a=3%3A+of")
-    shown = page.get_by_role("combobox", name="the query of the word with the key of")
-    expect(shown).to_have_value("3: of")
-    shown.click()
-    page.keyboard.type("6")
-    page.keyboard.press("Enter")
-    wait_for_address(page, "with_a=6%3A+.")
-    open_page(page, page.url)
-    expect(page.get_by_role("combobox", name="the query of the word with the key of")).to_have_value("6: .")
-
-
-@pytest.mark.long
-def test_a_link_with_nothing_after_a_key_means_the_default(page, server):
-    for address in (
-        "all-heads?sentence=&map_of=",
-        "inside-a-head?follow=",
-        "?view=&map=",
-        "pronouns-and-negation?view=",
-    ):
-        open_page(page, f"{server}/{address}")
-        assert page.get_by_test_id("stException").count() == 0, address
-        assert page.get_by_test_id("stAlert").filter(has_text="The link").count() == 0, address

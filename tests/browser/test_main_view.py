@@ -1,11 +1,7 @@
-"""The main flow in a real Chromium: paint, pick an example, click a head, download, reopen by link."""
+"""The main flow in a real Chromium: paint, hide a word, click a head, pick an example, guess."""
 
-import io
 import json
-import re
-from urllib.parse import urlencode
 
-import pandas as pd
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
@@ -32,10 +28,6 @@ def reads(page, text):
     """Whether the live figure says this, as it is painted; lines break anywhere."""
     texts = page.locator("[data-testid=stVegaLiteChart] svg").first.locator("text").all_text_contents()
     return "".join(text.split()) in "|".join("".join(each.split()) for each in texts)
-
-
-def chosen(page):
-    return page.locator(".st-key-head input")
 
 
 def readings(page):
@@ -87,9 +79,7 @@ def test_words_and_heads_are_chosen_by_the_keyboard_and_the_focus_stays(page, se
 
 
 @pytest.mark.parametrize("width", [1440, 800, 400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_cut_off_and_nothing_scrolls_sideways(page, server, width, scheme):
-    page.emulate_media(color_scheme=scheme)
+def test_nothing_is_cut_off_and_nothing_scrolls_sideways(page, server, width):
     page.set_viewport_size({"width": width, "height": 900})
     open_page(page, server)
     charts = page.locator("[data-testid=stVegaLiteChart] svg")
@@ -127,97 +117,6 @@ def test_a_head_is_chosen_again_after_the_choice_was_moved_elsewhere(page, serve
     wait_for_address(page, "head=L0+H2")
 
 
-@pytest.mark.long
-def test_downloads_and_the_link(page, server):
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    open_page(page, f"{server}/?head=L1+H4&hide=true")
-    before = readings(page)
-    page.get_by_role("button", name="Download", exact=True).click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="PNG", exact=True).click()
-    picture = Image.open(io.BytesIO(download.value.path().read_bytes()))
-    assert picture.format == "PNG" and picture.width > 1500 and picture.height > 1000
-    provenance = json.loads(picture.text["provenance"])
-    assert (provenance["layer"], provenance["head"], provenance["model"].split("/")[-1]) == (1, 4, "all-MiniLM-L6-v2")
-    assert 0 < provenance["error"] < 1e-6
-    assert len(picture.convert("RGB").getcolors(1 << 24)) > 100
-    with page.expect_download() as download:
-        page.get_by_role("button", name="SVG", exact=True).click()
-    drawn = download.value.path().read_text("utf-8")
-    assert drawn.startswith("<svg") and "layer 1, head 4" in drawn and "provenance" not in drawn[:5]
-    with page.expect_download() as download:
-        page.get_by_role("button", name="CSV", exact=True).click()
-    frame = pd.read_csv(io.BytesIO(download.value.path().read_bytes()))
-    assert {"sentence", "text", "share", "leads"} <= {*frame.columns} and frame["share"].max() == pytest.approx(
-        0.44, abs=0.005
-    )
-
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Copy link", exact=True).click()
-    expect(page.get_by_test_id("stToast")).to_contain_text("Link copied.")
-    link = page.evaluate("navigator.clipboard.readText()")
-    assert link == f"{server}/?head=L1+H4&hide=true&digest=53aa5117"  # defaults stay out, the encoder doesn't
-    other = page.context.new_page()
-    open_page(other, link)
-    eventually(other, lambda: set(before) <= set(readings(other)))
-    expect(chosen(other)).to_have_attribute("aria-valuetext", "L1 H4")
-
-
-@pytest.mark.long
-def test_the_steps_are_stepped_by_the_keyboard_without_a_rerun(page, server):
-    open_page(page, server)
-    steps = page.locator("[data-testid=stVegaLiteChart]", has=page.locator(".vega-bind input[type=radio]"))
-    pale = steps.locator("path[opacity='0.3']")
-    expect(pale).to_have_count(0)
-    steps.locator("input[value='4']").focus()
-    page.keyboard.press("ArrowLeft")
-    eventually(page, lambda: pale.count() > 10)  # what is handed over is pale before its step
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-
-
-@pytest.mark.long
-def test_back_to_the_first_view_finds_the_defaults(page, server):
-    open_page(page, server)
-    click_head(page, "L2 H2")
-    page.go_back()
-    wait_until_idle(page)
-    assert re.search(r"head=", page.url) is None
-    expect(page.get_by_text("How head 10 of layer 0 computes it")).to_be_visible()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "query", ["head=L99+H0", "head=%3Cscript%3E", "map=nonsense&view=42", "word=zzz", "model=../../etc"]
-)
-def test_wrong_links_open_a_sound_page(page, server, query):
-    open_page(page, f"{server}/?{query}")
-    assert page.locator("[data-testid=stException]").count() == 0
-    eventually(page, lambda: any("bank" in text for text in readings(page)))
-
-
-@pytest.mark.long
-def test_a_name_with_markup_is_shown_as_it_was_typed(page, server):
-    name = ":red[x] **b** $$y$$ `c` <b>d</b> [e](http://f) :smile:"
-    open_page(page, f"{server}/?" + urlencode({"model": "another ...", "other": name}))
-    alert = page.locator("[data-testid=stAlert]").first
-    assert name in alert.inner_text()
-    assert alert.locator("strong, code, a, b, .katex").count() == 0
-    eventually(page, lambda: any("bank" in text for text in readings(page)))
-
-
-@pytest.mark.long
-def test_five_hundred_words_paint(page, server):
-    open_page(page, server)
-    page.get_by_role("textbox", name="Sentence A").fill(
-        "The bank of the river. " + "It was a long and quiet day. " * 56
-    )
-    page.keyboard.press("Enter")
-    page.wait_for_timeout(300)
-    wait_until_idle(page)
-    assert page.locator("[data-testid=stException]").count() == 0
-    eventually(page, lambda: page.locator("[data-testid=stVegaLiteChart] image").count() >= 1)
-
-
 def test_in_a_narrow_window_the_sidebar_is_closed_and_b_stands_beside_a(page, server):
     page.set_viewport_size({"width": 800, "height": 900})
     open_page(page, server)
@@ -226,3 +125,47 @@ def test_in_a_narrow_window_the_sidebar_is_closed_and_b_stands_beside_a(page, se
     expect(maps).to_have_count(2)
     a, b = (maps.nth(at).bounding_box() for at in (0, 1))
     assert abs(a["y"] - b["y"]) < 5 and a["x"] + a["width"] <= b["x"] + 1 and b["x"] + b["width"] <= 800
+
+
+def test_the_rows_steps_are_lit_by_the_keyboard(page, server):
+    open_page(page, server)
+    chart = page.locator("[data-testid=stVegaLiteChart]", has=page.locator(".vega-bind input[type=radio]"))
+    chart.locator("input[value='1']").check()
+    pale = chart.locator("path[opacity='0.3']")
+    eventually(page, lambda: pale.count() > 40)
+    expect(chart.locator("text[font-family='monospace']").filter(has_text="scores = query")).to_be_visible()
+    before = pale.count()
+    page.keyboard.press("ArrowRight")
+    eventually(page, lambda: 0 < pale.count() < before)
+
+
+def test_a_picture_is_downloaded_with_where_it_comes_from(page, server):
+    open_page(page, server)
+    with page.expect_download() as got:
+        page.get_by_role("button", name="PNG of A", exact=True).click()
+    picture = Image.open(got.value.path())
+    assert picture.format == "PNG" and picture.width > 600
+    assert picture.text["Title"] == "What each word attends to in A, L0 H10"
+    provenance = json.loads(picture.text["provenance"])
+    assert (provenance["layer"], provenance["head"], list(provenance["sentences"])) == (0, 10, ["A"])
+    toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own: "Download" is the one route
+    assert {bar.evaluate("bar => getComputedStyle(bar).display") for bar in toolbars.all()} == {"none"}
+
+
+def test_a_copied_link_and_the_bare_address_open_the_same_in_a_browser_that_was_never_here(page, server, encoder):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_page(page, server)
+    bare = readings(page)
+    page.get_by_role("combobox", name="Example").click()
+    page.get_by_role("option", name="crane", exact=True).click()
+    wait_until_idle(page)
+    page.get_by_role("button", name="Copy link", exact=True).click()
+    expect(page.get_by_test_id("stToast")).to_contain_text("Link copied.")
+    link, expected = page.evaluate("navigator.clipboard.readText()"), readings(page)
+    assert link == f"{server}/?digest={encoder.digest[:8]}&example=crane"
+    page.evaluate("localStorage.clear()")
+    page.context.clear_cookies()
+    fresh = page.context.new_page()
+    for address, said in ((link, expected), (server, bare)):
+        open_page(fresh, address)
+        eventually(fresh, lambda said=said: readings(fresh) == said)

@@ -4,7 +4,6 @@ import csv
 import io
 import re
 
-import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
@@ -66,18 +65,6 @@ def test_an_upload_from_table_to_two_sentences(page, server):
     page.get_by_text("L3 H7 gets the sense right").wait_for()
     wait_for_address(page, "head=L3+H7")
 
-    page.get_by_role("button", name="Download", exact=True).click()
-    page.get_by_label("Figure").click()
-    page.get_by_role("option", name=re.compile("attention adds")).click()
-    wait_until_idle(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Parquet", exact=True).click()
-    table = pd.read_parquet(download.value.path())
-    assert len(table) == 72
-    assert {"adds", "uniform", "own_value", "p_value", "floor"} <= set(table.columns)
-    page.keyboard.press("Escape")
-    expect(page.get_by_label("Figure")).to_be_hidden()
-
     select_first_row(page)
     first = re.search(r"A: (.*)", readings(page)).group(1)
     wait_until_idle(page)
@@ -96,23 +83,3 @@ def test_stop_is_where_it_was_seen_and_stops_at_the_first_click(page, server):
     page.get_by_role("button", name="Stop", exact=True).first.click()
     page.get_by_text("Stopped.").first.wait_for()
     page.get_by_role("button", name=f"Ask this of {len(rows)} sentences").wait_for()
-
-
-@pytest.mark.long
-def test_a_long_computation_shows_its_progress_and_stops(page, server):
-    open_page(page, f"{server}/senses?source=your+own+table")
-    # Other sentences than in the labelled set, so that no cache has the answer.
-    upload(
-        page,
-        [(f"{sentence} {word}less", word, sense) for sentence, word, sense in labelled_rows("bank", "bat", "ring")],
-    )
-    page.get_by_text("Over 3 words").wait_for(timeout=120_000)
-    wait_until_idle(page)
-    page.get_by_text("The words, ranked; heads removed").click()
-    page.get_by_text("Measure it").click()
-    page.get_by_text(re.compile(r"Removing each head, sentence \d+ of 12")).wait_for()
-    page.get_by_role("button", name="Stop").click()
-    page.get_by_text("Stopped.").wait_for()
-    wait_until_idle(page)
-    page.get_by_role("button", name="Run it again").click()
-    page.get_by_text(re.compile("UNRELIABLE|reliability")).wait_for(timeout=60_000)

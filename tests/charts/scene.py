@@ -1,7 +1,9 @@
 """What a chart draws, as Vega lays it out: every mark with its place, its colour and its text, whatever the spec's style."""
 
+import json
 import math
 import re
+from functools import lru_cache
 
 import numpy as np
 import vl_convert as vlc
@@ -25,7 +27,13 @@ def laid_out(spec):
                 ends = {key: item[key] + offset for key, offset in (("x2", left), ("y2", top)) if key in item}
                 yield view, orient, node["marktype"], node["role"], {**item, **places, **ends}
 
-    return walk(vlc.vegalite_to_scenegraph(spec)["scenegraph"], 0, 0, "", None)
+    return walk(scene_of(json.dumps(spec)), 0, 0, "", None)
+
+
+@lru_cache(maxsize=4)  # a test asks for several kinds of marks of one chart
+def scene_of(spec):
+    """What Vega makes of a chart's JSON, not to be changed."""
+    return vlc.vegalite_to_scenegraph(spec)["scenegraph"]
 
 
 def drawn(spec, kind, role="mark"):
@@ -132,22 +140,3 @@ def on_ramp(ramp, share):
 def same_color(one, other):
     one, other = (rgb(color) if isinstance(color, str) else color for color in (one, other))
     return all(abs(a - b) <= 1.5 for a, b in zip(one, other))
-
-
-def tooltip(spec, number=0):
-    """The tooltip of the first mark that has one (or a later one): the titles of its entries, in order."""
-    entries = []
-
-    def walk(part):
-        if isinstance(part, dict):
-            shown = part.get("encoding", {}).get("tooltip")
-            if shown:
-                entries.append(shown if isinstance(shown, list) else [shown])
-            for value in part.values():
-                walk(value)
-        elif isinstance(part, list):
-            for value in part:
-                walk(value)
-
-    walk({key: value for key, value in spec.items() if key != "datasets"})
-    return [entry.get("title") or entry["field"] for entry in entries[number]]

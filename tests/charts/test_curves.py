@@ -1,11 +1,11 @@
-"""Curves: each point's number at its place, each line's colour and dashes, what the axes say."""
+"""Curves: each point's number at its place, which lines are dashed, what an axis holds."""
 
 import pandas as pd
 import pytest
 
-from selfattn.charts.curves import at_value, layers_curve, lines
+from selfattn.charts.curves import layers_curve, lines
 from selfattn.charts.theme import LIGHT
-from tests.charts.scene import drawn, texts, tooltip
+from tests.charts.scene import drawn
 
 
 def points(spec):
@@ -32,14 +32,10 @@ def dashes(spec):
 
 LAYERS = pd.DataFrame(
     {
-        "depth": [0, 1, 2] * 2,
-        "stage": ["embedding", "L0", "L1"] * 2,
-        "line": ["this encoder"] * 3 + ["shuffled labels"] * 3,
-        "accuracy": [0.5, 0.9, 0.7, 0.5, 0.52, 0.49],
-        "low": [0.4, 0.8, 0.6] + [None] * 3,
-        "high": [0.6, 0.95, 0.8] + [None] * 3,
+        "depth": [0, 1, 2] * 2, "stage": ["embedding", "L0", "L1"] * 2, "line": ["this encoder"] * 3 + ["shuffled labels"] * 3,
+        "accuracy": [0.5, 0.9, 0.7, 0.5, 0.52, 0.49], "low": [0.4, 0.8, 0.6] + [None] * 3, "high": [0.6, 0.95, 0.8] + [None] * 3,
     }
-)
+)  # fmt: skip
 
 
 def test_the_layers_curve_has_its_interval_and_dashed_baselines():
@@ -48,20 +44,6 @@ def test_the_layers_curve_has_its_interval_and_dashed_baselines():
     assert list(points(spec)) == [own], "baselines have no points"
     assert heights(points(spec)[own]) == pytest.approx([0, 1, 0.5])
     assert dashes(spec) == {own: None, LIGHT.muted: [5, 4]}
-    assert texts(spec, "legend-label") == ["this encoder", "shuffled labels"]
-    assert tooltip(spec) == ["line", "stage", "accuracy"]
-
-
-def test_lines_have_a_colour_and_dashes_for_each_series_in_the_frames_order():
-    frame = pd.DataFrame({"n": [1, 2, 3] * 2, "ms": [2.0, 4.0, 8.0, 1.0, 1.5, 2.0], "way": ["one"] * 3 + ["two"] * 3})
-    spec = lines(frame, "n", "ms", LIGHT, "way", titles=("words", "milliseconds"))
-    found = points(spec)
-    assert heights(found[LIGHT.weights[4]]) == pytest.approx(between([2.0, 4.0, 8.0]))
-    assert heights(found[LIGHT.muted]) == pytest.approx(between([1.0, 1.5, 2.0]))
-    assert dashes(spec) == {LIGHT.weights[4]: [1, 0], LIGHT.muted: [6, 3]}
-    assert texts(spec, "legend-label") == ["one", "two"]
-    assert texts(spec, "axis-title") == ["words", "milliseconds"]
-    assert tooltip(spec) == ["way", "n", "ms"]
 
 
 @pytest.mark.parametrize("log", ["", "x", "y", "xy"])
@@ -87,10 +69,3 @@ def test_the_domain_of_y_is_the_callers():
     assert [item["y"] for item in found] == pytest.approx([150, 100])
     (found,) = points(lines(frame, "epoch", "rate", LIGHT, size=(100, 200))).values()
     assert [item["y"] for item in found] == pytest.approx([100, 0])  # else from zero
-
-
-def test_the_curve_says_what_its_axes_are():
-    frame = pd.DataFrame({"angle": [0, 45, 90, 135, 180], "score": [2.0, 1.4, 0.0, -1.4, -2.0]})
-    spec = at_value(frame, "angle", "score", 50, LIGHT, ("angle", "a · b"))
-    assert texts(spec, "axis-title") == ["angle", "a · b"]
-    assert tooltip(spec) == ["angle", "score"]

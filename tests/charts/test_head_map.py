@@ -15,7 +15,7 @@ from selfattn.charts.theme import LIGHT
 from selfattn.charts.vega import beside
 from selfattn.encoders.capture import Head
 from selfattn.tidy_tables import heads_frame
-from tests.charts.scene import drawn, on_ramp, same_color, texts, tooltip
+from tests.charts.scene import drawn, on_ramp, same_color, texts
 
 LAYERS, HEADS = 3, 5
 EFFECT = torch.linspace(-0.4, 1.0, LAYERS * HEADS).reshape(LAYERS, HEADS)
@@ -37,7 +37,7 @@ def test_no_two_ticks_of_the_colour_bar_read_alike(maximum, measure):
 
 @pytest.mark.parametrize(("measure", "kind"), [("effect", "effect"), ("control", "signed"), ("entropy", "weights")])
 def test_each_head_has_its_own_number_in_its_layer_and_column(measure, kind):
-    spec = head_map(FRAME, measure, LIGHT, "L1 H3", kind=kind, title="what it is")
+    spec = head_map(FRAME, measure, LIGHT, "L1 H3", kind=kind)
     found = [item for item in drawn(spec, "rect") if item.get("stroke") != LIGHT.ink]
     step, down = found[0]["width"], found[0]["height"]
     values = np.array(FRAME[measure]).reshape(LAYERS, HEADS)
@@ -47,8 +47,7 @@ def test_each_head_has_its_own_number_in_its_layer_and_column(measure, kind):
         share = values[layer, head] / largest if kind == "weights" else (values[layer, head] / largest + 1) / 2
         assert same_color(item["fill"], on_ramp(getattr(LIGHT, kind), share)), (layer, head)
         assert item["description"].startswith(f"L{layer} H{head}")
-    assert len(found) == LAYERS * HEADS and texts(spec, "legend-title") == ["what it is"]
-    assert tooltip(spec) == ["head", "effect", "control", "entropy"]
+    assert len(found) == LAYERS * HEADS
 
 
 def test_a_click_hands_over_layer_and_head():
@@ -63,7 +62,6 @@ def test_the_grids_strips_have_each_heads_number_in_reading_order(named):
     strips = [item for item in drawn(spec, "rect") if item["height"] == pytest.approx(STRIP - 1)]
     for strip, value in zip(strips, frame["effect"], strict=True):
         assert same_color(strip["fill"], on_ramp(LIGHT.effect, (value + 1) / 2)), value
-    assert tooltip(spec) == ["head", "effect", "control", "entropy"] and texts(spec, "legend-title") == ["effect"]
     # The picture of all maps begins where the first frame does, and ends with the last row's strip.
     (picture,), (first, *_) = drawn(spec, "image"), drawn(spec, "rect")
     assert (picture["x"], picture["y"]) == (first["x"], first["y"])
@@ -104,12 +102,8 @@ def test_the_grid_of_a_large_encoder_stays_small():
 def test_the_picked_heads_own_picture_stands_beneath_and_the_head_is_outlined(kind, chosen):
     heads = [Head(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
     details = {at: heatmap(np.eye(2) * (i + 1) / 20, ["a", "b"], LIGHT, maximum=1.0) for i, at in enumerate(heads)}
-    above = (
-        head_map(FRAME, "effect", LIGHT, "")
-        if kind == "map"
-        else head_grid(MAPS, FRAME, "effect", LIGHT, "", columns=HEADS)
-    )
-    spec = opened_by_a_click(above, details, chosen)
+    a_map, a_grid = head_map(FRAME, "effect", LIGHT, ""), head_grid(MAPS, FRAME, "effect", LIGHT, "", columns=HEADS)
+    spec = opened_by_a_click(a_map if kind == "map" else a_grid, details, chosen)
     cells = [item for item in drawn(spec, "rect") if "from: " in item.get("description", "")]
     own = (heads.index(chosen) + 1) / 20
     assert [f"weight: {value:.4f}" in item["description"] for item, value in zip(cells, (own, 0, 0, own))] == [True] * 4

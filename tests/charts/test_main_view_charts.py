@@ -6,14 +6,13 @@ import pytest
 import torch
 from vl_convert import vegalite_to_scenegraph
 
-from selfattn.captions.attention import only_one_has
 from selfattn.charts.butterfly import butterfly
 from selfattn.charts.head_map import head_map
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT, THEMES
 from selfattn.charts.vega import updatable
 from selfattn.tidy_tables import against_frame, heads_frame, strip_frame
-from tests.charts.scene import drawn, texts
+from tests.charts.scene import drawn
 
 # A picture that stays while another head is chosen
 
@@ -61,10 +60,6 @@ def test_each_word_has_its_weight_in_both_sentences_and_the_words_of_one_are_nam
     assert against["a"].dropna().tolist() == pytest.approx(sides["A"].weights[2].tolist())
     assert against["b"].dropna().tolist() == pytest.approx(sides["B"].weights[2].tolist())
     assert against.loc[against["chosen"], "text"].tolist() == ["crane"]
-    text = only_one_has(against, "crane")
-    most = against[against["only"] == "B"].nlargest(1, "b").iloc[0]
-    assert f'; only in B: "{most["text"]}" {most["b"]:.2f}, ' in text and text.startswith('What "crane" gives')
-    assert "the same words" in only_one_has(against[against["only"] == ""], "crane")
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
@@ -81,12 +76,3 @@ def test_a_words_bars_go_left_for_a_and_right_for_b_in_the_colour_of_who_has_it(
         assert [bar["fill"] for bar in drawn_bars] == [hue if only else theme.muted for only in rows["only"]]
     labels = {item["text"]: item["fill"] for item in drawn(spec, "text", "axis-label")}
     assert (labels["steel"], labels["wings"], labels["crane"]) == (theme.sentence_a, theme.sentence_b, theme.muted)
-
-
-# The map of shares
-
-
-def test_the_map_of_shares_is_in_per_cent():
-    shares = torch.tensor([[0.25, -0.1], [0.0, 0.05]])
-    spec = head_map(heads_frame(share=shares, control_share=-shares), "share", LIGHT, "L0 H0", title="share of the way")
-    assert all(label.endswith("%") for label in texts(spec, "legend-label"))

@@ -29,12 +29,8 @@ draw = SimpleNamespace()
 for file in {found.name for found in pkgutil.iter_modules(charts.__path__)} - {"labels", "theme", "vega"}:
     module = importlib.import_module(f"{charts.__name__}.{file}")
     for name, function in inspect.getmembers(module, inspect.isfunction):
-        makes = inspect.signature(function).return_annotation
-        if (
-            function.__module__ == module.__name__
-            and name[0] != "_"
-            and makes in (Spec, dict[str, Spec], inspect._empty)
-        ):
+        makes, own = inspect.signature(function).return_annotation, function.__module__ == module.__name__
+        if own and name[0] != "_" and makes in (Spec, dict[str, Spec], inspect._empty):
             setattr(draw, name, function)
 
 WORDS = [f"token{i}" for i in range(24)]
@@ -150,13 +146,8 @@ def some_bars():
 
 def the_row():
     texts, numbers = WORDS[:8], VALUES[:8]
-    columns = {
-        "sentence": [*"AAAAABBB"],
-        "place": range(8),
-        "text": texts,
-        "special": False,
-        "chosen": [i in (1, 6) for i in range(8)],
-    }
+    chosen = [i in (1, 6) for i in range(8)]
+    columns = {"sentence": [*"AAAAABBB"], "place": range(8), "text": texts, "special": False, "chosen": chosen}
     rows = pd.DataFrame(columns).assign(score=numbers, masked=numbers, weight=numbers, share=numbers)
     spec = draw.kernel_row(rows, LIGHT)
     heads = ["score", "QKᵀ", "masked", "/√d, mask", "weight", "softmax", "handed over", "weight × V"]
@@ -187,13 +178,8 @@ def intervals():
     spec = draw.interval_list({"": own[:1], "group": own[1:]}, LIGHT, ("guessing", 0.5))
     rows, places = [*WORDS[:1], "group", *WORDS[1:4]], {"y": WORDS[:4]}
     said = {"y": [None, *WORDS[:4]], "text": ["guessing", *(f"{value:.0%}".replace("%", " %") for value in VALUES[:4])]}
-    return spec, {
-        "x": ["0 %", "50 %", "100 %"],
-        "y": rows,
-        "symbol": places,
-        "rule": {"y": [None, *WORDS[:4]]},
-        "text": said,
-    }
+    marks = {"symbol": places, "rule": {"y": [None, *WORDS[:4]]}, "text": said}
+    return spec, {"x": ["0 %", "50 %", "100 %"], "y": rows, **marks}
 
 
 def with_its_code():
@@ -301,9 +287,8 @@ def as_the_schema_knows_it(spec):
 @pytest.mark.parametrize("name", CHARTS)
 def test_each_mark_stands_at_its_labels_place_in_valid_vega_lite(name):
     spec, *views = CHARTS[name]()
-    alt.Root.validate(
-        as_the_schema_knows_it(spec) if any("init" in param for param in spec.get("params", ())) else spec
-    )
+    follows_the_window = any("init" in param for param in spec.get("params", ()))
+    alt.Root.validate(as_the_schema_knows_it(spec) if follows_the_window else spec)
     assert not misplaced(spec, *views)
 
 

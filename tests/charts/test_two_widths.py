@@ -21,14 +21,8 @@ from selfattn.encoders.capture import Head
 from tests.charts.scene import drawn, texts
 from tests.charts.test_hidden_words import large_pair
 
-CHIPS = [
-    Chip("We", "2 % of the way"),
-    Chip("sat", "2 %"),
-    Chip("a", "−30 %"),
-    Chip("I", "100 %"),
-    Chip("bank", "", bold=True),
-    Chip("the", "0 %"),
-]
+TOLD = {"We": "2 % of the way", "sat": "2 %", "a": "−30 %", "I": "100 %", "bank": "", "the": "0 %"}
+CHIPS = [Chip(text, beneath, bold=text == "bank") for text, beneath in TOLD.items()]
 
 
 @pytest.mark.parametrize("at", range(len(ROOMS)))

@@ -48,16 +48,15 @@ def test_the_ways_are_grouped_and_one_that_is_not_known_is_left_out(report):
     found = lines(spec).set_index("label")
     assert found["value"].to_dict() == agreement["agreement"].to_dict()
     assert found["low"].to_dict() == agreement["low"].to_dict()
-    groups = found.reset_index().groupby("group")["label"].agg(list)
-    assert groups["by attention"] == ["weights x V", "most attended", "rollout", "largest single weight"]
-    assert groups["otherwise"] == ["gradient", "nearest"]
-    assert groups["as a check of hiding"] == ["value zeroing", "[MASK]"]
+    groups = found.reset_index().groupby("group")["label"].agg(list).to_dict()
+    assert groups == {
+        "by attention": ["weights x V", "most attended", "rollout", "largest single weight"],
+        "otherwise": ["gradient", "nearest"], "as a check of hiding": ["value zeroing", "[MASK]"],
+    }  # fmt: skip
     assert spec["datasets"]["guess"][0]["guess"] == report.luck
     gone = report.agreement.assign(agreement=agreement["agreement"].where(agreement.index != "gradient").to_numpy())
     less = type(report)(report.words, report.accuracy, gone, report.between, report.rejected, "gradient: why")
-    assert lines(agreement_list(less, DARK))["label"].tolist() == [
-        label for label in found.index if label != "gradient"
-    ]
+    assert lines(agreement_list(less, DARK))["label"].tolist() == found.index.drop("gradient").tolist()
 
 
 def test_a_line_without_an_interval_has_its_dot_and_its_number():
@@ -119,8 +118,7 @@ def test_effects_around_0_are_shaded_in_two_colours_and_have_their_numbers():
     spec = shaded_sentences(frame, LIGHT, 700, effect="change")
     words = spec["datasets"]["words"]
     assert [(word["shade"], word["number"]) for word in words] == [(-0.4, "−0.400"), (0.1, "+0.100"), (0.0, "")]
-    (color,) = [
-        layer["encoding"]["color"] for layer in spec["layer"] if layer["encoding"].get("color", {}).get("scale")
-    ]
+    colors = [layer["encoding"].get("color", {}) for layer in spec["layer"]]
+    (color,) = [each for each in colors if "scale" in each]
     assert color["scale"]["domain"] == pytest.approx([-0.4, -0.2, 0, 0.2, 0.4])
     assert color["scale"]["range"] == list(LIGHT.effect)

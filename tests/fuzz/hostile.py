@@ -67,31 +67,12 @@ def sentences() -> st.SearchStrategy[str]:
 
 
 ODD_VALUES = (
-    "",
-    "-1",
-    "0",
-    "1e309",
-    "NaN",
-    "null",
-    "[]",
-    "{}",
-    "true",
-    "L99 H99",
-    "L0 H-1",
-    "another ...",
-    "/etc",
-    "~root",
-)
+    "", "-1", "0", "1e309", "NaN", "null", "[]", "{}", "true", "L99 H99", "L0 H-1", "another ...", "/etc", "~root",
+)  # fmt: skip
 
 REVISIONS = (
-    "../../../../../../../dev/zero",
-    "refs/../../../../etc/passwd",
-    "refs/pr/1",
-    "main",
-    "..",
-    "/dev/zero",
-    "a//b",
-)
+    "../../../../../../../dev/zero", "refs/../../../../etc/passwd", "refs/pr/1", "main", "..", "/dev/zero", "a//b",
+)  # fmt: skip
 # Names around an operator's folder {root}/shelf, which {root}/also-shelf leads to.
 STARTS = ("", "", "", "/", "//", "./", "~/", "../", "{root}/", "{root}/shelf/", "{root}/outside/", "{root}/also-shelf/")
 PARTS = ("..", "..", ".", "", "shelf", "outside", "mine", "there", "back", "away", "door", "loop", "file", "no", "etc")

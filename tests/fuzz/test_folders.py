@@ -130,17 +130,10 @@ def test_a_damaged_folder_loads_or_is_refused(template, tmp_path, generated, mon
     def loaded_or_refused(damages):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(template, folder)
-        try:
+        # The second damage finds no JSON, or no file, after the first.
+        with contextlib.suppress(ArithmeticError, AttributeError, OSError, TypeError, ValueError):
             for each in damages:
                 apply(folder, *each)
-        except (
-            ArithmeticError,
-            AttributeError,
-            OSError,
-            TypeError,
-            ValueError,
-        ):  # the second damage finds no JSON, or no file, after the first
-            pass
         start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             with contextlib.suppress(TextError):

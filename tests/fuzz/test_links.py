@@ -8,7 +8,7 @@ from selfattn import LoadError, TextError
 from selfattn.dashboard import permissions
 from selfattn.dashboard.permissions import allowed_scan_folder, check_encoder
 from selfattn.encoders.sources import resolve
-from tests.fuzz.hostile import MARKUP, in_any_case, names_around, queries
+from tests.fuzz.hostile import MARKUP, names_around, queries
 from tests.pages.conftest import addresses
 from tests.soak.session import Session
 
@@ -40,15 +40,6 @@ def test_links_open_a_page_or_say_why_not(server, page, generated, tmp_path_fact
             assert not [markup for markup in MARKUP if markup in plain], body
 
     generated(2, 100, queries(keys), opened)
-
-
-def test_a_links_word_is_found_in_any_letter_case(server, generated):
-    def opened(word):
-        with Session(server) as session:
-            run = session.open("all-heads", f"word={word}")
-        assert not run.exceptions and not run.alerts, run.alerts
-
-    generated(2, 16, in_any_case("bank"), opened)
 
 
 @pytest.fixture

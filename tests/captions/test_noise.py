@@ -1,0 +1,31 @@
+"""Effects under the noise of a precision: drawn as 0, and the noise is a bound and no wide one. What is said: said.json."""
+
+import pytest
+
+from selfattn import load_encoder
+from selfattn.analysis.removing import removal_effect
+from selfattn.captions.vectors import NOISE, noise_floor
+from tests.captions.cases import EFFECTS
+
+
+@pytest.mark.parametrize(
+    ("precision", "columns", "effect", "both"),
+    [
+        ("float32", {}, [0.007, -0.0059, 0.0001], [0.006, -0.0259, 0.0001]),
+        ("bfloat16", {}, [0.007, 0, 0], [0, -0.0259, 0]),  # two effects, twice the noise
+        ("bfloat16", {"columns": {"effect": 0.4}}, [0.007, -0.0059, 0], [0.006, -0.0259, 0.0001]),
+    ],
+)
+def test_effects_under_the_noise_are_0(precision, columns, effect, both):
+    shown, _ = noise_floor(EFFECTS, "effect", precision, **columns)
+    assert shown["effect"].tolist() == pytest.approx(effect)
+    assert shown["effect_minus_control"].tolist() == pytest.approx(both)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", NOISE)
+def test_the_noise_of_a_precision_is_a_bound_and_no_wide_one(encoder, precision):
+    pair = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
+    coarse = removal_effect(load_encoder(device="cpu", dtype=precision), *pair)
+    moved = float((coarse - removal_effect(encoder, *pair)).abs().max())
+    assert NOISE[precision] / 10 < moved < NOISE[precision]  # measured between processors: .2 to .5
