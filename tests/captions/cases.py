@@ -19,7 +19,7 @@ from selfattn.analysis.hiding import NO_WAY, HeadsOfWord
 from selfattn.analysis.measures import MEASURES
 from selfattn.analysis.patterns import nearest_first
 from selfattn.analysis.steps import Step
-from selfattn.captions import attention, attributions, hidden_words, nearest_sentences, predictions, steps, vectors
+from selfattn.captions import attention, hidden_words, nearest_sentences, predictions, steps, vectors
 from selfattn.captions.hidden_words import Ranked
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.senses import TargetReport
@@ -79,19 +79,19 @@ DISTANCES = pd.DataFrame(
 )  # fmt: skip
 
 ATTENTION: Cases = {
-    f"most weight, {weights} and special {special}": partial(attention.most_weight, strip(weights, special), "crane")
+    f"most weight, {weights} and special {special}": partial(attention.most_weight, strip(weights, special), "crane", "sentence")
     for weights, special in [
         ((0.1, 0.2, 0.7), (0,)), ((0.1, 0.7, 0.2), (0,)), ((0.6, 0.3, 0.1), (0,)), ((0.6, 0.1, 0.3), (0,)),
         ((0.6, 0.1, 0.3), (0, 1, 2)),
     ]
 } | {
     "most weight in two sentences": partial(
-        attention.most_weight, strip((0.6, 0.3, 0.1), name="A") + strip((0.1, 0.2, 0.7)), "crane", "L3 H7"
+        attention.most_weight, strip((0.6, 0.3, 0.1), name="A") + strip((0.1, 0.2, 0.7)), "crane", "sentence"
     ),
     "most weight of two heads": partial(
         attention.most_weight,
         [{"source": name, "text": "beam", "weight": w} for name, w in (("L5 H1", 0.9), ("L5 H1", 0.1), ("rollout", 0.8))],
-        "crane", by="source",
+        "crane", "source",
     ),
     "largest cell": partial(attention.largest_cell, np.array([[0.1, 0.2], [0.9, 0.3]]), "ab"),
     "largest cell, negative": partial(attention.largest_cell, np.array([[NAN, 0.1], [-0.3, 0.2]]), "ab", "difference"),
@@ -120,29 +120,6 @@ ATTENTION: Cases = {
         attention.over_texts, named_heads(DISTANCES.assign(n=1, low=NAN, high=NAN, others=NAN)), "L0 H1"
     ),
 }  # fmt: skip
-
-
-# Attributions
-
-
-def ranks(first, second, correlation, words=("old", "river", "mud")):
-    frame = pd.DataFrame({"word": words, "rollout rank": first, "occlusion rank": second})
-    return partial(attributions.ranks, frame, agreement(correlation), ("rollout", "occlusion"))
-
-
-def agreement(correlation):
-    return pd.DataFrame({"first": ["rollout"], "second": ["occlusion"], "correlation": [correlation]})
-
-
-ROLLOUT = pd.DataFrame({"word": ["old", "river", "."], "rollout": [0.1, 0.2, 0.3]})
-ATTRIBUTIONS: Cases = {
-    "ranks, another first": ranks([2.0, 1.0, 3.0], [1.0, 3.0, 2.0], -0.5),
-    "ranks, one first": ranks([1.0, 3.0, 2.0], [1.0, 1.5, 3.0], 0.5),
-    "ranks, all agree, correlation unknown": ranks([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], NAN),
-    "ranks of ten words": ranks(range(1, 11), range(1, 11), 1.0, [f"w{i}" for i in range(10)]),
-    "rollout": partial(attributions.rollout, ROLLOUT, agreement(-0.17)),
-    "rollout, correlation unknown": partial(attributions.rollout, ROLLOUT, agreement(NAN)),
-}
 
 
 # Hidden words
@@ -420,7 +397,6 @@ VECTORS: Cases = {
 
 CASES: dict[str, Cases] = {
     "attention": ATTENTION,
-    "attributions": ATTRIBUTIONS,
     "hidden words": HIDDEN_WORDS,
     "nearest sentences": NEAREST,
     "predictions": PREDICTIONS,

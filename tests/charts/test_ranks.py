@@ -4,7 +4,7 @@ import pandas as pd
 
 from selfattn.charts.ranks import words_chart
 from selfattn.charts.theme import LIGHT
-from tests.charts.scene import drawn, tooltip
+from tests.charts.scene import drawn
 
 WORDS = pd.DataFrame(
     {
@@ -21,4 +21,3 @@ def test_words_have_a_ring_at_the_first_layer_and_a_dot_at_the_last():
     marks = drawn(spec, "symbol")
     assert [item.get("stroke") == LIGHT.muted for item in marks] == [True] * 3 + [False] * 3
     assert [item.get("fill") == LIGHT.signed[-1] for item in marks] == [False] * 3 + [True] * 3
-    assert tooltip(spec) == ["word", "after layer 0", "after the last layer", "sentences"]
