@@ -18,6 +18,12 @@ def kernel_lines() -> dict[str, str]:
     return {line.targets[0].id: ast.unparse(line) for line in attend.body if isinstance(line, ast.Assign)}
 
 
+def indented(line: str) -> str:
+    """The line so that Vega draws its indentation: it leaves blanks away but for those after a space of no width."""
+    blank = len(line) - len(line.lstrip())
+    return "\u200b" * (blank > 0) + "\u00a0" * blank + line.lstrip()
+
+
 def code_view(
     rows: list[dict], place: str, title: str, width: int, lit: Spec, ink: Spec, size: int | Spec = 12, **look: Any
 ) -> Spec:

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from selfattn import numbers
-from selfattn.charts.code_view import code_view, kernel_lines
+from selfattn.charts.code_view import code_view, indented, kernel_lines
 from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import the_window
 from selfattn.charts.vega import Spec, either, field, finish, marks, nominal, span
@@ -151,7 +151,7 @@ def _written(step: str, value: float) -> str:
 def _code(theme: Theme) -> Spec:
     lines = []
     for name, text in kernel_lines().items():
-        parts = textwrap.wrap(text, LETTERS, subsequent_indent="\u00a0\u00a0", break_long_words=False)
+        parts = map(indented, textwrap.wrap(text, LETTERS, subsequent_indent="    ", break_long_words=False))
         lines += [{"line": len(lines) + at, "text": part, "step": MAKES.get(name, 3)} for at, part in enumerate(parts)]
     now = "shown == datum.step"
     lit, ink = either(now, 1, 0), either(now, theme.ink, theme.muted)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from selfattn.charts.code_view import code_view, kernel_lines
+from selfattn.charts.code_view import code_view, indented, kernel_lines
 from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import the_window
 from selfattn.charts.vega import Spec, beside, calculate, finish
@@ -66,19 +66,13 @@ def _main(part: Spec) -> Spec:
     return (solid or [layer for layer in layers if "tooltip" in layer["encoding"]])[-1 if not solid else 0]
 
 
-def _indented(text: str) -> str:
-    blank = len(text) - len(text.lstrip())
-    return "\u200b" * (blank > 0) + "\u00a0" * blank + text.lstrip()
-
-
 def _printed(part: Spec) -> bool:
     """Whether a map has its numbers in its cells."""
     return any(layer["mark"]["type"] == "text" for layer in part.get("layer", []))
 
 
 def _code(code: Mapping[str, str], theme: Theme) -> Spec:
-    # Vega leaves away what is blank at a line's beginning, but for a space of no width and what follows it.
-    rows = [{"place": at, "line": name, "text": _indented(text)} for at, (name, text) in enumerate(code.items())]
+    rows = [{"place": at, "line": name, "text": indented(text)} for at, (name, text) in enumerate(code.items())]
     lit = {"condition": {"param": "under", "empty": False, "value": 1}, "value": 0}
     look = {"color": theme.weights[1], "cornerRadius": 3, "x2": {"expr": f"min({WIDTH}, room - {ASIDE})"}}
     longest = LETTER * max(len(text) for text in code.values())

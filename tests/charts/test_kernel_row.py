@@ -138,3 +138,9 @@ def test_the_kernels_ten_lines_run_and_make_the_weights():
     }
     exec("from selfattn.kernel import add_mask\n" + "\n".join(lines.values()), names)
     assert torch.equal(names["context"], attend(query, key, value).context)
+
+
+def test_the_rest_of_a_long_line_of_code_is_drawn_indented(rows):
+    drawn_lines = re.findall(r">([^<>]*)</text>", vegalite_to_svg(kernel_row(rows, LIGHT)))
+    rest = [line for line in drawn_lines if "None else float(scale)" in line or line.strip().endswith(".dtype).min)")]
+    assert len(rest) == 2 and all(line.startswith("\u200b\u00a0\u00a0\u00a0\u00a0") for line in rest)
