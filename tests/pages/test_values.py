@@ -27,6 +27,7 @@ from selfattn.analysis.what_if import change
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import hidden_words as captions
 from selfattn.captions import vectors
+from selfattn.captions.attention import hidden_weight
 from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import figures
 from selfattn.encoders.capture import Patch
@@ -217,7 +218,7 @@ def test_the_head_alone_is_a_pass_of_its_own_over_both_sentences(visit, encoder,
 @pytest.mark.parametrize("sentence", ["A", "B"])
 @pytest.mark.parametrize(("words", "hide"), [(False, False), (True, False), (True, True)])
 def test_the_cards_map_is_the_chosen_head_of_the_chosen_sentence(visit, sides, sentence, words, hide):
-    _, record = visit("all-heads", sentence=sentence, words=words, hide=hide)
+    at, record = visit("all-heads", sentence=sentence, words=words, hide=hide)
     encoding, word = sides[sentence]
     wanted = word_map(encoding, encoding.weights(*HEAD), words=words, special=not hide)
     picture = figure(record, f"map: {HEAD}")
@@ -227,6 +228,7 @@ def test_the_cards_map_is_the_chosen_head_of_the_chosen_sentence(visit, sides, s
     assert_drawn(picture, wanted.matrix)
     marked = {position for numbers in drawn_columns(picture.draw()) for position in numbers}
     assert set(wanted.rows_of(word.positions)) <= marked
+    assert (hidden_weight({str(HEAD): wanted.hidden}) in said(at)) == hide
 
 
 def test_average_and_rollout_are_of_the_chosen_layer(visit, sides):
