@@ -7,13 +7,13 @@ import streamlit as st
 from selfattn import numbers
 from selfattn.analysis.attributions import Attributions, agreement, attribute, direction
 from selfattn.captions.attributions import ranks, rollout
-from selfattn.charts.ranks import rank_chart
 from selfattn.dashboard.answer import SENTENCES, answer_of
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
+from selfattn.views.all_heads import ranks_of_words
 
 HIDING = (
     "Hiding keeps the word from attending to one other word, in every head: how far its unit vector moves on the way to the "
@@ -63,17 +63,15 @@ def show_attributions(choice: Choice) -> None:
 
 
 def _show_side(name: str, attributions: Attributions) -> None:
-    theme = current_theme()
     st.markdown(f"**{name}: what each other word contributes**")
     if len(attributions.words) < 2:
         st.text("There are not two other words to rank.")
         return
     frame = attributions.frame()
     methods = list(attributions.values)
-    colors = dict(zip(methods, (theme.effect[-1], theme.weights[3], theme.muted)))
     reading = ranks(frame, agreement(attributions.values), methods)
     title = f"what each other word in {name} contributes"
-    show_chart(rank_chart(frame, colors, theme), reading, one_head=False, name=title, sentence=name)
+    show_chart(ranks_of_words(attributions, current_theme()), reading, one_head=False, name=title, sentence=name)
     if "rollout" not in methods:
         both = {"hiding": attributions.values["hiding"], "rollout": attributions.rollout}
         say(rollout(frame.assign(rollout=attributions.rollout), agreement(both)))

@@ -11,8 +11,9 @@ from selfattn.charts.ranks import words_chart
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.compute_again import offer_again, stored_report
-from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, side_by_side, this_page
+from selfattn.dashboard.figures import PageEnds, current_theme, say, show_chart, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
+from selfattn.export.notebook_lines import LABELLED, OWN_TABLE, SAID, senses_lines
 from selfattn.senses import HiddenWordsReport, SeparationReport, SwapReport, check_rows, clusters
 from selfattn.stored_reports import LeadingHeads
 from selfattn.tidy_tables import layers_frame, named_heads, words_frame
@@ -23,14 +24,15 @@ say(
     "vector separate the senses, and does attention add anything to what a plain average would give?"
 )
 with this_page().beside:
-    source = segmented("Sentences", view.SOURCES, key="source")
+    source = segmented("Sentences", SAID["source"], key="source")
 
 if source == "scan":
     show_scan(head)
-    st.stop()
+    raise PageEnds
 frame, key = (view.labelled(), "labelled") if source == "labelled" else (view.pick_table() or st.stop())
 when, first, top, early = st.container(), st.container(), st.empty(), st.empty()
 own = source == "labelled"
+rows = LABELLED if own else OWN_TABLE
 kept = stored_report(SeparationReport, encoder, frame, key) if own else None
 kept_swaps = stored_report(SwapReport, encoder, frame, key) if own else None
 kept_hidden = stored_report(HiddenWordsReport, encoder, frame, key) if own else None
@@ -40,12 +42,12 @@ try:
         found = view.cached_report(
             encoder, ("clusters", key), "Clusters, word", lambda progress: clusters(encoder, frame, progress=progress)
         )
-        this_page().python = swaps.copied(encoder, own, None, head), {"encoder": encoder}
+        this_page().python = senses_lines(encoder, rows, None, head), {"encoder": encoder}
         view.show_clusters(found)
         st.stop()
     with this_page().beside:
         word = swaps.pick_word(frame)
-    this_page().python = swaps.copied(encoder, own, word, head), {"encoder": encoder}
+    this_page().python = senses_lines(encoder, rows, word, head), {"encoder": encoder}
     with first:
         which_word.show(encoder, frame, key, word, kept_hidden)
     if encoder.patchable:

@@ -17,7 +17,6 @@ from selfattn.dashboard.cache import encoder_key
 from selfattn.dashboard.figures import current_theme, literal, say, show_chart, side_by_side
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.export.notebook_lines import LABELLED, OWN_TABLE
 from selfattn.senses import SwapReport, interchange
 from selfattn.senses.swapping import ALL
 from selfattn.stored_reports import LeadingHeads, Stored, swapped_heads
@@ -34,16 +33,6 @@ def pick_word(frame: pd.DataFrame) -> str:
     """One of the table's words, for every part of the page."""
     words = sorted(frame["word"].dropna().astype(str).str.casefold().unique())
     return st.selectbox("Word", words, key="sense_word", bind="query-params", width=150)
-
-
-def copied(encoder: Encoder, built_in: bool, word: str | None, head: Head) -> str:
-    """The lines of "Copy as Python": the word's map of the heads; where there is none, its separation, or the clusters."""
-    rows = f"rows = {LABELLED if built_in else OWN_TABLE}"
-    if word is None:
-        return f"{rows}\nclusters(encoder, rows).words"
-    report = "interchange" if encoder.patchable else "separation"
-    lines = f'{rows}\nreport = {report}(encoder, rows[rows["word"].str.casefold() == {word!r}])\n'
-    return lines + (f"brought_in(report, {word!r}, chosen='{head}')" if encoder.patchable else "report.layers")
 
 
 def begin(word: str) -> tuple[Container, Container]:

@@ -32,7 +32,6 @@ from selfattn.spreadsheets import csv_text
 from selfattn.tidy_tables import named_heads
 
 T = TypeVar("T")
-SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}
 # What the maps can show, by its column.
 MAPS = {
     "adds": "attention adds",
