@@ -165,6 +165,16 @@ def test_an_old_sentence_transformers_folder_is_opened_with_its_pooling(template
     assert (load_pooling(encoder).mode, load_pooling(encoder).max_tokens) == ("cls", 32)
 
 
+def test_a_sentence_transformers_folder_of_two_models_is_told_as_one(template, tmp_path):
+    """As a Router writes it: one model for questions, one for documents."""
+    for place in ("query_0_Transformer", "document_0_Transformer"):
+        shutil.copytree(template, tmp_path / "router" / place)
+    (tmp_path / "router" / "modules.json").write_text("[]")
+    refused(
+        tmp_path / "router", "folder", "is a sentence-transformers folder", "document_0_Transformer, query_0_Transf"
+    )
+
+
 def test_what_holds_no_saved_model_is_said(tmp_path):
     (tmp_path / "empty" / "logs").mkdir(parents=True)
     refused(tmp_path / "empty", "config", "has no config.json, and no folder in it is a saved model", "save_pretrained")
