@@ -71,7 +71,7 @@ def show() -> None:
         stored = None if page.url_path else show_stored_pictures()
     # Imported late: what they need takes a moment to load, and the frame stands before it.
     from selfattn.dashboard.download import show_download
-    from selfattn.dashboard.figures import begin_page, end_page, show_error, this_page
+    from selfattn.dashboard.figures import PageEnds, begin_page, end_page, show_error, this_page
     from selfattn.dashboard.pickers import pick_for
     from selfattn.dashboard.queue import page_turn
     from selfattn.encoders.errors import NotFinite, OutOfMemory
@@ -85,6 +85,8 @@ def show() -> None:
             page.run()
             if stored:
                 check_stored_pictures(stored, this_page())
+        except PageEnds:
+            pass
         except (NotFinite, OutOfMemory) as error:  # wherever on the page it was asked for
             show_error(error)
         finally:

@@ -8,7 +8,7 @@ Altair draws them as it draws any chart; in JupyterLab without a network: altair
 """
 
 import copy
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ import pandas as pd
 from altair.utils.schemapi import debug_mode
 
 from selfattn import tidy_tables as tidy
-from selfattn.analysis.compare import counterpart_distances
+from selfattn.analysis.compare import compare_encoders, counterpart_distances
 from selfattn.analysis.explaining import Explained
 from selfattn.analysis.measures import Compared, drift, head_measures, offered
 from selfattn.analysis.removing import removal_effect
@@ -25,7 +25,7 @@ from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
 from selfattn.charts.bars import bar_list
 from selfattn.charts.butterfly import butterfly
-from selfattn.charts.curves import lines
+from selfattn.charts.curves import layers_curve, lines
 from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.kernel_row import kernel_row
@@ -38,9 +38,10 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.encoders.projections import ProjectionsUnknown, project
-from selfattn.examples import labelled_sentences
-from selfattn.export.notebook_lines import linked_view
-from selfattn.senses import SwapReport
+from selfattn.export.links import linked_figure
+from selfattn.scan import Scan
+from selfattn.senses import SeparationReport, SwapReport
+from selfattn.views.all_heads import lines_of_word
 from selfattn.views.one_head import row_steps, whole_head, word_against
 from selfattn.views.two_sentences import word_in_two_sentences
 from selfattn.words import shared_words
@@ -170,18 +171,34 @@ def hidden_words(
     return _Whole(view.figure(theme, in_words=True))
 
 
-def from_link(url: str, encoder: Encoder | None = None, *, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """The figure of a link to A word in two sentences, Inside a head or All heads, as "Copy link" gives it.
+def word_lines(
+    encoder: Encoder,
+    first: str,
+    second: str,
+    word: str | None = None,
+    *,
+    at: tuple[int, int] = (1, 1),
+    of: Sequence[str],
+    theme: Theme = LIGHT,
+) -> alt.TopLevelMixin:
+    """What a word attends to in two sentences, as lines from it: several heads laid over one another.
 
-    encoder: in place of the one that the link names, which else is loaded. Raises ValueError for a link to another page,
-    LoadError for one made with other weights. What it doesn't say: what the figures of these pages don't, which are
-    `hidden_words`, `steps` and `all_heads`.
+    of: "L0 H10", "average of L0" (the mean of a layer's heads), "rollout"; up to six. word, at: as in `two_sentences`. What it
+    doesn't say: what comes of it; rollout only follows the weights.
     """
-    encoder, view = linked_view(url, encoder)
-    figure, arguments, options = view.call
-    if "senses" in options:
-        options["senses"] = labelled_sentences()
-    return globals()[figure](encoder, *arguments, **options, theme=theme)
+    sides = _sides(encoder, first, second, word, at)
+    return _chart(beside(*(lines_of_word(encoder, side, name, of, theme).spec for name, side in sides.items())))
+
+
+def from_link(url: str, encoder: Encoder | None = None, *, theme: Theme = LIGHT) -> alt.TopLevelMixin:
+    """The figure of a link to a page of "Explore", as "Copy link" gives it: the one of its "Copy as Python".
+
+    encoder: in place of the one that the link names, which else is loaded. Raises ValueError for a link to another page or to a
+    table of your own, LoadError for one made with other weights. What it doesn't say: what the figures of these pages don't,
+    which are `hidden_words`, `steps`, `all_heads`, `brought_in`, `scanned`, `counterparts` and `explained_words`.
+    """
+    figure, arguments, options = linked_figure(url, encoder)
+    return globals()[figure](*arguments, **options, theme=theme)
 
 
 def explained_words(found: Mapping[str, Explained], theme: Theme = LIGHT) -> alt.TopLevelMixin:
@@ -211,6 +228,18 @@ def counterparts(
     """
     frame = tidy.heads_frame(distance=counterpart_distances(first.encode(text), second.encode(text)))
     return _chart(head_map(frame, "distance", theme, chosen, kind="weights", title="distance of the weights"))
+
+
+def difference(
+    first: Encoder, second: Encoder, text: str, head: Head, partner: Head, theme: Theme = LIGHT
+) -> alt.TopLevelMixin:
+    """Of two encoders of unlike build: the weights of the second's head `partner` minus those of the first's, words x words.
+
+    What it doesn't say: which heads belong together.
+    """
+    compared = compare_encoders(first.encode(text), head, second.encode(text), partner)
+    title = f"{partner} minus {head}"
+    return _chart(heatmap(compared.difference.numpy(), compared.words, theme, kind="signed", title=title, legend=title))
 
 
 def removals(
@@ -282,6 +311,23 @@ def brought_in(report: SwapReport, word: str = "all", *, chosen: str = "", theme
     return _chart(head_map(tidy.named_heads(heads), "share", theme, chosen, title="share of the gap"))
 
 
+def separated(report: SeparationReport, theme: Theme = LIGHT) -> alt.TopLevelMixin:
+    """How well the senses are separated after each layer, with its interval over words, beside the baselines (report.layers).
+
+    What it doesn't say: that attention found the sense; a word's own value, or an average, may do as well.
+    """
+    return _chart(layers_curve(tidy.layers_frame(report), theme))
+
+
+def scanned(scan: Scan, measure: str, *, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:
+    """All heads: the mean of a measure over a finished scan (scan.heads()): "special_share", "entropy" or "top_weight".
+
+    What it doesn't say: how much it varies between the texts.
+    """
+    title = measure.replace("_", " ")
+    return _chart(head_map(tidy.named_heads(scan.heads()), measure, theme, chosen, kind="weights", title=title))
+
+
 def sources(report: SwapReport, row: Hashable, layer: int, head: int, theme: Theme = LIGHT) -> alt.TopLevelMixin:
     """What of a head's effect in one sentence comes from each token (report.sources). row: the table's index label.
 
@@ -326,6 +372,11 @@ def parting(
     curve = tidy.drift_frame(**{"A against B": drift(*_sides(encoder, first, second, word).values())})
     titles = "0: the bare token, 1: as layer 0 reads it, then after each layer", "cosine (1: same direction)"
     return _chart(lines(curve, "depth", "similarity", theme, titles=titles))
+
+
+def chart(spec: Spec) -> alt.TopLevelMixin:
+    """Any picture, a complete Vega-Lite specification, as Altair shows a chart; unchecked."""
+    return _Whole(spec)
 
 
 def _chart(spec: Spec) -> alt.TopLevelMixin:

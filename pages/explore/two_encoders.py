@@ -26,6 +26,7 @@ from selfattn.dashboard.pickers import head_slider
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
+from selfattn.export.notebook_lines import encoders_lines
 from selfattn.senses import compare_checkpoints
 from selfattn.settings import Settings
 from selfattn.tidy_tables import heads_frame, named_heads, weights_frame
@@ -89,14 +90,6 @@ def show_comparison(comparison: EncoderComparison, titles: Sequence[str]) -> Non
     st.caption("Words only: special tokens are hidden, and each row is scaled up to sum to 1 again.")
 
 
-def copied(text: str, head: Head, partner: Head | None) -> str:
-    """The lines of "Copy as Python": the map of all heads, or of two that are no counterparts, the second minus the first."""
-    if partner is None:
-        return f"counterparts(first, second, {text!r}, chosen='{head}')"
-    sides = f"first.encode(text), {head!r}, second.encode(text), {partner!r}"
-    return f"text = {text!r}\ncompare_encoders({sides}).difference  # words x words"
-
-
 page = this_page()
 first, text, chosen = page.encoder, page.sentence, page.head
 with page.beside:
@@ -124,6 +117,6 @@ else:
         show_over_many(first, second, chosen)
 # Where others can come no folder's path is told, nor a part of it.
 named = [short_name(each.name) for each in (first, second)] if beyond_localhost() else told_apart(first, second)
-page.python = copied(text, chosen, partner if why else None), {"first": first, "second": second}
+page.python = encoders_lines(text, chosen, partner if why else None), {"first": first, "second": second}
 titles = [f"{name}, {head}" for name, head in zip(named, (chosen, partner))]
 show_comparison(compare_encoders(one, chosen, other, partner), titles)

@@ -20,7 +20,7 @@ from selfattn.dashboard.queue import alone
 from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.export.notebook_lines import LABELLED, OWN_TABLE
+from selfattn.export.notebook_lines import LABELLED, OWN_TABLE, SAID
 from selfattn.senses import HiddenWordsReport
 from selfattn.stored_reports import AllSenseMeans
 from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
@@ -30,7 +30,7 @@ SHORT = (
     32  # tokens of a sentence: up to so many its words are hidden in less time than others would wait for costly work
 )
 SENSES, SENTENCES = "senses", "sentences"  # between which a word's way lies
-NAMED = {SENSES: "between the senses", SENTENCES: "between the sentences"}
+NAMED = SAID["way"]
 
 
 def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSentences:

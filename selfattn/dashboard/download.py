@@ -20,11 +20,12 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.export import bundle, files, report
 from selfattn.export.files import View
-from selfattn.export.notebook_lines import PAGES, PairView, notebook_lines
+from selfattn.export.notebook_lines import MAPS, PAGES, PairView, figure_lines, notebook_lines
 from selfattn.export.provenance import Provenance
 
 WIDTHS = (300, 3000)  # units; a PNG has twice as many pixels
 SCALE = 2
+MOST_COPIED = 200_000  # characters of lines of Python
 ENCODER = ("model", "other", "revision", "digest")  # what an address says of it
 
 
@@ -105,9 +106,13 @@ def show_download(page: Page) -> None:
             st.dataframe(table(), hide_index=True, height=260)
         st.markdown("**The whole page**")
         _show_buttons(view.name, _whole(view, width))
-        if python := _of_pair(page) if hasattr(page, "pair") else page.python:
+        python = _of_pair(page) if hasattr(page, "pair") else page.python or (figure_lines(spec()), {})
+        lines = notebook_lines(*python, whole_path=not beyond_localhost())
+        if len(lines) <= MOST_COPIED:
             st.text("Copy as Python: the same figure in a notebook")
-            st.code(notebook_lines(*python, whole_path=not beyond_localhost()), language="python", wrap_lines=True)
+            st.code(lines, language="python", wrap_lines=True)
+        else:
+            st.text("This figure has too many numbers to copy it as Python. Its CSV has them.")
 
 
 def _of_pair(page: Page) -> tuple[str, dict[str, Encoder]]:
@@ -123,6 +128,8 @@ def _of_pair(page: Page) -> tuple[str, dict[str, Encoder]]:
         senses=copied_senses(page.encoder, page.pair, way),
         measure=session.MEASURE.get(),
         sentence=session.SENTENCE.get(),
+        tab=session.TAB.get() or MAPS,
+        overlaid=tuple(session.OVERLAID.get()),
     )
     return view.line, {"encoder": page.encoder}
 

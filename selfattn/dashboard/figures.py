@@ -37,6 +37,10 @@ class Figure:
     live: bool = False  # whether it answers to hover and click, in an HTML file too
 
 
+class PageEnds(Exception):
+    """Raised by a page that has shown all it has to show: after st.stop() the frame couldn't offer "Download" any more."""
+
+
 @dataclass(repr=False)
 class Page:
     """One run of one page: its figures, and what they were computed from. A part of the choice is there once it is picked."""

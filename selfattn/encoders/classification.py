@@ -3,7 +3,6 @@
 Source: Devlin et al. 2019, "BERT", section 4.1.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -13,11 +12,12 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICA
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import NotFinite, brief
-from selfattn.encoders.heads_on_top import NoHead, read_head, take_encoder_out
-from selfattn.encoders.loading import DTYPES, PARITY
+from selfattn.encoders.heads_on_top import NoHead, logits_of, read_head, take_encoder_out
+from selfattn.encoders.loading import PARITY
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.tokenizer import PROBE
 
+WHAT = "classification head"
 LOGITS = PARITY | {"float32": 1e-5}  # largest difference to the whole model's logits, in parts of the largest or of 1
 
 
@@ -35,14 +35,8 @@ class ClassHead:
 
         What is hidden is left out of the states, as padding is out of a mean over tokens. Raises NotFinite.
         """
-        flat = states.reshape(-1, *states.shape[-2:]).to(self.encoder.device, DTYPES[self.encoder.dtype])
-        logits = self._model(inputs_embeds=flat).logits.float()
-        if not logits.isfinite().all():
-            raise NotFinite(
-                f"The classification head of {self.encoder.title} makes NaN or infinity of this text in {self.encoder.dtype}; "
-                "expected finite numbers. Take another text or float32."
-            )
-        return logits.reshape(*states.shape[:-2], -1)
+        logits = logits_of(self.encoder, self._model, WHAT, states.reshape(-1, *states.shape[-2:]))
+        return logits.float().reshape(*states.shape[:-2], -1)
 
     def probabilities(self, logits: Tensor) -> Tensor:
         """(..., n_labels) logits to probabilities, 0 to 1: they sum to 1 where the classes exclude one another."""
@@ -68,16 +62,17 @@ def load_class_head(encoder: Encoder) -> ClassHead:
 
     Raises NoHead where it has none, or where the logits of the two differ.
     """
-    what = "classification head"
     owners = "distilbert-base-uncased-finetuned-sst-2-english and cardiffnlp/twitter-roberta-base-sentiment-latest"
     families = MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
-    model = read_head(encoder, AutoModelForSequenceClassification, families, what, owners)
+    model = read_head(encoder, AutoModelForSequenceClassification, families, WHAT, owners)
     encoding = encoder.encode(PROBE)
     try:
         with torch.no_grad():
             whole = model.to(encoder.device)(**encoder.inputs([encoding])).logits[0].float()
             take_encoder_out(model)
-            head = ClassHead(encoder, _labels(model.config), _exclusive(model.config), model)
+            labels = tuple(str(label) for _, label in sorted(model.config.id2label.items()))
+            exclusive = model.config.problem_type != "multi_label_classification" and len(labels) > 1
+            head = ClassHead(encoder, labels, exclusive, model)
             own = head.logits(encoding.states[-1])
         most = float((own - whole).abs().max() / whole.abs().max().clamp_min(1))
     except NotFinite as error:
@@ -85,18 +80,10 @@ def load_class_head(encoder: Encoder) -> ClassHead:
     except Exception as error:  # of a class that wants more than states
         if is_out_of_memory(error):
             raise
-        raise NoHead(f"{encoder.title}'s {what} doesn't read last hidden states alone: {brief(error)}") from None
+        raise NoHead(f"{encoder.title}'s {WHAT} doesn't read last hidden states alone: {brief(error)}") from None
     if len(head.labels) != len(own) or not most <= LOGITS[encoder.dtype]:
         raise NoHead(
-            f"{encoder.title}'s {what} is left out: its logits from last hidden states differ from the whole model's by "
+            f"{encoder.title}'s {WHAT} is left out: its logits from last hidden states differ from the whole model's by "
             f"{most:.1g} (at most {LOGITS[encoder.dtype]:g} is expected), {len(own)} logits for {len(head.labels)} classes."
         )
     return head
-
-
-def _labels(config) -> Sequence[str]:
-    return tuple(str(label) for _, label in sorted(config.id2label.items()))
-
-
-def _exclusive(config) -> bool:
-    return config.problem_type != "multi_label_classification" and len(config.id2label) > 1

@@ -11,14 +11,25 @@ from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from selfattn.encoders.checkpoint import unchanged
 from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.errors import LoadError, brief
-from selfattn.encoders.loading import read_model
+from selfattn.encoders.errors import LoadError, NotFinite, brief
+from selfattn.encoders.loading import DTYPES, read_model
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.sources import resolve
 
 
 class NoHead(RuntimeError):
     """The checkpoint carries no such head on top of its encoder. The message says so and names encoders that do."""
+
+
+def logits_of(encoder: Encoder, model: nn.Module, what: str, states: Tensor) -> Tensor:
+    """What a model whose encoder is taken out makes of last hidden states (batch, n, d_model). Raises NotFinite."""
+    logits = model(inputs_embeds=states.to(encoder.device, DTYPES[encoder.dtype])).logits
+    if not logits.isfinite().all():
+        raise NotFinite(
+            f"The {what} of {encoder.title} makes NaN or infinity of this text in {encoder.dtype}; expected finite numbers. Take "
+            "another text or float32."
+        )
+    return logits
 
 
 def read_head(encoder: Encoder, loader: type, families: Collection[str], what: str, owners: str) -> nn.Module:

@@ -13,11 +13,12 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_N
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import NotFinite, TextError
-from selfattn.encoders.heads_on_top import read_head, take_encoder_out
-from selfattn.encoders.loading import DTYPES
+from selfattn.encoders.errors import TextError
+from selfattn.encoders.heads_on_top import logits_of, read_head, take_encoder_out
 from selfattn.encoders.placed_word import Tokens
 from selfattn.words import character_spans
+
+WHAT = "masked-language head"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +35,7 @@ class MaskedHead:
 
         Differentiable. Raises NotFinite.
         """
-        flat = states.reshape(1, -1, states.shape[-1]).to(self.encoder.device, DTYPES[self.encoder.dtype])
-        logits = self._model(inputs_embeds=flat).logits[0]
-        if not logits.isfinite().all():
-            raise NotFinite(
-                f"The masked-language head of {self.encoder.title} makes NaN or infinity of this text in {self.encoder.dtype}; "
-                "expected finite numbers. Take another text or float32."
-            )
+        logits = logits_of(self.encoder, self._model, WHAT, states.reshape(1, -1, states.shape[-1]))[0]
         return logits.float().cpu().log_softmax(-1).reshape(*states.shape[:-1], -1)
 
     def place(self, encoding: Tokens) -> int:
@@ -68,7 +63,7 @@ def load_masked_head(encoder: Encoder) -> MaskedHead:
     # Without a mask token there is no place to predict at.
     families = MODEL_FOR_MASKED_LM_MAPPING_NAMES if encoder.tokenizer.mask_token_id is not None else ()
     owners = "bert-base-uncased, roberta-base and distilbert-base-uncased"
-    model = read_head(encoder, AutoModelForMaskedLM, families, "masked-language head", owners)
+    model = read_head(encoder, AutoModelForMaskedLM, families, WHAT, owners)
     output, body = model.get_output_embeddings(), take_encoder_out(model)
     if output is not None and output.weight is body.get_input_embeddings().weight:
         output.weight = encoder.model.get_input_embeddings().weight

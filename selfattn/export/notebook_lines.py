@@ -1,27 +1,23 @@
-"""A view as a figure of `selfattn.notebook`: what a page shows, as lines of Python, and what a link to a page asks for."""
+"""What a page shows as lines of Python, "Copy as Python": a figure of `selfattn.notebook`, or of the functions beneath it."""
 
-import re
-from collections.abc import Mapping
+import ast
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
-from selfattn.analysis.compare import rarest_first
 from selfattn.analysis.measures import offered
+from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.errors import LoadError, TextError
-from selfattn.encoders.loading import load_encoder
 from selfattn.encoders.sources import BUNDLED_NAME
-from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.settings import Settings
-from selfattn.views.two_sentences import word_in_two_sentences
+from selfattn.views.predictions import Question
 
 # Where the names are that the pages' lines call.
 MODULES = {
     "selfattn": ("Head", "load_encoder"),
-    "selfattn.analysis.compare": ("compare_encoders",),
     "selfattn.analysis.explaining": ("explain",),
     "selfattn.analysis.targets": ("class_score", "gap_word", "similarity"),
     "selfattn.encoders.classification": ("load_class_head",),
@@ -29,14 +25,28 @@ MODULES = {
     "selfattn.encoders.pooling": ("load_pooling",),
     "selfattn.examples": ("labelled_sentences",),
     "selfattn.notebook": (
-        "all_heads", "attention", "brought_in", "counterparts", "explained_heads", "explained_words", "hidden_words",
-        "removals", "steps",
+        "all_heads", "attention", "brought_in", "chart", "counterparts", "difference", "explained_heads",
+        "explained_words", "hidden_words", "removals", "scanned", "separated", "steps", "word_lines",
     ),
+    "selfattn.scan": ("read_scan",),
     "selfattn.senses": ("interchange", "random_twin", "separation"),
 }  # fmt: skip
 LABELLED = "labelled_sentences()"
 OWN_TABLE = 'pd.read_csv("your_table.csv")'  # where the visitor has it, no server knows
 PAGES = {"": "A word in two sentences", "inside-a-head": "Inside a head", "all-heads": "All heads"}  # by address
+TABS = MAPS, LINES = "Maps", "Lines from the word"  # of All heads
+# What a page's buttons say for each of their options, and so its address.
+SAID = {
+    "way": {"senses": "between the senses", "sentences": "between the sentences"},
+    "sentence": {"A": "A", "B": "B", "both": "A and B as one text"},
+    "asked": {"class": "A class", "similarity": "Two sentences", "gap": "A gap"},
+    "source": {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"},
+}
+
+
+def overlaid_first(head: Head) -> tuple[str, ...]:
+    """What lies over one another under LINES, unless somebody chooses otherwise."""
+    return str(head), f"average of L{head.layer}", "rollout"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +62,8 @@ class PairView:
     senses: str = ""  # LABELLED or OWN_TABLE, where shares are of the way between the senses of these
     measure: str | None = None  # All heads: by which the grid is coloured
     sentence: str = "A"  # All heads: whose maps: "A", "B", "both"
+    tab: str = MAPS  # All heads: which of TABS
+    overlaid: tuple[str, ...] = ()  # All heads, LINES: which heads, averages and rollout
 
     @property
     def call(self) -> tuple[str, tuple, dict[str, Any]]:
@@ -62,6 +74,8 @@ class PairView:
         if self.page == "":
             senses = {"senses": self.senses} if self.senses else {}
             return "hidden_words", (*self.texts, self.control, self.word), {**at, **senses}
+        if self.tab == LINES:
+            return "word_lines", (*self.texts, self.word), {**at, "of": self.overlaid}
         (a, b), shown = self.texts, {"chosen": str(self.head)}
         if self.sentence == "both":
             alone = {"measure": self.measure} if self.measure in offered([]) else {}
@@ -85,7 +99,7 @@ def notebook_lines(body: str, encoders: Mapping[str, Encoder], whole_path: bool 
     whole_path: name a folder by its whole path, else as one of the reader's own, and say so. Either way it is no Hub id.
     """
     loaded = [f"{name} = {_loaded(encoder, encoders, whole_path)}" for name, encoder in encoders.items()]
-    called = set(re.findall(r"\b[a-zA-Z_]+(?=\()", "\n".join([body, *loaded])))
+    called = {node.id for node in ast.walk(ast.parse("\n".join([body, *loaded]))) if isinstance(node, ast.Name)}
     imports = [
         f"from {module} import {', '.join(used)}"
         for module, names in MODULES.items()
@@ -93,6 +107,45 @@ def notebook_lines(body: str, encoders: Mapping[str, Encoder], whole_path: bool 
     ]
     table = "# your_table.csv: your own table, with the columns sentence, word and, where known, sense"
     return "\n".join([*([table, "import pandas as pd"] if OWN_TABLE in body else []), *imports, *loaded, body])
+
+
+def figure_lines(spec: Spec) -> str:
+    """A figure that has no other lines: as it is, its numbers in it."""
+    return f"chart({json.loads(json.dumps(spec))!r})"
+
+
+def senses_lines(encoder: Encoder, rows: str, word: str, head: Head) -> str:
+    """Of labelled sentences, LABELLED or OWN_TABLE: the word's map of the heads, or where the senses are separate."""
+    if not encoder.patchable:
+        return f"separated(separation(encoder, {rows}))"
+    own = f'rows = {rows}\nreport = interchange(encoder, rows[rows["word"].str.casefold() == {word!r}])\n'
+    return f"{own}brought_in(report, {word!r}, chosen='{head}')"
+
+
+def scan_lines(folder: str, measure: str, head: Head, whole_path: bool) -> str:
+    """Of a finished scan: the map of a measure's means. whole_path: as for `notebook_lines`."""
+    folder = str(Path(folder).resolve()) if whole_path else f"./{Path(folder).name}"
+    said = "" if whole_path else "  # the folder, where you have it"
+    return f"scan = read_scan({folder!r}){said}\nscanned(scan, {measure!r}, chosen='{head}')"
+
+
+def encoders_lines(text: str, head: Head, partner: Head | None) -> str:
+    """Of two encoders, `first` and `second`: the map of all heads; of two without counterparts, the second minus the first."""
+    if partner is None:
+        return f"counterparts(first, second, {text!r}, chosen='{head}')"
+    return f"difference(first, second, {text!r}, {head!r}, {partner!r})"
+
+
+def predictions_lines(questions: Sequence[Question], head: Head) -> str:
+    """Of the encoder's own answer: the words of each sentence, and the first one's heads."""
+    lines = ["found = {}"]
+    for each in questions:
+        lines += [
+            f"sentence, asked = encoder.encode({each.sentence.text!r}), {each.python}",
+            f"found[{each.said!r}] = explain(encoder, sentence, asked(sentence))",
+        ]
+    heads = f"explained_heads(next(iter(found.values())), '{head}')  # in a cell of its own"
+    return "\n".join([*lines, heads, "explained_words(found)"])
 
 
 def _loaded(encoder: Encoder, beside: Mapping[str, Encoder], whole_path: bool) -> str:
@@ -104,54 +157,3 @@ def _loaded(encoder: Encoder, beside: Mapping[str, Encoder], whole_path: bool) -
     named += [f"dtype={encoder.dtype!r}"] if encoder.dtype != "float32" else []
     own = named and not encoder.revision and not whole_path
     return f"load_encoder({', '.join(named)})" + ("  # the folder, where you have it" if own else "")
-
-
-def linked_view(url: str, encoder: Encoder | None = None) -> tuple[Encoder, PairView]:
-    """What a link to a page of two sentences asks for, with the encoder that it names, or this one in its place.
-
-    Raises ValueError for a link to another page, or one made with other weights; LoadError, TextError.
-    """
-    address, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
-    page = address.path.rstrip("/").rpartition("/")[2]
-    if page not in PAGES:
-        raise ValueError(f"Expected a link to {', '.join(PAGES.values())}, got one to {page!r}.")
-    encoder = _encoder(asked) if encoder is None else encoder
-    own = "example" not in asked and bool({"a", "b"} & asked.keys())
-    start = next((pair for pair in PAIRS if pair.word == asked.get("example")), PAIRS[0])
-    a, b = (asked.get(key, text) for key, text in (("a", start.first), ("b", start.second)))
-    control = asked.get("c", start.control if a == start.first else "")
-    encodings = [encoder.encode(text) for text in (a, b)]
-    shared = rarest_first(*encodings)
-    if not shared:
-        raise TextError("No word stands in both sentences of the link. Change one of them so that they share a word.")
-    default = start.word if not own and start.word in shared else shared[0]
-    word = next((each for each in shared if each.casefold() == asked.get("word", "").casefold()), default)
-    at = int(asked.get("at_a", "1")), int(asked.get("at_b", "1"))
-    sides = [encoding.places(word)[number - 1] for encoding, number in zip(encodings, at)]
-    beside = encoder.encode(control).places(word)[:1] if control.strip() else []
-    rows = labelled_sentences()
-    senses = LABELLED if asked.get("way") != "sentences" and word.casefold() in set(rows["word"]) else ""
-    head = Head.named(asked["head"]) if "head" in asked else None
-    if head is None:
-        head = word_in_two_sentences(encoder, *sides, *beside, senses=rows if senses else None).first_head
-    view = PairView(
-        page=page, texts=(a, b), control=control if beside else None, word=word, at=at, head=head, senses=senses,
-        measure=asked.get("measure"), sentence=asked.get("sentence", "A"),
-    )  # fmt: skip
-    return encoder, view
-
-
-def _encoder(asked: Mapping[str, str]) -> Encoder:
-    """The encoder that a link names, of the weights that it was made with."""
-    name = asked.get("other") if asked.get("model") == "another ..." else asked.get("model")
-    bundled = name in (None, BUNDLED_NAME.split("/")[-1])
-    encoder = load_encoder(
-        None if bundled else name, revision=asked.get("revision"), dtype=asked.get("dtype", "float32")
-    )
-    if not encoder.digest.startswith(asked.get("digest", "").split(" ")[0]):
-        raise LoadError(
-            "digest",
-            f"The link was made with other weights than {encoder.title}'s: the sha256 of those begins "
-            f"{asked['digest'][:200]!r}. Load the link's encoder, and give it as encoder=.",
-        )
-    return encoder

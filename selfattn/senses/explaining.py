@@ -24,11 +24,9 @@ class TargetReport(OfTables):
 
     words: (
         pd.DataFrame
-    )  # word (case-folded), n, effect, low, high; those of several sentences first, the largest effect first
+    )  # word (case-folded), n, effect, low, high; of several sentences first, the largest effect first
     heads: pd.DataFrame  # layer, head, n, effect, low, high (of the eight that lead by gradient, each run), by_gradient
-    sentences: (
-        pd.DataFrame
-    )  # row (the frame's index label), sentence, number, sum (of its words' effects), together, words
+    sentences: pd.DataFrame  # row (index label), sentence, number, sum (of its words' effects), together, words
     rejected: pd.DataFrame  # row, reason
     note: str  # why heads have no effects; "" where they have
 

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from peft import AutoPeftModel, LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer import modules
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer, Trainer, TrainingArguments
 
 from selfattn import LoadError, load_encoder
+from selfattn.encoders.classification import load_class_head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.encoders.pooling import load_pooling
@@ -34,37 +36,56 @@ def same(encoder, template):
     return torch.equal(encoder.encode(TEXT).hidden, opened(template).encode(TEXT).hidden)
 
 
-def trained(template, output, *steps):
-    """What a Trainer leaves: a folder a checkpoint, each with the state of the training beside the model."""
-    for step in steps:
-        folder = shutil.copytree(template, output / f"checkpoint-{step}")
-        (folder / "trainer_state.json").write_text(json.dumps({"global_step": step, "log_history": []}))
-        parameters = [torch.nn.Parameter(torch.zeros(2))]
-        torch.save(torch.optim.AdamW(parameters).state_dict(), folder / "optimizer.pt")
-        for file in ("scheduler.pt", "rng_state.pth", "training_args.bin"):
-            torch.save({}, folder / file)
-    (output / "runs" / "Nov24").mkdir(parents=True)
-    return output
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Trainings as users run them: runs(n) is the output of a Trainer that saved n checkpoints, of a classifier."""
+    root = tmp_path_factory.mktemp("runs")
+    start = save_tiny(FAMILIES["BERT"], root / "start", classes=("BAD", "GOOD"))
+    tokenizer = AutoTokenizer.from_pretrained(start)
+
+    def run(n, save=False):
+        output = root / f"{n}{save}"
+        if not output.exists():
+            rows = [{**tokenizer(TEXT), "label": label} for label in (0, 1)]
+            settings = TrainingArguments(
+                output, max_steps=n, save_steps=1, per_device_train_batch_size=2, use_cpu=True, report_to="none",
+                disable_tqdm=True, logging_steps=1,
+            )  # fmt: skip
+            model = AutoModelForSequenceClassification.from_pretrained(start)
+            trainer = Trainer(model, settings, train_dataset=rows, processing_class=tokenizer)
+            trainer.train()
+            if save:
+                trainer.save_model()
+        return output
+
+    return run
 
 
-def test_the_one_checkpoint_of_a_trainer_is_opened_and_said(template, tmp_path):
-    encoder = opened(trained(template, tmp_path / "out", 500))
-    assert (encoder.title, encoder.note) == ("out", "opened: checkpoint-500") and same(encoder, template)
+@pytest.mark.slow
+def test_the_one_checkpoint_of_a_trainer_is_opened_and_said(runs):
+    output = runs(1)
+    assert {"optimizer.pt", "trainer_state.json", "training_args.bin"} <= {f.name for f in output.glob("*/*")}
+    encoder = opened(output)
+    assert (encoder.title, encoder.note) == (output.name, "opened: checkpoint-1")
+    assert same(encoder, output / "checkpoint-1") and load_class_head(encoder).labels == ("BAD", "GOOD")
 
 
-def test_of_several_checkpoints_the_last_is_proposed(template, tmp_path):
-    output = trained(template, tmp_path / "out", 500, 1000, 1500)
-    (output / "checkpoint-1500" / "model.safetensors").unlink()  # the training was stopped while it was written
-    refused(output, "folder", "is a Trainer's output, not one saved model", "are checkpoint-500, checkpoint-1000. Name")
+@pytest.mark.slow
+def test_of_several_checkpoints_the_last_is_proposed(runs, tmp_path):
+    output = shutil.copytree(runs(11), tmp_path / "out")
+    (output / "checkpoint-11" / "model.safetensors").unlink()  # the training was stopped while it was written
+    refused(
+        output, "folder", "is a Trainer's output, not one saved model", "are checkpoint-1, checkpoint-2, checkpoint-3"
+    )
     error = refused(output)
-    assert str(error).endswith(f"Name one of them: {output}/checkpoint-1000.")
-    assert same(opened(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
+    assert str(error).endswith(f"Name one of them: {output}/checkpoint-10.")
+    assert same(opened(str(error).rpartition(": ")[2].rstrip(".")), output / "checkpoint-10")  # the remedy helps
 
 
-def test_a_model_at_the_top_wins_over_its_checkpoints(template, tmp_path):
-    output = trained(template, tmp_path / "out", 500, 1000)
-    shutil.copytree(template, output, dirs_exist_ok=True)
-    assert opened(output).note == ""
+@pytest.mark.slow
+def test_a_model_at_the_top_wins_over_its_checkpoints(runs):
+    output = runs(2, save=True)
+    assert opened(output).note == "" and same(opened(output), output / "checkpoint-2")
 
 
 def test_of_many_models_ten_are_named_and_the_rest_counted(template, tmp_path):
@@ -103,20 +124,23 @@ def test_of_several_snapshots_each_is_named(template, tmp_path):
     refused(root, "folder", "is the Hub's cache of some/tiny-bert", f"snapshots/{'a' * 40}, snapshots/{'b' * 40}.")
 
 
-def peft(folder, **more):
-    """What PEFT's save_pretrained writes."""
-    folder.mkdir(parents=True)
-    settings = {"peft_type": "LORA", "base_model_name_or_path": "bert-base-uncased", "r": 8, **more}
-    (folder / "adapter_config.json").write_text(json.dumps(settings))
-    save_file({"base_model.model.lora_A.weight": torch.zeros(8, 32)}, folder / "adapter_model.safetensors")
-    return folder
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [".", "checkpoint-500"])
-def test_an_adapter_is_named_with_its_base_and_the_remedy(tmp_path, place):
-    peft(tmp_path / "tuned" / place)
+def test_an_adapter_is_named_with_its_base_and_the_remedy_helps(template, tmp_path, place):
+    adapted = get_peft_model(AutoModel.from_pretrained(template), LoraConfig(r=2, target_modules=["query", "value"]))
+    for name, weights in adapted.named_parameters():
+        torch.nn.init.normal_(weights) if "lora_B" in name else None  # at first they are 0 and change nothing
+    adapted.save_pretrained(tmp_path / "tuned" / place)
     remedy = f"AutoPeftModel.from_pretrained({str(tmp_path / 'tuned' / place)!r}).merge_and_unload()"
-    refused(tmp_path / "tuned", "adapter", "holds an adapter (LORA) for bert-base-uncased, not a whole model", remedy)
+    refused(tmp_path / "tuned", "adapter", f"holds an adapter (LORA) for {template}, not a whole model", remedy)
+    merged = eval(remedy, {"AutoPeftModel": AutoPeftModel})
+    merged.save_pretrained(tmp_path / "merged")
+    AutoTokenizer.from_pretrained(template).save_pretrained(tmp_path / "merged")
+    encoder = opened(tmp_path / "merged")
+    assert not same(encoder, template)
+    with torch.no_grad():
+        states = adapted.eval()(**encoder.inputs([encoder.encode(TEXT)])).last_hidden_state[0]
+    torch.testing.assert_close(encoder.encode(TEXT).states[-1], states, atol=1e-5, rtol=0)
 
 
 def test_an_old_sentence_transformers_folder_is_opened_with_its_pooling(template, tmp_path):
@@ -139,6 +163,16 @@ def test_an_old_sentence_transformers_folder_is_opened_with_its_pooling(template
     encoder = opened(old)
     assert encoder.note == "opened: 0_Transformer" and same(encoder, template)
     assert (load_pooling(encoder).mode, load_pooling(encoder).max_tokens) == ("cls", 32)
+
+
+def test_a_sentence_transformers_folder_of_two_models_is_told_as_one(template, tmp_path):
+    """As a Router writes it: one model for questions, one for documents."""
+    for place in ("query_0_Transformer", "document_0_Transformer"):
+        shutil.copytree(template, tmp_path / "router" / place)
+    (tmp_path / "router" / "modules.json").write_text("[]")
+    refused(
+        tmp_path / "router", "folder", "is a sentence-transformers folder", "document_0_Transformer, query_0_Transf"
+    )
 
 
 def test_what_holds_no_saved_model_is_said(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from selfattn import Head, LoadError, TextError, notebook
 from selfattn.examples import PAIRS
 from selfattn.export.notebook_lines import LABELLED, PairView, notebook_lines
+from selfattn.scan import ScanError
 
 TEXTS = ('The "old" crane and a crane stood here.', "It wasn't a crane.")
 START = PAIRS[0]
@@ -92,7 +93,7 @@ SITE = "http://localhost:8501/"
         ("inside-a-head?head=L3+H7", "steps", (START.first, START.second, "bank"), {"layer": 3, "head": 7}),
         ("inside-a-head?example=bat&head=L0+H1", "steps", (*next(p for p in PAIRS if p.word == "bat").sentences[:2], "bat"),
          {"layer": 0, "head": 1}),
-        ("?a=A+bank+is+a+bank.&b=The+bank.&word=Bank&at_a=2&head=L0+H1&way=sentences&c=", "hidden_words",
+        ("?a=A+bank+is+a+bank.&b=The+bank.&word=Bank&at_a=2&head=L0+H1&way=between+the+sentences&c=", "hidden_words",
          ("A bank is a bank.", "The bank.", None, "bank"), {"at": (2, 1)}),
         ("all-heads?model=all-MiniLM-L6-v2&digest=53aa5117&measure=itself&head=L5+H0", "all_heads", (START.first,),
          {"second": START.second, "control": START.control, "word": "bank", "measure": "itself", "chosen": "L5 H0"}),
@@ -113,12 +114,21 @@ def test_the_start_without_a_head_is_between_the_senses(encoder, calls):
     assert (steps["layer"], steps["head"]) == (0, 10)  # the head that leads
 
 
-def test_a_link_that_cannot_be_drawn_is_refused(encoder):
-    with pytest.raises(
-        ValueError, match=r"Expected a link to A word in .*, Inside a head, All heads, got one to 'senses'"
-    ):
-        notebook.from_link(f"{SITE}senses", encoder)
-    with pytest.raises(LoadError, match=r"made with other weights than .*begins 'deadbeef'\. Load the link's encoder"):
-        notebook.from_link(f"{SITE}inside-a-head?digest=deadbeef")
-    with pytest.raises(TextError, match="No word stands in both sentences"):
-        notebook.from_link(f"{SITE}inside-a-head?a=Rain.&b=Snow", encoder)
+EXPLORE = "A word in two sentences, Inside a head, All heads, Senses, Two encoders, Predictions"
+
+
+@pytest.mark.parametrize(
+    ("link", "error", "message"),
+    [
+        ("exercises", ValueError, f"Expected a link to {EXPLORE}, got one to 'exercises'"),
+        ("senses?source=your+own+table", ValueError, r"A link has no table of your own in it\. Take the lines of its page"),
+        ("senses?source=a+finished+scan&scan=absent", ScanError, "absent holds no scan"),
+        ("inside-a-head?digest=deadbeef", LoadError,
+         r"made with other weights than .*begins 'deadbeef'\. Load the link's encoder"),
+        ("inside-a-head?a=Rain.&b=Snow", TextError, "No word stands in both sentences"),
+        ("all-heads?tab=Lines+from+the+word&overlaid=L9+H9", ValueError, "'average of L0' or 'rollout', got 'L9 H9'"),
+    ],
+)  # fmt: skip
+def test_a_link_that_cannot_be_drawn_is_refused(link, error, message, encoder):
+    with pytest.raises(error, match=message):
+        notebook.from_link(SITE + link, None if "digest" in link else encoder)

@@ -1,5 +1,8 @@
 """Copy as Python: the lines under Download run as they stand, and make the numbers that the page draws."""
 
+import json
+from urllib.parse import urlencode
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,10 +11,12 @@ from streamlit.util import calc_hash
 
 from selfattn import notebook
 from selfattn.charts.vega import drawn_frame
-from selfattn.dashboard import figures, session
+from selfattn.dashboard import download, figures, session
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.numbers import change
+from selfattn.scan.__main__ import main as scan
+from tests.encoders.test_pooling import embedder
 
 from .conftest import APP
 
@@ -29,14 +34,15 @@ def copied(monkeypatch):
     monkeypatch.setattr(figures, "end_page", lambda: records.append(end()) or records[-1])
     monkeypatch.setattr(notebook, "_chart", lambda spec: spec)  # as an Altair chart it takes seconds
 
-    def opened(page, **state):
+    def opened(page, query=None, **state):
         at = AppTest.from_file(str(APP), default_timeout=180)
         at._page_hash = calc_hash(page) if page else ""
+        at.query_params.update(query or {})
         for key, value in {"download": True, **state}.items():
             at.session_state[key] = value
         at.run()
         assert not at.error
-        (lines,) = [code.value for code in at.code if "load_encoder" in code.value]
+        (lines,) = [code.value for code in at.code if "from selfattn.notebook import" in code.value]
         *before, last = lines.splitlines()
         names = {}
         exec("\n".join(before), names)
@@ -78,6 +84,80 @@ def test_the_copied_lines_draw_the_numbers_of_the_page(page, state, figure, colu
     shown = list(record.figures.values())
     on_page = drawn(shown[figure].draw(), column)
     assert len(on_page) > 1 and drawn(made, column) == pytest.approx(on_page, abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """What users have: a tiny checkpoint with a masked-language head, a classifier and a sentence embedder, and a scan."""
+    root = tmp_path_factory.mktemp("folders")
+    (root / "table.csv").write_text("sentence,word\nThe bank of the river.,bank\nA bank for a loan.,bank\n", "utf-8")
+    assert scan([str(root / "table.csv"), "--output", str(root / "scan"), "--device", "cpu"]) == 0
+    return {
+        "gap": str(save_tiny(FAMILIES["RoBERTa"], root / "gap", 0, True)),
+        "class": str(embedder(save_tiny(FAMILIES["BERT"], root / "class", classes=("BAD", "GOOD", "GOOD")))),
+        "shown": str(save_tiny(FAMILIES["XLNet"], root / "shown")),
+        "scan": str(root / "scan"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "figure", "column"),
+    [
+        ("", {"way": "between the sentences"}, 0, "share"),
+        ("all-heads", {"sentence": "A and B as one text", "head": "L3 H7", "measure": "itself"}, 0, "itself"),
+        ("all-heads", {"tab": "Lines from the word", "head": "L1 H2"}, 0, "weight"),
+        ("all-heads", {"tab": "Lines from the word", "overlaid": ["L0 H1", "average of L2", "rollout"]}, 0, "weight"),
+        ("all-heads", {"tab": "Attributions", "example": "bat"}, 0, "value"),
+        ("senses", {"sense_word": "bat", "head": "L0 H4"}, -1, "share"),
+        ("senses", {"source": "a finished scan", "scan": "scan", "scan_map": "entropy"}, 0, "entropy"),
+        ("two-encoders", {"head": "L0 H4", "a": "Rain fell on the \"old\" town."}, 0, "distance"),
+        ("two-encoders", {"head": "L1 H2", "head2": "L2 H1", "second": "gap"}, 2, "value"),
+        ("predictions", {"asked": "Two sentences", "b": "It's a loan."}, 0, "effect"),
+        ("predictions", {"model": "class", "class": "GOOD (3)", "a": "The bank was muddy."}, 0, "effect"),
+        ("predictions", {"model": "class"}, 0, "effect"),
+        ("predictions", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "effect"),
+        ("masked-words", {"model": "gap", "a": "The bank of the river."}, 0, "effect"),
+    ],
+)  # fmt: skip
+def test_a_link_draws_what_its_page_and_its_copied_lines_draw(page, query, figure, column, folders, copied):
+    named = {key: folders.get(value, value) if key == "scan" else value for key, value in query.items()}
+    for key, prefix in (("model", ""), ("second", "second_")):
+        if key in named:
+            named |= {key: "another ...", f"{prefix}other": folders[named[key]]}
+    _, record, _, made = copied(page, named)
+    linked = notebook.from_link(f"http://localhost:8501/{page}?{urlencode(named, doseq=True)}")
+    assert (linked if isinstance(linked, dict) else linked.to_dict()) == (
+        made if isinstance(made, dict) else made.to_dict()
+    )
+    shown = list(record.figures.values())
+    on_page = drawn(shown[figure].draw(), column)
+    assert len(on_page) > 1
+    numbers = drawn(made, column)
+    assert all(np.isclose(numbers, each, atol=1e-5).any() for each in on_page)
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        ("before-attention", {}),
+        ("train-a-tiny-one", {}),
+        *(("from-scratch", {"stop": stop, "reveal": "yes"}) for stop in ("one-vector", "causal-mask", "learned")),
+    ],
+)
+def test_a_figure_without_lines_of_its_own_is_copied_with_its_numbers(page, query, copied):
+    _, record, line, made = copied(page, query)
+    shown = next(iter(record.figures.values())).draw()
+    assert line.startswith("chart({") and made.to_dict() == json.loads(json.dumps(shown))
+    assert "vega" in made.to_html()
+
+
+def test_a_figure_of_too_many_numbers_is_not_copied(copied, monkeypatch):
+    monkeypatch.setattr(download, "MOST_COPIED", 100)
+    at = AppTest.from_file(str(APP), default_timeout=180)
+    at._page_hash = calc_hash("before-attention")
+    at.session_state["download"] = True
+    at.run()
+    assert not at.code and any("too many numbers to copy" in text.value for text in at.text)
 
 
 def test_inside_a_heads_lines_name_its_words_and_head(copied):

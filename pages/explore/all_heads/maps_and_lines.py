@@ -1,6 +1,5 @@
 """The parts of the page "All heads": the grid of all maps, the card of the chosen head, the lines from one word."""
 
-from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -8,26 +7,25 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from selfattn import numbers
-from selfattn.analysis.attention_rollout import head_average, rollout
+from selfattn.analysis.attention_rollout import rollout
 from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
 from selfattn.captions.vectors import OF_PAIR_SWAPS, by_gradient, by_head, noise_floor
 from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
-from selfattn.charts.links import links
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect, cached_swaps
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
 from selfattn.dashboard.pickers import binning, pick_map_options, segmented, swaps_are_exact, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
-from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.tidy_tables import heads_frame, strip_frame, weights_frame
+from selfattn.export.notebook_lines import overlaid_first
+from selfattn.tidy_tables import heads_frame, weights_frame
+from selfattn.views.all_heads import lines_of_word, one_map, overlays
 
 NO_WAY = 1e-6  # a shorter way than this is none, and no share of it is known
 
@@ -97,7 +95,7 @@ def show_card(choice: Choice, side: PlacedWord) -> None:
     encoding, head, own = side.sentence, choice.head, str(choice.head)
     which = segmented("Map", {"head": "this head"} | AVERAGES, key="map_of", label_visibility="collapsed")
     name = NAMED[which].format(head=own, layer=head.layer)
-    weights = one_map(choice.encoder, encoding, which, head)
+    weights = one_map(encoding, which, head, partial(_rollout, choice.encoder))
     if which in FORMULAS:
         st.markdown(FORMULAS[which])
     options = pick_map_options(st.container(horizontal=True))
@@ -125,13 +123,8 @@ FORMULAS = {
 }
 
 
-def one_map(encoder: Encoder, encoding: Encoding, which: str, head: Head) -> Tensor:
-    """The map (n, n) of one head, of the average over its layer's heads, or of rollout up to its layer."""
-    if which == "average":
-        return head_average(encoding, head.layer)
-    if which == "rollout":
-        return cached(encoder, ("rollout", encoding.text, encoding.pair), lambda _: rollout(encoding))[head.layer]
-    return encoding.weights(*head)
+def _rollout(encoder: Encoder, encoding: Encoding) -> Tensor:
+    return cached(encoder, ("rollout", encoding.text, encoding.pair), lambda _: rollout(encoding))
 
 
 def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
@@ -143,62 +136,29 @@ def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
     return table[[not special for special in by_word.special]]
 
 
-MOST_LINES, MOST_WORDS = 6, 60
+MOST_LINES = 6
 THIN = " Words with less than 0.005 have no line."
 
 
 def show_lines(choice: Choice) -> None:
     """Several heads' rows for the word, laid over one another, in both sentences."""
-    encoder, head = choice.encoder, choice.head
-    sources = {str(head): ("head", head) for head in encoder.all_heads}
-    sources |= {f"average of L{layer}": ("average", Head(layer, 0)) for layer in range(encoder.n_layers)}
-    sources["rollout"] = "rollout", Head(encoder.n_layers - 1, 0)
+    encoder, known = choice.encoder, overlays(choice.encoder)
     label = f"Heads, averages and rollout to lay over one another (up to {MOST_LINES})"
-    first = [str(head), f"average of L{head.layer}", "rollout"]
-    chosen = st.multiselect(label, list(sources), first, key="overlaid", bind="query-params", max_selections=MOST_LINES)
+    chosen = st.multiselect(
+        label, list(known), overlaid_first(choice.head), key=session.OVERLAID, bind="query-params",
+        max_selections=MOST_LINES,
+    )  # fmt: skip
     if not chosen:
         st.text("Choose at least one head.")
         return
     for option in AVERAGES:
-        if option in {sources[name][0] for name in chosen}:
+        if option in {known[name][0] for name in chosen}:
             st.markdown(FORMULAS[option])
-    theme = current_theme()
     for (name, side), column in zip(choice.pair.sides, side_by_side()):
-        frame = _lines_frame(encoder, side, name, {source: sources[source] for source in chosen})
-        words, left = _shown_words(frame, side)
+        drawn = lines_of_word(encoder, side, name, chosen, current_theme(), partial(_rollout, encoder))
         with column:
-            place = int(words.loc[words["chosen"], "place"].iloc[0])
-            chart = links(words, side.word.text, theme, word_place=place, color=theme.sentence(name))
             st.markdown(f"**{name}**")
-            reading = captions.most_weight(frame.to_dict("records"), side.word.text, by="source") + THIN
-            show_chart(chart, reading, one_head=False, name=f"attention as lines in {name}", sentence=name)
-            if left:
-                say(left)
-
-
-def _lines_frame(
-    encoder: Encoder, side: PlacedWord, sentence: str, sources: Mapping[str, tuple[str, Head]]
-) -> pd.DataFrame:
-    encoding, parts = side.sentence, []
-    for source, which in sources.items():
-        row = one_map(encoder, encoding, *which)[list(side.positions)].mean(0)
-        parts.append(strip_frame(encoding, row, side.word, sentence).assign(source=source))
-    return pd.concat(parts, ignore_index=True)
-
-
-def _shown_words(frame: pd.DataFrame, side: PlacedWord) -> tuple[pd.DataFrame, str]:
-    """The words that are drawn (the heaviest ones of a long text, in their order) and what is said of the others."""
-    strongest = frame.groupby("place")["weight"].max()
-    own = int(frame.loc[frame["chosen"], "place"].iloc[0])
-    strongest[own] = 2.0
-    if len(strongest) <= MOST_WORDS:
-        return frame, ""
-    kept = sorted(strongest.nlargest(MOST_WORDS).index)
-    shown = frame[frame["place"].isin(kept)]
-    lost = 1 - shown.groupby("source", sort=False)["weight"].sum()
-    said = ", ".join(f"{numbers.share(share)} in {source}" for source, share in lost.items())
-    shown = shown.assign(place=shown["place"].map({place: i for i, place in enumerate(kept)}))
-    return shown, (
-        f"{len(strongest)} words are too many for lines: the {MOST_WORDS} with the largest weights are drawn. The others "
-        f"hold {said} of the weight."
-    )
+            reading = captions.most_weight(drawn.frame.to_dict("records"), side.word.text, by="source") + THIN
+            show_chart(drawn.spec, reading, one_head=False, name=f"attention as lines in {name}", sentence=name)
+            if drawn.left:
+                say(drawn.left)

@@ -7,6 +7,7 @@ from pages.explore.all_heads.what_it_does import show_what_it_does
 from selfattn.dashboard import session
 from selfattn.dashboard.figures import show_links, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
+from selfattn.export.notebook_lines import SAID, TABS
 
 with this_page().links:
     show_links("main", "head")
@@ -14,11 +15,10 @@ choice = this_page().choice
 
 with this_page().beside:
     note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."
-    texts = {"A": "A", "B": "B", "both": "A and B as one text"}
-    name = segmented("Sentence", texts, key=session.SENTENCE, help=note)
+    name = segmented("Sentence", SAID["sentence"], key=session.SENTENCE, help=note)
 side = segments(choice) if name == "both" else dict(choice.pair.sides)[name]
 
-maps, lines = st.tabs(["Maps", "Lines from the word"], key="tab", bind="query-params")
+maps, lines = st.tabs(TABS, key=session.TAB, bind="query-params")
 if maps.open:
     with maps:
         grid, card = side_by_side()

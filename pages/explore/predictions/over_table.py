@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from pages.explore.predictions.questions import Question
 from selfattn.captions.predictions import over_sentences as caption
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.figures import say, show_error, side_by_side, this_page
@@ -15,6 +14,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_upload
 from selfattn.senses import TargetReport, over_sentences
+from selfattn.views.predictions import Question
 
 
 def show_over_table(encoder: Encoder, question: Question) -> None:

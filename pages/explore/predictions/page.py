@@ -1,12 +1,12 @@
 """Predictions: the encoder's own answer (a class, a similarity, a gap), and which words and heads it rests on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
 
 from pages.explore.predictions.over_table import show_over_table
-from pages.explore.predictions.questions import Question, pick_question
+from pages.explore.predictions.questions import pick_question
 from selfattn.analysis.explaining import Explained, explain, removed_in_turn
 from selfattn.captions import predictions as captions
 from selfattn.captions.vectors import OF_LOG_PROBABILITY, noise_floor
@@ -16,7 +16,9 @@ from selfattn.dashboard.answer import SHORT
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side, this_page
 from selfattn.encoders.encoder import Encoder
+from selfattn.export.notebook_lines import predictions_lines
 from selfattn.tidy_tables import explained_heads_frame, explained_words_frame
+from selfattn.views.predictions import Question
 
 
 def explained(encoder: Encoder, question: Question) -> Explained:
@@ -50,7 +52,7 @@ def show_words(found: Mapping[Question, Explained]) -> None:
 
 def show_answers(question: Question) -> None:
     """The classes, or the likeliest words of the gap, with their probabilities."""
-    if question.answers is not None:
+    if len(question.answers):
         bar = st.column_config.ProgressColumn(format="%.3f", min_value=0.0, max_value=1.0)
         st.dataframe(question.answers, hide_index=True, column_config={"probability": bar}, width="stretch")
         this_page().tables["answers"] = lambda: question.answers
@@ -71,23 +73,10 @@ def show_heads(encoder: Encoder, question: Question, found: Explained) -> None:
     show_chart(chart, f"{reading} {noise}".rstrip(), key="predictions", heads=True, name=title)
 
 
-def copied(questions: Sequence[Question]) -> str:
-    """The lines of "Copy as Python": the words of each sentence, and the first one's heads."""
-    lines = ["found = {}"]
-    for question in questions:
-        said, text = f"{question.what}{question.where}", question.sentence.text
-        lines += [
-            f"sentence, asked = encoder.encode({text!r}), {question.python}",
-            f"found[{said!r}] = explain(encoder, sentence, asked(sentence))",
-        ]
-    heads = f"explained_heads(next(iter(found.values())), '{this_page().head}')  # in a cell of its own"
-    return "\n".join([*lines, heads, "explained_words(found)"])
-
-
 encoder = this_page().encoder
 questions = pick_question(encoder, this_page().sentence)
 found = {question: explained(encoder, question) for question in questions}
-this_page().python = copied(questions), {"encoder": encoder}
+this_page().python = predictions_lines(questions, this_page().head), {"encoder": encoder}
 show_words(found)
 heads, answers = side_by_side()
 with heads:

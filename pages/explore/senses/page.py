@@ -8,8 +8,9 @@ from pages.explore.senses.finished_scan import show_scan
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, encoder_key
 from selfattn.dashboard.compute_again import offer_again, stored_report
-from selfattn.dashboard.figures import say, show_error, side_by_side, this_page
+from selfattn.dashboard.figures import PageEnds, say, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
+from selfattn.export.notebook_lines import LABELLED, OWN_TABLE, SAID, senses_lines
 from selfattn.senses import HiddenWordsReport, SeparationReport, SwapReport, check_rows
 from selfattn.stored_reports import LeadingHeads
 
@@ -19,10 +20,10 @@ say(
     "vector separate the senses, and does attention add anything to what a plain average would give?"
 )
 with this_page().beside:
-    source = segmented("Sentences", view.SOURCES, key="source")
+    source = segmented("Sentences", SAID["source"], key="source")
 if source == "scan":
     show_scan(head)
-    st.stop()
+    raise PageEnds
 own = source == "labelled"
 frame, key = (view.labelled(), "labelled") if own else (view.pick_table() or st.stop())
 # What takes longest stands above what is there at once.
@@ -33,7 +34,8 @@ kept_hidden = stored_report(HiddenWordsReport, encoder, frame, key) if own else 
 kept_sets = stored_report(LeadingHeads, encoder, frame, key) if own else None
 with this_page().beside:
     word = swaps.pick_word(frame)
-this_page().python = swaps.copied(encoder, own, word, head), {"encoder": encoder}
+rows = LABELLED if own else OWN_TABLE
+this_page().python = senses_lines(encoder, rows, word, head), {"encoder": encoder}
 drawn = False
 try:
     with first:

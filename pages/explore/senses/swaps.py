@@ -18,7 +18,6 @@ from selfattn.dashboard.figures import current_theme, literal, say, show_chart, 
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import NotRecomputable
-from selfattn.export.notebook_lines import LABELLED, OWN_TABLE
 from selfattn.senses import SwapReport, interchange
 from selfattn.senses.swapping import ALL
 from selfattn.stored_reports import LeadingHeads, Stored, swapped_heads
@@ -35,13 +34,6 @@ def pick_word(frame: pd.DataFrame) -> str:
     """One of the table's words, for every part of the page."""
     words = sorted(frame["word"].dropna().astype(str).str.casefold().unique())
     return st.selectbox("Word", words, key="sense_word", bind="query-params", width=150)
-
-
-def copied(encoder: Encoder, built_in: bool, word: str, head: Head) -> str:
-    """The lines of "Copy as Python": the word's map of the heads; where there is none, its separation."""
-    rows, report = LABELLED if built_in else OWN_TABLE, "interchange" if encoder.patchable else "separation"
-    lines = f'rows = {rows}\nreport = {report}(encoder, rows[rows["word"].str.casefold() == {word!r}])\n'
-    return lines + (f"brought_in(report, {word!r}, chosen='{head}')" if encoder.patchable else "report.layers")
 
 
 def begin(word: str) -> tuple[Container, Container]:

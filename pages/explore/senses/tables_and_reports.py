@@ -26,7 +26,6 @@ from selfattn.spreadsheets import csv_text
 from selfattn.tidy_tables import named_heads
 
 T = TypeVar("T")
-SOURCES = {"labelled": "the labelled set", "table": "your own table", "scan": "a finished scan"}
 
 
 def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[Progress], T]) -> T:

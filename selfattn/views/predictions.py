@@ -1,0 +1,101 @@
+"""What may be asked on Predictions: a class, the similarity of two sentences, a word in a gap; each as a target and in words."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from selfattn import numbers
+from selfattn.analysis.targets import Asked, class_score, gap_word, similarity
+from selfattn.captions.predictions import Write
+from selfattn.encoders.classification import ClassHead
+from selfattn.encoders.encoder import Encoder
+from selfattn.encoders.encoding import Encoding
+from selfattn.encoders.masked_lm import MaskedHead
+from selfattn.encoders.pooling import Pooling
+from selfattn.words import character_spans
+
+TOP = 10  # words of a gap
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One number that is asked of one sentence, and of those of a table."""
+
+    sentence: Encoding
+    asked: Asked
+    key: tuple  # of results about it, beside the sentence
+    python: str  # what makes `asked`, of `encoder`
+    what: str  # the number, in a sentence
+    write: Write
+    answer: str  # what the encoder says, in words
+    where: str = ""  # " in A", where two sentences are asked about
+    answers: pd.DataFrame = field(
+        default_factory=pd.DataFrame
+    )  # what else it could have been: token or class, probability
+
+    @property
+    def said(self) -> str:
+        """The number, and of which sentence."""
+        return f"{self.what}{self.where}"
+
+
+def first_asked(encoder: Encoder, gap: bool) -> str:
+    """What the checkpoint says it was trained for: "class", "gap", else "similarity". gap: an old link to a masked word asks."""
+    named = " ".join(getattr(encoder.model.config, "architectures", None) or ())
+    if "ForSequenceClassification" in named:
+        return "class"
+    return "gap" if gap or re.search("ForMaskedLM|ForPreTraining", named) else "similarity"
+
+
+def class_question(head: ClassHead, sentence: Encoding, chosen: str | None = None) -> Question:
+    """About a class, by its name among `numbered(head.labels)`; another one or None: the likeliest."""
+    likely = head.probabilities(head.logits(sentence.states[-1])).cpu()
+    options, order = numbered(head.labels), likely.argsort(descending=True).tolist()
+    number = options.index(chosen) if chosen in options else order[0]
+    answers = pd.DataFrame({"class": [options[at] for at in order], "probability": likely[order].tolist()})
+    what = f"the {'margin' if head.exclusive else 'logit'} of {options[number]}"
+    answer = ", ".join(f"{head.labels[at]} {numbers.weight(float(likely[at]))}" for at in order[:3])
+    python = f"class_score(load_class_head(encoder), {number})"
+    asked = class_score(head, number)
+    return Question(sentence, asked, ("class", number), python, what, numbers.change, answer, answers=answers)
+
+
+def similarity_questions(encoder: Encoder, pooling: Pooling, sides: Mapping[str, Encoding]) -> list[Question]:
+    """About the cosine of two sentences, "A" and "B", asked of each. Raises TextError for a text that would be cut."""
+    asked = {name: similarity(encoder, pooling, sides[other]) for name, other in zip("AB", "BA")}
+    targets = {name: asked[name](side) for name, side in sides.items()}
+    cosine = float(targets["A"].of(sides["A"].states[-1][list(targets["A"].positions)]))
+    answer = f"The two sentences have cosine {numbers.cosine(cosine)}."
+    return [
+        Question(
+            sides[name], asked[name], ("similarity", sides[other].text),
+            f"similarity(encoder, load_pooling(encoder), {sides[other].text!r})", "the cosine", numbers.effect, answer,
+            where=f" in {name}",
+        )
+        for name, other in zip("AB", "BA")
+    ]  # fmt: skip
+
+
+def gap_question(head: MaskedHead, masked: Encoding, row: int = 0) -> Question:
+    """About one of the likeliest words of the gap, by its row. Raises TextError where there isn't one gap."""
+    table = head.predictions(masked, TOP)
+    row = min(row, len(table) - 1)
+    answer = ", ".join(f'"{each.text}" {numbers.weight(each.probability)}' for each in table.head(3).itertuples())
+    token, what = int(table["id"][row]), f'log p of "{table["text"][row]}"'
+    python, answers = f"gap_word(load_masked_head(encoder), {token})", table[["text", "probability"]]
+    return Question(
+        masked, gap_word(head, token), ("gap", token), python, what, numbers.change, answer,
+        answers=answers.rename(columns={"text": "token"}),
+    )  # fmt: skip
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a sentence as labels: one of them is the gap."""
+    return numbered([text[slice(*span)] for span in character_spans(text)])
+
+
+def numbered(words: Sequence[str]) -> list[str]:
+    """The words as labels; one that stood before gets its place, so that a link can tell the two apart."""
+    return [f"{word} ({place + 1})" if word in words[:place] else word for place, word in enumerate(words)]
