@@ -183,8 +183,8 @@ def word_lines(
 ) -> alt.TopLevelMixin:
     """What a word attends to in two sentences, as lines from it: several heads laid over one another.
 
-    of: "L0 H10", "average of L0" (the mean of a layer's heads), "rollout"; up to six. word, at: as in `two_sentences`. What it
-    doesn't say: what comes of it; rollout only follows the weights.
+    of: "L0 H10", "average of L0" (the mean of a layer's heads), "rollout"; up to six. word, at: as in `two_sentences`.
+    What it doesn't say: what comes of it; rollout only follows the weights.
     """
     sides = _sides(encoder, first, second, word, at)
     return _chart(beside(*(lines_of_word(encoder, side, name, of, theme).spec for name, side in sides.items())))
@@ -375,7 +375,10 @@ def parting(
 
 
 def chart(spec: Spec) -> alt.TopLevelMixin:
-    """Any picture, a complete Vega-Lite specification, as Altair shows a chart; unchecked."""
+    """Any picture, a complete Vega-Lite specification, as Altair shows a chart; unchecked.
+
+    What it doesn't say: where its numbers come from.
+    """
     return _Whole(spec)
 
 

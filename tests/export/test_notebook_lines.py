@@ -29,14 +29,13 @@ def calls(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_lines_make_the_figure_of_the_view(encoder, monkeypatch):
-    monkeypatch.setattr(notebook, "_chart", lambda spec: spec)
+def test_the_lines_make_the_figure_of_the_view(encoder):
     *before, last = notebook_lines(view("inside-a-head").line, {"encoder": encoder}).splitlines()
     names = {}
     exec("\n".join(before), names)
-    made = eval(last, names)
-    assert made == notebook.steps(encoder, *TEXTS, "crane", at=(2, 1), layer=3, head=7)
-    assert made != notebook.steps(encoder, *TEXTS, "crane", layer=3, head=7)
+    made = eval(last, names).to_dict()
+    assert made == notebook.steps(encoder, *TEXTS, "crane", at=(2, 1), layer=3, head=7).to_dict()
+    assert made != notebook.steps(encoder, *TEXTS, "crane", layer=3, head=7).to_dict()
 
 
 @pytest.mark.parametrize(
