@@ -80,6 +80,12 @@ def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
         load_class_head(without_class)
 
 
+def test_a_family_without_such_a_head_in_transformers_has_none(folder, monkeypatch):
+    monkeypatch.setattr(classification, "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES", {"gpt": "GPT"})
+    with pytest.raises(NoHead, match="has no classification head"):
+        load_class_head(folder())
+
+
 def test_a_head_whose_pooler_is_missing_would_be_random(folder):
     def no_pooler(weights):
         for name in [name for name in weights if "pooler" in name]:

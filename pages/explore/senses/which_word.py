@@ -20,7 +20,8 @@ from selfattn.senses.hiding import MOST, OTHERS, PER_SENSE
 from selfattn.stored_reports import Stored
 from selfattn.tidy_tables import leading_words_frame, shaded_frame
 
-SHOWN = 3  # sentences in which most hangs on one word, and as many in which least does
+SHOWN = 12  # sentences in which most hangs on one word, and as many in which least does: all of a built-in word
+FEW, HIGH = 6, 340  # sentences that are seen at once, and pixels of the window through which more are
 
 
 def show(
@@ -86,7 +87,7 @@ def _ask(asked: tuple) -> None:
 
 
 def _show_sentences(encoder: Encoder, frame: pd.DataFrame, report: HiddenWordsReport, word: str) -> None:
-    """All sentences, the chosen word's first, by how much hangs on one word; a few of them shaded, or the one that is ticked."""
+    """All sentences, the chosen word's first, by how much hangs on one word; those shaded, or the one that is ticked."""
     table = leading_words_frame(report, frame)
     own = table["word"] == word
     table = pd.concat([table[own], table[~own]])
@@ -105,9 +106,10 @@ def _show_sentences(encoder: Encoder, frame: pd.DataFrame, report: HiddenWordsRe
     with below:
         if rows:
             chart = shaded_sentences(shaded_frame(report, _read(encoder, report, table, rows)), current_theme())
-            show_chart(
-                chart, captions.shaded(bool(ticked), word, n, SHOWN), one_head=False, name="sentences, word by word"
-            )
+            reading = captions.shaded(bool(ticked), word, n, SHOWN)
+            with st.container(height=HIGH if len(rows) > FEW else "content", border=False):
+                show_chart(chart, reading, one_head=False, name="sentences, word by word", visible=False)
+            say(reading)
         if ticked:
             same = table[table["word"] == table["word"][ticked[0]]]
             open_row(same, ticked[0])
