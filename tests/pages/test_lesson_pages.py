@@ -569,6 +569,8 @@ def test_padding_weighs_nothing(encoder):
     assert signs.records["i"].tolist() == list(range(n, n + 5))
     assert f"{n} tokens and 5 of padding. Padding gets exactly 0" in words(at)
     assert f"The mask hides 5 of {n + 5} tokens in this row." in words(at)
+    assert STOPS["padding-mask"].OPTIONS[0] == "the sentence's own tokens"
+    assert trace.weights[n:, :n].sum(-1).tolist() == pytest.approx([1] * 5, abs=1e-5)  # the padding's own rows
 
 
 def test_worked_example():
