@@ -106,7 +106,11 @@ def softmax(scores):
             "are [−32.0, 32.0, −32.0, −32.0, 48.0]; their largest weight: divided 0.63, left alone 1.00.",
         ),
         ("three-words", None, "0.005 + 0.265 + 0.005 + 0.005 + 0.720 = 1."),
-        ("hide-a-word", None, "itself 0.85 instead of 0.31, and becomes [1.00, 1.00] instead of [0.05, 1.95]"),
+        (
+            "hide-a-word",
+            None,
+            "[1, 1] + ½ × (0.633 × [−3, 3]) = [0.05, 1.95]. Hidden: [1, 1] + ½ × (0) = [1.00, 1.00].",
+        ),
         ("worked-example", None, "=  [−1.90, 1.90]"),
         ("residual", None, '[0.05, 1.95, 0.00]. "bank" is now more about water.'),
         ("real-head", None, '"bank" moves 53 % of the way to its other sense (next: "of", 16 %)'),
@@ -803,7 +807,15 @@ def test_hide_a_word(sentence, hidden):
     )
     rows = [layer.records["v"].tolist() for layer in weights if layer.kind == "rect" and "v" in layer.records]
     assert rows[0] == pytest.approx(softmax(scores), abs=1e-6) and rows[1] == pytest.approx(softmax(masked), abs=1e-6)
-    assert same(matrix(after), [[1, 1] + softmax(each) @ value / 2 for each in (scores, masked)])
+    made = [[1, 1] + softmax(each) @ value / 2 for each in (scores, masked)]
+    assert same(matrix(after), made)
+    said = words(at).replace("−", "-")
+    for each, result in zip((scores, masked), made):  # the sum that is said, added up
+        terms = re.findall(r"([\d.]+) × \[(\S+), (\S+)\]", re.search(rf"\(([^()]*)\) = \[{result[0]:.2f}", said)[1])
+        assert len(terms) == int(((softmax(each) > 0) & value.any(1)).sum())
+        assert np.array([1, 1]) + sum(
+            float(w) * np.array([float(x), float(y)]) for w, x, y in terms
+        ) / 2 == pytest.approx(result, abs=0.005)
 
 
 def test_a_word_is_hidden_in_the_real_encoder(encoder):
