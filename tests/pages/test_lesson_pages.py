@@ -112,6 +112,8 @@ def softmax(scores):
             "[1, 1] + ½ × (0.633 × [−3, 3]) = [0.05, 1.95]. Hidden: [1, 1] + ½ × (0) = [1.00, 1.00].",
         ),
         ("worked-example", None, "=  [−1.90, 1.90]"),
+        ("worked-example", None, "Scores −2, 2, −2, −2, 3, then divided by √2."),
+        ("dot-product", None, f"*{STOPS['magnitude'].TITLE}*, beside this stop,"),
         ("residual", None, '[0.05, 1.95, 0.00]. "bank" is now more about water.'),
         ("real-head", None, '"bank" moves 53 % of the way to its other sense (next: "of", 16 %)'),
     ],
