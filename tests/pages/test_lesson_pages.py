@@ -838,6 +838,21 @@ def test_a_word_is_hidden_in_the_real_encoder(encoder):
         share = (hidden - before).double() @ way / way.square().sum()
         assert list(bars(chart)) == [word.label for word in others]
         assert list(bars(chart).values()) == pytest.approx(share.tolist(), abs=1e-4)
+    # What the text says beside: unread by all, or never said, "river" leaves "bank" half way; and a head's large weight.
+    ids, river = torch.tensor([a.sentence.ids]), list(a.sentence.places("river")[0].positions)
+    seen = torch.ones_like(ids).index_fill(1, torch.tensor(river), 0)
+    with torch.no_grad():
+        unread = encoder.model(input_ids=ids, attention_mask=seen).last_hidden_state[0, list(a.positions)].mean(0)
+    unsaid = encoder.encode("The bank of the.")
+    unsaid = unsaid.vector(6, unsaid.places("bank")[0].positions)
+    before = normalize(a.sentence.vector(6, a.positions), dim=0)
+    said = [
+        100 * float((normalize(each, dim=0) - before).double() @ own / own.square().sum()) for each in (unsaid, unread)
+    ]
+    assert re.findall(r"(\d+) %", STOPS["real-head"].REASON) == [f"{share:.0f}" for share in said]
+    weight = float(a.sentence.weights(0, 10)[list(a.positions), river].squeeze())
+    assert f"Head 10 of layer 0 gives *river* {weight:.2f}" in STOPS["real-head"].IDEA
+    assert all(sentence in words(at) for sentence in pair.sentences[:2])
 
 
 def test_the_diagram_leads_to_every_step():
