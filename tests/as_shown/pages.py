@@ -46,7 +46,7 @@ STOP_FIELDS: dict[str, View] = {
     "projections": {"example": "raschka", "journey": "0.1, -0.2, 0.3", "seed": 7, "role": "key"},
     "dot-product": {"example": "a and b", "a": "1, 2", "b": "2, -3", "angle": 120, "length": 3.0},
     "magnitude": {"example": "the source's", "query": "2, 1"},
-    "scaling": {"n": 8, "seed": 3, "d_k": 32, "sentence": "She opened an account at the bank."},
+    "scaling": {"d_k": 32, "sentence": "She opened an account at the bank."},
     "three-words": {"example": "good, not, the", "query": "2, 0", "more": 2.0, "others": 50},
     "causal-mask": {"source": "real", "sentence": "One two three.", "layer": 2, "head": 5, "hidden": "the word itself"},
     "padding-mask": {"sentence": "One two three.", "extra": 5, "row": 1, "layer": 2, "head": 5},

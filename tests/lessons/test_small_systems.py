@@ -9,6 +9,7 @@ from pages.learn.from_scratch.lesson_pages import gradients, key_length, scaling
 from selfattn import kernel
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.lessons import kernel_source, one_head_by_hand, twelve_tokens, worked_example
+from selfattn.numbers import vector
 
 
 def test_soft_lookup_blends_and_a_low_temperature_makes_it_hard():
@@ -37,7 +38,6 @@ def test_the_variance_of_random_scores_is_d_k_and_scaling_makes_it_one():
     for d_k, variance in zip(raw["d_k"], raw["variance"]):
         assert variance == pytest.approx(d_k, rel=0.3)
     assert scaled["variance"].tolist() == pytest.approx([1] * len(scaled), rel=0.3)
-    assert raw["entropy"].iloc[-1] < 0.05 < 0.8 < scaled["entropy"].iloc[-1]
     assert raw["gradient"].iloc[-1] < scaled["gradient"].iloc[-1] / 2
 
 
@@ -48,13 +48,26 @@ def test_the_jacobian_norm_is_autograds():
     assert float(scaling.jacobian_norm(weights)) == pytest.approx(float(jacobian.norm()))
 
 
-def test_even_weights_have_evenness_one_and_a_single_one_none():
-    assert float(scaling.evenness(torch.full((5,), 0.2))) == pytest.approx(1)
-    assert float(scaling.evenness(torch.tensor([1.0, 0, 0]))) == 0
+def test_a_keys_score_grows_most_in_the_querys_direction():
+    angles = torch.arange(360, dtype=torch.float64).deg2rad()
+    keys = torch.tensor([0.0, 3.0]).double() + torch.stack([angles.cos(), angles.sin()], 1)
+    scores = keys.sum(-1)  # the query is [1, 1]
+    assert key_length.OPTIONS[0] == "the query's way" and int(scores.argmax()) == 45
+    assert f"[0, 4], it scores {scores[90]:.0f};" in key_length.REASON and f"= {scores[45]:.2f}," in key_length.REASON
 
 
-def test_a_learned_projection_can_absorb_the_scale():
-    assert scaling.absorbed() < 1e-12
+def test_under_a_causal_mask_every_word_of_the_reversed_sentence_has_another_context():
+    one, other = word_order.both_orders(("dog", "bites", "man"), positions=False)
+    hidden = [kernel.attend(each.query, each.key, each.value, causal_mask(3)).context for each in (one, other)]
+    assert word_order.OPTIONS[0] == "all three"
+    assert float((hidden[0] - hidden[1].flip(0)).abs().amax(-1).min()) > 0.05
+    assert torch.allclose(one.context, other.context.flip(0))
+
+
+def test_a_question_quotes_the_threads_numbers():
+    made = one_head_by_hand.compute().trace
+    query, own, river = (vector(row) for row in (made.query[1], made.key[1], made.key[4]))
+    assert f"asks {query}" in soft_lookup.QUESTION and f"{river}, its own {own}" in soft_lookup.QUESTION
 
 
 def test_only_minus_infinity_and_renormalised_weights_are_a_mask():

@@ -103,11 +103,17 @@ def softmax(scores):
         (
             "scaling",
             None,
-            "are [−32.0, 32.0, −32.0, −32.0, 48.0]; their largest weight: divided 0.63, left alone 1.00, multiplied 1.00",
+            "are [−32.0, 32.0, −32.0, −32.0, 48.0]; their largest weight: divided 0.63, left alone 1.00.",
         ),
         ("three-words", None, "0.005 + 0.265 + 0.005 + 0.005 + 0.720 = 1."),
-        ("hide-a-word", None, "itself 0.85 instead of 0.31, and becomes [1.00, 1.00] instead of [0.05, 1.95]"),
+        (
+            "hide-a-word",
+            None,
+            "[1, 1] + ½ × (0.633 × [−3, 3]) = [0.05, 1.95]. Hidden: [1, 1] + ½ × (0) = [1.00, 1.00].",
+        ),
         ("worked-example", None, "=  [−1.90, 1.90]"),
+        ("worked-example", None, "Scores −2, 2, −2, −2, 3, then divided by √2."),
+        ("dot-product", None, f"*{STOPS['magnitude'].TITLE}*, beside this stop,"),
         ("residual", None, '[0.05, 1.95, 0.00]. "bank" is now more about water.'),
         ("real-head", None, '"bank" moves 53 % of the way to its other sense (next: "of", 16 %)'),
     ],
@@ -161,7 +167,7 @@ def test_just_show_me_reveals_without_a_guess():
     at = stop("scaling", reveal=False)
     at.button(key="scaling.show").click().run()
     assert "The answer: **one word takes nearly all the weight**" in words(at)
-    assert len(charts(at)) == 8
+    assert len(charts(at)) == 6
 
 
 def test_previous_and_next_walk_the_core_and_write_the_address():
@@ -474,19 +480,22 @@ def test_key_length():
 
 def test_scaling(encoder):
     sentence = "She opened an account at the bank."
-    at = stop("scaling", n=8, seed=3, sentence=sentence)
-    *three, _, variance, entropy, gradient, spread = charts(at)
+    at = stop("scaling", sentence=sentence)
+    *both, _, variance, gradient, spread = charts(at)
     scores = np.array([-5, -1, -5, -5, 0]) * (512 / 2) ** 0.5  # 3 less each, so that exp can't overflow
-    for chart, scale in zip(three, (512**-0.5, 1, 512**0.5), strict=True):
+    for chart, scale in zip(both, (512**-0.5, 1), strict=True):
         assert list(bars(chart).values()) == pytest.approx(softmax(scores * scale))
-    measured = scaling.measure(n_keys=8, seed=3).set_index("d_k")
-    for chart, column in ((variance, "variance"), (entropy, "entropy"), (gradient, "gradient")):
+    measured = scaling.measure().set_index("d_k")
+    for chart, column in ((variance, "variance"), (gradient, "gradient")):
         assert lines(chart)["as it is"] == pytest.approx(measured.loc[~measured["scaled"], column].to_dict())
         assert lines(chart)["divided by √d_k"] == pytest.approx(measured.loc[measured["scaled"], column].to_dict())
     encoding = encoder.encode(sentence)
     expected = [[encoding.trace(layer, head).scaled.std() for head in range(12)] for layer in range(6)]
     assert same(matrix(spread), expected)
-    assert f"largest {np.max(expected):.2f} in L{np.argmax(expected) // 12} H{np.argmax(expected) % 12}" in words(at)
+    assert (
+        f"largest {np.max(expected):.2f} in head {np.argmax(expected) % 12} of layer {np.argmax(expected) // 12}."
+        in words(at)
+    )
 
 
 def test_softmax():
@@ -569,6 +578,8 @@ def test_padding_weighs_nothing(encoder):
     assert signs.records["i"].tolist() == list(range(n, n + 5))
     assert f"{n} tokens and 5 of padding. Padding gets exactly 0" in words(at)
     assert f"The mask hides 5 of {n + 5} tokens in this row." in words(at)
+    assert STOPS["padding-mask"].OPTIONS[0] == "the sentence's own tokens"
+    assert trace.weights[n:, :n].sum(-1).tolist() == pytest.approx([1] * 5, abs=1e-5)  # the padding's own rows
 
 
 def test_worked_example():
@@ -798,7 +809,15 @@ def test_hide_a_word(sentence, hidden):
     )
     rows = [layer.records["v"].tolist() for layer in weights if layer.kind == "rect" and "v" in layer.records]
     assert rows[0] == pytest.approx(softmax(scores), abs=1e-6) and rows[1] == pytest.approx(softmax(masked), abs=1e-6)
-    assert same(matrix(after), [[1, 1] + softmax(each) @ value / 2 for each in (scores, masked)])
+    made = [[1, 1] + softmax(each) @ value / 2 for each in (scores, masked)]
+    assert same(matrix(after), made)
+    said = words(at).replace("−", "-")
+    for each, result in zip((scores, masked), made):  # the sum that is said, added up
+        terms = re.findall(r"([\d.]+) × \[(\S+), (\S+)\]", re.search(rf"\(([^()]*)\) = \[{result[0]:.2f}", said)[1])
+        assert len(terms) == int(((softmax(each) > 0) & value.any(1)).sum())
+        assert np.array([1, 1]) + sum(
+            float(w) * np.array([float(x), float(y)]) for w, x, y in terms
+        ) / 2 == pytest.approx(result, abs=0.005)
 
 
 def test_a_word_is_hidden_in_the_real_encoder(encoder):
@@ -819,6 +838,21 @@ def test_a_word_is_hidden_in_the_real_encoder(encoder):
         share = (hidden - before).double() @ way / way.square().sum()
         assert list(bars(chart)) == [word.label for word in others]
         assert list(bars(chart).values()) == pytest.approx(share.tolist(), abs=1e-4)
+    # What the text says beside: unread by all, or never said, "river" leaves "bank" half way; and a head's large weight.
+    ids, river = torch.tensor([a.sentence.ids]), list(a.sentence.places("river")[0].positions)
+    seen = torch.ones_like(ids).index_fill(1, torch.tensor(river), 0)
+    with torch.no_grad():
+        unread = encoder.model(input_ids=ids, attention_mask=seen).last_hidden_state[0, list(a.positions)].mean(0)
+    unsaid = encoder.encode("The bank of the.")
+    unsaid = unsaid.vector(6, unsaid.places("bank")[0].positions)
+    before = normalize(a.sentence.vector(6, a.positions), dim=0)
+    said = [
+        100 * float((normalize(each, dim=0) - before).double() @ own / own.square().sum()) for each in (unsaid, unread)
+    ]
+    assert re.findall(r"(\d+) %", STOPS["real-head"].REASON) == [f"{share:.0f}" for share in said]
+    weight = float(a.sentence.weights(0, 10)[list(a.positions), river].squeeze())
+    assert f"Head 10 of layer 0 gives *river* {weight:.2f}" in STOPS["real-head"].IDEA
+    assert all(sentence in words(at) for sentence in pair.sentences[:2])
 
 
 def test_the_diagram_leads_to_every_step():

@@ -10,8 +10,8 @@ from selfattn.lessons import exercises, one_head_by_hand, twelve_tokens
 TITLE = "Normalise: the causal mask"
 STEP = "softmax"
 IDEA = (
-    "A model that writes word by word must not attend to words that are still to come. So before softmax each later word's score "
-    "is set to −∞, and softmax turns that into a weight of exactly 0."
+    "In a model that writes word by word, a word attends to itself and earlier words, never to later ones. So before softmax "
+    "each later word's score is set to −∞, and softmax turns that into a weight of exactly 0."
 )
 QUESTION = "Why not simply multiply the *scores* of later words by 0, before softmax? What would later words weigh?"
 OPTIONS = ("they still count", "they weigh nothing", "the weights no longer sum to 1")
@@ -19,7 +19,7 @@ REASON = (
     "A score of 0 is not a weight of 0, for e⁰ = 1. Multiplying the *weights* by 0 does silence words, but then a row no longer "
     "sums to 1; dividing by the row's sum repairs that. Adding −∞ does both at once."
 )
-TAKE = "A mask adds −∞ before softmax. Under a causal one *bank* cannot see *river*, which comes later; an encoder has none."
+TAKE = "A mask adds −∞ before softmax. Under a causal one *bank* cannot see the later *river*; an encoder has none."
 LINES = dict(zip(("added", "scores", "weights", "divided"), exercises.REPAIRS))  # of the four ways, in their order
 WHERE = {"the words after it": "j > i", "the word itself": "j = i", "the special tokens": r"j \text{ is special}"}
 HAND_MADE = {"first": twelve_tokens.QUERIES_AND_KEYS, "second": twelve_tokens.OF_THE_MAP}

@@ -23,8 +23,8 @@ from selfattn.numbers import decimal, plain
 TITLE = "Score: the dot product"
 STEP = "scores"
 IDEA = (
-    f"How well does a key fit a query? {TERMS['dot product']} That sum is the *score*: large where both are about the same, 0 "
-    "where they have nothing in common, negative where they point apart."
+    f"How well does a key fit a query? {TERMS['dot product']} That sum is the *score*: positive where both are about the same, "
+    "0 where they have nothing in common, negative where they point apart."
 )
 QUESTION = "The query of *bank* is [1, 1], the key of *river* is [0, 3]. What is the score?"
 OPTIONS = ("3", "1", "4")
@@ -71,8 +71,8 @@ def show(picture, numbers) -> None:
             ("scores",),
         )
         teaching.prose(
-            'You may read that "a large score means a small angle". Only among vectors of one length! The next stop shows what '
-            "comes of it."
+            'You may read that "a large score means a small angle". Only among vectors of one length! *Score: length counts '
+            "too*, beside this stop, shows what comes of it."
         )
         teaching.real_head("scores")
 

@@ -16,7 +16,9 @@ IDEA = (
     "Which word gives *bank* its meaning here? Ask by the mask: hide *one* word from *bank* alone, −∞ in one place, and look at "
     "*bank* again. All other words still see it."
 )
-QUESTION = "*river* has 0.63 of the attention of *bank*, *bank* itself 0.31. Now *river* is hidden. What does *bank* give itself?"
+QUESTION = (
+    "Scores ÷ √2 give *river* 0.63 of the attention of *bank*, *bank* 0.31. Hide *river*: what does *bank* give itself?"
+)
 OPTIONS = ("0.85", "0.31, as before", "0.94, all that river had and its own")
 REASON = "The 0.63 goes to all that is left, in proportion: 0.312 / (1 − 0.633) = 0.85."
 TAKE = "Hidden, *river* gives nothing, and *bank* stays undecided: so this is the word that its meaning came from."
@@ -47,8 +49,16 @@ def show(picture, numbers) -> None:
         before, without = (each.trace.weights[BANK, BANK] for each in made.values())
         teaching.steps(
             charts,
-            f'"{words[hidden]}" hidden: "bank" gives itself {decimal(without)} instead of {decimal(before)}, and becomes '
-            f"{vector(after[1], 2)} instead of {vector(after[0], 2)} (money, water; it starts as [1, 1]).",
+            f'"{words[hidden]}" hidden: "bank" gives itself {decimal(without)} instead of {decimal(before)}. To its own [1, 1] '
+            f"(money, water) half of all weights × values is added. As it is: {_sum(made['as it is'])}. Hidden: "
+            f"{_sum(made['hidden'])}. Words left out add nothing.",
             ("masked", "weights", "context", "total"),
             {"total": "total = embedding + context @ w_output"},
         )
+
+
+def _sum(made: one_head_by_hand.Bank) -> str:
+    """What is added to what: the word's own numbers, half of each weight times its value, and the result."""
+    both = zip(made.trace.weights[BANK], made.trace.value)
+    terms = " + ".join(f"{decimal(weight, 3)} × {vector(value)}" for weight, value in both if weight and value.any())
+    return f"[1, 1] + ½ × ({terms or 0}) = {vector(made.total[:2], 2)}"

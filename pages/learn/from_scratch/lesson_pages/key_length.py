@@ -4,6 +4,7 @@ Source: the published example has query [3, 1] and the three keys below. The les
 removes the effect; it can't, for it divides every key's score by the same number. Cosine similarity would.
 """
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -23,11 +24,13 @@ IDEA = (
     "count."
 )
 QUESTION = (
-    "*bank* asks [1, 1]. Its own key, [1, 1], points exactly that way; that of *river*, [0, 3], half a right angle off. "
-    "Which scores higher?"
+    "*bank* asks [1, 1]; the key of *river* is [0, 3], half a right angle off. You may add a piece of length 1 to that key. "
+    "Which way must it point to raise the score most?"
 )
-OPTIONS = ("river", "bank", "they tie")
-REASON = "*river* 1 × 0 + 1 × 3 = 3, *bank* 1 × 1 + 1 × 1 = 2: length made up for direction."
+OPTIONS = ("the query's way", "the key's own way, to make it longest", "no matter: the piece has length 1")
+REASON = (
+    f"Made longer, [0, 4], it scores 4; pulled the query's way, 3 + √2 = {3 + math.sqrt(2):.2f}, for it turns, too."
+)
 EXAMPLES = {  # the query; the keys by name
     "bank": ((1.0, 1.0), {"bank": (1.0, 1.0), "river": (0.0, 3.0), "of": (-1.0, -1.0)}),
     "the source's": (

@@ -36,7 +36,7 @@ IDEA = (
 )
 QUESTION = "Six sentences with *bank*, of two senses. How many different vectors has *bank* after the last layer?"
 OPTIONS = ("six, nearer to each other within a sense", "two, one for each sense", "one, as in the table")
-REASON = "Every sentence moves the word its own way, and sentences of one sense part, too."
+REASON = "Every sentence moves the word its own way: even two sentences of one sense give it different vectors."
 TAKE = "The table gives one vector; the sentence moves it. What moves it is attention: the path shows how."
 SENSES = ("water", "water", "money", "money", "money", "water")
 DEFAULT = "\n".join(f"{sentence} | {sense}" for sentence, sense in zip(STATIC_WORD_SENTENCES, SENSES))
@@ -95,9 +95,8 @@ def show(picture, numbers) -> None:
             lowest = f"Lowest: sentences {row + 1} and {column + 1}, cosine {cosine(float(matrix.min()))}."
             teaching.figure("Cosine of every two vectors", chart, lowest, 420)
             st.text(
-                f"The plane keeps {share(explained)} of the variance over all layers; the average vector of each layer is "
-                "subtracted. The curves: sentences of two senses, of one sense (part of every move comes with any sentence), "
-                "and two unrelated words.",
+                f"We subtract the average vector of each layer; the flat picture keeps {share(explained)} of what is left. The "
+                "curves: sentences of two senses, of one sense, and two unrelated words.",
                 width="stretch",
             )
 

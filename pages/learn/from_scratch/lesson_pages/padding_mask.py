@@ -14,9 +14,12 @@ IDEA = (
     "Sentences of different lengths share a batch: the short ones get [PAD] tokens at their end, and the mask adds −∞ to the "
     "scores of these."
 )
-QUESTION = "Four tokens of padding join the sentence. What happens to the weights of *bank*?"
-OPTIONS = ("they stay as they are", "each shrinks, since more share one budget", "those far from the padding stay")
-REASON = "e to −∞ is 0, so padding adds nothing to the sum that softmax divides by."
+QUESTION = "A [PAD] token asks, too: it has a row of weights of its own. Whom does it attend to?"
+OPTIONS = ("the sentence's own tokens", "nothing: all its weights are 0", "only itself and other [PAD] tokens")
+REASON = (
+    "The mask hides padding from those who ask, whoever asks: its own row is masked like any other and sums to 1. e to −∞ is 0, "
+    "so the weights of *bank* stay as they are."
+)
 TAKE = "A sentence gets the same numbers alone and in a batch. The padding's own rows mean nothing; nobody reads them."
 LEAST, MOST = 4, 16
 

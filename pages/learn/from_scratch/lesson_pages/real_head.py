@@ -17,15 +17,17 @@ from selfattn.views.two_sentences import WordInTwoSentences
 TITLE = "Now a real encoder"
 STEP = "a real head"
 IDEA = (
-    "A real encoder does these steps in 72 heads, 12 in each of 6 layers; nobody wrote its matrices. Hide *river* from *bank* in "
-    "all of them. How far does *bank* move, from where its river sentences lie to where its money sentences lie?"
+    "A real encoder does these steps in 72 heads, 12 in each of 6 layers; nobody wrote its matrices. Head 10 of layer 0 gives "
+    "*river* 0.62, but a large weight isn't yet an effect: so hide *river* from *bank* in all heads. How far does *bank* move, "
+    "from where its river sentences lie to where its money sentences lie?"
 )
-QUESTION = "*The bank of the river.* With *river* hidden, how much of that way does *bank* go?"
+QUESTION = "A: *The bank of the river.* With *river* hidden, how much of that way does *bank* go?"
 OPTIONS = ("about half of it", "nearly all of it", "hardly any of it")
-REASON = "The last layer's vector of *bank*, with *river* hidden in every head, is measured along the way."
-TAKE = (
-    "What a head attends to is seen; what a word does is tested: hide it. Some of it still comes by way of other words."
+REASON = (
+    "Half way is undecided: in *The bank of the.* the bundled encoder puts *bank* at 48 %. Hidden from the other words, too, "
+    "*river* moves it no farther: 50 %."
 )
+TAKE = "What a head attends to is seen; what a word does is tested: hide it. Without *river*, *bank* is undecided."
 CODE = {"share": "share = (hidden - vector) @ way / (way @ way)   # 1: arrived at the other sense"}
 
 
@@ -39,11 +41,14 @@ def show(picture, numbers) -> None:
         chart = teaching.bars(frame, "share", number=SHARE, domain=(-0.2, 1.2), width=250)
         charts[f"share {name}"] = sentence, chart
     with numbers:
+        st.text("A: {} B: {}".format(*one_head_by_hand.REAL.sentences))
         st.text("Each bar: that one word hidden from “bank” in all heads, all other words in sight.")
+        if view.pair.senses:
+            st.text("A sentence is taken for the sense whose mean labelled “bank” is nearest: there its way begins.")
         for note in view.notes:
             st.text(note)
     with picture:
-        teaching.steps(charts, " ".join(view.answer), ("masked", "weights", "context", *CODE), CODE)
+        teaching.steps(charts, " ".join(view.answer[-1:]), ("masked", "weights", "context", *CODE), CODE)
 
 
 def answer() -> str:

@@ -16,21 +16,24 @@ from selfattn.dashboard.figures import show_chart
 from selfattn.encoders.capture import Head
 from selfattn.kernel import attend
 from selfattn.lessons import one_head_by_hand
-from selfattn.numbers import error, vector
+from selfattn.numbers import vector
 
 TITLE = "Score: why divide by √d_k"
 STEP = "scores"
 IDEA = (
-    "The more numbers a query has, the larger its dot products: two rows of d_k random numbers give one of "
-    "variance d_k. So attention divides every score by √d_k before softmax."
+    "How many numbers a query has is called *d_k*: 2 for *bank*, more in a real head. The more, the larger its scores, which "
+    "grow as √d_k. So attention divides every score by √d_k before softmax."
 )
 QUESTION = "Take d_k = 512 and leave out the division. What happens to a row of weights?"
 OPTIONS = ("one word takes nearly all the weight", "nothing much", "the weights become even")
-REASON = "Such scores lie about √512 ≈ 23 apart; e²³ against 1 leaves the others nothing."
+REASON = (
+    "From d_k = 2 to 512 scores grow by √(512 / 2) = 16: *bank* and *river* have 32 and 48 instead of 2 and 3. So *river* "
+    f"gets e¹⁶ = {math.exp(16):,.0f} times the weight of *bank*."
+)
 AT_2 = "scores of bank at d_k = 2"
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 N_KEYS, N_QUERIES = 32, 256
-TAKE = "Large scores make softmax choose one word and stop learning. Dividing by √d_k keeps them small; multiplying doesn't."
+TAKE = "Large scores make softmax choose one word and stop learning. Dividing by √d_k keeps them small."
 
 
 def show(picture, numbers) -> None:
@@ -40,12 +43,10 @@ def show(picture, numbers) -> None:
         typed = teaching.vectors("scaling", {AT_2: scores}, 220)[AT_2]
         d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
         grown = typed * math.sqrt(d_k / 2)  # as those of random vectors do
-        scales = {"divided": d_k**-0.5, "left alone": 1.0, "multiplied": d_k**0.5}  # the last: a slip seen in print
+        scales = {"divided": d_k**-0.5, "left alone": 1.0}
         one, key = grown.new_ones(1, 1), grown[:, None]  # a query of 1: each score is its key
         ways = {way: attend(one, key, key, scale=scale).weights[0].tolist() for way, scale in scales.items()}
-        st.text(
-            f"The original Transformer: d_model = 512, d_k = 64.\nScores of size 8 are common: e⁸ = {math.exp(8):,.0f}."
-        )
+        st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
     frame = pd.DataFrame({"token": names, **ways})
     charts = {f"scaled {way}": (way, teaching.bars(frame, way, width=130, domain=(0, 1.3))) for way in ways}
     with picture:
@@ -53,41 +54,30 @@ def show(picture, numbers) -> None:
         caption = f"At d_k = {d_k} the scores are {vector(grown, 1)}; their largest weight: {largest}."
         teaching.steps(charts, caption, ("scale", "scaled"))
         teaching.prose(
-            "The scores grow with √d_k as those of random vectors do; divided they stay: at d_k = 2 it makes 0.63 of the 0.72 "
-            "that *river* had before. A lesson prints softmax(Q Kᵀ √d_k) V, a slip: multiplied, they choose one word already at "
-            "d_k = 8."
+            "Divided, the scores stay the same at any d_k, and so do the weights. At d_k = 2 scores are divided by √2: *river* "
+            "gets 0.63; undivided it was 0.72."
         )
         teaching.real_head("scaled")
     with st.expander("Details: measured on random vectors, and in a real encoder"):
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            n_keys = st.slider("Keys in a row", 4, 128, N_KEYS, key="scaling.n", width=300)
-            seed = st.number_input("Seed", 0, 9999, 0, key="scaling.seed", width=120)
-        _figures(measure(n_keys=n_keys, seed=int(seed)))
-        teaching.prose(
-            f"Learned projections could shrink by 1/√d_k and do the same (weights differ by {error(absorbed())}). So "
-            "the division matters most at the *start* of training, while the projections are random."
-        )
+        _figures(measure())
         _on_encoder()
 
 
-@st.cache_data(max_entries=32, show_spinner="Measuring ...")
-def measure(n_keys: int = N_KEYS, seed: int = 0) -> pd.DataFrame:
-    """Two rows a depth: d_k, scaled (True = divided by sqrt d_k), variance, entropy, gradient, largest.
+@st.cache_data(max_entries=1, show_spinner="Measuring ...")
+def measure() -> pd.DataFrame:
+    """Two rows a depth: d_k, scaled (True = divided by sqrt d_k), variance, gradient.
 
-    variance: of the scores that softmax receives. entropy: of a row of weights, as a share of log(n_keys), 1 = even.
-    gradient: the Frobenius norm of the softmax's Jacobian, how far a change of scores moves the weights.
-    largest: the largest weight of a row. The last three are means over the rows.
+    variance: of the scores that softmax receives. gradient: the Frobenius norm of the softmax's Jacobian, how far a change of
+    scores moves the weights: the mean over the rows.
     """
     rows = []
     for depth in DEPTHS:
-        draw = torch.Generator().manual_seed(seed)
-        query, key = (torch.randn(n, depth, generator=draw, dtype=torch.float64) for n in (N_QUERIES, n_keys))
+        draw = torch.Generator().manual_seed(0)
+        query, key = (torch.randn(n, depth, generator=draw, dtype=torch.float64) for n in (N_QUERIES, N_KEYS))
         for scaled, scale in ((False, 1.0), (True, 1 / math.sqrt(depth))):
             trace = attend(query, key, key, scale=scale)
-            weights = trace.weights
-            of_rows = {"entropy": evenness(weights), "gradient": jacobian_norm(weights), "largest": weights.amax(-1)}
-            means = {name: float(each.mean()) for name, each in of_rows.items()}
-            rows.append({"d_k": depth, "scaled": scaled, "variance": float(trace.scaled.var()), **means})
+            variance, gradient = float(trace.scaled.var()), float(jacobian_norm(trace.weights).mean())
+            rows.append({"d_k": depth, "scaled": scaled, "variance": variance, "gradient": gradient})
     return pd.DataFrame(rows)
 
 
@@ -97,29 +87,14 @@ def jacobian_norm(weights: Tensor) -> Tensor:
     return (squares - 2 * cubes + squares.square()).clamp_min(0).sqrt()
 
 
-def evenness(weights: Tensor) -> Tensor:
-    """The entropy of each row of weights (..., n) as a share of log(n): 1 = all equal, 0 = one takes everything."""
-    return torch.special.entr(weights).sum(-1) / math.log(weights.shape[-1])
-
-
-def absorbed() -> float:
-    """The largest difference between scaling the scores and shrinking the query's projection by the same factor."""
-    query, key = torch.randn(2, 8, 48, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    scaled = attend(query, key, key).weights
-    shrunk = attend(query / math.sqrt(48), key, key, scale=1.0).weights
-    return float((scaled - shrunk).abs().max())
-
-
 def _figures(measured: pd.DataFrame) -> None:
     frame = measured.assign(series=["divided by √d_k" if scaled else "as it is" for scaled in measured["scaled"]])
     raw, scaled = (frame[(frame["scaled"] == flag) & (frame["d_k"] == 512)].iloc[0] for flag in (False, True))
     with teaching.row():
         for title, column, log, caption in (
-            ("Variance of the scores", "variance", "xy", f"{raw.variance:.0f} without, {scaled.variance:.2f} with."),
-            ("Entropy: 1 = even, 0 = one takes all", "entropy", "x",
-             f"{raw.entropy:.2f} without, {scaled.entropy:.2f} with; "
-             f"the largest weight is {raw.largest:.2f} and {scaled.largest:.2f}."),
-            ("Gradient through softmax (norm)", "gradient", "x",
+            ("Variance of random scores (√ of it: their size)", "variance", "xy",
+             f"{raw.variance:.0f} without, {scaled.variance:.2f} with."),
+            ("How far a change of scores moves the weights", "gradient", "x",
              f"{raw.gradient:.3f} without, {scaled.gradient:.3f} with."),
         ):  # fmt: skip
             chart = teaching.curves(frame, "d_k", column, "series", log=log, titles=("d_k", ""), size=(290, 220))
@@ -136,7 +111,7 @@ def _on_encoder() -> None:
     widest = Head(*divmod(int(spread.argmax()), encoder.n_heads))
     caption = (
         f"The spread (standard deviation) of each head's scaled scores: median {float(spread.median()):.2f}, "
-        f"largest {float(spread.max()):.2f} in {widest}. "
+        f"largest {float(spread.max()):.2f} in head {widest.head} of layer {widest.layer}. "
         f"Without the division all would be {encoder.d_head**0.5:.1f} times as large (d_head = {encoder.d_head})."
     )
     show_chart(teaching.heads_chart(spread), caption, name="spread of each head's scaled scores")

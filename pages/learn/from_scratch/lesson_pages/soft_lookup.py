@@ -21,9 +21,12 @@ IDEA = (
     "In *The bank of the river*, *bank* asks the other words: *am I money or land?* That is a lookup, but a *soft* one: it "
     "opens every drawer a little, the better fitting ones more."
 )
-QUESTION = "All labels are made ten times as long, [0, 3] becomes [0, 30], and so on. What becomes of the soft lookup?"
+QUESTION = (
+    "*bank* asks [1, 1]: money 1, water 1. The drawer of *river* is labelled [0, 3], its own [1, 1]. All labels are made ten "
+    "times as long. What becomes of the soft lookup?"
+)
 OPTIONS = ("nearly a hard one: river alone", "it stays as it is", "it becomes more even")
-REASON = "Fits are label times question: river's 3 and bank's 2 become 30 and 20, and soft turns hard as they part."
+REASON = "A fit is label × question, number by number, added up: river's 3 and bank's 2 become 30 and 20, and soft turns hard."
 TAKE = "A query is compared with every key; the better the fit, the more of that value ends up in the answer."
 TEMPERATURES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 LONGER = 10.0
@@ -40,7 +43,6 @@ def show(picture, numbers) -> None:
         made = one_head_by_hand.compute().trace  # two numbers each: about money, about water
         published = {"query": made.query[one_head_by_hand.BANK], **dict(zip(names, made.key))}
         query, *keys = teaching.vectors("soft-lookup", published, 110).values()
-        st.text("Both numbers: about money, about water.")
         temperature = st.select_slider("Temperature T", TEMPERATURES, 1.0, key="soft-lookup.t")
         key, water = torch.stack(keys), made.value[:, 1:]  # what each hands over: how much more about water than money
         soft, longer = (look_up(query, labels, water, temperature) for labels in (key, LONGER * key))
@@ -63,8 +65,8 @@ def show(picture, numbers) -> None:
     with picture:
         teaching.steps(charts, caption, ("scores", "hard", "weights", "context"), own)
         teaching.prose(
-            "T divides the fits: down, and the lookup becomes hard; up, and every drawer counts the same. Nudge a label and the "
-            "soft answer moves a little: that is why labels can be *learned*."
+            "The slider T divides the fits: small, and the lookup is hard; large, and every drawer counts alike. Nudge a label "
+            "and the soft answer moves a little: so labels can be *learned*."
         )
 
 

@@ -28,10 +28,13 @@ IDEA = (
     "Nothing so far says where a word stands: embeddings, queries and keys are made of the words alone. A context adds up "
     "values."
 )
-QUESTION = "*dog bites man*, then *man bites dog*. In which does the context of *dog* hold more of *man*?"
-OPTIONS = ("in neither: it is the same vector", "in the second, where dog is bitten", "in the first, where dog bites")
-REASON = "Its score with each word is the same, and a sum has no order. So two equal words in one sentence come out equal, too."
-TAKE = "Attention itself doesn't see order: it must be added to the embeddings."
+QUESTION = "*dog bites man*, then *man bites dog*, both under a causal mask. Which words get another context in the second one?"
+OPTIONS = ("all three", "dog and man: bites stays second", "none: nothing says where a word stands")
+REASON = (
+    "*dog* sees itself, then all three; *bites* sees *dog*, then *man*. Without the mask, as below, every word sees all three: "
+    "each score is the same, and a sum has no order."
+)
+TAKE = "Without a mask attention doesn't see order: it must be added to the embeddings."
 MOST = 8
 D_MODEL = 8
 

@@ -55,7 +55,7 @@ def show(picture, numbers) -> None:
     charts["context"] = "Mixed: weight × value, added up", chart
     terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(steps.weight, trace.value))
     with picture:
-        caption = f'Scores {scores}. "{best.token}" gets {share(best.weight)}.'
+        caption = f'Scores {scores}, then divided by √{len(wanted)}. "{best.token}" gets {share(best.weight)}.'
         lines = ("scores", "scaled", "exponentials", "total", "weights", "context")
         teaching.steps(charts, caption, lines, trace=trace)
         st.text(f"{terms}  =  {vector(trace.context[0], 2)}", width="stretch")
