@@ -465,6 +465,18 @@ def test_dot_product():
     assert "120° apart, score −3.00" in words(at)
 
 
+def test_the_answer_on_a_keys_length_is_the_real_heads(encoder):
+    encoding = encoder.encode("The bank of the river.")
+    (bank,), (river,) = (encoding.places(word)[0].positions for word in ("bank", "river"))
+    trace = encoding.trace(0, 10)
+    keys, query = trace.key[[bank, river]], trace.query[bank]
+    own, other = (keys @ query).tolist()
+    assert f"scores are {other:.1f} and {own:.1f}" in STOPS["magnitude"].REASON and 2.9 <= other / own <= 3.3
+    cosines = cosine_similarity(keys, query[None], dim=-1).tolist()
+    assert f"cosines are {cosines[1]:.2f} and {cosines[0]:.2f}" in STOPS["magnitude"].REASON
+    assert f"{keys[1].norm() / keys[0].norm():.1f} times as long" in STOPS["magnitude"].QUESTION
+
+
 def test_key_length():
     at = stop("magnitude", example="the source's", query="2, 1", **{"long, misaligned": "0, 5"})
     keys = np.array([(1.5, 0.5), (0, 5), (3, 1)])

@@ -4,7 +4,6 @@ Source: the published example has query [3, 1] and the three keys below. The les
 removes the effect; it can't, for it divides every key's score by the same number. Cosine similarity would.
 """
 
-import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -24,13 +23,11 @@ IDEA = (
     "count."
 )
 QUESTION = (
-    "*bank* asks [1, 1]; the key of *river* is [0, 3], half a right angle off. You may add a piece of length 1 to that key. "
-    "Which way must it point to raise the score most?"
+    "Head 10 of layer 0 of a real encoder reads *The bank of the river.* The key of *river* is 1.2 times as long as that of "
+    "*bank* itself. How many times its score does *river* get from *bank*?"
 )
-OPTIONS = ("the query's way", "the key's own way, to make it longest", "no matter: the piece has length 1")
-REASON = (
-    f"Made longer, [0, 4], it scores 4; pulled the query's way, 3 + √2 = {3 + math.sqrt(2):.2f}, for it turns, too."
-)
+OPTIONS = ("about 3 times", "about 1.2 times", "about 1.4 times: length counts twice")
+REASON = "The scores are 17.2 and 5.5. There the angle does more than the length: the cosines are 0.39 and 0.15."
 EXAMPLES = {  # the query; the keys by name
     "bank": ((1.0, 1.0), {"bank": (1.0, 1.0), "river": (0.0, 3.0), "of": (-1.0, -1.0)}),
     "the source's": (
