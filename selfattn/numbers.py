@@ -75,6 +75,11 @@ def share(value: float, places: int = 0) -> str:
     return f"{decimal(100 * value, places)} %" if not math.isnan(value) else UNKNOWN
 
 
+def percent(value: float) -> str:
+    """A part of a way or of a whole, signed, 1 being all: "44 %", "−3 %"."""
+    return f"{decimal(100 * value, 0)} %"
+
+
 def fitting(maximum: float, kind: str = CHANGE) -> str:
     """The d3 format of a colour bar from -maximum to maximum, so that no two of its TICKS read the same. kind: CHANGE or SHARE.
 

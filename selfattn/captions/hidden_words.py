@@ -49,7 +49,7 @@ def source(words: Sequence[Ranked], unit: str = "") -> str:
     """
     first = words[0]
     if first.share < NAMED:
-        return f'from no single word: the largest is "{first.text}", {_percent(first.share)}{unit}'
+        return f'from no single word: the largest is "{first.text}", {numbers.percent(first.share)}{unit}'
     if len(words) == 1 or first.share >= CLEAR * words[1].share:
         if first.share >= MOSTLY:
             return f'mostly from "{first.text}"'
@@ -88,13 +88,11 @@ def _moves(pair: HiddenPair, sides: Sequence[Sequence[Ranked]]) -> list[str]:
         first, beside = sides[at][0], sides[at][1:2]
         if not parts:
             where = "" if len(named) > 1 else f" in {'AB'[at]}"
-            step = (
-                f'Hide "{first.text}" from "{word}"{where}, and "{word}" moves {_percent(first.share)}{_unit(pair, at)}'
-            )
+            step = f'Hide "{first.text}" from "{word}"{where}, and "{word}" moves {numbers.percent(first.share)}{_unit(pair, at)}'
             says = "next: "
         else:
-            step, says = f'hide "{first.text}", {_percent(first.share)}', ""
-        parts.append(step + "".join(f' ({says}"{each.text}", {_percent(each.share)})' for each in beside))
+            step, says = f'hide "{first.text}", {numbers.percent(first.share)}', ""
+        parts.append(step + "".join(f' ({says}"{each.text}", {numbers.percent(each.share)})' for each in beside))
     return [f"{'; '.join(parts)}."] if parts else []
 
 
@@ -134,14 +132,14 @@ def limit(
     for at, top in enumerate(pair.top):
         if top is not None:
             share = float(between_senses.share[at][top])
-            beside.append(f'"{pair.words[at][top].label}" {_percent(share)}')
+            beside.append(f'"{pair.words[at][top].label}" {numbers.percent(share)}')
     return f"{THESE_TWO} {ONE_PAIR}: between the senses, {', '.join(beside)}."
 
 
 def how_often(report: HiddenWordsReport) -> str:
     """How often one word is enough, over labelled sentences. Guessing is 50 %: the right sense and the mean of the others."""
     own = report.accuracy[report.accuracy["word"] == ALL].set_index("what")["accuracy"]
-    alone, every = (_percent(own[what]) for what in ("the word alone", "as it is"))
+    alone, every = (numbers.percent(own[what]) for what in ("the word alone", "as it is"))
     words = report.words["word"].unique()  # a set of so many strings takes most of this
     n = report.words.groupby(["word", "row"]).ngroups
     which = f'"{words[0]}"' if len(words) == 1 else f"{len(words)} words"
@@ -193,9 +191,9 @@ def through(heads: HeadsOfWord, pair: HiddenPair) -> str:
     """How much of a word's share its leading heads make together; "" where that is under a tenth of the way, or unknown."""
     if heads.together is None or not heads.together >= NAMED:
         return ""
-    whole, together = _percent(float(pair.share[heads.side][heads.at])), " together" * (len(heads.leading) > 1)
+    whole, together = numbers.percent(float(pair.share[heads.side][heads.at])), " together" * (len(heads.leading) > 1)
     names = _listed(list(map(str, heads.leading)))
-    return f"Hidden in {names}{together}: {_percent(heads.together)}; in all heads: {whole}."
+    return f"Hidden in {names}{together}: {numbers.percent(heads.together)}; in all heads: {whole}."
 
 
 def shown_only(name: str, reason: str, word: str) -> str:
@@ -231,7 +229,3 @@ def _unit(pair: HiddenPair, at: int) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-
-
-def _percent(share: float) -> str:
-    return f"{numbers.decimal(100 * share, 0)} %"

@@ -28,7 +28,7 @@ def row(rows: pd.DataFrame, word: str = "", pieces: int = 1) -> str:
     for name, own in rows.groupby("sentence", sort=False):
         most, hands = (own.loc[own[column].idxmax()] for column in ("weight", "share"))
         then = " and" if most["place"] == hands["place"] else f", {_named(hands)}"
-        weight, share = numbers.weight(most["weight"]), f"{numbers.decimal(100 * hands['share'], 0)} %"
+        weight, share = numbers.weight(most["weight"]), numbers.percent(hands["share"])
         parts.append(f"in {name} {_named(most)} gets most weight ({weight}){then} hands over most ({share})")
     hidden = rows[rows["masked"] == -math.inf]
     words = " and ".join(f"{_named(each)} in {each['sentence']}" for _, each in hidden.iterrows())

@@ -151,7 +151,7 @@ def _word(side: int, at: int, text: str, kind: str, share: float = math.nan, pla
         "kind": kind,
         "share": share if known else None,
         "shade": max(share, 0.0) if known else 0.0,
-        "number": f"{numbers.decimal(100 * share, 0)} %" if known else "",
+        "number": numbers.percent(share) if known else "",
         "said": f"{text}: {numbers.share(share, 1)} of the way" if known else text,
     }
 
@@ -215,14 +215,12 @@ def _heads(pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> list[dict[str, Any
         said = ""
         if one.together is not None and one.together >= TOGETHER and len(leading) > 1 and math.isfinite(whole):
             names = f"{', '.join(leading[:-1])} and {leading[-1]}"
-            said = f"Hidden in {names} together: {_percent(one.together)} %; in all heads: {_percent(whole)} %."
+            said = (
+                f"Hidden in {names} together: {numbers.percent(one.together)}; in all heads: {numbers.percent(whole)}."
+            )
         shares = _texts(one.share.flatten()[None], SHARES)[0]
         rows.append({"key": 1000 * one.side + one.at, "shares": shares, "together": said, "most": most})
     return rows
-
-
-def _percent(share: float) -> str:
-    return numbers.decimal(100 * share, 0)
 
 
 def _texts(rows: Tensor, parts: int) -> list[str]:

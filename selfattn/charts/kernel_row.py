@@ -143,7 +143,7 @@ def _scale(values: list[float], left: float, column: float) -> Callable[[float],
 
 def _written(step: str, value: float) -> str:
     if step == "share":
-        return f"{numbers.decimal(100 * value, 0)} %"
+        return numbers.percent(value)
     return numbers.decimal(value, 1 if 99.995 <= abs(value) < math.inf else 2)
 
 
