@@ -48,14 +48,6 @@ def test_the_jacobian_norm_is_autograds():
     assert float(scaling.jacobian_norm(weights)) == pytest.approx(float(jacobian.norm()))
 
 
-def test_a_keys_score_grows_most_in_the_querys_direction():
-    angles = torch.arange(360, dtype=torch.float64).deg2rad()
-    keys = torch.tensor([0.0, 3.0]).double() + torch.stack([angles.cos(), angles.sin()], 1)
-    scores = keys.sum(-1)  # the query is [1, 1]
-    assert key_length.OPTIONS[0] == "the query's way" and int(scores.argmax()) == 45
-    assert f"[0, 4], it scores {scores[90]:.0f};" in key_length.REASON and f"= {scores[45]:.2f}," in key_length.REASON
-
-
 def test_under_a_causal_mask_every_word_of_the_reversed_sentence_has_another_context():
     one, other = word_order.both_orders(("dog", "bites", "man"), positions=False)
     hidden = [kernel.attend(each.query, each.key, each.value, causal_mask(3)).context for each in (one, other)]
