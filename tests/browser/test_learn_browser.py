@@ -134,7 +134,7 @@ def test_a_typed_number_changes_every_step_and_reset_brings_it_back(server, page
 def test_a_class_link_opens_unrevealed_and_a_choice_reveals(server, page):
     open_page(page, f"{server}/from-scratch?stop=magnitude")
     assert painted(page) == 0
-    page.get_by_text("river", exact=True).first.click()
+    page.get_by_text("about 3 times", exact=True).first.click()
     wait_until_idle(page)
     eventually(page, lambda: painted(page) == 2)
     page.get_by_text("For class: a 45-minute lesson").click()
