@@ -28,12 +28,12 @@ TAKEN_FOR_NAMES = frozenset(
 
 
 def expression(words: Iterable[str]) -> str:
-    """The words as an array in a Vega expression: ["The","bank"]."""
+    """The words as an array in a Vega expression, `drawable` as they stand there: ["The","bank"]."""
     return f"[{','.join(map(_constant, words))}]"
 
 
 def _constant(word: str) -> str:
-    return "+".join(map(json.dumps, word)) if word in TAKEN_FOR_NAMES else json.dumps(word)
+    return "+".join(map(json.dumps, word if word in TAKEN_FOR_NAMES else [drawable(word)]))
 
 
 # Text that a drawing may hold. A chart is drawn by way of XML, which forbids most control characters; vl-convert measures
@@ -45,13 +45,8 @@ REPLACEMENT = "\ufffd"
 # What is left out of Char in https://www.w3.org/TR/xml/#charsets.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
-# Keys of a Vega-Lite spec whose strings are expressions: their string literals hold characters as escapes.
 _TITLES = {"title", "text", "subtitle"}
 _LIMITS = {"labelLimit", "limit", "titleLimit", "subtitleLimit"}
-EXPRESSIONS = {"calculate", "expr", "filter", "labelExpr", "test", "update"}
-_PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-_ESCAPE = re.compile(_PAIR + r"|\\u\{[0-9a-fA-F]+\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.", re.DOTALL)
-_SHORT = {"\\b": "\b", "\\f": "\f", "\\v": "\v", "\\0": "\0"}
 
 
 def drawable(text: str) -> str:
@@ -68,9 +63,7 @@ def drawable_spec(spec: Any, key: str = "") -> Any:
     if not isinstance(spec, str):
         return spec
     text = drawable(spec)
-    if key in _TITLES and text in TAKEN_FOR_NAMES:
-        return text + " "
-    return _ESCAPE.sub(_drawable_escape, text) if key in EXPRESSIONS else text
+    return text + " " if key in _TITLES and text in TAKEN_FOR_NAMES else text
 
 
 def unlimited_spec(spec: Any) -> Any:
@@ -86,15 +79,3 @@ def _without_limits(spec: Any) -> Any:
     if isinstance(spec, dict):
         return {key: 0 if key in _LIMITS else _without_limits(value) for key, value in spec.items()}
     return [_without_limits(value) for value in spec] if isinstance(spec, list) else spec
-
-
-def _drawable_escape(match: re.Match[str]) -> str:
-    escape = match[0]
-    if len(escape) == 12:  # a surrogate pair: one good character
-        return escape
-    if escape[1] in "ux" and len(escape) > 2:
-        code = int(escape[2:].strip("{}"), 16)
-        character = chr(code) if code <= 0x10FFFF else "\0"
-    else:
-        character = _SHORT.get(escape, "")
-    return "\\ufffd" if _FORBIDDEN.search(character) else escape

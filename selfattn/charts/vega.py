@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from selfattn.charts.labels import EXPRESSIONS
 from selfattn.charts.theme import DARK, LIGHT, LIT, RAMPS, Theme, vega_config
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -208,7 +207,7 @@ def in_light(part: Any, key: str = "") -> Any:
         return part
     if part.startswith(PNG_URI):
         return _picture_in_light(part)
-    if key in EXPRESSIONS - {"labelExpr"}:  # an axis's own texts are no colours
+    if key in ("calculate", "expr", "filter", "test", "update"):  # not an axis's labelExpr: its texts are no colours
         return re.sub("#[0-9a-f]{6}", lambda color: LIT.get(color[0], color[0]), part)
     return LIT.get(part, part)
 
