@@ -32,28 +32,17 @@ class Drawn:
     said: str
     words: Sequence[dict[str, Any]]
     small: Sequence[dict[str, Any]]
-    others: tuple[tuple[str, ...], ...]
+    longest: Sequence[str]  # other word of each sentence, quoted
     n_layers: int
     n_heads: int
     guess: bool
 
-    @property
-    def stages(self) -> list[str]:
-        """What the cosines stand at: before all layers, and after each."""
-        return ["start", *(f"L{layer}" for layer in range(self.n_layers))]
-
-    @property
-    def longest(self) -> list[str]:
-        """The longest other word of each sentence, quoted."""
-        return [f"“{max(side, key=len, default='')}”" for side in self.others]
-
-
-def layout(drawn: Drawn, room: Room) -> dict[str, Any]:
-    """The places of all parts: [x, y], and the letters of a line after them where a text is wrapped in the browser."""
-    left, y = _words(drawn, room.column)
-    x, top = (room.column + GAP, 0.0) if room.columns > 1 else (0.0, y + 26)
-    right, bottom = _heads(drawn, x, top, room.column)
-    return {**left, **right, "size": [room.width, max(y, bottom)]}
+    def layout(self, room: Room) -> dict[str, Any]:
+        """The places of all parts: [x, y], and the letters of a line after them where a text is wrapped in the browser."""
+        left, y = _words(self, room.column)
+        x, top = (room.column + GAP, 0.0) if room.columns > 1 else (0.0, y + 26)
+        right, bottom = _heads(self, x, top, room.column)
+        return {**left, **right, "size": [room.width, max(y, bottom)]}
 
 
 def _words(drawn: Drawn, width: int) -> tuple[dict[str, Any], float]:
@@ -86,7 +75,7 @@ def _words(drawn: Drawn, width: int) -> tuple[dict[str, Any], float]:
     found["curve_title"], y = [0, y], y + 26
     across = width - 36 - names
     found["curve"] = [36, y, across, 150]
-    found["every"] = -(-len(drawn.stages) * 34 // across)
+    found["every"] = -(-(drawn.n_layers + 1) * 34 // across)
     found["names"] = letters(names - 12, 1.1 * HINT)
     return found, y + 150 + 24
 

@@ -15,11 +15,11 @@ from torch import Tensor
 from selfattn import numbers
 from selfattn.analysis.hiding import HeadsOfWord, HiddenPair
 from selfattn.analysis.word_map import Attended
-from selfattn.charts.hidden_layers import layers
-from selfattn.charts.hidden_places import Drawn, layout
+from selfattn.charts.hidden_marks import layers
+from selfattn.charts.hidden_places import Drawn
 from selfattn.charts.theme import Theme
-from selfattn.charts.two_widths import following_the_window, rooms
-from selfattn.charts.vega import Spec, finish
+from selfattn.charts.two_widths import in_any_window
+from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
 from selfattn.words import Word
 
@@ -35,7 +35,7 @@ def hidden_words(
     heads: Sequence[HeadsOfWord],
     theme: Theme,
     *,
-    title: tuple[str, str] = ("", ""),
+    said: str = "",
     leading: tuple[int, int] | None,
     head: Head | None,
     guess: bool = False,
@@ -44,61 +44,41 @@ def hidden_words(
     """Each word of both sentences, shaded by how far hiding it moves the chosen one, and through which heads.
 
     attended: what the chosen word attends to, in A and in B. heads: the words whose heads were run; of all others they are by
-    gradient. title: above the words, and a line beneath it. leading: side and number of the word whose heads are open at first.
+    gradient. said: a line beneath the title. leading: side and number of the word whose heads are open at first.
     head: picked at first. guess: nothing that gives the answer away, and a click is the guess. width: None follows the window.
     Selections: hide_a, hide_b (field next: a word's number, or -1), pick (layer, head); with `guess` instead of these: guess.
     """
     n_layers, n_heads = attended[0].weights.shape[:2]
-    words = _words(pair, attended, guess)
-    small = _small(pair, attended)
-    word = pair.placed[0].word.text
+    words, small = _words(pair, attended, guess), _small(attended)
+    word, others = pair.placed[0].word.text, [[each.label for each in side] for side in pair.words]
+    longest = [f"“{max(side, key=len, default='')}”" for side in others]
     drawn = Drawn(
-        word=word,
-        title=title[0] or _question(pair, word),
-        said=title[1],
-        words=words,
-        small=small,
-        others=tuple(tuple(one.label for one in side) for side in pair.words),
-        n_layers=n_layers,
-        n_heads=n_heads,
-        guess=guess,
-    )
-    laid_out, floor = rooms(width), _floor(pair)
-    layouts = [layout(drawn, room) for room in laid_out]
+        word=word, title=_question(pair, word), said=said, words=words, small=small, longest=longest, n_layers=n_layers,
+        n_heads=n_heads, guess=guess,
+    )  # fmt: skip
+    floor = _floor(pair)
     ticks = np.arange(floor, 1.05, 0.1 if floor == FLOOR else 0.2).tolist()
+    stages = ["start", *(f"L{layer}" for layer in range(n_layers))]
     datasets = {
         "words": words,
         **({} if guess else {"small": small}),
         "cells": [{"i": i, "layer": i // n_heads, "head": i % n_heads} for i in range(n_layers * n_heads)],
         "heads": _heads(pair, () if guess else heads),
-        "curve": [{"line": line, "depth": depth} for line in (0, 1) for depth in range(n_layers + 1)],
+        "curve": [{"line": line, "depth": depth} for line in (0, 1) for depth in range(len(stages))],
         "ends": [{"line": line} for line in (0, 1, 2)],
         "ticks": [{"cosine": round(tick, 1)} for tick in ticks],
-        "stages": [{"depth": depth, "stage": stage} for depth, stage in enumerate(drawn.stages)],
+        "stages": [{"depth": depth, "stage": stage} for depth, stage in enumerate(stages)],
         "columns": [{"head": at} for at in range(n_heads)],
         "rows": [{"layer": at} for at in range(n_layers)],
         "once": [{"once": 1}],
     }
-    known = _as_they_are(pair) if guess else _as_they_are(pair) | _numbers(pair, attended)
-    known |= {"word": word, "floor": floor, "n_heads": n_heads, "others": [list(side) for side in drawn.others]}
+    known = _numbers(pair, attended, guess) | {"word": word, "floor": floor, "n_heads": n_heads, "others": others}
     params = [
-        *following_the_window(layouts, laid_out),
         *({"name": name, "value": value} for name, value in known.items()),
-        *(_guessing() if guess else _asking(pair, leading, head, drawn)),
+        *(_guessing() if guess else _asking(pair, others, leading, head, (n_heads, n_layers))),
     ]
-    return finish(
-        {
-            "datasets": datasets,
-            "params": params,
-            "width": 1,
-            "height": 1,
-            "padding": 0,
-            "autosize": {"type": "pad", "resize": True},
-            "layer": layers(theme, guess),
-            "resolve": {"scale": {"color": "independent"}},
-        },
-        theme,
-    )
+    resolve = {"scale": {"color": "independent"}}
+    return in_any_window(layers(theme, guess), datasets, theme, drawn.layout, width, params, resolve=resolve)
 
 
 def picking(spec: Spec, head: Head) -> Spec:
@@ -156,7 +136,7 @@ def _word(side: int, at: int, text: str, kind: str, share: float = math.nan, pla
     }
 
 
-def _small(pair: HiddenPair, attended: tuple[Attended, Attended]) -> list[dict[str, Any]]:
+def _small(attended: tuple[Attended, Attended]) -> list[dict[str, Any]]:
     """The words, special tokens too, that a head's weights go to: `m` is the number of the weight."""
     rows = [
         {
@@ -174,26 +154,21 @@ def _small(pair: HiddenPair, attended: tuple[Attended, Attended]) -> list[dict[s
     return [{"n": n, **row} for n, row in enumerate(rows)]
 
 
-def _as_they_are(pair: HiddenPair) -> dict[str, Any]:
-    return {"curves": _texts(pair.curves[0, :1], COSINES), "control": [_known(pair.control_cosine), None]}
-
-
-def _numbers(pair: HiddenPair, attended: tuple[Attended, Attended]) -> dict[str, Any]:
-    """The numbers that never change, as rows of text."""
+def _numbers(pair: HiddenPair, attended: tuple[Attended, Attended], guess: bool) -> dict[str, Any]:
+    """The numbers that never change, as rows of text. guess: of the two vectors as they are alone."""
+    control = [None if math.isnan(value) else value for value in (pair.control_cosine, pair.control_hidden)]
+    if guess:
+        return {"curves": _texts(pair.curves[0, :1], COSINES), "control": [control[0], None]}
     where = [{at: m for m, at in enumerate(own.others)} for own in attended]
     return {
-        "columns": pair.curves.shape[1],
         "curves": _texts(pair.curves.flatten(0, 1), COSINES),
+        "control": control,
+        "columns": pair.curves.shape[1],
         "gradient": [_texts(side.flatten(1), SHARES) for side in pair.by_head],
         "weights": [_texts(own.weights.flatten(0, 1), 100) for own in attended],
         "where": [[own.get(at, -1) for at in range(len(words))] for own, words in zip(where, pair.words)],
         "passers": [_passers(words, share) for words, share in zip(pair.words, pair.share)],
-        "control": [_known(pair.control_cosine), _known(pair.control_hidden)],
     }
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _passers(words: Sequence[Word], share: Tensor) -> list[str]:
@@ -263,12 +238,18 @@ def _hide(name: str, words: Sequence[Word], others: Sequence[str], top: int | No
     return {"name": f"hide_{name}", "select": select, "bind": {"next": bind}, "value": first, "views": [chips]}
 
 
-def _asking(pair: HiddenPair, leading: tuple[int, int] | None, head: Head | None, drawn: Drawn) -> list[Spec]:
-    """The selections, and what follows from them."""
-    hides = [_hide(*side) for side in zip("ab", pair.words, drawn.others, pair.top)]
+def _asking(
+    pair: HiddenPair,
+    others: Sequence[Sequence[str]],
+    leading: tuple[int, int] | None,
+    head: Head | None,
+    size: tuple[int, int],
+) -> list[Spec]:
+    """The selections, and what follows from them. size: how many heads a layer, and layers."""
+    hides = [_hide(*side) for side in zip("ab", pair.words, others, pair.top)]
     ranges = {
         name: {"input": "range", "min": 0, "max": n - 1, "step": 1, "name": f"{name.capitalize()} "}
-        for name, n in (("head", drawn.n_heads), ("layer", drawn.n_layers))
+        for name, n in zip(("head", "layer"), size)
     }
     pick: Spec = {"name": "pick", "select": _click("cells", "head", "layer"), "bind": ranges, "views": ["cells"]}
     pick |= {} if head is None else {"value": [head._asdict()]}

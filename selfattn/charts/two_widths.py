@@ -8,10 +8,11 @@ import functools
 import math
 import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from selfattn.charts.vega import Spec, marks
+from selfattn.charts.theme import Theme
+from selfattn.charts.vega import Spec, finish, marks
 
 GAP = 36  # pixels between two columns
 SIDEBAR, MARGINS = (
@@ -36,9 +37,29 @@ class Room(NamedTuple):
 ROOMS = (Room(1400, 2), Room(1120, 2), Room(980, 2), Room(700, 1), Room(500, 1), Room(330, 1))
 
 
-def rooms(width: int | None) -> list[Room]:
-    """Those to lay a figure out for: of this width alone, or all."""
-    return list(ROOMS) if width is None else [Room(width, 2 if width >= 980 else 1)]
+def in_any_window(
+    layers: list[Spec],
+    datasets: Spec,
+    theme: Theme,
+    layout: Callable[[Room], dict[str, Any]],
+    width: int | None,
+    params: Sequence[Spec] = (),
+    **more: Any,
+) -> Spec:
+    """A figure of layers that read `place`: what `layout` says of the window as it is now (of 1440 pixels where there is none).
+
+    width: of a room of so many pixels instead. Vega-Lite hands `init` and `on` of a parameter to Vega as they are; its schema
+    doesn't know them.
+    """
+    laid_out = ROOMS if width is None else (Room(width, 2 if width >= 980 else 1),)
+    chosen = "".join(f"room >= {room.width} ? {at} : " for at, room in enumerate(laid_out[:-1]))
+    following = [
+        *(the_window() if width is None else ()),
+        {"name": "layouts", "value": [layout(room) for room in laid_out]},
+        {"name": "place", "expr": f"layouts[{chosen}{len(laid_out) - 1}]"},
+    ]
+    whole = {"width": 1, "height": 1, "padding": 0, "autosize": {"type": "pad", "resize": True}}
+    return finish({"datasets": datasets, "params": [*following, *params], "layer": layers, **whole, **more}, theme)
 
 
 def the_window() -> list[Spec]:
@@ -47,18 +68,6 @@ def the_window() -> list[Spec]:
     resized = {"events": {"source": "window", "type": "resize"}, "update": size}
     room = f"window_width - (window_width >= {OPEN} ? {SIDEBAR} : {MARGINS})"
     return [{"name": "window_width", "init": size, "on": [resized]}, {"name": "room", "expr": room}]
-
-
-def following_the_window(layouts: Sequence[dict[str, Any]], laid_out: Sequence[Room]) -> list[Spec]:
-    """The parameters `layouts` and `place`, the layout for the window as it is now; where there is no window, of 1440 pixels.
-
-    Vega-Lite hands `init` and `on` of a parameter to Vega as they are; its schema doesn't know them.
-    """
-    known: Spec = {"name": "layouts", "value": list(layouts)}
-    if len(layouts) == 1:
-        return [known, {"name": "place", "expr": "layouts[0]"}]
-    chosen = "".join(f"room >= {each.width} ? {at} : " for at, each in enumerate(laid_out[:-1]))
-    return [*the_window(), known, {"name": "place", "expr": f"layouts[{chosen}{len(laid_out) - 1}]"}]
 
 
 # Texts and places

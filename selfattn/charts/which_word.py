@@ -1,16 +1,16 @@
 """Which word brings a sense in: shares of sentences with their intervals beside guessing; sentences shaded word by word."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import pandas as pd
 
-from selfattn.charts.hidden_layers import DEEPEST, TURN
+from selfattn.charts.hidden_marks import DEEPEST, TURN
 from selfattn.charts.labels import label_axis
 from selfattn.charts.theme import Theme
-from selfattn.charts.two_widths import Chip, chip_places, following_the_window, letters, pixels, rooms, wrapped
-from selfattn.charts.vega import Spec, calculate, either, field, finish, layered, marks, nominal, records, scale
+from selfattn.charts.two_widths import Chip, Room, chip_places, in_any_window, letters, pixels, wrapped
+from selfattn.charts.vega import Spec, calculate, either, field, layered, marks, nominal, records, scale
 from selfattn.numbers import SHARE, change, share
 from selfattn.senses.hiding import ATTENTION, CHECKS, GUESS, PICKS, HiddenWordsReport
 
@@ -103,8 +103,6 @@ def shaded_sentences(frame: pd.DataFrame, theme: Theme, width: int | None = None
     sentences: dict[int, list[Spec]] = {}
     for word in words:
         sentences.setdefault(word["sentence"], []).append(word)
-    laid_out = rooms(width)
-    layouts = [_layout(sentences, room.width) for room in laid_out]
     at, turn = "place.words[datum.n]", deepest * TURN[theme.name]
     chip = {
         **pixels(x=f"{at}[0]", y=f"{at}[1]", x2=f"{at}[0] + {at}[2]", y2=f"{at}[1] + {CHIP}"),
@@ -128,15 +126,14 @@ def shaded_sentences(frame: pd.DataFrame, theme: Theme, width: int | None = None
         marks("text", said, "sentences", fontSize=SAID, baseline="top", align="left", color=theme.muted),
     ]
     each = [{"n": n, "said": own[0]["said"]} for n, own in enumerate(sentences.values())]
-    whole = {"width": 1, "height": 1, "padding": 0, "autosize": {"type": "pad", "resize": True}}
-    params = following_the_window(layouts, laid_out)
-    return finish({"datasets": {"words": words, "sentences": each}, "params": params, "layer": layers, **whole}, theme)
+    datasets = {"words": words, "sentences": each}
+    return in_any_window(layers, datasets, theme, partial(_layout, sentences.values()), width)
 
 
-def _layout(sentences: Mapping[int, list[Spec]], width: int) -> Spec:
+def _layout(sentences: Iterable[list[Spec]], room: Room) -> Spec:
     """Of each word what `chip_places` says; of each sentence how high its line stands, and that line."""
-    y, words, said = 2.0, [], []
-    for own in sentences.values():
+    y, words, said, width = 2.0, [], [], room.width
+    for own in sentences:
         lines = wrapped(own[0]["said"], letters(width, SAID))
         said.append([y, lines])
         chips = [Chip(word["text"], word["number"]) for word in own]

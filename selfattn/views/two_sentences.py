@@ -86,7 +86,7 @@ class WordInTwoSentences:
         said = " ".join((*self.answer, self.limit, *self.notes)) if in_words else ""
         leading = (self.heads[0].side, self.heads[0].at) if self.heads else None
         return drawn(
-            self.pair, self.attended, self.heads, theme, title=("", said), leading=leading, head=head or self.first_head,
+            self.pair, self.attended, self.heads, theme, said=said, leading=leading, head=head or self.first_head,
             guess=guess, width=width,
         )  # fmt: skip
 

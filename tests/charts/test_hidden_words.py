@@ -24,7 +24,7 @@ from tests.charts.scene import drawn, on_ramp, same_color, texts
 from tests.small_hidden_pair import AT, BY_HEAD, PLACED, TEXTS, hidden_pair_of
 
 EXACT = torch.arange(6).reshape(2, 3) / 7 - 0.3  # of "river", by head
-TITLE = ("Hide a word from “bank”: how far does it move?", "")
+TITLE = "1  Hide a word from “bank”: how far does it move, in % of the way to the other sentence’s “bank”?"
 
 
 def attended_of(pair, special=("[CLS]", "[SEP]")):
@@ -54,7 +54,7 @@ def run_of(pair, side=0, at=3, share=EXACT, together=0.24, exact=True):
 def figure(theme=LIGHT, heads=None, pair=None, **options):
     pair = pair or hidden_pair_of()
     heads = [run_of(pair)] if heads is None else heads
-    options = {"title": TITLE, "leading": (0, 3), "head": Head(1, 2), "width": 1140} | options
+    options = {"leading": (0, 3), "head": Head(1, 2), "width": 1140} | options
     return hidden_words(pair, attended_of(pair), heads, theme, **options)
 
 
@@ -293,7 +293,7 @@ def test_what_is_learned_of_heads_later_changes_the_dataset_alone():
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 def test_a_guess_is_asked_without_any_number_of_the_answer(theme):
     spec = figure(theme, guess=True)
-    shown = " ".join(said(spec)).replace(TITLE[0], "")
+    shown = " ".join(said(spec)).replace(TITLE, "")
     assert "%" not in shown and "hidden" not in shown and "Which word would change “bank” most?" in shown
     assert all(same_color(chip["fill"], theme.background) for chip in chips(spec))
     assert not [chip for chip in chips(spec) if chip["strokeDash"] == [5, 3]]

@@ -11,9 +11,8 @@ from selfattn.charts.two_widths import (
     Chip,
     chip_places,
     fitting_size,
-    following_the_window,
+    in_any_window,
     lines,
-    rooms,
     text_width,
     wrapped,
 )
@@ -25,16 +24,24 @@ TOLD = {"We": "2 % of the way", "sat": "2 %", "a": "−30 %", "I": "100 %", "ban
 CHIPS = [Chip(text, beneath, bold=text == "bank") for text, beneath in TOLD.items()]
 
 
+def params_of(width=None):
+    """The parameters of a figure whose layout is the room's."""
+    spec = in_any_window([], {}, LIGHT, lambda room: {"room": room}, width)
+    return {param["name"]: param for param in spec["params"]}
+
+
 @pytest.mark.parametrize("at", range(len(ROOMS)))
 def test_a_layout_is_taken_from_its_own_width_on_up_to_the_next_wider_one(at):
-    place = following_the_window([{"n": n} for n in range(len(ROOMS))], ROOMS)[-1]["expr"]
+    params = params_of()
+    place = params["place"]["expr"]
     steps = [(int(width), int(n)) for width, n in re.findall(r"room >= (\d+) \? (\d+) : ", place)]
 
     def chosen(room):
         return next((n for width, n in steps if room >= width), len(ROOMS) - 1)
 
+    assert params["layouts"]["value"][at] == {"room": ROOMS[at]}
     assert chosen(ROOMS[at].width) == at and (not at or chosen(ROOMS[at - 1].width - 1) == at)
-    assert place.endswith(f"{len(ROOMS) - 1}]") and len(steps) == len(ROOMS) - 1
+    assert place.endswith(f": {len(ROOMS) - 1}]") and len(steps) == len(ROOMS) - 1
 
 
 @pytest.mark.parametrize("width", [120, 150, 330, 2000])
@@ -64,15 +71,13 @@ def test_words_are_as_large_as_lets_each_sentence_stand_on_a_line():
     assert chip_places(CHIPS, 26, 0, 2000, 20, 1)[1] == 1
 
 
-def test_a_width_has_one_layout_and_a_window_chooses_among_all():
-    assert [room.columns for room in rooms(1140)] == [2] and rooms(1000)[0].columns == 2
-    assert [(room.columns, room.column) for room in rooms(700)] == [(1, 700)] and rooms(None) == list(ROOMS)
-    assert ROOMS[1].column == (1120 - 36) // 2
-    one = following_the_window([{"x": 1}], rooms(700))
-    assert [param["name"] for param in one] == ["layouts", "place"]
-    many = {param["name"]: param for param in following_the_window([{"x": at} for at in range(len(ROOMS))], ROOMS)}
-    assert many["window_width"]["on"][0]["events"] == {"source": "window", "type": "resize"}
-    assert many["place"]["expr"].endswith(f": {len(ROOMS) - 1}]") and many["place"]["expr"].count("?") == len(ROOMS) - 1
+@pytest.mark.parametrize(("width", "columns", "column"), [(1140, 2, 552), (1000, 2, 482), (700, 1, 700)])
+def test_a_width_has_one_layout(width, columns, column):
+    params = params_of(width)
+    assert params.keys() == {"layouts", "place"} and params["place"]["expr"] == "layouts[0]"
+    (layout,) = params["layouts"]["value"]
+    assert (layout["room"].columns, layout["room"].column) == (columns, column)
+    assert params_of()["window_width"]["on"][0]["events"] == {"source": "window", "type": "resize"}
 
 
 @pytest.mark.slow

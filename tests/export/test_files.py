@@ -164,7 +164,9 @@ def test_drawable_replaces_what_xml_forbids_also_in_expressions():
     assert json.loads(expression(["\x00", "\b\f", "😀", "\ud800", "\\u0000"])) == [
         "\ufffd", "\ufffd\ufffd", "😀", "\ufffd", "\\u0000"
     ]  # fmt: skip
-    assert drawable_spec({"note": ["\\u0000", "\x00"]}) == {"note": ["\\u0000", "\ufffd"]}  # the first looks like an escape
+    assert drawable_spec({"note": ["\\u0000", "\x00"]}) == {
+        "note": ["\\u0000", "\ufffd"]
+    }  # the first looks like an escape
 
 
 @pytest.mark.slow
