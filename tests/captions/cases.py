@@ -12,19 +12,17 @@ import numpy as np
 import pandas as pd
 import torch
 
-from selfattn import numbers
 from selfattn.analysis.compare import SentenceComparison
-from selfattn.analysis.explaining import Explained
 from selfattn.analysis.hiding import NO_WAY, HeadsOfWord
 from selfattn.analysis.measures import MEASURES
 from selfattn.analysis.patterns import nearest_first
 from selfattn.analysis.steps import Step
-from selfattn.captions import attention, hidden_words, nearest_sentences, predictions, steps, vectors
+from selfattn.captions import attention, hidden_words, nearest_sentences, steps, vectors
 from selfattn.captions.hidden_words import Ranked
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.senses import TargetReport
-from selfattn.tidy_tables import explained_heads_frame, heads_frame, named_heads
+from selfattn.tidy_tables import heads_frame, named_heads
 from selfattn.words import Word
+from tests.captions.cases_of_many import PREDICTIONS, SENSES, WHICH_WORD
 from tests.small_hidden_pair import WORDS, hidden_pair_of
 
 NAN, INF = math.nan, math.inf
@@ -124,11 +122,11 @@ ATTENTION: Cases = {
 
 # Hidden words
 
-SENSES = ("river side", "money house")
+TWO_SENSES = ("river side", "money house")
 MOSTLY_RIVER, LITTLE = (0.01, 0.16, 0.02, 0.44), (0.01, 0.049, 0.0, 0.02)
 
 
-def pair(a, b, senses=SENSES, **other):
+def pair(a, b, senses=TWO_SENSES, **other):
     """Of "the of the river ." and "A huge .", with these shares of their words, the stops' NaN."""
     return hidden_pair_of(share=(tensor(*a, NAN), tensor(*b, NAN)), senses=senses, **other)
 
@@ -259,54 +257,6 @@ NEAREST: Cases = {
 }
 
 
-# Predictions
-
-
-def explained(effect=(0.02, -0.3, -0.4), together=-0.9, named=("We", "sat", ".")):
-    words = tuple(Word(text, at, at + 1) for at, text in enumerate(named))
-    return Explained(
-        sentence=None, target=None, number=1.5, words=words, effect=torch.tensor(effect), together=together,
-        by_gradient=tensor([0.5, -0.2], [0.05, 0.2]), heads=tensor([NAN, -0.3], [NAN, 0.1]), notes=(),
-    )  # fmt: skip
-
-
-MANY = TargetReport(
-    words=pd.DataFrame(
-        [("the", 9, 0.5, -0.1, 1.0), ("sat", 3, -0.4, -0.6, -0.2), ("we", 1, 2.0, NAN, NAN)],
-        columns=["word", "n", "effect", "low", "high"],
-    ),
-    heads=pd.DataFrame(
-        [(0, 1, 9, -0.3, -0.5, -0.1, 0.2), (1, 0, 9, NAN, NAN, NAN, 0.9)],
-        columns=["layer", "head", "n", "effect", "low", "high", "by_gradient"],
-    ),
-    sentences=pd.DataFrame({"number": [1.0, 2.0], "sum": [-1.0, -2.0], "together": [-3.0, -1.0]}),
-    rejected=pd.DataFrame(), note="",
-)  # fmt: skip
-
-
-def over(words=MANY.words, heads=MANY.heads, together=(-3.0, -1.0)):
-    own = TargetReport(words, heads, MANY.sentences.assign(together=together), MANY.rejected, "")
-    return partial(predictions.over_sentences, own, "the margin", numbers.change)
-
-
-PREDICTIONS: Cases = {
-    "words": partial(predictions.words, explained(), "the cosine", numbers.effect, " in A"),
-    "one word": partial(predictions.words, explained((-0.3,), named=("sat",)), "it", numbers.change),
-    "no word": partial(predictions.words, explained((0.1,), named=(".",)), "it", numbers.change),
-    "words, nothing left": partial(predictions.words, explained(together=NAN), "it", numbers.change),
-    "heads": partial(
-        predictions.heads, explained_heads_frame(explained()), "L1 H1", "the cosine", numbers.change, " in A"
-    ),
-    "heads, all run, the chosen one leads": partial(
-        predictions.heads, explained_heads_frame(explained())[1::2], "L0 H1", "it", numbers.change
-    ),
-    "over sentences": over(),
-    "over sentences, one without all words": over(together=(-3.0, NAN)),
-    "over sentences, none without all words": over(together=(NAN, NAN)),
-    "over sentences, no word and no head": over(MANY.words[:1], MANY.heads[1:]),
-}
-
-
 # Steps
 
 
@@ -402,4 +352,6 @@ CASES: dict[str, Cases] = {
     "predictions": PREDICTIONS,
     "steps": STEPS,
     "vectors": VECTORS,
+    "senses": SENSES,
+    "which word": WHICH_WORD,
 }

@@ -1,0 +1,257 @@
+"""What captions over many sentences are given, case by case: senses, the word that brings one in, an encoder's answer."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+
+import pandas as pd
+import torch
+
+from selfattn import Head, numbers
+from selfattn.analysis.explaining import Explained
+from selfattn.captions import predictions, senses, which_word
+from selfattn.captions.hidden_words import Ranked
+from selfattn.senses import SwapReport, TargetReport
+from selfattn.senses.hiding import WHAT, HiddenWordsReport
+from selfattn.tidy_tables import explained_heads_frame
+from selfattn.words import Word
+
+NAN = math.nan
+Cases = dict[str, Callable[[], object]]
+
+
+# Predictions
+
+
+def explained(effect=(0.02, -0.3, -0.4), together=-0.9, named=("We", "sat", ".")):
+    words = tuple(Word(text, at, at + 1) for at, text in enumerate(named))
+    return Explained(
+        sentence=None, target=None, number=1.5, words=words, effect=torch.tensor(effect), together=together,
+        by_gradient=torch.tensor([[0.5, -0.2], [0.05, 0.2]]), heads=torch.tensor([[NAN, -0.3], [NAN, 0.1]]), notes=(),
+    )  # fmt: skip
+
+
+MANY = TargetReport(
+    words=pd.DataFrame(
+        [("the", 9, 0.5, -0.1, 1.0), ("sat", 3, -0.4, -0.6, -0.2), ("we", 1, 2.0, NAN, NAN)],
+        columns=["word", "n", "effect", "low", "high"],
+    ),
+    heads=pd.DataFrame(
+        [(0, 1, 9, -0.3, -0.5, -0.1, 0.2), (1, 0, 9, NAN, NAN, NAN, 0.9)],
+        columns=["layer", "head", "n", "effect", "low", "high", "by_gradient"],
+    ),
+    sentences=pd.DataFrame({"number": [1.0, 2.0], "sum": [-1.0, -2.0], "together": [-3.0, -1.0]}),
+    rejected=pd.DataFrame(), note="",
+)  # fmt: skip
+
+
+def over(words=MANY.words, heads=MANY.heads, together=(-3.0, -1.0)):
+    own = TargetReport(words, heads, MANY.sentences.assign(together=together), MANY.rejected, "")
+    return partial(predictions.over_sentences, own, "the margin", numbers.change)
+
+
+PREDICTIONS: Cases = {
+    "words": partial(predictions.words, explained(), "the cosine", numbers.effect, " in A"),
+    "one word": partial(predictions.words, explained((-0.3,), named=("sat",)), "it", numbers.change),
+    "no word": partial(predictions.words, explained((0.1,), named=(".",)), "it", numbers.change),
+    "words, nothing left": partial(predictions.words, explained(together=NAN), "it", numbers.change),
+    "heads": partial(
+        predictions.heads, explained_heads_frame(explained()), "L1 H1", "the cosine", numbers.change, " in A"
+    ),
+    "heads, all run, the chosen one leads": partial(
+        predictions.heads, explained_heads_frame(explained())[1::2], "L0 H1", "it", numbers.change
+    ),
+    "over sentences": over(),
+    "over sentences, one without all words": over(together=(-3.0, NAN)),
+    "over sentences, none without all words": over(together=(NAN, NAN)),
+    "over sentences, no word and no head": over(MANY.words[:1], MANY.heads[1:]),
+}
+
+
+# Senses
+
+
+def separation(adds_low=(-0.1, -0.2, 0.02, -0.3), n_words=12, low=0.81, first=0.38, each=0.51):
+    layers = pd.DataFrame(
+        {"layer": ["embedding", 0, 1, 2], "accuracy": [first, 0.71, 0.93, 0.84], "low": low, "high": 0.97}
+    ).assign(each_left_out=each, shuffled=0.49)
+    columns = {
+        "layer": [0, 0, 1, 1], "head": [0, 1, 0, 1], "accuracy": [0.60, 0.62, 0.91, 0.74], "uniform": [0.55, 0.66, 0.79, 0.75],
+        "own_value": [0.61, 0.57, 0.80, 0.76], "adds": [0.05, -0.04, 0.12, -0.01], "adds_low": adds_low,
+        "adds_high": [0.2, -0.01, 0.22, 0.3], "p_value": [0.2, 0.04, 0.001, 0.05],
+    }  # fmt: skip
+    words = pd.DataFrame({"word": [f"w{i}" for i in range(n_words)] * 2})
+    return SimpleNamespace(
+        layers=layers, heads=pd.DataFrame(columns), words=words, items=range(48), chance=0.5, bag=(0.8, 0.7, 0.9),
+        threshold=0.57, shuffles=1000,
+    )  # fmt: skip
+
+
+def swapped(leads=(0.92, NAN, 0.992), halves=0.93, brown=0.96, p=1 / 1001, **columns):
+    """A report of "bank", "seal" and both; columns: of its heads."""
+    heads = {
+        "word": ["bank"] * 2 + ["seal"] * 2 + ["all"] * 2, "layer": [0, 5] * 3, "head": [3, 10] * 3,
+        "share": [0.02, 0.14, 0.3, -0.1, 0.13, 0.05], "low": [-0.01, 0.05, 0.2, -0.2, 0.08, 0.01],
+        "high": [0.05, 0.22, 0.4, 0.0, 0.18, 0.09], "p_value": [0.4, 0.002, 1 / 1001, 1.0, p, 0.03],
+        "effect": [0.003, 0.0124, 0.02, -0.01, 0.014, 0.01], "control": [0.001, -0.0012, 0.01, 0.0, -0.002, 0.001],
+    }  # fmt: skip
+    heads |= {"exact": heads["share"]} | columns
+    gaps = {"word": ["bank", "seal", "all"], "gap": [0.08, 0.1, 0.2], "all_heads": [0.09, 0.1, 0.21]}
+    rankings = {
+        "word": gaps["word"], "n": [24, 24, 2], "halves": [0.56, NAN, halves], "shuffled": [-0.01, NAN, 0.04],
+        "spearman_brown": [0.72, 0.81, brown], "leads": leads,
+    }  # fmt: skip
+    gaps = pd.DataFrame(gaps | {"all_heads_control": [-0.004, 0.0, -0.01]})
+    return SwapReport(pd.DataFrame(heads), None, pd.DataFrame(rankings), gaps, None)
+
+
+def together(leading, others=(0.09, 0.31, 0.5), words=(("bank", -0.1), ("bat", 0.1))):
+    """Words whose shares lie to either side; by the heads of the other words there is no such difference."""
+    rows = [
+        {"word": word, "k": k, "leading": share + off, "random": random + off, "others": other}
+        for word, off in words
+        for k, share, random, other in zip((1, 3, 8), leading, (0.01, 0.04, 0.11), others)
+    ]
+    return partial(senses.together, pd.DataFrame(rows))
+
+
+def removed(kind="different", reliability=0.85):
+    heads = pd.DataFrame({"layer": [0, 0, 1], "head": [0, 1, 0]})
+    for name, values in (("different", [0.001, -0.0316, 0.02]), ("gap", [0.05, 0.001, -0.0002])):
+        heads[[name, f"{name}_low", f"{name}_high"]] = [(value, value - 0.01, value + 0.01) for value in values]
+    pairs = pd.DataFrame({"same_sense": [True, False, False], "cosine": [0.93, 0.7, 0.8]})
+    report = SimpleNamespace(
+        heads=heads, pairs=pairs, reliability={"different": reliability, "gap": 0.1},
+        chance={"different": (1.2, 2.0), "gap": (0.4, 1.0)}, reliable=lambda _: reliability >= 0.8,
+    )  # fmt: skip
+    return partial(senses.removal, report, kind)
+
+
+SOURCES = pd.DataFrame({"text": ["[CLS]", "river", "."], "share": [-0.01, 0.09, 0.02]})
+ONE_WORD = replace(swapped(), gaps=swapped().gaps[:1])
+BY_GRADIENT = swapped(exact=[0.21, 0.12, NAN, 0.2, 0.12, NAN])  # by it other heads lead than exactly
+
+SENSES: Cases = {
+    "layers, a start below shuffled labels": partial(senses.layers, separation()),
+    **{
+        f"layers, a start of {first} and {each}": partial(senses.layers, separation(first=first, each=each))
+        for first, each in [(0.66, 0.64), (0.66, 0.5), (0.38, 0.62), (0.38, 0.38)]
+    },
+    "layers, one word": partial(senses.layers, separation(n_words=1, low=NAN)),
+    "heads": partial(senses.heads, separation(), (0, 1)),
+    "heads, few add": partial(senses.heads, separation((-0.1, -0.2, -0.02, -0.3)), (0, 0)),
+    "heads, many add": partial(senses.heads, separation((0.1, 0.2, 0.02, 0.3)), (0, 0)),
+    "chance": partial(senses.chance, separation()),
+    "sentences, a tie": partial(senses.sentences, pd.DataFrame({"score": [1, 1, 0, 0.5]}), "L3 H7"),
+    "sentences": partial(senses.sentences, pd.DataFrame({"score": [1, 0]}), "L3 H7"),
+    "swaps": partial(senses.swaps, swapped()),
+    "swaps, another head might lead": partial(senses.swaps, swapped((0.92, NAN, 0.7))),
+    "swaps, one head above all": partial(senses.swaps, swapped(exact=[0.02, 0.14, 0.3, -0.1, 0.6, 0.05])),
+    "swaps, the smallest p": partial(senses.swaps, swapped(p=0.000999001)),
+    "swaps, the next p": partial(senses.swaps, swapped(p=2 / 1001)),
+    "swaps, another head by gradient": partial(senses.swaps, BY_GRADIENT),
+    "swaps in a word": partial(senses.swaps_in_word, swapped(), "bank", (0, 3)),
+    "swaps in a word, the chosen head leads": partial(senses.swaps_in_word, swapped(), "bank", (5, 10)),
+    "swaps in the only word": partial(senses.swaps_in_word, ONE_WORD, "bank", (5, 10)),
+    "swaps in a word, another head by gradient": partial(senses.swaps_in_word, BY_GRADIENT, "bank", (5, 10)),
+    "swaps in a word, the chosen head by gradient alone": partial(senses.swaps_in_word, BY_GRADIENT, "seal", (0, 3)),
+    "ranking": partial(senses.ranking, swapped(), "all"),
+    "ranking, halves differ": partial(senses.ranking, swapped(halves=-0.2, brown=NAN), "all"),
+    "ranking in a word": partial(senses.ranking, swapped(), "bank"),
+    "ranking in a word, unknown": partial(senses.ranking, swapped(), "seal"),
+    "ranking, unknown": partial(senses.ranking, swapped(halves=NAN), "all"),
+    "leaders": partial(senses.leaders, swapped((0.92, 0.95, 1.0))),
+    "leaders, none": partial(senses.leaders, swapped((0.92, NAN, 1.0))),
+    "together": together((0.1, 0.3, 0.55)),
+    "together, no better than random": together((0.1, 0.02, 0.3)),
+    "together, most the word's own": together((0.1, 0.3, 0.55), (0.1, 0.15, 0.2)),
+    "together, one word": together((0.1, 0.3, 0.55), (NAN,) * 3, (("bank", 0.0),)),
+    "sources": partial(senses.sources, SOURCES, "bank", Head(0, 10)),
+    "sources, a later layer": partial(senses.sources, SOURCES, "bank", Head(5, 10)),
+    "removal": removed(),
+    "removal, the gap": removed("gap"),
+    "removal, unreliable": removed(reliability=0.45),
+    "removal, too few words": removed(reliability=NAN),
+}
+
+
+# One word that brings a sense in
+
+WAYS = {
+    "nearest": 0.17, "most attended": 0.35, "largest single weight": 0.25, "weights x V": 0.38, "rollout": 0.28, "gradient": 0.87,
+    "value zeroing": 0.85, "[MASK]": 0.73,
+}  # fmt: skip
+TOLD = dict(zip(WHAT, (0.92, 0.77, 0.92, 0.86, 0.9, 0.89, 0.55, 0.72, 0.61)))
+
+
+def hidden(accuracy=(), agreement=(), one=(0.34, 0.31, 0.37), two=(0.33, 0.29, 0.37), words=12, reason="", wide=0.03):
+    """A report with some numbers changed; an interval reaches `wide` to either side, and over one word there is none."""
+    told, ways = TOLD | dict(accuracy), WAYS | dict(agreement)
+    known = {**{f"w{n}": 1.0 for n in range(words)}, "all": NAN if words == 1 else 1.0}
+    rows = [
+        (word, what, value, (value - wide) * sure, (value + wide) * sure)
+        for word, sure in known.items()
+        for what, value in told.items()
+    ]
+    pairs = [
+        (word, name, named, low * sure, high * sure)
+        for word, sure in known.items()
+        for name, (named, low, high) in (("one", one), ("two", two))
+    ]
+    frame = pd.DataFrame(
+        [(n, f"w{n}", at, text, 0.1, 0.5) for n in range(words) for at, text in enumerate((*"abcdefghij", "."))],
+        columns=["row", "word", "start", "text", "share", "picked"],
+    )
+    return HiddenWordsReport(
+        words=frame,
+        accuracy=pd.DataFrame(rows, columns=["word", "what", "accuracy", "low", "high"]),
+        agreement=pd.DataFrame(
+            [(way, value, value - 0.03, value + 0.03, 0.1) for way, value in ways.items()],
+            columns=["way", "agreement", "low", "high", "rank"],
+        ),
+        between=pd.DataFrame(pairs, columns=["word", "senses", "named", "low", "high"]),
+        rejected=pd.DataFrame(),
+        reason=reason,
+    )
+
+
+def ranked(*words):
+    return partial(which_word.in_sentence, [Ranked(*word) for word in words])
+
+
+WHICH_WORD: Cases = {
+    ", ".join(["one word", *(f"{what} {value}" for what, value in told.items())]): partial(which_word.one_word, hidden(told))
+    for told in [
+        {}, {"the word alone": 0.84}, {"the word alone": 0.83}, {"the word hidden": 0.7}, {"as it is": 0.52}, {"as it is": 0.54},
+        {"the word alone": 0.7, "the word hidden": 0.7}, {"the word alone": 0.6}, {"the word alone": 0.62}, {"as it is": NAN},
+        {"the word alone": NAN},
+    ]
+} | {
+    "one word, of three": partial(which_word.one_word, hidden(words=3)),
+    "one word, of one": partial(which_word.one_word, hidden(words=1)),
+    "one word, attention unknown": partial(which_word.one_word, hidden(agreement={"most attended": NAN})),
+    "in a word": partial(which_word.in_word, hidden({"the word hidden": 0.6}), "w2"),
+    "in a word, no interval": partial(which_word.in_word, hidden(wide=NAN), "w2"),
+    "in a word, too few": partial(which_word.in_word, hidden(), "crane"),
+    "not from two": partial(which_word.not_from_two, hidden()),
+    "not from two, of one word": partial(which_word.not_from_two, hidden(words=1)),
+    "not from two, just so": partial(which_word.not_from_two, hidden(one=(0.3, 0.2, 0.4), two=(0.5, 0.4, 0.6))),
+    "not from two, more often": partial(which_word.not_from_two, hidden(one=(0.3, 0.2, 0.4), two=(0.5, 0.41, 0.6))),
+    **{
+        f"on trial, weights x V {value}": partial(which_word.on_trial, hidden(agreement={"weights x V": value}))
+        for value in (0.38, 0.53, 0.9, 0.3)
+    },
+    "on trial, no better than luck": partial(which_word.on_trial, hidden(agreement=dict.fromkeys([*WAYS][1:5], 0.12))),
+    "on trial, unknown": partial(
+        which_word.on_trial, hidden(agreement=dict.fromkeys([*WAYS][1:], NAN), reason="gradient: it can't be had.")
+    ),
+    "in a sentence, mostly": ranked(("river", 0.44), ("of", 0.16)),
+    "in a sentence, two": ranked(("loan", 0.2), ("to", 0.19)),
+    "in a sentence, no single one": ranked(("split", 0.05), ("a", 0.0)),
+    "in a sentence, no way": ranked(),
+    "sentences drawn, some": partial(which_word.shaded, False, "bank", 24, 3),
+    "sentences drawn, all": partial(which_word.shaded, False, "bank", 6, 3),
+    "sentences drawn, the ticked one": partial(which_word.shaded, True, "bank", 24, 3),
+}  # fmt: skip
