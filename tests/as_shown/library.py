@@ -40,11 +40,12 @@ def sentences() -> pd.DataFrame:
 
 def parts(report: Any) -> dict[str, Any]:
     """A report's fields by name."""
-    fields = {field.name: getattr(report, field.name) for field in dataclasses.fields(report)}
-    return {name: table(value) if isinstance(value, pd.DataFrame) else _plain(value) for name, value in fields.items()}
+    return {field.name: _plain(getattr(report, field.name)) for field in dataclasses.fields(report)}
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, pd.DataFrame):
+        return table(value)
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     return column(np.ravel(value).tolist()) if isinstance(value, tuple | np.ndarray) else value
@@ -53,40 +54,30 @@ def _plain(value: Any) -> Any:
 def separated(encoder: Encoder) -> dict[str, Any]:
     report = separation(encoder, sentences(), shuffles=50)
     frames = {"layers": layers_frame(report), "named": named_heads(report.heads), "ranked": words_frame(report)}
-    table_of = report.sentences(3, 7)
-    said = (captions.layers(report), captions.heads(report, (3, 7)), captions.chance(report))
-    said += (captions.words(frames["ranked"]), captions.sentences(table_of, "L3 H7"))
-    return {"report": parts(report), **{name: table(frame) for name, frame in frames.items()}, "says": _lines(said),
-            "sentences": table(table_of)}  # fmt: skip
+    frames["sentences"] = report.sentences(3, 7)
+    said = [captions.layers(report), captions.heads(report, (3, 7)), captions.chance(report)]
+    said += [captions.words(frames["ranked"]), captions.sentences(frames["sentences"], "L3 H7")]
+    return {"report": parts(report), "says": _lines(said), **{name: table(frame) for name, frame in frames.items()}}
 
 
 def swapped(encoder: Encoder) -> dict[str, Any]:
     report = interchange(encoder, sentences())
     said = [captions.swaps(report), captions.leaders(report), captions.ranking(report, "all")]
-    said += [
-        captions.swaps_in_word(report, "bank", (3, 7)),
-        captions.ranking(report, "bank"),
-        *report.small_gaps.values(),
-    ]
-    return {"report": parts(report), "says": _lines(said)}
+    said += [captions.swaps_in_word(report, "bank", (3, 7)), captions.ranking(report, "bank")]
+    return {"report": parts(report), "says": _lines([*said, *report.small_gaps.values()])}
 
 
 def together(encoder: Encoder) -> dict[str, Any]:
     labelled = labelled_sentences().query("word == 'bank'")
     shares = leading_heads(encoder, labelled.groupby("sense", sort=False).head(8), sets=1)
-    return {
-        "shares": table(shares),
-        "frame": table(together_frame(shares)),
-        "says": _lines([captions.together(shares)]),
-    }
+    says = _lines([captions.together(shares)])
+    return {"shares": table(shares), "frame": table(together_frame(shares)), "says": says}
 
 
 def removed(encoder: Encoder) -> dict[str, Any]:
     report = removal(encoder, sentences(), how="mean")
-    return {
-        "report": parts(report),
-        "says": _lines(captions.removal(report, kind) for kind in ("different", "same", "gap")),
-    }
+    says = _lines(captions.removal(report, kind) for kind in ("different", "same", "gap"))
+    return {"report": parts(report), "says": says}
 
 
 def profiled(encoder: Encoder) -> dict[str, Any]:
@@ -103,13 +94,8 @@ def nearest(encoder: Encoder) -> dict[str, Any]:
 def scanned(encoder: Encoder) -> dict[str, Any]:
     rows = [Row(i, "table.csv", i + 2, *row) for i, row in enumerate(sentences().itertuples(index=False, name=None))]
     found, rejects = measure(encoder, rows, vectors=True, batch_tokens=100)
-    columns = found.to_pydict()
-    flat = {
-        name: [one for row in values for one in (row if isinstance(row, list) else [row])]
-        for name, values in columns.items()
-    }
-    why = [f"{reject.row.row}: {reject.reason}" for reject in rejects]
-    return {"rows": {name: column(values) for name, values in flat.items()}, "rejects": _lines(why)}
+    rows = {name: column(np.hstack(values).tolist()) for name, values in found.to_pydict().items()}
+    return {"rows": rows, "rejects": _lines(f"{reject.row.row}: {reject.reason}" for reject in rejects)}
 
 
 def _lines(texts: Any) -> dict[str, str]:

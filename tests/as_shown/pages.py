@@ -58,12 +58,7 @@ STOP_FIELDS: dict[str, View] = {
     "kernel": {"example": "it"},
     "learned": {"target": "street", "steps": 7, "rate": 0.3},
     "order": {"words": "dogs chase cats in vain", "positions": True},
-    "not-symmetric": {
-        "example": "a real head",
-        "sentence": "The crane spread its wings.",
-        "layer": 2,
-        "head": 5,
-    },
+    "not-symmetric": {"example": "a real head", "sentence": "The crane spread its wings.", "layer": 2, "head": 5},
     "drawn-numbers": {},
     "hide-a-word": {"sentence": "loan", "hidden": 2},
     "real-head": {},
@@ -93,9 +88,8 @@ def views(address: str) -> dict[str, View]:
         case "inside-a-head":
             steps = _each(own, [*({"step": step} for step in STEPS), {"step": "weights", "follow": "A"}])
             changes = [{"causal": True, "temperature": 0.5}, {"alone": True, "unscaled": True}]
-            return (
-                default | own | long | steps | _each(own | long, [{"part": "What if"} | change for change in changes])
-            )
+            what_if = _each(own | long, [{"part": "What if"} | change for change in changes])
+            return default | own | long | steps | what_if
         case "all-heads":
             choices = [{"measure": name} for name in MEASURES] + [{"map_of": "average", "sentence": "B"}]
             choices += [{"map_of": "rollout", "sentence": "both", "sorted": True}]
@@ -110,8 +104,14 @@ def views(address: str) -> dict[str, View]:
                 "a": "The bank of the river was muddy.",
                 "head": "L1 H2",
             }
-            tiny |= {"second": "another ...", "second_other": folder("RoBERTa"), "head2": "L0 H3"}
-            return default | own | {"tiny": tiny | {"gap": 4, "target": 2}}
+            tiny |= {
+                "second": "another ...",
+                "second_other": folder("RoBERTa"),
+                "head2": "L0 H3",
+                "gap": 4,
+                "target": 2,
+            }
+            return default | own | {"tiny": tiny}
         case "from-scratch":
             shown = {slug: {"query": {"stop": slug, "reveal": "yes"}} for slug in STOPS}
             typed = {slug: {f"{slug}.{key}": value for key, value in STOP_FIELDS[slug].items()} for slug in STOPS}
@@ -119,15 +119,8 @@ def views(address: str) -> dict[str, View]:
         case "train-a-tiny-one":
             return default | {"trained": {"tiny.epochs": 2, "click": "tiny.train"}}
         case "pronouns-and-negation":
-            return _each(
-                default,
-                [
-                    {},
-                    {"pronouns.remove": True},
-                    {"view": "negation", "negation.shown": True},
-                    {"view": "heads", "many-heads.shown": True},
-                ],
-            )
+            choices = [{"view": "negation", "negation.shown": True}, {"view": "heads", "many-heads.shown": True}]
+            return _each(default, [{}, {"pronouns.remove": True}, *choices])
         case "models-and-proof":
             return default | {"proof": {"click": "run_proof"}}
         case "what-it-cannot-tell":
@@ -136,11 +129,11 @@ def views(address: str) -> dict[str, View]:
 
 
 def _each(bases: dict[str, View], choices: list[View]) -> dict[str, View]:
-    views = {}
-    for name, base in bases.items():
-        for choice in choices:
-            views[", ".join([name, *(f"{key} {value}" for key, value in choice.items())])] = base | choice
-    return views
+    return {
+        ", ".join([name, *(f"{key} {value}" for key, value in choice.items())]): base | choice
+        for name, base in bases.items()
+        for choice in choices
+    }
 
 
 def forget() -> None:

@@ -1,17 +1,17 @@
 """Figures and tables in few numbers each, as JSON that can be read; and where two such records differ.
 
-A record is by view, in it by item ("says", "figure 1" ...), and an item nested as its chart is. Of an item that is much like an
-earlier one only the differences are written.
+A record is by view, in it by item ("says", "figure 1" ...), and of an item a text for each path ("chart.layer.0.mark.type"). Of
+an item that an earlier view has too only what differs is written.
 """
 
 import base64
 import io
+import itertools
 import json
 import math
+import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,93 +29,79 @@ LOOKS = re.compile(  # no numbers and no encodings: of these a change is seen wi
     r"^\$schema|^config|^autosize|[sS]ize$|Radius|Limit|Padding|Weight|Extent|Angle|^symbolType|^clamp|^interpolate"
     r"|^align|^baseline|^anchor|^grid|^tick|^orient|^strokeWidth|^filled|^columns|^label[A-Z](?!xpr)|^title[A-Z]"
 )
-SHORT = 60  # letters, up to which a part of a chart is written out each time
-LINE, DEEP = 150, 3  # letters at which JSON is broken; spaces from which it is indented no further
+SHORT, LONG = 60, 150  # letters: up to which a part of a chart is written out each time; beyond which a text is cut
 # Between processors results move by 1e-6 of their size; a text's last digit by one, and what only measures the noise at will.
 ROW = re.compile(r"(?=.*\d)-?\d*(,-?\d*)+")
 NEAR, NOISE = 2e-4, 1e-5
 NUMBER = re.compile(r"(?<![\w#])[-+−]?(?:\d+ × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?(?!\w|\.\d)(?: %)?)")
-QUOTED = re.compile('"[^"]*"')
-
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+BESIDE = " ¦ "  # between the parts of a list: its numbers are as exact as the largest of them
 
-Leaf = str | float | list
-GONE = None
+Record = dict[str, dict[str, Any]]  # view -> item -> its parts, or the text of each path
 
 
 # Few numbers
 
 
-def _in_rows(texts: list) -> list[float] | None:
-    """The numbers of texts that are nothing but rows of them ("44,16,,-3": the third isn't known), as charts have them."""
-    if not any(isinstance(text, str) and ROW.fullmatch(text) for text in texts):
-        return None
-    if not all(isinstance(text, str) and (not text or ROW.fullmatch(text)) for text in texts):
-        return None
-    return [float(part or "nan") for text in texts for part in text.split(",")]
-
-
-def table(frame: pd.DataFrame) -> dict[str, Leaf]:
+def table(frame: pd.DataFrame) -> dict[str, str | list]:
     """Each column in few numbers or words."""
     return {str(name): column(frame[name].tolist()) for name in frame}
 
 
-def column(values: list) -> Leaf:
+def column(values: list) -> str | list:
     """Up to FEW values; of more how many, the first, the last, the largest size, the mean, and a mean that tells their order."""
     if any(isinstance(value, str) and value.startswith(PNG_URI) for value in values):
         return [_picture(value) for value in values]
     if all(value is None or isinstance(value, bool | int | float | np.number) for value in values):
-        return _numbers([float("nan") if value is None else float(value) for value in values])
-    if (inside_rows := _in_rows(values)) is not None:
-        return _numbers(inside_rows)
+        return _numbers([math.nan if value is None else float(value) for value in values])
     texts = [str(value) for value in values]
+    if any(map(ROW.fullmatch, texts)) and all(not text or ROW.fullmatch(text) for text in texts):
+        # Numbers that travel as text, "44,16,,-3": the third isn't known.
+        return _numbers([float(part or "nan") for text in texts for part in text.split(",")])
     if len(texts) > 1 and len(set(texts)) == 1 and not NUMBER.search(texts[0]):  # numbers may differ elsewhere
         return f"{len(texts)} of {texts[0]}"
     if len(texts) <= FEW:
         return " | ".join(texts)
-    inside = [_value(number[0]) for text in texts for number in NUMBER.finditer(text)]
+    inside = [_value(number) for text in texts for number in NUMBER.findall(text)]
     words = zlib.crc32("|".join(NUMBER.sub("#", text) for text in texts).encode())
     return [f"{len(texts)} from {texts[0]} to {texts[-1]}, {words:08x}", *_numbers(inside)]
 
 
-def _numbers(values: list[float]) -> list:
-    finite = [value for value in values if math.isfinite(value)]
+def _numbers(values: list[float]) -> list[str]:
     if len(values) <= FEW:
-        return [_short(value) for value in values]
-    array = np.array(finite or [0.0])
-    order = np.arange(len(array)) * 0.6180339887 % 1
-    n = f"{len(values)}" if len(finite) == len(values) else f"{len(finite)} of {len(values)}"
-    few = (array[0], array[-1], np.abs(array).max(), array.mean(), (array * order).mean())
-    return [n, *(_short(float(value)) for value in few)]
+        return list(map(_short, values))
+    finite = [value for value in values if math.isfinite(value)]
+    n, known = f"n{len(values)}" if finite == values else f"n{len(finite)}of{len(values)}", np.array(finite or [0.0])
+    return [n, *map(_short, (known[0], known[-1], np.abs(known).max(), known.mean(), _in_order(known)))]
 
 
-def _short(value: float) -> float | str:
-    if not math.isfinite(value):
-        return str(value)
+def _in_order(values: np.ndarray) -> float:
+    return float((values * (np.arange(len(values)) * 0.6180339887 % 1)).mean())
+
+
+def _short(value: float) -> str:
     value = float(f"{value:.5g}")
-    return int(value) if value == int(value) and abs(value) < 1e6 else value
+    return str(int(value) if value.is_integer() and abs(value) < 1e6 else value)
 
 
 def _picture(uri: str) -> str:
-    """A text, as one of its levels may fall to the other side of a half."""
     levels = np.asarray(Image.open(io.BytesIO(base64.b64decode(uri.removeprefix(PNG_URI)))), dtype=float).ravel()
-    order = np.arange(len(levels)) * 0.6180339887 % 1
-    return f"picture of {len(levels)}, {levels.mean():.1f}, {(levels * order).mean():.1f}"
+    return f"picture of {len(levels)}, {levels.mean():.1f}, {_in_order(levels):.1f}"
 
 
 def chart(spec: Any, path: str = "", seen: dict[str, str] | None = None) -> Any:
     """The specification in short: records as tables, fields as "name:type", long texts' beginnings, nothing written out twice."""
     seen = {json.dumps(getattr(LIGHT, name)): f"theme {name}" for name in RAMPS} if seen is None else seen
-    rows = _in_rows(spec if isinstance(spec, list) else [spec])
-    if rows is not None:
-        return _numbers(rows)
+    values = spec if isinstance(spec, list) else [spec]
+    if any(ROW.fullmatch(str(value)) for value in values):
+        return column(values)
     records = path.endswith(".values") or path.startswith("datasets.")
     if records and isinstance(spec, list):
         spec = table(pd.DataFrame(spec)) if spec and isinstance(spec[0], dict) else column(spec)
-    if isinstance(spec, str) and len(spec) > LINE:
-        return f"{spec[: LINE // 3]} ... {zlib.crc32(spec.encode()):08x}"
+    if isinstance(spec, str) and len(spec) > LONG:
+        return f"{spec[: LONG // 3]} ... {zlib.crc32(spec.encode()):08x}"
     if not isinstance(spec, dict | list):
-        return _short(spec) if isinstance(spec, float) else str(spec) if spec is None else spec
+        return spec
     text = json.dumps(spec)
     if text in seen:
         return f"= {seen[text]}"
@@ -143,93 +129,50 @@ def figure(name: str, caption: str, drawn: pd.DataFrame, spec: dict) -> dict[str
 # Kept
 
 
-def flat(part: Any, path: str = "") -> dict[str, Any]:
-    """Every leaf by its path, "chart.layer.0.mark.type"; a list of numbers and texts is one."""
+def flat(part: Any, path: str = "") -> dict[str, str]:
+    """A text for every path; a list of numbers and texts is one."""
     if isinstance(part, dict) or (isinstance(part, list) and any(isinstance(one, dict | list) for one in part)):
         parts = part.items() if isinstance(part, dict) else enumerate(part)
         return {key: leaf for name, one in parts for key, leaf in flat(one, f"{path}.{name}".lstrip(".")).items()}
     if isinstance(part, list):
-        return {path: [leaf for one in part for leaf in flat(one).values()]}
-    plain = isinstance(part, str) or (
-        isinstance(part, int | float) and math.isfinite(part) and not isinstance(part, bool)
-    )
-    return {path: part if plain or part is GONE else str(part)}
+        return {path: BESIDE.join(leaf for one in part for leaf in flat(one).values())}
+    return {path: _short(part) if isinstance(part, int | float) and not isinstance(part, bool) else str(part)}
 
 
-def nested(leaves: dict[str, Any]) -> dict[str, Any]:
-    """Leaves by their paths as JSON, of which `flat` makes them again; what goes through one name alone goes in one step."""
-    groups: dict[str, dict[str, Any]] = {}
-    for path, leaf in leaves.items():
-        name, _, rest = path.partition(".")
-        groups.setdefault(name, {})[rest] = leaf
-    whole: dict[str, Any] = {}
-    for name, group in groups.items():
-        part = group[""] if "" in group else nested(group)
-        if isinstance(part, dict) and len(part) == 1:
-            ((rest, part),) = part.items()
-            name = f"{name}.{rest}"
-        whole[name] = part
-    return whole
+def write(name: str, views: Record) -> None:
+    """Keep a record; None: what only the earlier view has."""
+    kept: Record = {}
+    whole = {view: {item: flat(parts) for item, parts in items.items()} for view, items in views.items()}
+    for view, items in whole.items():
+        before = {item: _earlier(whole, view, item) for item in items}
+        kept[view] = {
+            item: {at: own.get(at) for at in before[item] | own if before[item].get(at) != own.get(at)}
+            for item, own in items.items()
+        }
+    (FOLDER / f"{name}.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
-def write(name: str, views: dict[str, dict[str, Any]]) -> None:
-    """Keep a record: an item much like an earlier one as "like" and what differs from that, GONE where it has nothing."""
-    kept: dict[str, dict] = {view: {} for view in views}
-    before: dict[str, dict[str, Leaf]] = {}
+def read(name: str) -> Record:
+    """What was kept."""
+    views = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     for view, items in views.items():
-        for item, whole in items.items():
-            leaves, written = flat(whole), [nested(flat(whole))]
-            shared = {key: sum(like.get(path) == leaf for path, leaf in leaves.items()) for key, like in before.items()}
-            for key in sorted(shared, key=shared.__getitem__)[-3:]:
-                like = before[key]
-                differ = {path: leaf for path, leaf in leaves.items() if like.get(path) != leaf}
-                gone = {path: GONE for path in _beside(like, differ) if path not in leaves}
-                written.append({"like": key, **nested(differ | gone)})
-            kept[view][item] = min(written, key=lambda one: len(json.dumps(one)))
-            before[f"{view} / {item}"] = leaves
-    (FOLDER / f"{name}.json").write_text("".join(_lines(kept)) + "\n", "utf-8")
-
-
-def read(name: str) -> dict[str, dict[str, dict[str, Leaf]]]:
-    """What was kept: view -> item -> path -> leaf."""
-    views: dict[str, dict[str, dict[str, Leaf]]] = {}
-    for view, items in json.loads((FOLDER / f"{name}.json").read_text("utf-8")).items():
-        views[view] = {}
-        for item, whole in items.items():
-            like, _, like_item = whole.pop("like", "").rpartition(" / ")
-            new = flat(whole)
-            leaves = (_beside(views[like][like_item], new) if like else {}) | new
-            views[view][item] = {path: leaf for path, leaf in leaves.items() if leaf is not GONE}
+        for item, own in items.items():
+            leaves = _earlier(views, view, item) | own
+            items[item] = {path: leaf for path, leaf in leaves.items() if leaf is not None}
     return views
 
 
-def _beside(leaves: dict[str, Leaf], new: dict[str, Leaf]) -> dict[str, Leaf]:
-    """The leaves that can stand where the new ones do: no path leads through a leaf."""
-    ways = _ways(new)
-    return {path: leaf for path, leaf in leaves.items() if path not in ways and not new.keys() & _ways([path])}
-
-
-def _ways(paths: Iterable[str]) -> set[str]:
-    return {path[:i] for path in paths for i, letter in enumerate(path) if letter == "."}
-
-
-def _lines(part: Any, indent: str = "") -> Iterator[str]:
-    """JSON that breaks only what is too long for a line."""
-    text = json.dumps(part, ensure_ascii=False)
-    if len(text) <= LINE or not isinstance(part, dict):
-        yield text
-        return
-    yield "{\n"
-    for number, (name, one) in enumerate(part.items()):
-        yield ",\n" * bool(number) + f"{indent[:DEEP]} {json.dumps(name, ensure_ascii=False)}: "
-        yield from _lines(one, indent + " ")
-    yield f"\n{indent[:DEEP]}}}"
+def _earlier(views: Record, view: str, item: str) -> dict[str, str]:
+    """The item in the earlier view that has it and whose name begins as this one's."""
+    before = [name for name in itertools.takewhile(lambda name: name != view, views) if item in views[name]]
+    like = max(before, key=lambda name: len(os.path.commonprefix([name, view])), default="")  # noqa: RUF071 (no paths)
+    return views[like][item] if before else {}
 
 
 # Compared
 
 
-def differences(name: str, views: dict[str, dict[str, Any]]) -> list[str]:
+def differences(name: str, views: Record) -> list[str]:
     """What differs from what was kept, a line each: where, before, now."""
     kept = read(name)
     lines = [f"{view}: no such view {'now' if view in kept else 'before'}" for view in kept.keys() ^ views.keys()]
@@ -237,45 +180,33 @@ def differences(name: str, views: dict[str, dict[str, Any]]) -> list[str]:
         now = {item: flat(whole) for item, whole in views[view].items()}
         for item in sorted({*kept[view], *now}):
             before, after = kept[view].get(item, {}), now.get(item, {})
-            for path in dict.fromkeys([*before, *after]):
-                if path not in before or path not in after or not alike(before[path], after[path], _code(path)):
-                    lines.append(f"{view} / {item} / {path}\n  was {before.get(path)}\n  is  {after.get(path)}")
+            for path in before | after:
+                was, is_now = before.get(path), after.get(path)
+                code = path.startswith("chart.") and not path.endswith(("title", "text"))
+                if was is None or is_now is None or not alike(was, is_now, code):
+                    lines.append(f"{view} / {item} / {path}\n  was {was}\n  is  {is_now}")
     return lines
 
 
-def _code(path: str) -> bool:
-    return path.startswith("chart.") and not path.endswith(("title", "text"))
-
-
-def alike(one: Leaf, other: Leaf, code: bool = False) -> bool:
-    """Whether two leaves are the same, up to what another processor makes of them. code: a text's numbers have no last digit."""
-    if isinstance(one, str) and isinstance(other, str):
-        return one == other or _alike_texts(one, other, code)
-    first, second = (leaf if isinstance(leaf, list) else [leaf] for leaf in (one, other))
-    size = max((abs(value) for value in (*first, *second) if not isinstance(value, str)), default=0.0)
-    return len(first) == len(second) and all(
-        alike(a, b, code)
-        if isinstance(a, str) and isinstance(b, str)
-        else not isinstance(a, str) and not isinstance(b, str) and abs(a - b) <= NEAR * size + NOISE
-        for a, b in zip(first, second)
-    )
-
-
-def _alike_texts(one: str, other: str, code: bool) -> bool:
-    first, second = ([found[0] for found in NUMBER.finditer(text)] for text in (one, other))
-    if first and all(0 < _value(number) < NOISE for number in first + second):  # of what the noise names
-        one, other = (QUOTED.sub("", text) for text in (one, other))
-    return NUMBER.sub("#", one) == NUMBER.sub("#", other) and all(map(partial(_near, code=code), first, second))
-
-
-def _near(one: str, other: str, code: bool) -> bool:
-    a, b = _value(one), _value(other)
-    places = [len(text.partition(".")[2].strip(" %")) for text in (one, other)]
-    if code:
-        digit = NEAR * abs(a)
+def alike(one: str, other: str, code: bool = False) -> bool:
+    """Whether two texts are the same, up to what another processor makes of their numbers; in code none has a last digit."""
+    first, second = (NUMBER.findall(text) for text in (one, other))
+    sizes = [abs(_value(number)) for number in first + second]
+    if not code and sizes and all(0 < size < NOISE for size in sizes):  # of what the noise names
+        one, other = (re.sub('"[^"]*"', "", text) for text in (one, other))
+    if one == other or NUMBER.sub("#", one) != NUMBER.sub("#", other):
+        return one == other
+    if BESIDE in one:
+        near = [NEAR * max(sizes, default=0.0)] * len(first)
     else:
-        digit = 1.01 * 10.0 ** -min(places) if max(places) or "%" in one else 0.0
-    return abs(a - b) <= digit or max(abs(a), abs(b)) < NOISE
+        near = [NEAR * size if code else _digit(*pair) for size, *pair in zip(sizes, first, second)]
+    return all(abs(_value(a) - _value(b)) <= NOISE + by for a, b, by in zip(first, second, near))
+
+
+def _digit(*texts: str) -> float:
+    """One at the last place of the shorter of two numbers; of whole ones there is none."""
+    places = [len(text.partition(".")[2].strip(" %")) for text in texts]
+    return 1.01 * 10.0 ** -min(places) if max(places) or "%" in texts[0] else 0.0
 
 
 def _value(text: str) -> float:
