@@ -7,22 +7,13 @@ import re
 import pandas as pd
 import pytest
 
-from selfattn.charts.bars import Row, bar_list, bars, rows_frame, vector_strip
+from selfattn.charts.bars import Row, bar_list, bars, vector_strip
 from selfattn.charts.butterfly import butterfly
 from selfattn.charts.head_map import head_map
 from selfattn.charts.theme import LIGHT
 from tests.charts.scene import drawn, texts
 
 FEW = ["its", "wings"]
-ROWS = [
-    Row("A", [0.5, -0.25, -math.inf, 1.0], ["The", "crane", "if", "the"], LIGHT.sentence_a, marked=1),
-    Row("B", [0.25, 0.75], ["its", "wings"], LIGHT.sentence_b),
-]
-
-
-def test_the_scale_holds_the_largest_number_of_any_row():
-    rows = [Row("A", [0.5], ["crane"], LIGHT.sentence_a), Row("B", [2.0], ["wings"], LIGHT.sentence_b)]
-    assert [item["height"] for item in drawn(bars(rows, LIGHT), "rect")] == pytest.approx([62 / 4, 62])
 
 
 @pytest.mark.parametrize(("n", "labels"), [(28, 28), (29, 0)])
@@ -42,12 +33,6 @@ def test_long_labels_stand_whole_beneath_every_bar_of_a_row_with_a_mask():
     assert short["vconcat"][0]["layer"][0]["encoding"]["x"]["axis"]["labelAngle"] == 0
 
 
-def test_the_numbers_behind_the_bars_are_a_table():
-    frame = rows_frame(ROWS, "weights")
-    assert frame.columns.tolist() == ["row", "place", "label", "weights"]
-    assert frame.iloc[1].tolist() == ["A", 1, "crane", -0.25] and frame.iloc[5].tolist() == ["B", 1, "wings", 0.75]
-
-
 LIST = pd.DataFrame({"token": ["its", "wings", "if", "its"], "score": [1.0, 3.0, -1.0, 0.5]})
 
 
@@ -61,13 +46,6 @@ def test_a_list_has_a_bar_and_a_number_a_row_in_the_frames_order():
     assert [item["fill"] == LIGHT.weights[4] for item in found] == [False, True, False, False], (
         "the largest is deep blue"
     )
-
-
-def test_a_lists_number_and_domain_are_the_callers():
-    frame = pd.DataFrame({"word": ["a", "b"], "share": [0.25, 0.5]})
-    spec = bar_list(frame, "share", LIGHT, label="word", number=".0%", domain=(0, 1), width=200)
-    assert [item["text"] for item in drawn(spec, "text")] == ["25 %", "50 %"]
-    assert [item["width"] for item in drawn(spec, "rect")] == pytest.approx([50, 100])
 
 
 def zeros(*columns, **more):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from selfattn.charts.curves import layers_curve, lines
+from selfattn.charts.curves import lines
 from selfattn.charts.theme import LIGHT
 from tests.charts.scene import drawn
 
@@ -20,30 +20,6 @@ def heights(items):
     """Where points stand between the lowest (0) and the highest (1)."""
     ys = [item["y"] for item in items]
     return [(max(ys) - y) / (max(ys) - min(ys)) for y in ys]
-
-
-def between(values):
-    return [(value - min(values)) / (max(values) - min(values)) for value in values]
-
-
-def dashes(spec):
-    return {line["stroke"]: line.get("strokeDash") for line in drawn(spec, "line")}
-
-
-LAYERS = pd.DataFrame(
-    {
-        "depth": [0, 1, 2] * 2, "stage": ["embedding", "L0", "L1"] * 2, "line": ["this encoder"] * 3 + ["shuffled labels"] * 3,
-        "accuracy": [0.5, 0.9, 0.7, 0.5, 0.52, 0.49], "low": [0.4, 0.8, 0.6] + [None] * 3, "high": [0.6, 0.95, 0.8] + [None] * 3,
-    }
-)  # fmt: skip
-
-
-def test_the_layers_curve_has_its_interval_and_dashed_baselines():
-    spec = layers_curve(LAYERS, LIGHT)
-    own = LIGHT.signed[-1]
-    assert list(points(spec)) == [own], "baselines have no points"
-    assert heights(points(spec)[own]) == pytest.approx([0, 1, 0.5])
-    assert dashes(spec) == {own: None, LIGHT.muted: [5, 4]}
 
 
 @pytest.mark.parametrize("log", ["", "x", "y", "xy"])

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ FRAME = heads_frame(effect=EFFECT, control=-EFFECT, entropy=EFFECT.abs())
 MAPS = [np.eye(4) * (i + 1) for i in range(LAYERS * HEADS)]
 
 
-@pytest.mark.parametrize("maximum", [0.9, 0.25, 0.1, 0.031, 0.0176, 0.012, 0.0068, 0.002, 0.0004, 3e-6])
+@pytest.mark.parametrize("maximum", [0.9, 0.0176, 0.0068, 3e-6])
 @pytest.mark.parametrize("measure", ["effect", "share"])
 def test_no_two_ticks_of_the_colour_bar_read_alike(maximum, measure):
     """A step that two decimals can't tell apart was drawn as "+0.01, +0.01, +0.00"."""
@@ -48,11 +47,6 @@ def test_each_head_has_its_own_number_in_its_layer_and_column(measure, kind):
         assert same_color(item["fill"], on_ramp(getattr(LIGHT, kind), share)), (layer, head)
         assert item["description"].startswith(f"L{layer} H{head}")
     assert len(found) == LAYERS * HEADS
-
-
-def test_a_click_hands_over_layer_and_head():
-    (pick,) = head_map(FRAME, "effect", LIGHT, "L1 H3")["params"]
-    assert (pick["name"], pick["select"]["fields"], pick["select"]["on"]) == ("pick", ["layer", "head"], "click")
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -89,16 +83,7 @@ def test_the_composed_picture_has_each_map_in_its_place():
     assert picture[70, 20] < 60  # the third begins the second row
 
 
-@pytest.mark.slow
-def test_the_grid_of_a_large_encoder_stays_small():
-    rng = np.random.default_rng(0)
-    maps = [thumbnail(rng.random((512, 512)), 184) for _ in range(16)] * 24  # the same in each row
-    spec = head_grid(maps, heads_frame(entropy=torch.rand(24, 16)), "entropy", LIGHT, "L0 H0", columns=16)
-    assert len(json.dumps(spec)) < 2_000_000  # random maps, which no compression helps
-
-
-@pytest.mark.parametrize("chosen", [Head(0, 0), Head(2, 4)])
-@pytest.mark.parametrize("kind", ["map", "grid"])
+@pytest.mark.parametrize(("kind", "chosen"), [("map", Head(0, 0)), ("grid", Head(2, 4))])
 def test_the_picked_heads_own_picture_stands_beneath_and_the_head_is_outlined(kind, chosen):
     heads = [Head(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
     details = {at: heatmap(np.eye(2) * (i + 1) / 20, ["a", "b"], LIGHT, maximum=1.0) for i, at in enumerate(heads)}

@@ -46,20 +46,6 @@ def test_numbers_on_strong_cells_have_the_backgrounds_ink(theme):
     assert same_color(inks["0.50"], theme.ink), "0.50 is less than 60 per cent of the maximum"
 
 
-@pytest.mark.parametrize(
-    ("numbers", "written"),
-    [(".0%", ["10 %", "90 %", "0 %"]), ([f"head {i}" for i in range(6)], ["head 0", "head 1", "head 2"]), (None, [])],
-)
-@pytest.mark.slow
-def test_what_is_written_in_the_cells_of_a_table(numbers, written):
-    spec = heatmap(MATRIX, ["a", "b"], LIGHT, columns=["c", "d", "e"], cell=(60, 30), numbers=numbers)
-    assert [item["text"] for item in drawn(spec, "text") if item["y"] < 30] == written
-    assert {(item["width"], item["height"]) for item in cells(spec).values()} == {(60, 30)}
-    assert {"from: b", "to: c", "value: 50 %" if numbers == ".0%" else "value: 0.50"} <= set(
-        cells(spec)[1, 0]["description"].split("; ")
-    )
-
-
 @pytest.mark.parametrize("kind", ["signed", "effect"])
 def test_signed_numbers_are_centred_on_the_background(kind):
     spec = heatmap(np.array([[-0.25, 0.5], [0.0, 0.1]]), ["a", "b"], LIGHT, kind=kind)
@@ -69,25 +55,10 @@ def test_signed_numbers_are_centred_on_the_background(kind):
     assert same_color(found[0, 0]["fill"], on_ramp(ramp, 0.25))
 
 
-def test_the_maximum_is_the_callers_so_that_two_maps_can_share_it():
-    shared = heatmap(MATRIX[:, :2], ["a", "b"], LIGHT, maximum=1.8)
-    assert same_color(cells(shared)[0, 1]["fill"], on_ramp(LIGHT.weights, 0.5))
-
-
 @pytest.mark.parametrize(("scale", "label"), [(1.0, "+0.40"), (1e-8, "+0.000000004")])
 def test_differences_by_rounding_keep_their_digit(scale, label):
     spec = heatmap(np.array([[0.4, -0.4], [0.1, 0]]) * scale, ["a", "b"], LIGHT, kind="signed")
     assert label in texts(spec, "legend-label")
-
-
-def test_words_of_one_sentence_only_are_bands_in_grey_with_labels_in_its_hue():
-    matrix = np.array([[0.1, np.nan, -0.2], [np.nan] * 3, [0.3, np.nan, 0.2]])
-    spec = heatmap(matrix, ["the", "beam", "."], LIGHT, kind="signed", sides=["both", "B", "both"], size=300)
-    assert {(row["row"], row["column"]) for row in spec["datasets"]["cells"]} == {(0, 0), (0, 2), (2, 0), (2, 2)}
-    bands = [item for item in drawn(spec, "rect") if item["fill"] == LIGHT.grid]
-    assert all("stands: only in B" in band["description"] for band in bands)
-    colors = {item["text"]: item["fill"] for item in drawn(spec, "text", "axis-label")}
-    assert colors == {"the": LIGHT.muted, "beam": LIGHT.sentence_b, ".": LIGHT.muted}
 
 
 def test_repeated_and_odd_words_keep_their_cells_and_their_spelling():

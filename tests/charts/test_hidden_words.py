@@ -109,16 +109,6 @@ def test_every_word_has_its_own_share_in_shade_and_number_on_a_scale_that_no_pai
     assert "40 % of the way or more" in said(spec)
 
 
-@pytest.mark.slow
-def test_the_word_itself_is_outlined_in_its_sentences_hue_and_bold():
-    spec = figure()
-    marked = {number: chip["stroke"] for number, chip in enumerate(chips(spec)) if chip["strokeWidth"] == 2.5}
-    assert marked == {1: LIGHT.sentence_a, 7: LIGHT.sentence_b}
-    large = [item for item in drawn(spec, "text") if item["fontSize"] == 20]
-    bold = [item["text"] for item in large if item.get("fontWeight") == 700]
-    assert bold == ["bank", "river", "A", "bank"]  # and what is hidden
-
-
 def hidden_now(spec):
     """The numbers of the chips that are hollow with a dashed outline; as many lines go through words."""
     found = [number for number, chip in enumerate(chips(spec)) if chip["strokeDash"] == [5, 3]]
@@ -154,19 +144,6 @@ def selection(spec, name):
 
 
 @pytest.mark.slow
-def test_only_words_and_heads_take_clicks():
-    marks = {mark["name"] for mark in vl_convert.vegalite_to_vega(figure())["marks"]}
-    assert {"chips_a_marks", "chips_b_marks", "cells_marks"} < marks
-    targets = [item for item in drawn(figure(), "rect") if item.get("opacity") == 0 and "description" in item]
-    words = [item for item in targets if item["height"] > 30]
-    assert {item["description"] for item in words} == {
-        "the: 10.0 % of the way", "of: 20.0 % of the way", "the: −2.6 % of the way", "river: 50.0 % of the way",
-        "A: 25.0 % of the way", "huge",
-    }  # fmt: skip
-    assert len(targets) - len(words) == 6
-
-
-@pytest.mark.slow
 def test_the_curves_are_drawn_and_named_by_their_last_numbers_over_one_floor():
     pair = hidden_pair_of()
     curves = pair.curves * 0.3 + 0.65
@@ -193,9 +170,9 @@ def test_the_curves_are_drawn_and_named_by_their_last_numbers_over_one_floor():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [1140, 700, 330])
+@pytest.mark.parametrize("width", [1140, 330])
 def test_names_of_curves_never_lie_over_each_other(width):
-    for ends in ((0.8, 0.93, 0.92), (0.9, 0.9, 0.9), (0.61, 0.6, 0.62), (1.0, 0.999, 0.7)):
+    for ends in ((0.9, 0.9, 0.9), (0.61, 0.6, 0.62)):
         curves = torch.full((6, 4, 3), ends[1])
         curves[0, 0] = ends[0]
         spec = figure(pair=hidden_pair_of(curves=curves, control_cosine=ends[2], control_hidden=0.97), width=width)

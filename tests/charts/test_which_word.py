@@ -7,11 +7,10 @@ import pytest
 
 from selfattn.charts.theme import DARK, LIGHT, THEMES
 from selfattn.charts.two_widths import ROOMS
-from selfattn.charts.which_word import accuracy_list, agreement_list, interval_list, shaded_sentences
+from selfattn.charts.which_word import agreement_list, interval_list, shaded_sentences
 from selfattn.examples import labelled_sentences
-from selfattn.senses.hiding import WHAT
 from selfattn.stored_reports import stored
-from tests.charts.scene import drawn, on_ramp, same_color, texts
+from tests.charts.scene import drawn, on_ramp, same_color
 
 
 @pytest.fixture(scope="module")
@@ -21,25 +20,6 @@ def report(encoder):
 
 def lines(spec):
     return pd.DataFrame(spec["datasets"]["lines"])
-
-
-def test_the_accuracies_are_those_over_all_words(report):
-    spec = accuracy_list(report, LIGHT)
-    own = report.accuracy[report.accuracy["word"] == "all"].set_index("what").loc[list(WHAT)]
-    drawn_lines = lines(spec)
-    assert drawn_lines["value"].tolist() == own["accuracy"].tolist()
-    assert drawn_lines[["low", "high"]].to_numpy().tolist() == own[["low", "high"]].to_numpy().tolist()
-    labels = ["its most telling word", "any other word", "the most attended word", "the nearest word"]
-    assert drawn_lines["label"].tolist() == ["all words", *labels, *labels]
-    said = texts(spec, "axis-label")
-    assert said == ["50 %", "75 %", "100 %", "all words", "without", *labels, "with nothing but", *labels]
-    assert spec["datasets"]["guess"] == [{"name": "guessing", "guess": 0.5}]
-
-
-def test_one_words_accuracies_have_the_intervals_over_its_sentences(report):
-    bank = report.accuracy[report.accuracy["word"].isin(["bank", "all"])]
-    single = type(report)(report.words, bank, report.agreement, report.between, report.rejected, "")
-    assert lines(accuracy_list(single, LIGHT))["low"].tolist() == bank[bank["word"] == "bank"]["low"].tolist()
 
 
 def test_the_ways_are_grouped_and_one_that_is_not_known_is_left_out(report):
