@@ -6,6 +6,8 @@ Altair takes 20 to 100 ms. `selfattn.notebook` hands them out as Altair charts.
 
 import base64
 import io
+import itertools
+import json
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -197,19 +199,10 @@ def picture(levels: np.ndarray, ramp: Sequence[str], optimize: bool = False) -> 
     return PNG_URI + base64.b64encode(buffer.getvalue()).decode()
 
 
-def in_light(part: Any, key: str = "") -> Any:
+def in_light(spec: Spec) -> Spec:
     """A chart as it is drawn in the light look, whichever look it was made for: paper is white."""
-    if isinstance(part, dict):
-        return {name: in_light(value, name) for name, value in part.items()}
-    if isinstance(part, list):
-        return [in_light(value, key) for value in part]
-    if not isinstance(part, str):
-        return part
-    if part.startswith(PNG_URI):
-        return _picture_in_light(part)
-    if key in ("calculate", "expr", "filter", "test", "update"):  # not an axis's labelExpr: its texts are no colours
-        return re.sub("#[0-9a-f]{6}", lambda color: LIT.get(color[0], color[0]), part)
-    return LIT.get(part, part)
+    text = re.sub(f'{PNG_URI}[^"]+', lambda found: _picture_in_light(found[0]), json.dumps(spec))
+    return json.loads(re.sub("#[0-9a-f]{6}", lambda color: LIT.get(color[0], color[0]), text))
 
 
 def _picture_in_light(uri: str) -> str:
@@ -244,16 +237,12 @@ def drawn_frame(spec: dict[str, Any]) -> pd.DataFrame:
 
 def _datasets(part: Any, named: dict[str, list]) -> Iterator[list]:
     """Each dataset that some part of the chart draws, in the order of the parts."""
-    if isinstance(part, list):
-        for one in part:
-            yield from _datasets(one, named)
-    elif isinstance(part, dict):
-        data = part.get("data")
-        if isinstance(data, dict):
+    if isinstance(part, dict):
+        if isinstance(data := part.get("data"), dict):
             values = data.get("values", named.get(data.get("name", ""), []))
             yield [value if isinstance(value, dict) else {"value": value} for value in values]
-        for kind in ("vconcat", "hconcat", "concat", "layer", "spec"):
-            yield from _datasets(part.get(kind), named)
+        for one in itertools.chain(*(part.get(kind, ()) for kind in ("vconcat", "hconcat", "concat", "layer"))):
+            yield from _datasets(one, named)
 
 
 def _without_pictures(frame: pd.DataFrame) -> pd.DataFrame:
