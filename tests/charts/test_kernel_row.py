@@ -10,7 +10,7 @@ from vl_convert import vegalite_to_svg
 
 from selfattn import Hide, attend
 from selfattn.charts.code_view import kernel_lines
-from selfattn.charts.kernel_row import MOST, PALE, STEPS, kernel_row, most_weight
+from selfattn.charts.kernel_row import MOST, kernel_row, most_weight
 from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import updatable
 from selfattn.tidy_tables import row_frame
@@ -35,12 +35,6 @@ def rows(encoder):
     return rows_of(encoder)
 
 
-def bars(spec):
-    """Of each step its bars' lengths in pixels, in the rows' order."""
-    found = [(item["x"], abs(item["width"])) for item in drawn(spec, "rect") if item.get("cornerRadius") == 1]
-    return [length for _, length in found]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("window", "width"), WIDTHS.items())
 def test_it_is_no_wider_than_the_window_leaves_and_every_text_stands_inside(encoder, window, width):
@@ -51,21 +45,6 @@ def test_it_is_no_wider_than_the_window_leaves_and_every_text_stands_inside(enco
         svg = vegalite_to_svg(spec)
         assert float(re.search(r'width="([\d.]+)"', svg)[1]) <= width
         assert "…" not in svg
-
-
-def test_the_words_stand_once_with_every_number_of_the_four_steps(rows):
-    spec = kernel_row(rows, LIGHT)
-    said = texts(spec)
-    assert [said.count(title) for title, *_ in STEPS.values()] == [2, 2, 2, 2]  # above A's and B's
-    first = said.index("[CLS]")  # A's numbers stand before its words
-    assert said[first : first + 11] == rows["text"][:11].tolist() and "loan" in said[first + 11 :]
-    river = rows.index[rows["text"] == "river"][0]
-    assert said[4 * river : 4 * river + 4] == ["17.45", "3.09", "0.63", "101 %"]
-    lengths = bars(spec)
-    assert len(lengths) == 4 * len(rows)
-    for at, step in enumerate(STEPS):
-        ratio = [length / abs(value) for length, value in zip(lengths[at::4], rows[step]) if abs(value) > 0.01]
-        assert ratio == pytest.approx([ratio[0]] * len(ratio), rel=1e-3)
 
 
 def test_a_hidden_word_is_masked_to_minus_infinity_and_its_weight_goes_to_the_others(encoder, rows):
@@ -95,22 +74,6 @@ def test_of_a_long_sentence_the_words_of_the_largest_weights_and_the_word_itself
     said = " ".join(spec["concat"][0]["title"]["text"])
     assert said == "Of 44 words and special tokens in A the 24 with the largest weights: the files hold them all."
     assert "title" not in kernel_row(rows, LIGHT)["concat"][0]
-
-
-def test_the_lit_step_and_its_lines_of_the_kernel(rows):
-    spec = kernel_row(rows, LIGHT)
-    bind = spec["params"][2]["bind"]
-    assert bind["labels"] == ["score", "mask", "weight", "handed over"] and spec["params"][2]["value"] == 4
-    lit = {}
-    for step in bind["options"]:
-        spec["params"][2]["value"] = step
-        code = spec["concat"][2]["data"]["values"]
-        named = [row for row in code if " = " in row["text"]]  # not the rest of a long line
-        lit[step] = [row["text"].split(" =")[0] for row in named if row["step"] == step]
-        shown = {item["opacity"] for item in drawn(spec, "rect") if item.get("cornerRadius") == 1}
-        assert shown == ({1, PALE} if step < 4 else {1})
-    assert lit[1] == ["scores"] and lit[2] == ["scale", "scaled", "masked"] and lit[4] == ["context"]
-    assert lit[3][0] == "maximum" and lit[3][-1] == "weights"
 
 
 def test_of_another_head_only_the_records_differ(encoder, rows):

@@ -67,12 +67,6 @@ def a_table():
     return spec, {"x": FEW, "y": rows, **marks}
 
 
-def beside_a_longer_one():
-    """Its cells are as small as the longer one's, and an unseen line goes as far to the right."""
-    spec = draw.heatmap(np.eye(3), FEW, LIGHT, alike=[WORDS[:5], FEW], marked=[1])
-    return spec, {"x": FEW, "y": FEW, "rect": joined(cells(FEW, FEW), {"y": ["more"], "x": [1]}), "rule": {}}
-
-
 def with_gaps():
     """The first word stands in A only, the second in B only."""
     matrix = np.eye(24)
@@ -249,7 +243,6 @@ CHARTS = {
     "heatmap": a_map,
     "heatmap, a picture": lambda: a_map(n=100),
     "heatmap, a table": a_table,
-    "heatmap, beside a longer one": beside_a_longer_one,
     "heatmap, with gaps": with_gaps,
     "interval_list": intervals,
     "kernel_row": the_row,

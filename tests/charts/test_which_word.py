@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from selfattn.charts.theme import DARK, LIGHT, THEMES
-from selfattn.charts.two_widths import ROOMS
 from selfattn.charts.which_word import agreement_list, interval_list, shaded_sentences
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
@@ -79,15 +78,6 @@ def test_each_word_has_its_own_share_in_shade_and_number(theme):
     for chip, word in zip(chips, said[:6]):
         assert word["x"] == pytest.approx((chip["x"] + chip["x2"]) / 2, abs=1)
     assert chips[0]["y"] == chips[2]["y"] < said[-1]["y"] < chips[3]["y"]
-
-
-def test_in_every_window_each_word_has_a_place_within_it():
-    spec = shaded_sentences(pd.concat([SENTENCES] * 6, ignore_index=True), LIGHT)
-    (layouts,) = (each["value"] for each in spec["params"] if each["name"] == "layouts")
-    assert len(layouts) == len(ROOMS)
-    for room, layout in zip(ROOMS, layouts):
-        assert len(layout["words"]) == 36 and all(left + wide <= room.width for left, _, wide, _ in layout["words"])
-        assert layout["size"] == [room.width, pytest.approx(max(y for _, y, *_ in layout["words"]) + 44 + 6)]
 
 
 def test_effects_around_0_are_shaded_in_two_colours_and_have_their_numbers():
