@@ -187,7 +187,7 @@ def word_lines(
     What it doesn't say: what comes of it; rollout only follows the weights.
     """
     sides = _sides(encoder, first, second, word, at)
-    return _chart(beside(*(lines_of_word(encoder, side, name, of, theme).spec for name, side in sides.items())))
+    return _chart(beside(*(lines_of_word(encoder, side, name, of, theme)[0] for name, side in sides.items())))
 
 
 def from_link(url: str, encoder: Encoder | None = None, *, theme: Theme = LIGHT) -> alt.TopLevelMixin:

@@ -46,7 +46,6 @@ REPLACEMENT = "\ufffd"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 _TITLES = {"title", "text", "subtitle"}
-_LIMITS = {"labelLimit", "limit", "titleLimit", "subtitleLimit"}
 
 
 def drawable(text: str) -> str:
@@ -68,14 +67,8 @@ def drawable_spec(spec: Any, key: str = "") -> Any:
 
 def unlimited_spec(spec: Any) -> Any:
     """A Vega-Lite spec in which no label is cut for its length, by the chart's own limits or by Vega's."""
-    free = _without_limits(spec)
-    config = free.get("config", {})
+    free = json.loads(re.sub(r'"(limit|labelLimit|titleLimit|subtitleLimit)": [\d.]+', r'"\1": 0', json.dumps(spec)))
+    config = free.setdefault("config", {})
     for part in ("axis", "legend", "header"):
-        config = {**config, part: {**config.get(part, {}), "labelLimit": 0, "titleLimit": 0}}
-    return {**free, "config": config}
-
-
-def _without_limits(spec: Any) -> Any:
-    if isinstance(spec, dict):
-        return {key: 0 if key in _LIMITS else _without_limits(value) for key, value in spec.items()}
-    return [_without_limits(value) for value in spec] if isinstance(spec, list) else spec
+        config[part] = {**config.get(part, {}), "labelLimit": 0, "titleLimit": 0}
+    return free

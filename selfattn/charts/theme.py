@@ -6,7 +6,7 @@ head from brown over the background to teal, what only runs from 0 as a share of
 always has an outline in ink.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from selfattn.numbers import LOCALE
@@ -65,13 +65,15 @@ DARK = Theme(
     effect=("#eebb66", "#94661f", "#0f131a", "#23867a", "#7fe0d1"),
 )
 
-THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 RAMPS = ("weights", "signed", "effect")
+
+
+def _colors(theme: Theme) -> list[str]:
+    return [color for part in astuple(theme) for color in ([part] if isinstance(part, str) else part)]
+
+
 # Each colour of the dark look with its counterpart in the light one.
-LIT = {
-    getattr(DARK, part.name): getattr(LIGHT, part.name) for part in fields(Theme) if part.name not in ("name", *RAMPS)
-}
-LIT |= {dark: light for ramp in RAMPS for dark, light in zip(getattr(DARK, ramp), getattr(LIGHT, ramp))}
+LIT = dict(zip(_colors(DARK), _colors(LIGHT)))
 
 
 def vega_config(theme: Theme) -> dict[str, Any]:

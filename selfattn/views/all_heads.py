@@ -1,7 +1,6 @@
 """All heads: what a word attends to as lines, several heads laid over one another."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 from torch import Tensor
@@ -35,19 +34,13 @@ def one_map(encoding: Encoding, which: str, head: Head, rolled: Rollout = rollou
     return rolled(encoding)[head.layer] if which == "rollout" else encoding.weights(*head)
 
 
-@dataclass(frozen=True, eq=False)
-class WordLines:
-    """What a word attends to in a sentence, in several heads."""
-
-    frame: pd.DataFrame  # of tidy_tables.strip_frame, and its source
-    spec: Spec
-    left: str  # what is said of words that aren't drawn
-
-
 def lines_of_word(
     encoder: Encoder, side: PlacedWord[Encoding], name: str, of: Sequence[str], theme: Theme, rolled: Rollout = rollout
-) -> WordLines:
-    """The lines from a word in the sentence of this name, "A" or "B". of: names of `overlays`; raises ValueError for another."""
+) -> tuple[Spec, pd.DataFrame, str]:
+    """The lines from a word in the sentence of this name, "A" or "B"; tidy_tables.strip_frame and its source; what isn't drawn.
+
+    of: names of `overlays`; raises ValueError for another.
+    """
     known, parts = overlays(encoder), []
     for source in of:
         if source not in known:
@@ -57,7 +50,7 @@ def lines_of_word(
     frame = pd.concat(parts, ignore_index=True)
     words, left = _shown_words(frame)
     place = int(words.loc[words["chosen"], "place"].iloc[0])
-    return WordLines(frame, links(words, side.word.text, theme, word_place=place, color=theme.sentence(name)), left)
+    return links(words, side.word.text, theme, word_place=place, color=theme.sentence(name)), frame, left
 
 
 def _shown_words(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:

@@ -10,7 +10,7 @@ import vl_convert as vlc
 from PIL import Image
 
 from selfattn.charts.heatmap import heatmap, image_uri
-from selfattn.charts.theme import DARK, LIGHT, THEMES
+from selfattn.charts.theme import DARK, LIGHT
 from tests.charts.scene import drawn, on_ramp, same_color, texts
 
 SIZE = 400
@@ -38,7 +38,7 @@ def test_a_heads_map_draws_the_models_own_weights_row_by_row(sides, sentence):
         assert same_color(item["fill"], on_ramp(LIGHT.weights, float(own[i, j] / own.max()))), (i, j)
 
 
-@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_numbers_on_strong_cells_have_the_backgrounds_ink(theme):
     spec = heatmap(MATRIX, ["a", "b"], theme, columns=["c", "d", "e"], cell=40)
     inks = {item["text"]: item["fill"] for item in drawn(spec, "text")}

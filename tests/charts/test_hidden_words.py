@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from selfattn.analysis.hiding import HeadsOfWord, HiddenPair
 from selfattn.analysis.word_map import Attended
 from selfattn.charts.hidden_words import COSINES, _texts, hidden_words
-from selfattn.charts.theme import DARK, LIGHT, THEMES
+from selfattn.charts.theme import DARK, LIGHT
 from selfattn.encoders.capture import Head
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.export.files import draw_svg
@@ -91,7 +91,7 @@ def label(spec, start):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_every_word_has_its_own_share_in_shade_and_number_on_a_scale_that_no_pair_changes(theme):
     spec = with_values(figure(theme), hide_a=[{"next": -1}], hide_b=[{"next": -1}])
     found = {item["text"]: item["x"] for item in drawn(spec, "text") if item["fontSize"] == 12 and "%" in item["text"]}
@@ -267,7 +267,7 @@ def test_what_is_learned_of_heads_later_changes_the_dataset_alone():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_a_guess_is_asked_without_any_number_of_the_answer(theme):
     spec = figure(theme, guess=True)
     shown = " ".join(said(spec)).replace(TITLE, "")

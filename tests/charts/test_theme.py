@@ -7,7 +7,7 @@ and distance in CIELAB (D65); contrast by WCAG 2.2, 1.4.3.
 import numpy as np
 import pytest
 
-from selfattn.charts.theme import THEMES
+from selfattn.charts.theme import DARK, LIGHT
 
 SEEN_BY = {
     "everyone": np.eye(3),
@@ -17,7 +17,7 @@ SEEN_BY = {
 }
 TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
 
-pytestmark = pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
+pytestmark = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 
 
 def linear(color):

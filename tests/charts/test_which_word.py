@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from selfattn.charts.theme import DARK, LIGHT, THEMES
+from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.which_word import agreement_list, interval_list, shaded_sentences
 from selfattn.examples import labelled_sentences
 from selfattn.stored_reports import stored
@@ -63,7 +63,7 @@ SENTENCES = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_each_word_has_its_own_share_in_shade_and_number(theme):
     spec = shaded_sentences(SENTENCES, theme, width=700)
     _, _, *chips = drawn(spec, "rect")

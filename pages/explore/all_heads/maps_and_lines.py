@@ -155,10 +155,10 @@ def show_lines(choice: Choice) -> None:
         if option in {known[name][0] for name in chosen}:
             st.markdown(FORMULAS[option])
     for (name, side), column in zip(choice.pair.sides, side_by_side()):
-        drawn = lines_of_word(encoder, side, name, chosen, current_theme(), partial(_rollout, encoder))
+        chart, frame, left = lines_of_word(encoder, side, name, chosen, current_theme(), partial(_rollout, encoder))
         with column:
             st.markdown(f"**{name}**")
-            reading = captions.most_weight(drawn.frame.to_dict("records"), side.word.text, by="source") + THIN
-            show_chart(drawn.spec, reading, one_head=False, name=f"attention as lines in {name}", sentence=name)
-            if drawn.left:
-                say(drawn.left)
+            reading = captions.most_weight(frame.to_dict("records"), side.word.text, by="source") + THIN
+            show_chart(chart, reading, one_head=False, name=f"attention as lines in {name}", sentence=name)
+            if left:
+                say(left)
