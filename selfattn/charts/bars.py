@@ -91,30 +91,22 @@ def _bars(row: Row, theme: Theme, what: str, width: int, height: int, domain: tu
     edges = calculate(x="datum.i - 0.42", x2="datum.i + 0.42", zero="0", label=f"{expression(labels)}[datum.i]")
     drawn = marks("rect", encoding, "numbers", edges, color=row.color, cornerRadius=1)
     datasets = {"numbers": _values(row.values)}
-    layers = [drawn, *_hidden(row, theme, domain, datasets, across)]
+    layers = [drawn]
+    if places := [i for i, value in enumerate(row.values) if not math.isfinite(value)]:
+        # A pale band and the sign of minus infinity where a number is no number.
+        datasets["hidden"] = [{"i": i, "value": "minus infinity"} for i in places]
+        tooltip = [field("i", title="number"), nominal("value")]
+        band = {"x": field("x", **across), "x2": {"field": "x2"}, "tooltip": tooltip}
+        edges = calculate(x="datum.i - 0.5", x2="datum.i + 0.5")
+        layers.append(marks("rect", band, "hidden", edges, color=theme.grid, opacity=0.8))
+        if across["axis"]:
+            place = {"x": field("i", **across), "y": {"datum": sum(domain) / 2}}
+            layers.append(marks("text", place, "hidden", text="−∞", fontSize=12, color=theme.muted))
     if row.marked is not None:
         datasets["marked"] = [{"x": row.marked - 0.5, "x2": row.marked + 0.5}]
         outline = {"fillOpacity": 0, "stroke": theme.ink, "strokeWidth": 1.5, "cornerRadius": 2}
         layers.append(marks("rect", {"x": field("x", **across), "x2": {"field": "x2"}}, "marked", **outline))
     return layered(layers, datasets, theme, width, height, title=_name(row, 6))
-
-
-def _hidden(row: Row, theme: Theme, domain: tuple[float, float], datasets: Spec, across: Spec) -> list[Spec]:
-    """A pale band and the sign of minus infinity where a number is no number."""
-    places = [i for i, value in enumerate(row.values) if not math.isfinite(value)]
-    if not places:
-        return []
-    datasets["hidden"] = [{"i": i, "value": "minus infinity"} for i in places]
-    encoding = {
-        "x": field("x", **across),
-        "x2": {"field": "x2"},
-        "tooltip": [field("i", title="number"), nominal("value")],
-    }
-    edges = calculate(x="datum.i - 0.5", x2="datum.i + 0.5")
-    band = marks("rect", encoding, "hidden", edges, color=theme.grid, opacity=0.8)
-    place = {"x": field("i", **across), "y": {"datum": sum(domain) / 2}}
-    sign = marks("text", place, "hidden", text="−∞", fontSize=12, color=theme.muted)
-    return [band, sign] if across["axis"] else [band]
 
 
 def _values(values: Sequence[float]) -> list[dict[str, float]]:

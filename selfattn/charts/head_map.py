@@ -70,12 +70,11 @@ def opened_by_a_click(heads: Spec, details: Mapping[Key, Spec], first: Key) -> S
     """
     (pick,) = heads["params"]
     picked = {"filter": {"param": pick["name"], "empty": False}}
-    outline = []
-    for layer in heads["layer"]:
-        steps = layer.get("transform", [])
-        outline.append(
-            {**layer, "transform": [picked if isinstance(step.get("filter"), dict) else step for step in steps]}
-        )
+    transforms = [
+        [picked if isinstance(step.get("filter"), dict) else step for step in layer.get("transform", ())]
+        for layer in heads["layer"]
+    ]
+    outline = [{**layer, "transform": steps} for layer, steps in zip(heads["layer"], transforms)]
     one = details[first]
     columns = {name: list(rows[0]) for name, rows in one["datasets"].items()}
     opened = []
@@ -89,9 +88,7 @@ def opened_by_a_click(heads: Spec, details: Mapping[Key, Spec], first: Key) -> S
         ]
         for name, keys in columns.items()
     }
-    title = (
-        f"isDefined({pick['name']}.layer) ? 'L' + {pick['name']}.layer + ' H' + {pick['name']}.head : 'Click a head.'"
-    )
+    title = "isDefined(pick.layer) ? 'L' + pick.layer + ' H' + pick.head : 'Click a head.'"
     above = {key: part for key, part in heads.items() if key != "params"} | {"layer": outline}
     below = {key: part for key, part in one.items() if key not in ("datasets", "params")} | {"layer": opened}
     whole = stacked(above, {**below, "title": {**below.get("title", {}), "text": {"expr": title}}})
@@ -105,9 +102,8 @@ def _measures(frame: pd.DataFrame) -> list[str]:
 
 def _measure_tooltip(measure: str) -> Spec:
     signed = "effect" in measure or measure == "control"
-    return field(
-        measure, format=".1%" if measure in SHARES else "+.4f" if signed else ".3f", title=measure.replace("_", " ")
-    )
+    write = ".1%" if measure in SHARES else "+.4f" if signed else ".3f"
+    return field(measure, format=write, title=measure.replace("_", " "))
 
 
 def _outline(encoding: Spec, chosen: str, theme: Theme, transform: Sequence[Spec] = (), **look) -> Spec:

@@ -1,5 +1,6 @@
 """Which word brings a sense in: shares of sentences with their intervals beside guessing; sentences shaded word by word."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -51,14 +52,10 @@ def interval_list(
     groups: heading ("": none) -> label, value, low, high (0 to 1; NaN: no interval), in the order drawn. low: where the scale
     begins. marked: the label in colour.
     """
-    lines = [line for name, own in groups.items() for line in [*([name] if name else []), *own["label"]]]
-    headings, at, parts = [], 0, []
-    for name, own in groups.items():
-        headings += [at] if name else []
-        at += bool(name)
-        parts.append(own.assign(place=range(at, at + len(own)), group=name))
-        at += len(own)
-    data = pd.concat(parts, ignore_index=True)
+    parts = [[pd.DataFrame({"label": [name] * bool(name)}), own.assign(group=name)] for name, own in groups.items()]
+    whole = pd.concat(itertools.chain(*parts), ignore_index=True)
+    headings, lines = whole.index[whole["group"].isna()].tolist(), whole["label"].tolist()
+    data = whole.assign(place=range(len(whole))).dropna(subset="group")
     ends = {"domain": [low, 1.0 + 0.22 * (1 - low)], "nice": False, "zero": False}
     ticks = {"values": [0.0, 0.5, 0.75, 1.0] if low else [0.0, 0.5, 1.0], "format": SHARE, "title": None}
     heading = f"indexof({headings}, datum.value) >= 0"
