@@ -1,4 +1,4 @@
-"""Bars: each number's length and sign, one scale for all rows, labels that fit; where they stand: test_places.py."""
+"""Bars: labels that fit, the lengths and signs of a list, what is all zero; where they stand: test_places.py."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Curves: each point's number at its place, which lines are dashed, what an axis holds."""
+"""Curves: each point's number at its place, what an axis holds."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""The heatmap: each number in its cell, in its colour, under its names; what is marked, and what stands apart."""
+"""The heatmap: each number in its cell, in its colour, under its names; its places: test_places.py."""
 
 import base64
 import io

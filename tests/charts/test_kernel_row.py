@@ -1,4 +1,4 @@
-"""The table of a word's row: every number of every step, hidden words, long sentences, and nothing cut off at two widths."""
+"""The table of a word's row: hidden words, long sentences, nothing cut off at two widths; its places: test_places.py."""
 
 import math
 import re

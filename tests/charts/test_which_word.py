@@ -1,4 +1,4 @@
-"""One word hidden and alone: every dot, interval and number is the report's; each word has its own share in every window."""
+"""Ways in groups, a line without an interval, and each word shaded by its own share."""
 
 import math
 
