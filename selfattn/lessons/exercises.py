@@ -1,13 +1,11 @@
 """Five exercises, from easy to hard: what was changed runs through the real kernel, and what came of it is the answer."""
 
-import math
-from collections.abc import Sequence
-
 import torch
+from torch import Tensor
 
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.kernel import attend
-from selfattn.lessons import one_head_by_hand, typed_numbers, worked_example
+from selfattn.lessons import one_head_by_hand, worked_example
 
 WANTED, WITHIN = 0.9, 0.005  # a weight, and how near
 NEAR = 0.1  # of a ratio of 3
@@ -16,8 +14,6 @@ REPAIRS = (  # of the four ways to hide words, in their order
     "weights = softmax(scaled.masked_fill(~allowed, -inf))", "weights = softmax(scaled * allowed)",
     "weights = softmax(scaled) * allowed", "weights = w * allowed / (w * allowed).sum(-1)   # w = softmax(scaled)",
 )  # fmt: skip
-
-
 Answer = tuple[bool, str]  # whether the exercise is solved, and what the kernel gave
 
 
@@ -28,22 +24,19 @@ def nine_tenths(scale: float) -> Answer:
     return abs(top - WANTED) < WITHIN, f"river gets {top:.3f}."
 
 
-def three_to_one(scores: Sequence[float]) -> Answer:
-    """Two words share the weight: make it three to one."""
-    key = typed_numbers.vector("Scores", scores, 2)[:, None]
-    first, second = attend(torch.ones_like(key[:1]), key, key).weights[0].tolist()
-    right = abs(first - 3 * second) < NEAR * second
-    return right, f"The weights are {first:.3f} and {second:.3f}" + (
-        f", {first / second:.2f} to one." if second else "."
-    )
+def three_to_one(scores: Tensor) -> Answer:
+    """Two words share the weight: make it three to one. scores (2,)."""
+    first, second = attend(scores.new_ones(1, 1), scores[:, None], scores[:, None]).weights[0].tolist()
+    ratio = f", {first / second:.2f} to one" if second else ""
+    return abs(first - 3 * second) < NEAR * second, f"The weights are {first:.3f} and {second:.3f}{ratio}."
 
 
-def to_street(key: Sequence[float]) -> Answer:
-    """Make "it" attend to "street" most, by the key of "street" alone, and that no longer than it was."""
-    animal, _, because = worked_example.KEYS
-    weights = worked_example.compute(keys=(animal, tuple(key), because)).weights[0].tolist()
+def to_street(key: Tensor) -> Answer:
+    """Make "it" attend to "street" most, by the key (2,) of "street" alone, and that no longer than it was."""
+    animal, street, because = worked_example.KEYS
+    weights = worked_example.compute(keys=torch.stack([animal, key, because])).weights[0].tolist()
     shares = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(worked_example.TOKENS, weights))
-    length, most = (math.hypot(*each) for each in (key, worked_example.KEYS[1]))
+    length, most = key.norm(), street.norm()
     right = weights[1] > max(weights[0], weights[2]) and length <= most + 1e-9
     return right, f"Now {shares}; its length is {length:.2f}, it was {most:.2f}."
 

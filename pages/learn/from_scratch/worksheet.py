@@ -8,7 +8,7 @@ import pandas as pd
 
 from pages.learn.from_scratch.lesson_pages import softmax
 from selfattn.lessons import one_head_by_hand, worked_example
-from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, VALUES
+from selfattn.lessons.worked_example import KEYS, QUERY, VALUES
 
 STYLE = """
 body { font: 12pt/1.5 Georgia, serif; max-width: 44em; margin: 2em auto; padding: 0 1em; color: #111; background: #fff; }
@@ -32,7 +32,7 @@ def page(answers: bool) -> str:
     title = "Self-attention by hand" + (": answers" if answers else "")
     name = "" if answers else "<p>Name: ______________________________</p>"
     three = f"1. Three words. The query is {_numbers(softmax.QUERY)}."
-    worked, trace = f"2. “{ASKING}” asks three words. The query is {_numbers(QUERY)}.", worked_example.compute()
+    worked, trace = f"2. “it” asks three words. The query is {_numbers(QUERY)}.", worked_example.compute()
     context = _numbers([round(number, 2) for number in trace.context[0].tolist()])
     parts = (
         f"<h1>{title}</h1>{name}",

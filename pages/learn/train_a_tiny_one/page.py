@@ -58,9 +58,9 @@ teaching.prose(
 )
 teaching.explain("token", "head", "layer", "weight")
 settings = choose()
-count = tiny_model.TinyModel(settings.width).n_parameters
+count, n = tiny_model.layers(settings.width)["numbers"].sum(), tiny_model.N_SAMPLES
 teaching.prose(
-    f"**{count:,} numbers** to learn, {settings.n_samples:,} sentences, some 2 in 100 *yes*: watch the recall, how many it finds."
+    f"**{count:,} numbers** to learn, {n:,} sentences, some 2 in 100 *yes*: watch the recall, how many it finds."
 )
 if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
     train(settings)

@@ -1,13 +1,12 @@
 """What the page on the tiny model shows: curves and map epoch by epoch, the controls, and an input to try."""
 
-import math
 from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 from selfattn.dashboard import teaching
-from selfattn.lessons import tiny_model, typed_numbers
+from selfattn.lessons import tiny_model
 from selfattn.lessons.tiny_model import EpochState, Settings
 from selfattn.numbers import share
 
@@ -26,8 +25,9 @@ def show_untrained(settings: Settings) -> None:
 def show_layers(settings: Settings) -> None:
     """The layers with their shapes, before and after training, and what the source's framework prints of them."""
     with teaching.panel("The model's layers", 560):
-        st.dataframe(tiny_model.layers(settings.width), hide_index=True)
-        count = tiny_model.TinyModel(settings.width).n_parameters
+        layers = tiny_model.layers(settings.width)
+        st.dataframe(layers, hide_index=True)
+        count = layers["numbers"].sum()
         st.text(
             f"Published for width 8: 777 to learn, 2,333 as printed there. Here: {count:,}, and 3 × {count:,} + 2 = "
             f"{3 * count + 2:,} with what Adam keeps of each."
@@ -40,7 +40,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
     curves = pd.DataFrame([{"epoch": state.epoch, "loss": state.score.loss} for state in states])
     rates = pd.DataFrame(
         [{"epoch": s.epoch, "rate": rate, "of": name} for s in states
-         for name, rate in (("accuracy", s.score.accuracy), ("recall", s.score.recall)) if not math.isnan(rate)]
+         for name, rate in (("accuracy", s.score.accuracy), ("recall", s.score.recall))]
     )  # fmt: skip
     with teaching.row():
         chart = teaching.curves(curves, "epoch", "loss", log="y", size=(240, 230))
@@ -66,7 +66,7 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
         for label, accuracy, recall in (
             ("Sentences it never saw", fresh.accuracy, fresh.recall),
             ("[CLS] may not attend to position 4", blind.accuracy, blind.recall),
-            ("Always answering no", 1 - last.score.n_positives / settings.n_samples, 0.0),
+            ("Always answering no", 1 - last.score.n_positives / tiny_model.N_SAMPLES, 0.0),
         ):
             st.metric(label, share(accuracy, 1), f"recall {share(recall)}", "off", delta_arrow="off")
         for label, weights in (("positives", last.weights), ("negatives", last.negative_weights)):
@@ -95,7 +95,7 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     sentence_0 = tiny_model.mean_weights(last.model, data.tokens[[0]])
     typed = st.text_input("Six numbers from 1 to 50", "7, 7, 7, 42, 7, 7", key="tiny.try", width=320, max_chars=60)
     with teaching.messages():
-        tokens = tiny_model.sentence(typed_numbers.parse("Sentence", typed))
+        tokens = tiny_model.sentence(typed)
     yes = float(last.model.probability(tokens))
     own = tiny_model.mean_weights(last.model, tokens)
     weights = own[0].tolist()

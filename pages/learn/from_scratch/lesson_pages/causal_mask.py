@@ -3,9 +3,10 @@
 import streamlit as st
 import torch
 
+from pages.learn.from_scratch.lesson_pages import twelve_tokens
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.dashboard import teaching
-from selfattn.lessons import exercises, one_head_by_hand, twelve_tokens
+from selfattn.lessons import exercises, one_head_by_hand
 
 TITLE = "Normalise: the causal mask"
 STEP = "softmax"

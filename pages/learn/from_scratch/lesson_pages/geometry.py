@@ -15,7 +15,7 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, worked_example
-from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, TOKENS, VALUES
+from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
 from selfattn.numbers import SHARE, plain, share, vector
 
 TITLE = "Mix: the geometry"
@@ -37,7 +37,7 @@ def show(picture, numbers) -> None:
         it = teaching.example("geometry", ("it", "bank")) == "it"
         made = one_head_by_hand.compute().trace
         asking, tokens, query, keys, values = (
-            (ASKING, TOKENS, QUERY, KEYS, VALUES)
+            ("it", TOKENS, QUERY, KEYS, VALUES)
             if it
             else ("bank asks", WORDS, made.query[one_head_by_hand.BANK], made.key[PLACES], made.value[PLACES])
         )
@@ -45,7 +45,7 @@ def show(picture, numbers) -> None:
         published |= {f"key of “{token}”": key for token, key in zip(tokens, keys)}
         published |= {f"value of “{token}”": value for token, value in zip(tokens, values)}
         wanted, *rest = teaching.vectors("geometry", published, 114).values()
-        trace = worked_example.compute(wanted, rest[:3], rest[3:])
+        trace = worked_example.compute(wanted, torch.stack(rest[:3]), torch.stack(rest[3:]))
         left = "" if it else "“The” and “the” are left out. "
         st.text(
             left

@@ -1,7 +1,5 @@
 """All four steps for one word: of the thread, and of the worked example."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 import torch
 
@@ -27,19 +25,18 @@ def show(picture, numbers) -> None:
     with numbers:
         named = {"river": "bank of the river", "loan": "bank, loan", "it": "it"}
         which = teaching.example("worked-example", named)
-        tokens: Sequence[str]
         if which == "it":
             asking, tokens, query, keys, values = "it", TOKENS, QUERY, KEYS, VALUES
         else:
-            made = one_head_by_hand.compute(which).trace
-            asking, tokens = "bank", one_head_by_hand.WORDS[which]
-            query, keys, values = made.query[one_head_by_hand.BANK], made.key, made.value
+            made = one_head_by_hand.compute(which)
+            asking, tokens, query = "bank", made.words, made.trace.query[one_head_by_hand.BANK]
+            keys, values = made.trace.key, made.trace.value
         numbered = [f"“{token}”" if tokens.count(token) == 1 else f"“{token}” {n}" for n, token in enumerate(tokens, 1)]
         published = {f"query of “{asking}”": query}
         published |= {f"key of {token}": key for token, key in zip(numbered, keys)}
         published |= {f"value of {token}": value for token, value in zip(numbered, values)}
         wanted, *rest = teaching.vectors("worked-example", published, 114).values()
-        trace = worked_example.compute(wanted, rest[: len(tokens)], rest[len(tokens) :])
+        trace = worked_example.compute(wanted, torch.stack(rest[: len(tokens)]), torch.stack(rest[len(tokens) :]))
     steps = worked_example.steps(trace, tokens)
     best = steps.loc[steps.weight.idxmax()]
     scores = ", ".join(plain(score) for score in steps.score)
