@@ -31,7 +31,7 @@ def show(picture, numbers) -> None:
     examples = {  # the trace, the row of the word that asks, and how many decimals
         "bank": (one_head_by_hand.compute().trace, one_head_by_hand.BANK, 2),
         "it": (worked_example.compute(), 0, 2),
-        "Raschka's six words": (project()[-1], 1, 4),
+        "Raschka's six words": (project()[1], 1, 4),
         **_layer(),
     }
     with numbers:
