@@ -83,16 +83,12 @@ def _movie(encoder: Encoder, head: Head) -> None:
     pictures = [("“good”, as printed", printed, f"On not: {ILLUSTRATIVE_ROW[NOT]:.2f}.")]
     for word, index in (("good", GOOD), ("amazing", AMAZING)):
         row = row_by_words(encoding, index)[head]
-        pictures.append((f"“{word}”, {head}", printed.assign(weight=row.tolist()), _caption(row)))
+        rest = f"on special tokens, which are not drawn: {max(0.0, 1 - float(row.sum())):.2f}."
+        frame = printed.assign(weight=row.tolist())
+        pictures.append((f"“{word}”, {head}", frame, f"On not: {float(row[NOT]):.2f}; {rest}"))
     with teaching.row():
         for title, frame, caption in pictures:
             teaching.figure(title, teaching.bars(frame, "weight", domain=(0, 1.2)), caption)
-
-
-def _caption(row: Tensor) -> str:
-    return (
-        f"On not: {float(row[NOT]):.2f}; on special tokens, which are not drawn: {max(0.0, 1 - float(row.sum())):.2f}."
-    )
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
+from torch import Tensor
 
 from selfattn.dashboard import teaching
 from selfattn.lessons import tiny_model
@@ -11,15 +12,21 @@ from selfattn.lessons.tiny_model import EpochState, Settings
 from selfattn.numbers import share
 
 PUBLISHED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # what the source prints for two sentences
+EVEN = f" (even would be {1 / 7:.2f})"
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
 
 
 def show_untrained(settings: Settings) -> None:
     """What there is before the button: where [CLS] attends by chance."""
     start = next(tiny_model.train(settings))
-    chart = teaching.grid(start.weights, TOKENS, maximum=1.0, cell=36)
-    caption = f"[CLS] gives position 4 {start.target_weight:.2f} (even would be {1 / 7:.2f}): nothing is learned yet."
-    teaching.figure("Attention on the positives, untrained", chart, caption, 400)
+    show_map("Attention on the positives, untrained", start.weights, f"{EVEN}: nothing is learned yet")
+
+
+def show_map(title: str, weights: Tensor, more: str = "", width: int = 400, key: str | None = None) -> None:
+    """A map (7, 7), and beneath it what [CLS] gives position 4."""
+    chart = teaching.grid(weights, TOKENS, maximum=1.0, cell=36)
+    given = float(weights[tiny_model.CLS, tiny_model.TARGET_POSITION])
+    teaching.figure(title, chart, f"[CLS] gives position 4 {given:.2f}{more}.", width, key)
 
 
 def show_layers(settings: Settings) -> None:
@@ -48,9 +55,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
         chart = teaching.curves(rates, "epoch", "rate", "of", domain=(0, 1), size=(240, 230))
         caption = f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}."
         teaching.figure("Right answers", chart, caption, key=f"{key}.rates")
-        chart = teaching.grid(chosen.weights, TOKENS, maximum=1.0, cell=36)
-        caption = f"[CLS] gives position 4 {chosen.target_weight:.2f} (even would be {1 / 7:.2f})."
-        teaching.figure(f"Attention on the positives, epoch {chosen.epoch}", chart, caption, 400, key=f"{key}.map")
+        show_map(f"Attention on the positives, epoch {chosen.epoch}", chosen.weights, EVEN, key=f"{key}.map")
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
@@ -105,6 +110,5 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     caption = f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}) and attends most to position {most}."
     with teaching.row():
         for title, matrix in (("Sentence 0's own map", sentence_0), ("The map of your sentence", own)):
-            chart = teaching.grid(matrix, TOKENS, maximum=1.0, cell=36)
-            teaching.figure(title, chart, f"[CLS] gives position 4 {float(matrix[0, 4]):.2f}.", 370)
+            show_map(title, matrix, width=370)
         teaching.figure("What [CLS] attends to", teaching.bars(frame, "weight", domain=(0, 1.2)), caption)

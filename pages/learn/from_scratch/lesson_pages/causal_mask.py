@@ -1,12 +1,15 @@
 """The causal mask and three things that look like it."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 import torch
 
 from pages.learn.from_scratch.lesson_pages import twelve_tokens
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.dashboard import teaching
-from selfattn.lessons import exercises, one_head_by_hand
+from selfattn.lessons import exercises
+from selfattn.lessons.one_head_by_hand import WORDS, compute
 
 TITLE = "Normalise: the causal mask"
 STEP = "softmax"
@@ -35,13 +38,14 @@ SOURCES = {
 def show(picture, numbers) -> None:
     with numbers:
         source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
+        special: Sequence[bool] = ()
         if source == "real":
             _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
             trace, tokens, special = encoding.trace(*head), encoding.tokens, encoding.special
         elif source == "bank":
-            trace, tokens, special = one_head_by_hand.compute().trace, one_head_by_hand.WORDS["river"], (False,)
+            trace, tokens = compute().trace, WORDS["river"]
         else:
-            trace, tokens, special = twelve_tokens.compute(HAND_MADE[source]), twelve_tokens.TOKENS, (False,)
+            trace, tokens = twelve_tokens.compute(HAND_MADE[source]), twelve_tokens.TOKENS
         n = len(tokens)
         allowed = {"the words after it": causal_mask(n), "the word itself": ~torch.eye(n, dtype=torch.bool)}
         if any(special):
@@ -60,6 +64,5 @@ def show(picture, numbers) -> None:
     with picture:
         teaching.steps(charts, caption, own=LINES, columns=2)
         teaching.formula(r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)")
-        teaching.formula(
-            r"M_{ij} = -\infty \text{ where } " + WHERE[hidden]
-        )  # a line of its own: it fits a narrow window
+        # A line of its own: it fits a narrow window.
+        teaching.formula(r"M_{ij} = -\infty \text{ where } " + WHERE[hidden])

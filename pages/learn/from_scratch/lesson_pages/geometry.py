@@ -48,8 +48,7 @@ def show(picture, numbers) -> None:
         trace = worked_example.compute(wanted, torch.stack(rest[:3]), torch.stack(rest[3:]))
         left = "" if it else "“The” and “the” are left out. "
         st.text(
-            left
-            + "Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."
+            f"{left}Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."
         )
     steps, theme = worked_example.steps(trace, tokens), current_theme()
     highest = steps.loc[steps.score.idxmax()]
@@ -92,7 +91,7 @@ def _origin_to(kind: str, labels: Sequence[str], vectors: Tensor, **columns: Seq
 def _nearest(trace: AttentionTrace, tokens) -> str:
     """Say which value lies nearest, by distance; it needn't be the heaviest."""
     nearest = tokens[int((trace.value - trace.context).norm(dim=1).argmin())]
-    heaviest = tokens[int(trace.weights[0].argmax())]
+    heaviest, context = tokens[int(trace.weights[0].argmax())], f"The context {vector(trace.context[0], 2)}"
     if nearest == heaviest:
-        return f'The context {vector(trace.context[0], 2)} lies nearest to the value of "{heaviest}".'
-    return f'The context {vector(trace.context[0], 2)}: "{heaviest}" weighs most, yet "{nearest}" lies nearest.'
+        return f'{context} lies nearest to the value of "{heaviest}".'
+    return f'{context}: "{heaviest}" weighs most, yet "{nearest}" lies nearest.'
