@@ -11,8 +11,8 @@ from selfattn.numbers import error, vector
 from selfattn.words import split_words
 
 EXAMPLES = (recurrence.LONG_SENTENCE, "cat", "ran"), (recurrence.SENTENCE, "bank", "it")
-SENTENCE, GAIN, GATE, ASKING = "recurrence.sentence", "recurrence.gain", "recurrence.gate", "recurrence.asking"
-START, STOP = "recurrence.start", "recurrence.stop"
+SENTENCE, START, STOP = "recurrence.sentence", "recurrence.start", "recurrence.stop"
+PUBLISHED = {"recurrence.gain": 0.9, "recurrence.gate": 0.05, "recurrence.asking": 18.0}
 LONGEST = 60  # words: every one is left out in turn
 
 
@@ -46,14 +46,14 @@ def _use(sentence: str, first: str, second: str) -> None:
 
 
 def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
-    published = {GAIN: recurrence.GAIN, GATE: recurrence.GATE, ASKING: recurrence.ASKING}
-    for key, value in published.items():
+    for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        gain = st.slider("Gain of the recurrence", 0.5, 1.5, step=0.05, key=GAIN, width=230)
-        gate = st.slider("Gate for other words", 0.0, 1.0, step=0.05, key=GATE, width=230)
-        asking = st.slider("How strongly attention asks for the word", 0.0, 20.0, step=1.0, key=ASKING, width=270)
-        teaching.reset("recurrence", published)
+        gain = st.slider("Gain of the recurrence", 0.5, 1.5, step=0.05, key="recurrence.gain", width=230)
+        gate = st.slider("Gate for other words", 0.0, 1.0, step=0.05, key="recurrence.gate", width=230)
+        label = "How strongly attention asks for the word"
+        asking = st.slider(label, 0.0, 20.0, step=1.0, key="recurrence.asking", width=270)
+        teaching.reset("recurrence", PUBLISHED)
     signal = recurrence.signal(words, start, stop, gain, gate, asking)
     last = signal[signal["step"] == stop].set_index("network")
     log = "y" if signal["gradient"].min() > 0 else ""

@@ -26,7 +26,6 @@ LONG_SENTENCE = (
     "ran up the tree."
 )
 D_STATE = 16
-GAIN, GATE, ASKING = 0.9, 0.05, 18.0
 
 Network = Callable[[Tensor], Tensor]  # word vectors (..., n, d) to states (..., n, d)
 
@@ -45,9 +44,7 @@ def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["words", "network", "multiplications"])
 
 
-def signal(
-    words: Sequence[str], start: int, stop: int, gain: float = GAIN, gate: float = GATE, asking: float = ASKING
-) -> pd.DataFrame:
+def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float, asking: float) -> pd.DataFrame:
     """Follow word `start` to word `stop` (from 1, start < stop) through a plain and a gated recurrence and attention.
 
     One row a network and word: network, step, word, gradient, share.
@@ -118,8 +115,7 @@ def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
 
 def _contributions(network: Network, vectors: Tensor) -> Tensor:
     """(n, n): row = word left out (its vector set to zero), column = state, entry = how far that state moves."""
-    n = len(vectors)
-    without = vectors.expand(n, *vectors.shape) * (1 - torch.eye(n, dtype=vectors.dtype))[:, :, None]
+    without = vectors * (1 - torch.eye(len(vectors), dtype=vectors.dtype))[:, :, None]
     return (network(vectors) - network(without)).norm(dim=-1)
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from selfattn.kernel import AttentionTrace, attend
 
-TOKENS = ("animal", "street", "because")
+TOKENS: Sequence[str] = ("animal", "street", "because")
 QUERY = torch.tensor((3.0, 1.0), dtype=torch.float64)
 KEYS = torch.tensor(((3.0, 1.0), (1.0, 4.0), (1.5, 0.5)), dtype=torch.float64)
 VALUES = torch.tensor(((2.0, 1.5), (0.0, 1.0), (2.0, 1.0)), dtype=torch.float64)

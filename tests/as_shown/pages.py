@@ -123,7 +123,6 @@ def views(address: str) -> dict[str, View]:
                 default,
                 [
                     {},
-                    {"pronouns.remove": True},
                     {"view": "negation", "negation.shown": True},
                     {"view": "heads", "many-heads.shown": True},
                 ],

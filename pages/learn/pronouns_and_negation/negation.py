@@ -97,11 +97,9 @@ def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tenso
     target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)
     plain_target = first_word(plain, pair.target_word)
     steps = negated.words.index(negator.word) - negated.words.index(target.word)
-    same_place = plain.words.index(plain_target.word) + steps
-    if same_place < 0:
-        raise ValueError(f"Expected a word before {pair.target_word!r} in {plain.text!r}. Choose a longer sentence.")
+    same_place = plain.words[plain.words.index(plain_target.word) + steps]
     given = weight_on(negated.word_rows(target.positions), negator)
-    return torch.stack([given, weight_on(plain.word_rows(plain_target.positions), plain.words[same_place])])
+    return torch.stack([given, weight_on(plain.word_rows(plain_target.positions), same_place)])
 
 
 def row_by_words(encoding: Encoding, index: int) -> Tensor:

@@ -8,7 +8,6 @@ import torch
 from pages.learn.from_scratch.lesson_pages import twelve_tokens
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.dashboard import teaching
-from selfattn.lessons import exercises
 from selfattn.lessons.one_head_by_hand import WORDS, compute
 
 TITLE = "Normalise: the causal mask"
@@ -24,7 +23,12 @@ REASON = (
     "sums to 1; dividing by the row's sum repairs that. Adding −∞ does both at once."
 )
 TAKE = "A mask adds −∞ before softmax. Under a causal one *bank* cannot see the later *river*; an encoder has none."
-LINES = dict(zip(("added", "scores", "weights", "divided"), exercises.REPAIRS))  # of the four ways, in their order
+LINES = {  # of the four ways, in their order
+    "added": "weights = softmax(scaled.masked_fill(~allowed, -inf))",
+    "scores": "weights = softmax(scaled * allowed)",
+    "weights": "weights = softmax(scaled) * allowed",
+    "divided": "weights = w * allowed / (w * allowed).sum(-1)   # w = softmax(scaled)",
+}
 WHERE = {"the words after it": "j > i", "the word itself": "j = i", "the special tokens": r"j \text{ is special}"}
 HAND_MADE = {"first": twelve_tokens.QUERIES_AND_KEYS, "second": twelve_tokens.OF_THE_MAP}
 SOURCES = {

@@ -51,8 +51,8 @@ def show(picture, numbers) -> None:
     ):
         shown = Row("", each[row].tolist(), labels, theme.sentence_a, row)
         width = 640 * len(labels) // (n + extra)  # a token is as wide alone as with padding
-        looks = {"width": width, "height": 80, "top": top if "weights" in name else 0.0}
-        charts[name] = title, bars([shown], theme, what="", **looks)
+        highest = top if "weights" in name else 0.0
+        charts[name] = title, bars([shown], theme, what="", width=width, height=80, top=highest)
     hidden = captions.hidden_tokens({"this row": trace.masked[row]})
     with picture:
         said = f"{hidden} {captions.padding(n, extra, share, error)}"

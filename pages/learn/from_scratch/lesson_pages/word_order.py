@@ -89,9 +89,8 @@ def _on_encoder(details) -> None:
     with st.container(horizontal=True):
         st.metric("Cosine of the two “dog”, positions as usual", f"{float(similarity(*usual)):.3f}", width="content")
         st.metric("All at one position", f"{float(similarity(*same)):.3f}", width="content")
-    details.text(
-        f"Without positions the two vectors differ by {error(float((same[0] - same[1]).abs().max()))} at most."
-    )
+    apart = error(float((same[0] - same[1]).abs().max()))
+    details.text(f"Without positions the two vectors differ by {apart} at most.")
 
 
 def both_orders(words: Sequence[str], positions: bool) -> tuple[AttentionTrace, AttentionTrace]:
@@ -104,35 +103,29 @@ def both_orders(words: Sequence[str], positions: bool) -> tuple[AttentionTrace, 
     return first, second
 
 
+def _random(seed: int, *shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
 def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tuple[list[Tensor], list[Tensor]]:
     """The word's last vector in both sentences, with the encoder's positions, and with position 0 for every token.
 
     `word` must be in both. ValueError where the encoder takes no positions, or the sentences differ in their tokens.
     """
     placed = [first_word(encoder.encode(text), word) for text in (first, second)]
-    one, other = (sorted(each.sentence.ids) for each in placed)
-    if one != other:
+    ids = [each.sentence.ids for each in placed]
+    if sorted(ids[0]) != sorted(ids[1]):
         raise ValueError(
             "Expected the same tokens in both sentences, in another order. This tokeniser splits them apart."
         )
-    usual = [each.sentence.vector(encoder.n_layers, each.positions) for each in placed]
-    return usual, [_at_position_0(encoder, each.sentence.ids)[list(each.positions)].mean(0) for each in placed]
-
-
-def _random(seed: int, *shape: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def _at_position_0(encoder: Encoder, ids: tuple[int, ...]) -> Tensor:
-    """The last hidden state (n, d_model) of one run in which every token stands at position 0."""
-    row = torch.tensor([ids], device=encoder.device)
+    rows = torch.tensor(ids, device=encoder.device)
+    inputs = {"input_ids": rows, "attention_mask": torch.ones_like(rows), "position_ids": torch.zeros_like(rows)}
     try:
         with torch.no_grad():
-            output = encoder.model(
-                input_ids=row, attention_mask=torch.ones_like(row), position_ids=torch.zeros_like(row)
-            )
+            states = encoder.model(**inputs).last_hidden_state.float().cpu()
     except TypeError:
         raise ValueError(
             "This encoder takes no positions from outside, so they can't be set to one and the same."
         ) from None
-    return output.last_hidden_state[0].float().cpu()
+    usual = [each.sentence.vector(encoder.n_layers, each.positions) for each in placed]
+    return usual, [state[list(each.positions)].mean(0) for state, each in zip(states, placed)]

@@ -1,19 +1,58 @@
-"""What the page on the tiny model shows: curves and map epoch by epoch, the controls, and an input to try."""
+"""A model of 777 numbers learns, in seconds and in sight, where to attend: curves and map, controls, an input to try."""
 
+import time
 from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from selfattn.dashboard import teaching
+from selfattn.dashboard import session, teaching
+from selfattn.dashboard.figures import heading
+from selfattn.dashboard.queue import costly_slot
 from selfattn.lessons import tiny_model
 from selfattn.lessons.tiny_model import EpochState, Settings
 from selfattn.numbers import share
 
-PUBLISHED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # what the source prints for two sentences
+PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42, "tiny.random": False}
+PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # what the source prints for two sentences
 EVEN = f" (even would be {1 / 7:.2f})"
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
+
+
+def choose() -> Settings:
+    for key, value in PUBLISHED.items():
+        st.session_state.setdefault(key, value)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        seed = st.number_input("Seed", 0, 10_000, key="tiny.seed", width=120, help="It decides the random numbers.")
+        epochs = st.number_input("Epochs", 1, 30, key="tiny.epochs", width=120, help="Times through all sentences.")
+        width = st.number_input("Width", 2, 32, key="tiny.width", width=120)
+        magic = st.number_input("Magic number", 1, 50, key="tiny.magic", width=140)
+        random = st.toggle("Random labels (control)", key="tiny.random")
+        teaching.reset("tiny", PUBLISHED)
+    return Settings(int(seed), int(epochs), int(width), int(magic), random_labels=random)
+
+
+def train(settings: Settings) -> None:
+    """Train with everything in sight. Stop reruns the page, which ends this loop; what was reached is kept.
+
+    A class that trains takes turns, an epoch each, in the queue for costly work: all other pages pass.
+    """
+    st.button("Stop", key="tiny.stop", icon=":material/stop:")
+    bar, picture = st.progress(0.0, text="Waiting for a turn ..."), st.empty()
+    states: list[EpochState] = []
+    with costly_slot() as give_way:
+        began = time.monotonic()
+        session.TRAINED.set((settings, states))
+        for state in tiny_model.train(settings):
+            states.append(state)
+            left = (time.monotonic() - began) / max(state.epoch, 1) * (settings.epochs - state.epoch)
+            text = f"Epoch {state.epoch} of {settings.epochs}" + (f", about {left:.0f} s left" if state.epoch else "")
+            bar.progress(state.epoch / settings.epochs, text=text)
+            with picture.container():
+                show_states(states, "live")
+            give_way()
+    st.rerun()
 
 
 def show_untrained(settings: Settings) -> None:
@@ -29,12 +68,10 @@ def show_map(title: str, weights: Tensor, more: str = "", width: int = 400, key:
     teaching.figure(title, chart, f"[CLS] gives position 4 {given:.2f}{more}.", width, key)
 
 
-def show_layers(settings: Settings) -> None:
+def show_layers(layers: pd.DataFrame, count: int) -> None:
     """The layers with their shapes, before and after training, and what the source's framework prints of them."""
     with teaching.panel("The model's layers", 560):
-        layers = tiny_model.layers(settings.width)
         st.dataframe(layers, hide_index=True)
-        count = layers["numbers"].sum()
         st.text(
             f"Published for width 8: 777 to learn, 2,333 as printed there. Here: {count:,}, and 3 × {count:,} + 2 = "
             f"{3 * count + 2:,} with what Adam keeps of each."
@@ -95,7 +132,7 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     for place in dict.fromkeys((0, int(data.labels.argmax()))):
         numbers = " ".join(str(number) for number in data.tokens[place].tolist())
         yes = float(last.model.probability(data.tokens[[place]]))
-        published = f"; published: {PUBLISHED[numbers]}" if numbers in PUBLISHED else ""
+        published = f"; published: {PRINTED[numbers]}" if numbers in PRINTED else ""
         st.text(f"Sentence {place} of the data, [{numbers}]: {yes:.4f}{published}")
     sentence_0 = tiny_model.mean_weights(last.model, data.tokens[[0]])
     typed = st.text_input("Six numbers from 1 to 50", "7, 7, 7, 42, 7, 7", key="tiny.try", width=320, max_chars=60)
@@ -112,3 +149,32 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
         for title, matrix in (("Sentence 0's own map", sentence_0), ("The map of your sentence", own)):
             show_map(title, matrix, width=370)
         teaching.figure("What [CLS] attends to", teaching.bars(frame, "weight", domain=(0, 1.2)), caption)
+
+
+heading("Train a tiny one")
+teaching.fit_pictures()
+teaching.prose(
+    "No rule sets the weights. See them learned: a sentence is [CLS] and six random numbers; the answer is *yes* "
+    "where **position 4 holds the magic number**. One head, one layer. Only [CLS] decides, so it must learn "
+    "to attend to position 4."
+)
+teaching.explain("token", "head", "layer", "weight")
+settings = choose()
+layers, n = tiny_model.layers(settings.width), tiny_model.N_SAMPLES
+count = layers["numbers"].sum()
+teaching.prose(
+    f"**{count:,} numbers** to learn, {n:,} sentences, some 2 in 100 *yes*: watch the recall, how many it finds."
+)
+if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
+    train(settings)
+show_layers(layers, count)
+used, states = session.TRAINED.get()
+if used is None:
+    show_untrained(settings)
+elif states:
+    if used != settings:
+        st.info("What follows belongs to the settings of the last training. Train again to use the new ones.")
+    show_result(used, states)
+teaching.take(
+    "Where to attend is learned from right and wrong answers alone. Enough attention decides; it need not be nearly all."
+)
