@@ -1,5 +1,7 @@
 """Five exercises, checked on the real kernel as soon as a number is changed."""
 
+from typing import Any
+
 import streamlit as st
 import torch
 
@@ -31,7 +33,7 @@ TASKS = (
 
 def ask(number: int) -> tuple[bool, str]:
     """The inputs of one exercise, kept in the address: whether it is solved, and what the kernel gave."""
-    field = {"key": f"exercise.{number}", "bind": "query-params"}
+    field: dict[str, Any] = {"key": f"exercise.{number}", "bind": "query-params"}
     thread = compute().trace
     if number == 1:
         scale = st.slider("Scale (1/√2 at first)", 0.0, 8.0, 0.71, **field)
