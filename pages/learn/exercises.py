@@ -41,8 +41,8 @@ def ask(number: int) -> tuple[bool, str]:
         return abs(most - 0.9) < 0.005, f"river gets {most:.3f}."
     if number == 2:
         typed = st.text_input("scores", "1, 1", width=150, max_chars=80, **field)
-        key = teaching.numbers("scores", typed, (1, 1))[:, None]  # a query of 1: each score is its key
-        first, second = attend(key.new_ones(1, 1), key, key).weights[0].tolist()
+        scores = teaching.numbers("scores", typed, (1, 1))
+        first, second = worked_example.of_scores(scores, scale=1.0).weights[0].tolist()
         ratio = f", {first / second:.2f} to one" if second else ""
         return abs(first - 3 * second) < 0.1 * second, f"The weights are {first:.3f} and {second:.3f}{ratio}."
     if number == 3:

@@ -27,3 +27,8 @@ def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame
     """One row a key of a one-query trace: token, score, scaled, weight."""
     columns = {"score": trace.scores, "scaled": trace.scaled, "weight": trace.weights}
     return pd.DataFrame({"token": list(tokens), **{name: values[0].tolist() for name, values in columns.items()}})
+
+
+def of_scores(scores: Tensor, scale: float) -> AttentionTrace:
+    """One query over n words of these scores (n,): a query of 1 meets each score as a key."""
+    return attend(scores.new_ones(1, 1), scores[:, None], scores[:, None], scale=scale)

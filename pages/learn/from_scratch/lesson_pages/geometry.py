@@ -10,6 +10,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from pages.learn.from_scratch.lesson_pages.worked_example import typed
 from selfattn.charts.arrows import arrows
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
@@ -34,18 +35,10 @@ PLACES = [one_head_by_hand.BANK, 2, one_head_by_hand.LAST]
 
 def show(picture, numbers) -> None:
     with numbers:
-        it = teaching.example("geometry", ("it", "bank")) == "it"
-        made = one_head_by_hand.compute().trace
-        asking, tokens, query, keys, values = (
-            ("it", TOKENS, QUERY, KEYS, VALUES)
-            if it
-            else ("bank asks", WORDS, made.query[one_head_by_hand.BANK], made.key[PLACES], made.value[PLACES])
-        )
-        published = {"query": query}
-        published |= {f"key of “{token}”": key for token, key in zip(tokens, keys)}
-        published |= {f"value of “{token}”": value for token, value in zip(tokens, values)}
-        wanted, *rest = teaching.vectors("geometry", published, 114).values()
-        trace = worked_example.compute(wanted, torch.stack(rest[:3]), torch.stack(rest[3:]))
+        it, bank = teaching.example("geometry", ("it", "bank")) == "it", one_head_by_hand.compute().trace
+        asking, tokens = ("it", TOKENS) if it else ("bank asks", WORDS)
+        taken = (QUERY, KEYS, VALUES) if it else (bank.query[PLACES[0]], bank.key[PLACES], bank.value[PLACES])
+        trace = typed("geometry", "query", [f"“{token}”" for token in tokens], *taken)
         left = "" if it else "“The” and “the” are left out. "
         st.text(
             f"{left}Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."

@@ -17,6 +17,7 @@ from selfattn.dashboard.figures import show_chart
 from selfattn.encoders.capture import Head
 from selfattn.kernel import attend
 from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
+from selfattn.lessons.worked_example import of_scores
 from selfattn.numbers import vector
 
 TITLE = "Score: why divide by √d_k"
@@ -45,8 +46,7 @@ def show(picture, numbers) -> None:
         d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
         grown = typed * math.sqrt(d_k / 2)  # as those of random vectors do
         scales = {"divided": d_k**-0.5, "left alone": 1.0}
-        one, key = grown.new_ones(1, 1), grown[:, None]  # a query of 1: each score is its key
-        ways = {way: attend(one, key, key, scale=scale).weights[0].tolist() for way, scale in scales.items()}
+        ways = {way: of_scores(grown, scale).weights[0].tolist() for way, scale in scales.items()}
         st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
     frame = pd.DataFrame({"token": names, **ways})
     charts = {f"scaled {way}": (way, teaching.bars(frame, way, width=130, domain=(0, 1.3))) for way in ways}

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from selfattn.captions.terms import TERMS
 from selfattn.dashboard import teaching
-from selfattn.kernel import attend
 from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
+from selfattn.lessons.worked_example import of_scores
 from selfattn.numbers import decimal, plain
 
 TITLE = "Normalise: softmax"
@@ -97,8 +97,7 @@ def steps(
     """
     scores = torch.cat([keys @ query, query.new_zeros(others)])
     scores[place] += more
-    key = scores[:, None]  # a query of 1: each score is its key
-    trace = attend(key.new_ones(1, 1), key, key, scale=len(query) ** -0.5 if scale is None else scale)
+    trace = of_scores(scores, len(query) ** -0.5 if scale is None else scale)
     n, found = len(tokens), torch.cat([trace.scores, trace.scaled, trace.scaled.exp(), trace.weights])
     together = [found[:, :n], found[:, n:].sum(1, keepdim=True)] if others else [found]
     columns = dict(zip(COLUMNS.values(), torch.cat(together, 1).tolist()))
