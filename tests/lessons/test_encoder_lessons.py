@@ -6,10 +6,9 @@ from scipy.stats import binomtest
 
 from pages.learn.from_scratch.lesson_pages import one_word_one_vector, textbook_weights, word_order
 from pages.learn.from_scratch.lesson_pages.textbook_weights import TextbookWeights
-from pages.learn.pronouns_and_negation import many_heads, negation
-from selfattn import Head
+from pages.learn.pronouns_and_negation import many_heads
 from selfattn.analysis.measures import similarity
-from selfattn.examples import MOVIE, NEUTRAL_SENTENCES, PRONOUNS, STATIC_WORD_SENTENCES
+from selfattn.examples import NEUTRAL_SENTENCES, PRONOUNS, STATIC_WORD_SENTENCES
 from selfattn.lessons import encoded_words, pronouns
 from selfattn.lessons.pronouns import PronounRows
 from selfattn.words import Word
@@ -48,29 +47,12 @@ def test_twins_stay_in_one_half():
     assert abs(len(halves[0]) - len(halves[1])) <= 2
 
 
-@pytest.mark.parametrize(("right", "n"), [(11, 20), (0, 20), (20, 20), (14, 20), (15, 20), (33, 41)])
-def test_the_interval_of_the_other_half_is_wilsons(right, n):
-    found = pronouns.ChosenHead(Head(0, 0), 0.9, right / n, 0.5, 0.5, n, 0.7)
-    wanted = binomtest(right, n).proportion_ci(method="wilson")
-    assert found.interval == pytest.approx((wanted.low, wanted.high), abs=1e-6)
-
-
 def test_the_chosen_heads_p_is_that_of_coins():
     weights = [torch.rand(41, 6, 12, generator=torch.Generator().manual_seed(seed)).numpy() for seed in range(3)]
     found = pronouns.choose_head(pronouns.PronounWeights(*weights), range(20), range(20, 41))
     assert found.n == 21 and found.position_only == pytest.approx((weights[2][20:][:, *found.head] > 0).mean())
     right = int(found.accuracy * found.n)
     assert found.p_value == pytest.approx(binomtest(right, found.n, alternative="greater").pvalue)
-
-
-def test_the_illustrative_row_is_a_row_of_the_movie_sentence(encoder):
-    encoding = encoder.encode(MOVIE)
-    assert [word.text for word in encoding.words] == MOVIE.split()
-    assert len(negation.ILLUSTRATIVE_ROW) == len(encoding.words)
-    assert sum(negation.ILLUSTRATIVE_ROW) == pytest.approx(1)
-    row = negation.row_by_words(encoding, 4)
-    rows = encoding.rows(encoding.words[4].start)
-    assert torch.allclose(row[..., 3], rows[..., encoding.words[3].start])
 
 
 def test_favourites_name_what_each_head_looks_at_most():
@@ -154,7 +136,3 @@ def test_without_positions_the_encoder_cannot_tell_who_bites_whom(encoder):
 
     with pytest.raises(ValueError, match="same tokens"):
         word_order.compare_orders(encoder, "dog bites man", "men bite dog", "dog")
-
-
-def test_s23_a_bag_of_words_misses_not():
-    assert negation.bag_of_words(MOVIE) == (2, 0)

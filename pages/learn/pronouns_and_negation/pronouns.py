@@ -39,8 +39,15 @@ def show(encoder: Encoder) -> None:
     )
     first, second = pronouns.halves(PRONOUNS)
     chosen = pronouns.choose_head(weights, first, second)
+    low, high = chosen.interval
+    answer = (
+        OPTIONS[0] if low > 0.5 else OPTIONS[2] if high < 0.5 else OPTIONS[1]
+    )  # the interval leaves a half out, or not
+    few = f" So few can't tell that from luck, 50 %, nor from {share(high)}." if low <= 0.5 <= high else ""
+    right = f"{share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)})"
+    measured = f"On the other half {chosen.head} is right in {right}.{few}"
     question = "Does the head that scores best on one half find the noun in the other half?"
-    if not teaching.predict("pronouns", question, OPTIONS, _answer(chosen), _how_sure(chosen)):
+    if not teaching.predict("pronouns", question, OPTIONS, answer, measured):
         return
     _verdict(chosen, len(first), n_heads)
     _map(weights)
@@ -49,20 +56,6 @@ def show(encoder: Encoder) -> None:
     _unresolved(encoder, chosen.head)
     if found:
         offer_again(found)
-
-
-def _answer(chosen: pronouns.ChosenHead) -> str:
-    """A share of right answers differs from a half where its interval leaves that out."""
-    low, high = chosen.interval
-    return OPTIONS[0] if low > 0.5 else OPTIONS[2] if high < 0.5 else OPTIONS[1]
-
-
-def _how_sure(chosen: pronouns.ChosenHead) -> str:
-    """The accuracy on the other half with its interval, and what so few sentences can't tell."""
-    low, high = chosen.interval
-    few = f" So few can't tell that from luck, 50 %, nor from {share(high)}." if low <= 0.5 <= high else ""
-    right = f"{share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)})"
-    return f"On the other half {chosen.head} is right in {right}.{few}"
 
 
 def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
