@@ -31,6 +31,8 @@ def test_a_head_that_looks_by_distance_alone_is_unmasked():
     preferences = torch.stack([look.preference for look in looks])
     assert torch.allclose(pronouns.position_only(looks), preferences)
     assert float(pronouns.accuracy(pronouns.position_only(looks))) == pytest.approx(2 / 3)
+    both = [made_up(3, 2, 1, [0.0, 0.1, 0.9, 0.0]), made_up(3, 2, 1, [0.0, 0.7, 0.3, 0.0])]
+    assert pronouns.position_only(both).flatten().tolist() == pytest.approx([-0.4, 0.8])  # each as the other attends
 
 
 def test_the_best_of_many_noisy_heads_is_lucky():

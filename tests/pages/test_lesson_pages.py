@@ -631,7 +631,8 @@ def test_textbook_weights(encoder):
         assert mark(chart, "rect").domain("color") == mark(drawn, "rect").domain("color")
     assert same(matrix(whole), own.flatten(0, 1)[order[0]], 1e-5)
     kept = float(between.sum(-1).flatten()[order[0]])
-    assert f"these words get {kept:.2f} of its weight" in words(at)
+    far = float(distance.flatten()[order[0]])
+    assert f"distance {far:.2f}, these words get {kept:.2f} of its weight" in words(at)
     parts = specs(at)[0]["vconcat"][0]["concat"]
     assert parts[2]["title"]["text"] == f"Nearest head: L{order[0] // 12} H{order[0] % 12}"
     near = int(((distance < 0.1) & (between.sum(-1) >= 0.25)).sum())
