@@ -28,7 +28,7 @@ PAGES = {
     "Learn": [
         ("learn/from_scratch/page.py", "From scratch · 40 min", "from-scratch", ""),
         ("learn/before_attention.py", "Before attention · 10 min", "before-attention", ""),
-        ("learn/train_a_tiny_one/page.py", "Train a tiny one · 5 min", "train-a-tiny-one", ""),
+        ("learn/train_a_tiny_one.py", "Train a tiny one · 5 min", "train-a-tiny-one", ""),
         ("learn/pronouns_and_negation/page.py", "Pronouns · 10 min", "pronouns-and-negation", ""),
         ("learn/exercises.py", "Exercises · 15 min", "exercises", ""),
     ],

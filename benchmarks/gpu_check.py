@@ -202,7 +202,7 @@ def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check
 
 def lesson(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check]:
     """The lesson on recurrence says of a GPU: 100 words barely slower than 10, in one matrix product."""
-    from selfattn.lessons.timing import race
+    from selfattn.lessons.recurrence import race
 
     found = race(lengths=(10, 100), repeats=min(plan.rounds, 15), device=encoder.device).set_index(["way", "words"])
     one, loop = (found["milliseconds"][way] for way in ("one matrix product", "recurrent, word by word"))

@@ -6,17 +6,14 @@ from selfattn.dashboard import session, teaching
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import heading
 from selfattn.kernel import attend
-from selfattn.lessons import recurrence, timing, worked_example
+from selfattn.lessons import recurrence, worked_example
 from selfattn.numbers import error, vector
 from selfattn.words import split_words
 
 EXAMPLES = (recurrence.LONG_SENTENCE, "cat", "ran"), (recurrence.SENTENCE, "bank", "it")
-SENTENCE, GAIN, GATE, ASKING = "recurrence.sentence", "recurrence.gain", "recurrence.gate", "recurrence.asking"
-START, STOP = "recurrence.start", "recurrence.stop"
-TAKE = (
-    "Through a recurrence a word must survive every step; to attention every word is one step away, for n × n scores."
-)
-NAMES = {"plain": "plain recurrence", "gated": "gated recurrence", "attention": "attention"}
+SENTENCE, START, STOP = "recurrence.sentence", "recurrence.start", "recurrence.stop"
+PUBLISHED = {"recurrence.gain": 0.9, "recurrence.gate": 0.05, "recurrence.asking": 18.0}
+LONGEST = 60  # words: every one is left out in turn
 
 
 def choose() -> tuple[tuple[str, ...], int, int]:
@@ -27,7 +24,9 @@ def choose() -> tuple[tuple[str, ...], int, int]:
             st.button(f"{first} … {second}", key=f"recurrence.{first}", on_click=_use, args=example)
     if SENTENCE not in st.session_state:
         _use(*EXAMPLES[0])
-    words = recurrence.words_of(st.text_input("Sentence", key=SENTENCE, max_chars=500))
+    words = split_words(st.text_input("Sentence", key=SENTENCE, max_chars=500))
+    if not 2 <= len(words) <= LONGEST:
+        raise ValueError(f"Expected a sentence of 2 to {LONGEST} words, got {len(words)}. Type a sentence.")
     places = range(1, len(words) + 1)
     for key, place in ((START, min(2, len(words) - 1)), (STOP, min(7, len(words)))):
         if st.session_state.get(key) not in places:
@@ -36,6 +35,8 @@ def choose() -> tuple[tuple[str, ...], int, int]:
         # Options are numbers and labels show the word: a select box prints its labels as they are.
         start = st.selectbox("From", places, format_func=lambda n: f"{n} {words[n - 1]}", key=START, width=220)
         stop = st.selectbox("To", places, format_func=lambda n: f"{n} {words[n - 1]}", key=STOP, width=220)
+    if start == stop:
+        raise ValueError(f"Expected two different words, got word {start} twice. Choose another.")
     return words, start, stop
 
 
@@ -45,16 +46,15 @@ def _use(sentence: str, first: str, second: str) -> None:
 
 
 def show_signal(words: tuple[str, ...], start: int, stop: int) -> None:
-    published = {GAIN: recurrence.GAIN, GATE: recurrence.GATE, ASKING: recurrence.ASKING}
-    for key, value in published.items():
+    for key, value in PUBLISHED.items():
         st.session_state.setdefault(key, value)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        gain = st.slider("Gain of the recurrence", 0.5, 1.5, step=0.05, key=GAIN, width=230)
-        gate = st.slider("Gate for other words", 0.0, 1.0, step=0.05, key=GATE, width=230)
-        asking = st.slider("How strongly attention asks for the word", 0.0, 20.0, step=1.0, key=ASKING, width=270)
-        teaching.reset("recurrence", published)
+        gain = st.slider("Gain of the recurrence", 0.5, 1.5, step=0.05, key="recurrence.gain", width=230)
+        gate = st.slider("Gate for other words", 0.0, 1.0, step=0.05, key="recurrence.gate", width=230)
+        label = "How strongly attention asks for the word"
+        asking = st.slider(label, 0.0, 20.0, step=1.0, key="recurrence.asking", width=270)
+        teaching.reset("recurrence", PUBLISHED)
     signal = recurrence.signal(words, start, stop, gain, gate, asking)
-    signal = signal.assign(network=signal["network"].map(NAMES))
     last = signal[signal["step"] == stop].set_index("network")
     log = "y" if signal["gradient"].min() > 0 else ""
     with teaching.row():
@@ -90,7 +90,7 @@ def show_costs() -> None:
         with teaching.panel("Timed on this machine, just now", 470):
             if st.button("Time it", key="recurrence.time"):
                 device = current_encoder().device
-                session.RACE.set((device, timing.race(repeats=5, device=device)))
+                session.RACE.set((device, recurrence.race(repeats=5, device=device)))
             if session.RACE.get() is None:
                 st.text("One matrix product against a loop over the words; 10, 100 and 1,000 words.")
             else:
@@ -105,15 +105,18 @@ def show_forgetting() -> None:
     """Other values with the same weighted mean, and the same words in reverse order."""
     st.markdown("#### And what attention loses")
     trace = worked_example.compute()
-    moved = worked_example.other_values(trace)
+    weights, moved = trace.weights[0], trace.value.clone()
+    heavy, light = weights.topk(2).indices
+    moved[heavy] += weights[light]  # what the heavy value gains, weighed, the light one loses, weighed
+    moved[light] -= weights[heavy]
     same = attend(trace.query, trace.key, moved)
     reverse = attend(trace.query, trace.key.flip(-2), trace.value.flip(-2))
     teaching.prose(
         '"Attention loses nothing" is too strong. The context is *one* weighted mean: other values, same mean.'
     )
     for name, values in {"values": trace.value, "other values": moved}.items():
-        text = "  ".join("[" + ", ".join(f"{number:5.2f}" for number in row) + "]" for row in values.tolist())
-        st.text(f"{name}: {text}")
+        rows = (", ".join(f"{number:5.2f}" for number in row) for row in values.tolist())
+        st.text(f"{name}: {'  '.join(f'[{row}]' for row in rows)}")
     st.text(f"Same weights, same context: {vector(same.context[0], 2)}. Read in reverse order it is the same again.")
     apart, order = (error(float((each.context - trace.context).abs().max())) for each in (same, reverse))
     st.expander("Details").text(f"They differ by {apart}; in reverse order by {order}: rounding.")
@@ -129,7 +132,7 @@ teaching.prose(
 teaching.explain("query", "key", "score", "weight")
 with teaching.messages():
     words, start, stop = choose()
-    steps = recurrence.steps_between(start, stop)
+    steps = abs(start - stop)
     st.text(
         f'From word {start}, "{words[start - 1]}", to word {stop}, "{words[stop - 1]}": {steps} steps through a '
         f"recurrence, with {steps - 1} states in between, and {len(words)} steps in a row for the "
@@ -146,4 +149,6 @@ with teaching.messages():
     show_signal(words, min(start, stop), max(start, stop))
 show_costs()
 show_forgetting()
-teaching.take(TAKE)
+teaching.take(
+    "Through a recurrence a word must survive every step; to attention every word is one step away, for n × n scores."
+)

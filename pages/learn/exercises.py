@@ -1,7 +1,12 @@
 """Five exercises, checked on the real kernel as soon as a number is changed."""
 
-import streamlit as st
+from typing import Any
 
+import streamlit as st
+import torch
+
+from pages.learn.from_scratch.lesson_pages.causal_mask import LINES
+from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.dashboard import teaching
 from selfattn.dashboard.answer import answer_of
 from selfattn.dashboard.cache import cached_encode
@@ -9,11 +14,12 @@ from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import heading
 from selfattn.examples import PAIRS
-from selfattn.lessons import exercises, one_head_by_hand, worked_example
+from selfattn.kernel import attend
+from selfattn.lessons import worked_example
 from selfattn.lessons.encoded_words import first_word
+from selfattn.lessons.one_head_by_hand import BANK, REAL, compute
 
-REAL, FIRST = one_head_by_hand.REAL, PAIRS[0]
-SENTENCES = {text: each for each in (FIRST, REAL) for text in (each.first, each.second)}
+SENTENCES = {text: each for each in (PAIRS[0], REAL) for text in (each.first, each.second)}
 TASKS = (
     "**1. Which scale gives nine tenths?** *bank* scores −2, 2, −2, −2 and, for *river*, 3. Give *river* 0.90 (± 0.005).",
     "**2. Three to one.** Two words share the weight; d_k = 1. Change a score so that the first gets three times the second's.",
@@ -25,30 +31,45 @@ TASKS = (
 )
 
 
-def ask(number: int) -> exercises.Answer:
-    """The inputs of one exercise, kept in the address, and its check."""
-    key = f"exercise.{number}"
+def ask(number: int) -> tuple[bool, str]:
+    """The inputs of one exercise, kept in the address: whether it is solved, and what the kernel gave."""
+    field: dict[str, Any] = {"key": f"exercise.{number}", "bind": "query-params"}
+    thread = compute().trace
     if number == 1:
-        return exercises.nine_tenths(st.slider("Scale (1/√2 at first)", 0.0, 8.0, 0.71, key=key, bind="query-params"))
+        scale = st.slider("Scale (1/√2 at first)", 0.0, 8.0, 0.71, **field)
+        most = float(attend(thread.query, thread.key, thread.value, scale=scale).weights[BANK].max())
+        return abs(most - 0.9) < 0.005, f"river gets {most:.3f}."
     if number == 2:
-        typed = st.text_input("scores", "1, 1", key=key, bind="query-params", width=150, max_chars=80)
-        return exercises.three_to_one(teaching.numbers("scores", typed, (1, 1)))
+        typed = st.text_input("scores", "1, 1", width=150, max_chars=80, **field)
+        scores = teaching.numbers("scores", typed, (1, 1))
+        first, second = worked_example.of_scores(scores, scale=1.0).weights[0].tolist()
+        ratio = f", {first / second:.2f} to one" if second else ""
+        return abs(first - 3 * second) < 0.1 * second, f"The weights are {first:.3f} and {second:.3f}{ratio}."
     if number == 3:
-        typed = st.text_input("key of street", "1, 4", key=key, bind="query-params", width=150, max_chars=80)
-        return exercises.to_street(teaching.numbers("key of street", typed, worked_example.KEYS[1]))
+        animal, street, because = worked_example.KEYS
+        typed = st.text_input("key of street", "1, 4", width=150, max_chars=80, **field)
+        key = teaching.numbers("key of street", typed, street)
+        weights = worked_example.compute(keys=torch.stack([animal, key, because])).weights[0].tolist()
+        shares = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(worked_example.TOKENS, weights))
+        right = weights[1] > max(weights[0], weights[2]) and key.norm() <= street.norm() + 1e-9
+        return bool(right), f"Now {shares}; its length is {key.norm():.2f}, it was {street.norm():.2f}."
     if number == 4:
-        line = st.radio("The line", exercises.REPAIRS, 1, key=key, bind="query-params", label_visibility="collapsed")
-        return exercises.repair(line)
+        line = st.radio("The line", list(LINES.values()), 1, label_visibility="collapsed", **field)
+        way = four_ways(thread, causal_mask(len(thread.query)))[list(LINES.values()).index(line)]
+        leaked, least = float(way.leaked.max()), float(way.weights.sum(-1).min())
+        said = f"Up to {leaked:.2f} of a row falls on later words; the smallest row sums to {least:.2f}."
+        return leaked == 0 and abs(least - 1) < 1e-6, said
     encoder = current_encoder()
     if encoder.hide_reason:
         raise ValueError(f"In this encoder no word can be hidden: {encoder.hide_reason}")
-    text = st.selectbox("Sentence", list(SENTENCES), key="exercise.5", bind="query-params", width=420)
+    text = st.selectbox("Sentence", list(SENTENCES), width=420, **field)
     chosen = SENTENCES[text]
     placed = [first_word(cached_encode(encoder, each), chosen.word) for each in chosen.sentences]
     pair, side = answer_of(encoder, Pair(*placed)).pair, int(text == chosen.second)
     words = [word.label for word in pair.words[side] if not word.is_punctuation]
     word = st.selectbox("Hide from “bank”", words, key="exercise.5.word", bind="query-params", width=420)
-    return exercises.hidden(float(pair.share[side][words.index(word)]))
+    share = float(pair.share[side][words.index(word)])
+    return share >= 0.5, f"Hidden, it moves “bank” {100 * share:.0f} % of the way to its other sense."
 
 
 heading("Exercises")

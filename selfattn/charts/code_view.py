@@ -1,14 +1,25 @@
-"""Lines of code one beneath the other, of which some are lit; and the kernel's own lines."""
+"""Lines of code one beneath the other, of which some are lit; and the kernel's own lines, read from it and never retyped."""
 
 import ast
+import inspect
+import textwrap
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from selfattn import kernel
 from selfattn.charts.vega import Spec, calculate, field, marks, nominal, span
-from selfattn.lessons.kernel_source import source
 
 ROW = 18  # pixels a line
+
+
+def source(function: Callable) -> str:
+    """A function's own text, without its docstring and the call that checks its input."""
+    text = textwrap.dedent(inspect.getsource(function))
+    docstring = ast.parse(text).body[0].body[0]
+    lines = text.splitlines()
+    kept = lines[: docstring.lineno - 1] + lines[docstring.end_lineno :]
+    return "\n".join(line for line in kept if not line.strip().startswith("check_inputs("))
 
 
 @cache

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+import torch
 from torch import Tensor
 
 from selfattn.captions.terms import TERMS
@@ -181,7 +182,7 @@ def choose_head(stop: str, sentence: str) -> tuple[Encoder, Encoding, Head]:
 
 def vectors(
     stop: str,
-    published: Mapping[str, Sequence[float]],
+    published: Mapping[str, Sequence[float] | Tensor],
     width: int = 150,
     check: Callable[..., object] | None = None,
 ) -> dict[str, Tensor]:
@@ -206,16 +207,16 @@ def vectors(
             check(*found.values())
     except ValueError as error:
         refuse(f"{error} Until then the published numbers are drawn.")
-        return {name: typed_numbers.vector(name, row) for name, row in published.items()}
+        return {name: torch.as_tensor(row, dtype=torch.float64) for name, row in published.items()}
     return found
 
 
-def numbers(name: str, text: str, published: Sequence[float]) -> Tensor:
+def numbers(name: str, text: str, published: Sequence[float] | Tensor) -> Tensor:
     """What was typed, (d,) in float64; where that isn't as many numbers as published, it says so and hands those on."""
     try:
-        return typed_numbers.vector(name, typed_numbers.parse(name, text), len(published))
+        return typed_numbers.parse(name, text, len(published))
     except ValueError as error:
-        kept = typed_numbers.vector(name, published)
+        kept = torch.as_tensor(published, dtype=torch.float64)
         refuse(f"{error} Until then {vector(kept)} is drawn.")
         return kept
 

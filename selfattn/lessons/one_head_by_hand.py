@@ -4,7 +4,7 @@ Source: ours, made so that every number can be read: an embedding says how much 
 whether it only glues others together. The search is the one that the lessons tell in words ("am I money or land?").
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +13,6 @@ from torch import Tensor
 
 from selfattn.examples import Example
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import typed_numbers
 
 WORDS = {"river": ("The", "bank", "of", "the", "river"), "loan": ("The", "bank", "approved", "the", "loan")}
 REAL = Example(  # the same words before a real encoder, and a sentence to compare with
@@ -21,16 +20,16 @@ REAL = Example(  # the same words before a real encoder, and a sentence to compa
     ("river side", "money house"),
 )  # fmt: skip
 BANK, LAST = 1, 4  # positions of the word that asks, and of the one that answers
-EMBEDDINGS = {
-    "the": (0.0, 0.0, 1.0), "bank": (1.0, 1.0, 0.0), "of": (0.0, 0.0, 1.0), "river": (0.0, 3.0, 0.0),
-    "approved": (1.0, 0.0, 1.0), "loan": (3.0, 0.0, 0.0),
-}  # fmt: skip
 ABOUT = ("money", "water", "glue")  # the numbers of an embedding; a query, key or value has the first two
-_matrix = partial(torch.tensor, dtype=torch.float64)
-W_QUERY = _matrix(((1.0, 0.0), (0.0, 1.0), (0.0, 0.0)))  # looks for what the word is about
-W_KEY = _matrix(((1.0, 0.0), (0.0, 1.0), (-1.0, -1.0)))  # glue is filed under nothing
-W_VALUE = _matrix(((1.0, -1.0), (-1.0, 1.0), (0.0, 0.0)))  # the difference: an undecided word hands over nothing
-W_OUTPUT = _matrix(((0.5, 0.0, 0.0), (0.0, 0.5, 0.0)))
+_numbers = partial(torch.tensor, dtype=torch.float64)
+EMBEDDINGS = {
+    "the": _numbers((0, 0, 1)), "bank": _numbers((1, 1, 0)), "of": _numbers((0, 0, 1)), "river": _numbers((0, 3, 0)),
+    "approved": _numbers((1, 0, 1)), "loan": _numbers((3, 0, 0)),
+}  # fmt: skip
+W_QUERY = _numbers(((1, 0), (0, 1), (0, 0)))  # looks for what the word is about
+W_KEY = _numbers(((1, 0), (0, 1), (-1, -1)))  # glue is filed under nothing
+W_VALUE = _numbers(((1, -1), (-1, 1), (0, 0)))  # the difference: an undecided word hands over nothing
+W_OUTPUT = _numbers(((0.5, 0, 0), (0, 0.5, 0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +43,16 @@ class Bank:
     total: Tensor  # (3,) the word's own vector, and that
 
 
-def compute(
-    sentence: str = "river", typed: Mapping[str, Sequence[float]] = EMBEDDINGS, hidden: int | None = None
-) -> Bank:
-    """The sentence whose last word is "river" or "loan". typed: embeddings in place of ours; hidden: a place that "bank" may
-    not attend to."""
+def embeddings_of(sentence: str) -> dict[str, Tensor]:
+    """The embedding (3,) of each word of the sentence."""
+    return {word.lower(): EMBEDDINGS[word.lower()] for word in WORDS[sentence]}
+
+
+def compute(sentence: str = "river", typed: Mapping[str, Tensor] = EMBEDDINGS, hidden: int | None = None) -> Bank:
+    """The sentence whose last word is "river" or "loan". typed: its words' embeddings; hidden: a place that "bank" may not
+    attend to."""
     words = WORDS[sentence]
-    known = EMBEDDINGS | dict(typed)
-    embeddings = typed_numbers.matrix("Embeddings", [known[word.lower()] for word in words], 3)
+    embeddings = torch.stack([typed[word.lower()] for word in words])
     query, key, value = (embeddings @ matrix for matrix in (W_QUERY, W_KEY, W_VALUE))
     mask = None
     if hidden is not None:

@@ -79,11 +79,9 @@ def pronoun_rows(encoding: Encoding, sentence: PronounSentence) -> PronounRows:
 
 def pronoun_weights(sentences: Sequence[PronounRows]) -> PronounWeights:
     """The weights on both nouns, sentence by sentence."""
-    return PronounWeights(
-        antecedent=torch.stack([weight_on(each.rows, each.antecedent) for each in sentences]).numpy(),
-        distractor=torch.stack([weight_on(each.rows, each.distractor) for each in sentences]).numpy(),
-        by_distance=position_only(sentences).numpy(),
-    )
+    antecedent = torch.stack([weight_on(each.rows, each.antecedent) for each in sentences])
+    distractor = torch.stack([weight_on(each.rows, each.distractor) for each in sentences])
+    return PronounWeights(antecedent.numpy(), distractor.numpy(), position_only(sentences).numpy())
 
 
 def accuracy(preferences: Tensor) -> Tensor:
@@ -96,18 +94,18 @@ def position_only(sentences: Sequence[PronounRows]) -> Tensor:
 
     The weight at each distance from the pronoun is averaged over the *other* sentences.
     """
-    starts = [each.pronoun.positions[0] for each in sentences]
-    reach = max(max(start, each.rows.shape[-1] - start) for start, each in zip(starts, sentences))
-    aligned = torch.zeros(len(sentences), *sentences[0].rows.shape[:2], 2 * reach + 1)
-    counts = torch.zeros(len(sentences), 2 * reach + 1)
-    spans = [slice(reach - start, reach - start + each.rows.shape[-1]) for start, each in zip(starts, sentences)]
-    for index, (each, span) in enumerate(zip(sentences, spans)):
-        aligned[index, ..., span] = each.rows
-        counts[index, span] = 1
-    others = (counts.sum(0) - counts).clamp_min(1)
-    means = (aligned.sum(0) - aligned) / others[:, None, None]
-    as_if = [replace(each, rows=mean[..., span]) for mean, span, each in zip(means, spans, sentences)]
-    return torch.stack([each.preference for each in as_if])
+    longest = max(each.rows.shape[-1] for each in sentences)
+    aligned = torch.full((len(sentences), *sentences[0].rows.shape[:2], 2 * longest), math.nan)  # pronouns at `longest`
+    spans = []
+    for each, room in zip(sentences, aligned):
+        start = longest - each.pronoun.positions[0]
+        spans.append(slice(start, start + each.rows.shape[-1]))
+        room[..., spans[-1]] = each.rows
+    as_if = []
+    for place, (each, span) in enumerate(zip(sentences, spans)):
+        others = torch.cat([aligned[:place], aligned[place + 1 :]])[..., span]
+        as_if.append(replace(each, rows=others.nanmean(0).nan_to_num()).preference)  # a distance that no other has: 0
+    return torch.stack(as_if)
 
 
 def halves(sentences: Sequence[PronounSentence]) -> tuple[list[int], list[int]]:

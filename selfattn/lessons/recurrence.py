@@ -8,6 +8,8 @@ word moved: it fades or explodes with the gain. The *share* asks how much of the
 all the others have been added: it shrinks even where the gradient doesn't.
 """
 
+import statistics
+import timeit
 import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,34 +19,15 @@ import torch
 from torch import Tensor
 
 from selfattn.kernel import attend
-from selfattn.lessons import typed_numbers
-from selfattn.words import split_words
 
 SENTENCE = "The bank approved the loan because it was well-capitalized."
 LONG_SENTENCE = (
     "The cat, which was chased by the neighbor's massive, loud, and energetic dog that always escapes its yard, "
     "ran up the tree."
 )
-LONGEST = 60  # words: every one is left out in turn
 D_STATE = 16
-GAIN, GATE, ASKING = 0.9, 0.05, 18.0
 
 Network = Callable[[Tensor], Tensor]  # word vectors (..., n, d) to states (..., n, d)
-
-
-def words_of(sentence: str) -> tuple[str, ...]:
-    """The words of a sentence, punctuation left out; ValueError unless there are 2 to LONGEST."""
-    words = split_words(sentence)
-    if not 2 <= len(words) <= LONGEST:
-        raise ValueError(f"Expected a sentence of 2 to {LONGEST} words, got {len(words)}. Type a sentence.")
-    return words
-
-
-def steps_between(start: int, stop: int) -> int:
-    """Through a recurrent net, between words counted from 1, as the source does; one state fewer lies in between."""
-    if start == stop:
-        raise ValueError(f"Expected two different words, got word {start} twice. Choose another.")
-    return abs(start - stop)
 
 
 def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
@@ -61,9 +44,7 @@ def operations(lengths: Sequence[int], d_model: int = 512) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["words", "network", "multiplications"])
 
 
-def signal(
-    words: Sequence[str], start: int, stop: int, gain: float = GAIN, gate: float = GATE, asking: float = ASKING
-) -> pd.DataFrame:
+def signal(words: Sequence[str], start: int, stop: int, gain: float, gate: float, asking: float) -> pd.DataFrame:
     """Follow word `start` to word `stop` (from 1, start < stop) through a plain and a gated recurrence and attention.
 
     One row a network and word: network, step, word, gradient, share.
@@ -73,36 +54,28 @@ def signal(
     the sum of all contributions.
     For attention the "state" at a word is its context vector; every word attends to the whole sentence.
     """
-    if not 1 <= start < stop <= len(words):
-        raise ValueError(f"Expected a word before another one of {len(words)}, got {start} and {stop}. Choose others.")
-    typed_numbers.number("Gain", gain, 0, 2)
-    typed_numbers.number("Gate", gate, 0, 1)
-    typed_numbers.number("Asking", asking, 0, 100)
+    source = start - 1
     networks: dict[str, Network] = {
-        "plain": partial(gated, wanted=start - 1, gain=gain, gate=1.0),
-        "gated": partial(gated, wanted=start - 1, gain=gain, gate=gate),
-        "attention": partial(attention, wanted=start - 1, asking=asking),
+        "plain recurrence": partial(gated, wanted=source, gain=gain, gate=1.0),
+        "gated recurrence": partial(gated, wanted=source, gain=gain, gate=gate),
+        "attention": partial(attention, wanted=source, asking=asking),
     }
-    vectors = word_vectors(words, D_STATE)
-    rows = []
+    vectors, span = word_vectors(words, D_STATE), slice(source, stop)
+    frames = []
     for name, network in networks.items():
         contributions = _contributions(network, vectors)
-        gradients = _gradients(network, vectors, start - 1)
-        for step in range(start, stop + 1):
-            share = contributions[start - 1, step - 1] / contributions[:, step - 1].sum()
-            rows.append((name, step, words[step - 1], float(gradients[step - 1]), float(share)))
-    return pd.DataFrame(rows, columns=["network", "step", "word", "gradient", "share"])
+        share = contributions[source] / contributions.sum(0)
+        columns = {"gradient": _gradients(network, vectors, source)[span].tolist(), "share": share[span].tolist()}
+        frames.append(pd.DataFrame({"network": name, "step": range(start, stop + 1), "word": words[span], **columns}))
+    return pd.concat(frames, ignore_index=True)
 
 
 def word_vectors(words: Sequence[str], d_model: int) -> Tensor:
     """(n, d_model) float64, each of length 1: for words that no encoder has read, drawn from a seed made of the lower-cased
     spelling, so that the same word gets the same vector wherever it stands."""
-    rows = []
-    for word in words:
-        generator = torch.Generator().manual_seed(zlib.crc32(word.lower().encode()))
-        row = torch.randn(d_model, generator=generator, dtype=torch.float64)
-        rows.append(row / row.norm())
-    return torch.stack(rows)
+    seeds = (torch.Generator().manual_seed(zlib.crc32(word.lower().encode())) for word in words)
+    rows = torch.stack([torch.randn(d_model, generator=seed, dtype=torch.float64) for seed in seeds])
+    return rows / rows.norm(dim=1, keepdim=True)
 
 
 def gated(vectors: Tensor, wanted: int, gain: float, gate: float) -> Tensor:
@@ -142,6 +115,46 @@ def _gradients(network: Network, vectors: Tensor, source: int) -> Tensor:
 
 def _contributions(network: Network, vectors: Tensor) -> Tensor:
     """(n, n): row = word left out (its vector set to zero), column = state, entry = how far that state moves."""
-    n = len(vectors)
-    without = vectors.expand(n, *vectors.shape) * (1 - torch.eye(n, dtype=vectors.dtype))[:, :, None]
+    without = vectors * (1 - torch.eye(len(vectors), dtype=vectors.dtype))[:, :, None]
     return (network(vectors) - network(without)).norm(dim=-1)
+
+
+def race(
+    lengths: Sequence[int] = (10, 100, 1000), d_model: int = 64, repeats: int = 15, device: str = "cpu"
+) -> pd.DataFrame:
+    """What words cost, timed here and now. One row a way and length: way, words, milliseconds (median of the repeats).
+
+    "one matrix product": attend to all words at once. "attention, word by word": the same numbers, one query at a
+    time. "recurrent, word by word": a state passed along, which can't be done at once.
+    """
+    rows = []
+    for n in lengths:
+        draw = torch.Generator().manual_seed(0)
+        words = torch.randn(n, d_model, generator=draw).to(device)
+        matrix = torch.linalg.qr(torch.randn(d_model, d_model, generator=draw)).Q.to(device)
+        ways = {
+            "one matrix product": partial(attend, words, words, words),
+            "attention, word by word": partial(_one_by_one, words),
+            "recurrent, word by word": partial(_pass_along, words, matrix),
+        }
+        for way, run in ways.items():
+            seconds = timeit.repeat(partial(_to_its_end, run, device), number=1, repeat=1 + repeats)[1:]
+            rows.append((way, n, 1000 * statistics.median(seconds)))
+    return pd.DataFrame(rows, columns=["way", "words", "milliseconds"])
+
+
+def _one_by_one(words: Tensor) -> None:
+    for word in words:
+        attend(word[None], words, words)
+
+
+def _pass_along(words: Tensor, matrix: Tensor) -> None:
+    state = torch.zeros_like(words[0])
+    for word in words:
+        state = torch.tanh(matrix @ state + word)
+
+
+def _to_its_end(run: Callable[[], object], device: str) -> None:
+    run()
+    if device != "cpu":  # it answers before it is done
+        torch.accelerator.synchronize(device)

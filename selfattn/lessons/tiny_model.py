@@ -6,8 +6,10 @@ position 0; Adam, binary cross-entropy, 10 epochs of batches of 32. Initial valu
 """
 
 import copy
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,7 +23,7 @@ LARGEST_NUMBER = 50
 N_TOKENS = 7  # [CLS] and six numbers
 TARGET_POSITION = 4
 CLS = 0
-BATCH = 32
+N_SAMPLES, BATCH = 8000, 32
 
 
 @dataclass(frozen=True)
@@ -32,32 +34,22 @@ class Settings:
     epochs: int = 10
     width: int = 8
     magic: int = 42
-    n_samples: int = 8000
     random_labels: bool = False  # the control: as many positives, but at random
 
-    def __post_init__(self) -> None:
-        limits = {
-            "seed": (0, 10_000), "epochs": (1, 30), "width": (2, 32), "magic": (1, LARGEST_NUMBER), "n_samples": (320, 20_000)
-        }  # fmt: skip
-        for name, (low, high) in limits.items():
-            typed_numbers.number(name, getattr(self, name), low, high)
 
-
-@dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(NamedTuple):
     """Sentences of numbers and their labels."""
 
-    tokens: Tensor  # (n_samples, 7) int64, column 0 is [CLS] = 0
-    labels: Tensor  # (n_samples,) float, 0 or 1
+    tokens: Tensor  # (N_SAMPLES, 7) int64, column 0 is [CLS] = 0
+    labels: Tensor  # (N_SAMPLES,) float, 0 or 1
 
 
-@dataclass(frozen=True, eq=False)
-class Score:
+class Score(NamedTuple):
     """How good the model is; recall is the share of positives found (a constant "no" is right in 98 % of all cases)."""
 
     loss: float
     accuracy: float
-    recall: float  # NaN where there are no positives
+    recall: float
     n_positives: int
 
 
@@ -69,7 +61,7 @@ class EpochState:
     score: Score
     weights: Tensor  # (7, 7) mean over the positives
     negative_weights: Tensor  # (7, 7) mean over as many negatives
-    model: "TinyModel"
+    model: "TinyModel"  # as it was then: it learns no more
 
     @property
     def target_weight(self) -> float:
@@ -107,38 +99,28 @@ class TinyModel(nn.Module):
 
     def probability(self, tokens: Tensor) -> Tensor:
         """(batch,) of "position 4 holds the magic number"."""
-        with torch.no_grad():
-            return self(tokens).sigmoid()
-
-    @property
-    def n_parameters(self) -> int:
-        """777 at width 8."""
-        return sum(parameter.numel() for parameter in self.parameters())
+        return self(tokens).sigmoid()
 
 
 def samples(settings: Settings, fresh: bool = False) -> Samples:
     """The training data; seed 0 gives the source's own. fresh: as many sentences that training never sees."""
     draw = np.random.RandomState(settings.seed + 1_000_003 * fresh)
-    numbers = draw.randint(1, LARGEST_NUMBER + 1, size=(settings.n_samples, N_TOKENS - 1))
+    numbers = draw.randint(1, LARGEST_NUMBER + 1, size=(N_SAMPLES, N_TOKENS - 1))
     labels = numbers[:, TARGET_POSITION - 1] == settings.magic
     if settings.random_labels:
         labels = draw.permutation(labels)
-    tokens = np.concatenate([np.zeros((settings.n_samples, 1), dtype=numbers.dtype), numbers], axis=1)
+    tokens = np.pad(numbers, ((0, 0), (1, 0)), constant_values=CLS)
     return Samples(torch.from_numpy(tokens).long(), torch.from_numpy(labels).float())
 
 
-def train(settings: Settings, model_seed: int | None = None) -> Iterator[EpochState]:
-    """Train, and hand out the state before the first epoch and after each. Stop by not asking for the next.
-
-    model_seed: for the initial values and the order of the batches; the data's seed unless given.
-    """
+def train(settings: Settings) -> Iterator[EpochState]:
+    """Train, and hand out the state before the first epoch and after each. Stop by not asking for the next."""
     data = samples(settings)
-    model_seed = settings.seed if model_seed is None else model_seed
     # torch's own seed is process-wide; the fork gives it back as it was.
     with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(model_seed)  # torch.manual_seed would seed the GPU too
+        torch.default_generator.manual_seed(settings.seed)  # torch.manual_seed would seed the GPU too
         model = TinyModel(settings.width)
-    shuffle = torch.Generator().manual_seed(model_seed)
+    shuffle = torch.Generator().manual_seed(settings.seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, eps=1e-7, fused=True)
     yield _state(0, model, data)
     for epoch in range(1, settings.epochs + 1):
@@ -152,11 +134,9 @@ def train(settings: Settings, model_seed: int | None = None) -> Iterator[EpochSt
 
 def score(model: TinyModel, data: Samples, mask: Tensor | None = None) -> Score:
     """Loss, accuracy and recall on labelled sentences."""
-    with torch.no_grad():
-        guess = model(data.tokens, mask)
-        loss = float(nn.functional.binary_cross_entropy_with_logits(guess, data.labels))
+    guess = model(data.tokens, mask)
+    loss = float(nn.functional.binary_cross_entropy_with_logits(guess, data.labels))
     yes, truth = guess > 0, data.labels > 0.5
-    # The mean over no positives is NaN.
     return Score(loss, float((yes == truth).float().mean()), float(yes[truth].float().mean()), int(truth.sum()))
 
 
@@ -172,9 +152,10 @@ def layers(width: int = 8) -> pd.DataFrame:
     }
     rows = []
     for name, modules in parts.items():
-        weights = [tuple(weight.shape) for module in modules for weight in module.parameters()]
-        shapes = ", ".join(f"{weights.count(shape)} × {shape}" for shape in dict.fromkeys(weights))
-        rows.append((name, shapes, sum(weight.numel() for module in modules for weight in module.parameters())))
+        weights = [*nn.ModuleList(modules).parameters()]
+        shapes = Counter(tuple(weight.shape) for weight in weights)
+        listed = ", ".join(f"{n} × {shape}" for shape, n in shapes.items())
+        rows.append((name, listed, sum(weight.numel() for weight in weights)))
     return pd.DataFrame(rows, columns=["layer", "shapes", "numbers"])
 
 
@@ -185,26 +166,21 @@ def without_edge() -> Tensor:
     return mask
 
 
-def sentence(numbers: list[float]) -> Tensor:
+def sentence(text: str) -> Tensor:
     """(1, 7) from six typed numbers; ValueError unless they are whole and from 1 to 50."""
-    row = typed_numbers.vector("Sentence", numbers, N_TOKENS - 1).tolist()
-    if any(value != int(value) or not 1 <= value <= LARGEST_NUMBER for value in row):
+    row = typed_numbers.parse("Sentence", text, N_TOKENS - 1).tolist()
+    if not all(value in range(1, LARGEST_NUMBER + 1) for value in row):
         raise ValueError(f"Sentence: expected six whole numbers from 1 to {LARGEST_NUMBER}. Change the others.")
     return torch.tensor([[CLS, *map(int, row)]])
 
 
 def mean_weights(model: TinyModel, tokens: Tensor) -> Tensor:
     """(7, 7): the head's weights, mean over the sentences."""
-    with torch.no_grad():
-        return model.attention(tokens)[1].weights.mean(0)
+    return model.attention(tokens)[1].weights.mean(0)
 
 
 def _state(epoch: int, model: TinyModel, data: Samples) -> EpochState:
-    positive = data.labels > 0.5
-    n = max(1, int(positive.sum()))
-    positives = data.tokens[positive] if bool(positive.any()) else data.tokens[:1]
-    negatives = data.tokens[~positive][:n]
-    frozen = copy.deepcopy(model).requires_grad_(False)
-    return EpochState(
-        epoch, score(frozen, data), mean_weights(frozen, positives), mean_weights(frozen, negatives), frozen
-    )
+    frozen, positive = copy.deepcopy(model).requires_grad_(False), data.labels > 0.5
+    weights = mean_weights(frozen, data.tokens[positive])
+    negative_weights = mean_weights(frozen, data.tokens[~positive][: int(positive.sum())])
+    return EpochState(epoch, score(frozen, data), weights, negative_weights, frozen)

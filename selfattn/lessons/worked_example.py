@@ -7,47 +7,28 @@ Source: the published example prints query, keys, scores 10, 7, 5, weights 87 %,
 from collections.abc import Sequence
 
 import pandas as pd
+import torch
 from torch import Tensor
 
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import typed_numbers
 
-ASKING = "it"
-TOKENS = ("animal", "street", "because")
-QUERY = (3.0, 1.0)
-KEYS = ((3.0, 1.0), (1.0, 4.0), (1.5, 0.5))
-VALUES = ((2.0, 1.5), (0.0, 1.0), (2.0, 1.0))
+TOKENS: Sequence[str] = ("animal", "street", "because")
+QUERY = torch.tensor((3.0, 1.0), dtype=torch.float64)
+KEYS = torch.tensor(((3.0, 1.0), (1.0, 4.0), (1.5, 0.5)), dtype=torch.float64)
+VALUES = torch.tensor(((2.0, 1.5), (0.0, 1.0), (2.0, 1.0)), dtype=torch.float64)
 
 
-def compute(
-    query: Sequence[float] = QUERY, keys: Sequence[Sequence[float]] = KEYS, values: Sequence[Sequence[float]] = VALUES
-) -> AttentionTrace:
-    """One query over n keys of its length, in float64; every step is in the trace."""
-    key = typed_numbers.matrix("Keys", keys)
-    value = typed_numbers.matrix("Values", values)
-    if len(value) != len(key):
-        raise ValueError(f"Expected one value a key, got {len(key)} keys and {len(value)} values. Make them as many.")
-    return attend(typed_numbers.vector("Query", query, key.shape[1])[None], key, value)
-
-
-def other_values(trace: AttentionTrace, amount: float = 1.0) -> Tensor:
-    """(n, d_value): the two heaviest values of a one-query trace moved apart so that the weighted mean stays where it is."""
-    weights, values = trace.weights[0], trace.value.clone()
-    heavy, light = weights.topk(2).indices.tolist()
-    # What the heavy value gains, weighed, the light one loses, weighed: their sum doesn't move.
-    values[heavy] += amount * weights[light]
-    values[light] -= amount * weights[heavy]
-    return values
+def compute(query: Tensor = QUERY, keys: Tensor = KEYS, values: Tensor = VALUES) -> AttentionTrace:
+    """One query (d,) over n keys (n, d) and values (n, d_value); every step is in the trace."""
+    return attend(query[None], keys, values)
 
 
 def steps(trace: AttentionTrace, tokens: Sequence[str] = TOKENS) -> pd.DataFrame:
-    """One row a key of a one-query trace: position, token, score, scaled, weight."""
-    return pd.DataFrame(
-        {
-            "position": range(len(tokens)),
-            "token": list(tokens),
-            "score": trace.scores[0].tolist(),
-            "scaled": trace.scaled[0].tolist(),
-            "weight": trace.weights[0].tolist(),
-        }
-    )
+    """One row a key of a one-query trace: token, score, scaled, weight."""
+    columns = {"score": trace.scores, "scaled": trace.scaled, "weight": trace.weights}
+    return pd.DataFrame({"token": list(tokens), **{name: values[0].tolist() for name, values in columns.items()}})
+
+
+def of_scores(scores: Tensor, scale: float) -> AttentionTrace:
+    """One query over n words of these scores (n,): a query of 1 meets each score as a key."""
+    return attend(scores.new_ones(1, 1), scores[:, None], scores[:, None], scale=scale)

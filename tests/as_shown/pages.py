@@ -120,7 +120,7 @@ def views(address: str) -> dict[str, View]:
             return default | {"trained": {"tiny.epochs": 2, "click": "tiny.train"}}
         case "pronouns-and-negation":
             choices = [{"view": "negation", "negation.shown": True}, {"view": "heads", "many-heads.shown": True}]
-            return _each(default, [{}, {"pronouns.remove": True}, *choices])
+            return _each(default, [{}, *choices])
         case "models-and-proof":
             return default | {"proof": {"click": "run_proof"}}
         case "what-it-cannot-tell":

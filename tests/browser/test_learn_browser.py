@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.learn.from_scratch import worksheet
-from pages.learn.from_scratch.lesson_pages import CORE, STOPS, after, before
+from pages.learn.from_scratch.lesson_pages import CORE, STOPS, neighbours
 from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
@@ -58,12 +58,12 @@ def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page, s
         page.locator(".st-key-next-below").scroll_into_view_if_needed()
         for button in ("previous", "next"):  # the strip has stayed
             expect(page.locator(f".st-key-{button}")).to_be_in_viewport()
-        if (following := after(slug)) is not None:
+        if (following := neighbours(slug)[1]) is not None:
             press(page, "Next")
             wait_for_address(page, f"stop={following}")
     expect(page.locator(".st-key-next button")).to_be_disabled()
     press(page, "Previous")
-    heading(page, before(stops[-1]))
+    heading(page, neighbours(stops[-1])[0])
     page.go_back()
     wait_until_idle(page)
     heading(page, stops[-1])
@@ -99,8 +99,11 @@ def test_no_picture_is_cut_off_and_nothing_scrolls_sideways(server, page, stops,
         assert page.locator("[data-testid=stMain]").evaluate_all(beyond) <= 0, slug
 
 
-def test_a_projectors_remote_steps_where_no_field_wants_its_keys(server, page):
-    open_page(page, f"{server}/from-scratch?stop={CORE[4]}&reveal=yes")
+def test_a_projector_has_large_type_and_no_menu_and_its_remote_steps_where_no_field_wants_its_keys(server, page):
+    zoom = "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).zoom"
+    open_page(page, f"{server}/from-scratch?stop={CORE[4]}&reveal=yes&projector=true")
+    assert page.evaluate(zoom) == "1.35"
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     for key, slug in (("PageDown", CORE[5]), ("ArrowRight", CORE[6]), ("PageUp", CORE[5]), ("ArrowLeft", CORE[4])):
         page.keyboard.press(key)
         heading(page, slug)
@@ -112,35 +115,11 @@ def test_a_projectors_remote_steps_where_no_field_wants_its_keys(server, page):
     heading(page, CORE[4])
     page.go_back()
     wait_for_address(page, f"stop={CORE[5]}")  # one entry a step
-
-
-@pytest.mark.long
-def test_a_typed_number_changes_every_step_and_reset_brings_it_back(server, page):
-    open_page(page, f"{server}/from-scratch?stop=worked-example&reveal=yes")
-    page.get_by_text("it", exact=True).click()
     wait_until_idle(page)
-    expect(page.get_by_text("=  [1.79, 1.44]")).to_be_visible()
-    box = page.get_by_label("query of “it”")
-    box.fill("1, 4")
-    box.press("Enter")
+    assert "projector=true" in page.url
+    page.get_by_text("Projector", exact=True).click()
     wait_until_idle(page)
-    expect(page.get_by_text('"street" gets over 99 %.')).to_be_visible()
-    page.get_by_role("button", name="Reset to the published numbers").click()
-    wait_until_idle(page)
-    expect(page.get_by_text("=  [1.79, 1.44]")).to_be_visible()
-
-
-@pytest.mark.long
-def test_a_class_link_opens_unrevealed_and_a_choice_reveals(server, page):
-    open_page(page, f"{server}/from-scratch?stop=magnitude")
-    assert painted(page) == 0
-    page.get_by_text("about 3 times", exact=True).first.click()
-    wait_until_idle(page)
-    eventually(page, lambda: painted(page) == 2)
-    page.get_by_text("For class: a 45-minute lesson").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Answer sheet").click()
-    assert download.value.suggested_filename == "self-attention-answer-sheet.html"
+    assert page.evaluate(zoom) == "1" and "projector" not in page.url
 
 
 @pytest.mark.parametrize("answers", [False, True])
@@ -156,21 +135,10 @@ LIT = """() => [...document.querySelectorAll('.code_layer_1_marks text')].filter
     getComputedStyle(document.querySelectorAll('.code_layer_0_marks path')[row]).opacity === '1').map(each => each.textContent)"""
 
 
-@pytest.mark.parametrize(
-    ("slug", "values", "line"),
-    [
-        pytest.param(
-            "learned",
-            "[class*=concat_1_layer_0_layer_1_marks] path",
-            "weights = exponentials / total.clamp(min=1)",
-            marks=pytest.mark.long,
-        ),
-        ("kernel", ".on_datum_line_marks path", "context = weights @ value"),
-    ],
-)
-def test_the_value_under_the_cursor_lights_its_line_of_code(server, page, slug, values, line):
-    open_page(page, f"{server}/from-scratch?stop={slug}&reveal=yes")
-    value = page.locator(values).last
+def test_the_value_under_the_cursor_lights_its_line_of_code(server, page):
+    line = "context = weights @ value"
+    open_page(page, f"{server}/from-scratch?stop=kernel&reveal=yes")
+    value = page.locator(".on_datum_line_marks path").last
     expect(value).to_be_attached()
     value.scroll_into_view_if_needed()
     assert page.evaluate(LIT) == []
@@ -178,19 +146,6 @@ def test_the_value_under_the_cursor_lights_its_line_of_code(server, page, slug, 
     eventually(page, lambda: [text.lstrip("\u200b\u00a0").startswith(line) for text in page.evaluate(LIT)] == [True])
     page.mouse.move(5, 5)
     eventually(page, lambda: page.evaluate(LIT) == [])
-
-
-def test_a_projector_has_large_type_and_no_menu_and_keeps_both_on_the_way(server, page):
-    zoom = "() => getComputedStyle(document.querySelector('[data-testid=stMainBlockContainer]')).zoom"
-    open_page(page, f"{server}/from-scratch?projector=true")
-    assert page.evaluate(zoom) == "1.35"
-    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
-    page.keyboard.press("PageDown")
-    heading(page, CORE[1])
-    wait_for_address(page, "projector=true")
-    page.get_by_text("Projector", exact=True).click()
-    wait_until_idle(page)
-    assert page.evaluate(zoom) == "1" and "projector" not in page.url
 
 
 def test_training_shows_its_progress_and_can_be_stopped(server, page):

@@ -1,14 +1,17 @@
-"""The exercises on their page: unsolved at first, each solved by its answer, checked at once."""
+"""The exercises on their page: unsolved at first, each solved by its answer and by nothing near it, checked at once."""
+
+import math
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.learn.from_scratch.lesson_pages.causal_mask import LINES
 from selfattn.dashboard.figures import Page
 from selfattn.encoders.sources import BUNDLED_NAME
-from selfattn.lessons.exercises import REPAIRS
 from tests.pages.conftest import APP, open_link
 
 pytestmark = pytest.mark.slow
+ADDED, SCORES, WEIGHTS, DIVIDED = LINES.values()
 
 
 @pytest.fixture
@@ -18,36 +21,51 @@ def at():
     return at.run()
 
 
-def test_none_is_solved_at_first(at):
+def test_none_is_solved_at_first_and_what_is_no_number_gets_a_message(at):
     assert not at.success
     assert [each.value.split(".")[0] for each in at.info[:5]] == ["Not yet"] * 5
-    assert "moves “bank” 2 % of the way" in at.info[4].value
-
-
-def hide_river(at):
-    at.selectbox(key="exercise.5").set_value("The bank of the river.").run()
-    return at.selectbox(key="exercise.5.word").set_value("river")
-
-
-@pytest.mark.parametrize(
-    ("solve", "said"),
-    [
-        (lambda at: at.slider(key="exercise.1").set_value(2.2), "river gets 0.900."),
-        (lambda at: at.text_input(key="exercise.2").set_value("2.1, 1"), "0.750 and 0.250"),
-        (lambda at: at.text_input(key="exercise.3").set_value("4, 0"), "street 0.80"),
-        (lambda at: at.radio(key="exercise.4").set_value(REPAIRS[0]), "Up to 0.00 of a row"),
-        (hide_river, "53 % of the way"),
-    ],
-)
-def test_each_is_solved_by_its_answer(at, solve, said):
-    solve(at).run()
-    (solved,) = at.success
-    assert solved.value.startswith("Solved.") and said in solved.value
-
-
-def test_what_is_no_number_gets_a_message_and_the_others_stay(at):
     at.text_input(key="exercise.2").set_value("three").run()
     assert len(at.info) == 6 and any("expected numbers such as 3, 1; got 'three'" in each.value for each in at.text)
+
+
+def river(scale):
+    """Its weight by hand: scores 3, 2 and three times −2."""
+    return f"river gets {1 / (1 + math.exp(-scale) + 3 * math.exp(-5 * scale)):.3f}."
+
+
+TYPED = [  # the exercise, what is entered, whether that solves it, what is said
+    *((1, scale, right, river(scale)) for scale, right in ((2.0, False), (2.2, True), (2.5, False), (8.0, False))),
+    (2, f"{math.log(3)}, 0", True, "0.750 and 0.250"),
+    (2, "2.1, 1", True, "0.750 and 0.250"),
+    (2, f"0, {math.log(3)}", False, "0.250 and 0.750, 0.33 to one."),
+    (2, "900, 0", False, "1.000 and 0.000."),
+    (3, "3, 1", False, "street 0.49"),
+    (3, "2, 5", False, "its length is 5.39, it was 4.12."),  # "street" gets most, by a longer key
+    (3, "4, 0", True, "street 0.80"),
+    (3, "3.9, 1.3", True, "its length is 4.11"),
+    (4, ADDED, True, "Up to 0.00 of a row"),
+    (4, SCORES, False, "the smallest row sums to 1.00"),
+    (4, WEIGHTS, False, "Up to 0.00 of a row"),
+    (4, DIVIDED, True, "the smallest row sums to 1.00"),
+]
+
+
+def test_each_is_solved_by_its_answer_and_not_by_what_is_near(at):
+    for number, typed, right, said in TYPED:
+        kind = {1: at.slider, 4: at.radio}.get(number, at.text_input)
+        kind(key=f"exercise.{number}").set_value(typed).run()
+        (answer,) = [each.value for each in [*at.success, *at.info] if said in each.value]
+        assert answer.startswith("Solved." if right else "Not yet."), (number, typed)
+
+
+def test_a_hidden_word_must_move_bank_half_of_the_way(at):
+    for sentence, share, right in (
+        ("We sat on the bank of the river.", 44, False),
+        ("The bank of the river.", 53, True),
+    ):
+        at.selectbox(key="exercise.5").set_value(sentence).run()
+        at.selectbox(key="exercise.5.word").set_value("river").run()
+        assert any(f"{share} % of the way" in each.value for each in (at.success if right else at.info))
 
 
 def test_what_was_handed_in_opens_solved():

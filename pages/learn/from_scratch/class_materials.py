@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.learn.from_scratch import worksheet
-from pages.learn.from_scratch.lesson_pages import STOPS, number
+from pages.learn.from_scratch.lesson_pages import NUMBERS, STOPS
 from selfattn.dashboard.figures import show_error
 from selfattn.lessons import one_head_by_hand
 from selfattn.words import split_words
@@ -27,8 +27,8 @@ def rows(address: str = "") -> list[tuple[str, str, str]]:
     listed, begin = [], 0
     for slugs, what in PLAN:
         end = begin + MINUTES * len(slugs)
-        names = (f"{number(slug)}. {STOPS[slug].TITLE}" for slug in slugs)
-        named = (f"[{name}]({link(address, slug)})" if address else name for name, slug in zip(names, slugs))
+        names = {slug: f"{NUMBERS[slug]}. {STOPS[slug].TITLE}" for slug in slugs}
+        named = (f"[{name}]({link(address, slug)})" if address else name for slug, name in names.items())
         listed.append((f"{begin} to {end}", "; ".join(named), what))
         begin = end
     return [*listed, (f"{begin} to {begin + 5}", "A word in two sentences", LAST)]
@@ -38,14 +38,14 @@ def show() -> None:
     """At the foot of the guided path: the lesson plan, a link to every question, the sheets to print."""
     with st.expander("For class: a 45-minute lesson, a link to each question, worksheets", icon=":material/school:"):
         address = st.context.url or ""
-        table = [
+        table = (
             "| minutes | stops | what to do |",
             "|---|---|---|",
             *(f"| {' | '.join(row)} |" for row in rows(address)),
-        ]
+        )
         st.markdown("\n".join(table))
         st.markdown("Each link opens a question with its answer hidden. Add `&reveal=yes` to open it answered.")
-        lines = (f"{number(slug)}. {plain_question(slug)}\n{link(address, slug)}" for slug in STOPS)
+        lines = (f"{NUMBERS[slug]}. {plain_question(slug)}\n{link(address, slug)}" for slug in STOPS)
         st.code("\n\n".join(lines), language=None, wrap_lines=True)
         show_guess_first(address)
         st.markdown("The worked example and the map of *bank* on paper, a page each: print them from the browser.")
@@ -71,17 +71,14 @@ def show_guess_first(address: str) -> None:
         show_error("No word stands in both sentences. Change one of them so that they share a word.")
         return
     asked = f'Which word would change "{word}" most?\nA: {first}\nB: {second}'
-    st.code(f"{asked}\n{guess_address(address, guess_first(first, second, word=word))}", language=None, wrap_lines=True)
+    root = address.partition("?")[0].rpartition("/")[0]
+    query = urlencode(guess_first(first, second, word=word))
+    st.code(f"{asked}\n{root}/?{query}", language=None, wrap_lines=True)
 
 
 def guess_first(*sentences: str, word: str) -> dict[str, str]:
     """What the address of the main view holds to ask which word changes this one most in A and B (and C, the control)."""
     return {"model": "all-MiniLM-L6-v2", **dict(zip("abc", sentences)), "word": word, "guess": "yes"}
-
-
-def guess_address(address: str, query: dict[str, str]) -> str:
-    """The main view's address on this server, from that of this page."""
-    return f"{address.partition('?')[0].rpartition('/')[0]}/?{urlencode(query)}"
 
 
 def plain_question(slug: str) -> str:

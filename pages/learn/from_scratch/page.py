@@ -8,11 +8,11 @@ import zlib
 import streamlit as st
 
 from pages.learn.from_scratch import class_materials
-from pages.learn.from_scratch.lesson_pages import CORE, FIRST, STEPS, STOPS, after, before, beside, number
+from pages.learn.from_scratch.lesson_pages import CORE, FIRST, NUMBERS, STEPS, STOPS, beside, neighbours
 from selfattn.captions.terms import TERMS
 from selfattn.dashboard import session, teaching
 from selfattn.dashboard.figures import current_theme, heading
-from selfattn.lessons import one_head_by_hand
+from selfattn.lessons.one_head_by_hand import REAL
 
 # Arrow and Page keys step, as a projector's remote sends them; where a key already means something it keeps that.
 KEYS = """
@@ -32,7 +32,6 @@ if (!window.selfattnSteps) {
 }
 </script>
 """
-
 
 # The page as seen from the last row: nothing but the stop, at one and a half times its size.
 PROJECTOR = (
@@ -65,12 +64,12 @@ def show_strip(here: str) -> None:
     )
     with st.container(key="strip", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", width=teaching.TEXT_WIDTH):
-            step("Previous", before(here), "previous")
+            step("Previous", before, "previous")
             st.selectbox(
-                "Stop", list(STOPS), format_func=lambda slug: f"{number(slug)}. {STOPS[slug].TITLE}", key=session.STOP,
+                "Stop", list(STOPS), format_func=lambda slug: f"{NUMBERS[slug]}. {STOPS[slug].TITLE}", key=session.STOP,
                 label_visibility="collapsed", on_change=lambda: go(session.STOP.get()),
             )  # fmt: skip
-            step("Next", after(here), "next")
+            step("Next", after, "next")
             st.toggle(
                 "Projector", key=session.PROJECTOR, bind="query-params", help="Larger type, the menu folded away."
             )
@@ -94,19 +93,18 @@ def show_ways_on(here: str) -> None:
             for slug in more:
                 st.button(STOPS[slug].TITLE, key=f"more.{slug}", on_click=go, args=(slug,), type="tertiary")
     with st.container(horizontal=True, vertical_alignment="center"):
-        step("Previous", before(here), "previous below")
-        step("Next", after(here), "next below")
+        step("Previous", before, "previous below")
+        step("Next", after, "next below")
         if here == CORE[-1]:
-            pair = one_head_by_hand.REAL
-            chosen = class_materials.guess_first(*pair.sentences, word=pair.word)
             st.page_link(
                 "pages/explore/two_sentences/page.py", label="On: guess which word changes “bank” most, in any sentence",
-                icon=":material/arrow_forward:", query_params=chosen,
+                icon=":material/arrow_forward:", query_params=class_materials.guess_first(*REAL.sentences, word=REAL.word),
             )  # fmt: skip
 
 
 asked = st.query_params.get("stop")
 here = asked if asked in STOPS else CORE[0]
+before, after = neighbours(here)
 teaching.fit_pictures()
 session.STOP.set(here)
 show_strip(here)

@@ -1,14 +1,15 @@
 """The worked example on paper: a worksheet with blanks, and the same sheet with the answers, as stand-alone HTML."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 import pandas as pd
+from torch import Tensor
 
 from pages.learn.from_scratch.lesson_pages import softmax
 from selfattn.lessons import one_head_by_hand, worked_example
-from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, VALUES
+from selfattn.lessons.worked_example import KEYS, QUERY, VALUES
 
 STYLE = """
 body { font: 12pt/1.5 Georgia, serif; max-width: 44em; margin: 2em auto; padding: 0 1em; color: #111; background: #fff; }
@@ -25,6 +26,7 @@ p.line { border-bottom: 1px solid #888; min-height: 1.8em; color: #08306b; font-
   th, td { padding: .15em .7em; }
 }
 """
+LINE = 'p class="line"'
 
 
 def page(answers: bool) -> str:
@@ -32,13 +34,13 @@ def page(answers: bool) -> str:
     title = "Self-attention by hand" + (": answers" if answers else "")
     name = "" if answers else "<p>Name: ______________________________</p>"
     three = f"1. Three words. The query is {_numbers(softmax.QUERY)}."
-    worked, trace = f"2. “{ASKING}” asks three words. The query is {_numbers(QUERY)}.", worked_example.compute()
-    context = _numbers([round(number, 2) for number in trace.context[0].tolist()])
+    worked, trace = f"2. “it” asks three words. The query is {_numbers(QUERY)}.", worked_example.compute()
+    context = _numbers(trace.context[0].round(decimals=2))
     parts = (
         f"<h1>{title}</h1>{name}",
         _by_hand(three, {"key": softmax.KEYS}, softmax.steps(), ".2f", ".2f", answers),
         _by_hand(worked, {"key": KEYS, "value": VALUES}, worked_example.steps(trace), ",.0f", ".0%", answers),
-        f"<p>The context (weights × values, added up):</p>{_line(context, answers)}",
+        f"<p>The context (weights × values, added up):</p>{_blank(LINE, context, answers)}",
         _map(answers),
         _questions(answers),
     )
@@ -49,46 +51,38 @@ def page(answers: bool) -> str:
 
 
 def _by_hand(
-    title: str,
-    given: Mapping[str, Sequence[Sequence[float]]],
-    found: pd.DataFrame,
-    power: str,
-    weight: str,
-    answers: bool,
+    title: str, given: Mapping[str, Tensor], found: pd.DataFrame, power: str, weight: str, answers: bool
 ) -> str:
     """A table to fill in: what is given of each word; its score, that scaled, e to that and its weight, in these formats."""
-    rows = []
-    for at, row in enumerate(found.itertuples()):
+    rows = [_heads("word", *given, "score q · k", "divided by √2", "e to that", "weight")]
+    for row, *vectors in zip(found.itertuples(), *given.values()):
         computed = (
             f"{row.score:g}",
             f"{row.scaled:.2f}",
             format(math.exp(row.scaled), power),
             format(row.weight, weight),
         )
-        known = (row.token, *(_numbers(vectors[at]) for vectors in given.values()))
-        rows.append((*known, *(_blank(text, answers) for text in computed)))
-    heads = ("word", *given, "score q · k", "divided by √2", "e to that", "weight")
-    return f"<h2>{title}</h2>{_table(heads, rows)}"
+        known = "".join(f"<td>{escape(text)}</td>" for text in (row.token, *map(_numbers, vectors)))
+        rows.append(known + "".join(_blank('td class="answer"', text, answers) for text in computed))
+    return f"<h2>{title}</h2>{_table(rows)}"
 
 
 def _map(answers: bool) -> str:
     """The map of "bank" beside a river, its row left to be shaded."""
     made = one_head_by_hand.compute()
-    rows = []
+    rows = [_heads("", *made.words)]
     for place, (word, weights) in enumerate(zip(made.words, made.trace.weights.tolist())):
         blank = place == one_head_by_hand.BANK and not answers
-        shades = (f"rgba(8, 48, 107, {0 if blank else weight:.2f})" for weight in weights)
         cells = (
-            f'<td style="background:{shade};color:{"#fff" if weight > 0.5 and not blank else "#111"}">'
-            f"{'' if blank else f'{weight:.2f}'}</td>"
-            for shade, weight in zip(shades, weights)
+            f'<td style="background:rgba(8, 48, 107, {0 if blank else weight:.2f});'
+            f'color:{"#fff" if weight > 0.5 and not blank else "#111"}">{"" if blank else f"{weight:.2f}"}</td>'
+            for weight in weights
         )
-        rows.append(f"<tr><th>{escape(word)}</th>{''.join(cells)}</tr>")
-    head = "".join(f"<th>{escape(word)}</th>" for word in made.words)
-    scores = _numbers(made.trace.scores[one_head_by_hand.BANK].tolist())
+        rows.append(_heads(word) + "".join(cells))
+    scores = _numbers(made.trace.scores[one_head_by_hand.BANK])
     return (
         f"<h2>3. The map of “{escape(' '.join(made.words))}”</h2><p>The scores of “bank” are {escape(scores)}. Divide by √2, "
-        f"take e to that, divide by the sum; then shade its row.</p><table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
+        f"take e to that, divide by the sum; then shade its row.</p>{_table(rows)}"
     )
 
 
@@ -101,25 +95,22 @@ def _questions(answers: bool) -> str:
         ("Could the context be [5, 5]? Why not?",
          "No. It is a weighted average of the values, so it lies among them."),
     )  # fmt: skip
-    items = "".join(f"<p>{escape(question)}</p>{_line(answer, answers)}" for question, answer in asked)
+    items = "".join(f"<p>{escape(question)}</p>{_blank(LINE, answer, answers)}" for question, answer in asked)
     return f"<h2>4. In your own words</h2>{items}"
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """A row's texts, or whole cells where they begin as such."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    cells = ("".join(cell if cell.startswith("<td") else f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+def _heads(*names: str) -> str:
+    return "".join(f"<th>{escape(name)}</th>" for name in names)
 
 
-def _blank(answer: str, answers: bool) -> str:
-    """A cell to be filled in: its answer, or nothing."""
-    return f'<td class="answer">{escape(answer) if answers else ""}</td>'
+def _table(rows: Sequence[str]) -> str:
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
-def _line(answer: str, answers: bool) -> str:
-    return f'<p class="line">{escape(answer) if answers else ""}</p>'
+def _blank(element: str, answer: str, answers: bool) -> str:
+    """What is to be filled in: its answer, or nothing."""
+    return f"<{element}>{escape(answer) if answers else ''}</{element.split()[0]}>"
 
 
-def _numbers(numbers) -> str:
-    return "[" + ", ".join(f"{number:g}" for number in numbers) + "]"
+def _numbers(numbers: Iterable[float]) -> str:
+    return f"[{', '.join(f'{number:g}' for number in numbers)}]"

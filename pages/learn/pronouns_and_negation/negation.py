@@ -83,16 +83,12 @@ def _movie(encoder: Encoder, head: Head) -> None:
     pictures = [("“good”, as printed", printed, f"On not: {ILLUSTRATIVE_ROW[NOT]:.2f}.")]
     for word, index in (("good", GOOD), ("amazing", AMAZING)):
         row = row_by_words(encoding, index)[head]
-        pictures.append((f"“{word}”, {head}", printed.assign(weight=row.tolist()), _caption(row)))
+        rest = f"on special tokens, which are not drawn: {max(0.0, 1 - float(row.sum())):.2f}."
+        frame = printed.assign(weight=row.tolist())
+        pictures.append((f"“{word}”, {head}", frame, f"On not: {float(row[NOT]):.2f}; {rest}"))
     with teaching.row():
         for title, frame, caption in pictures:
             teaching.figure(title, teaching.bars(frame, "weight", domain=(0, 1.2)), caption)
-
-
-def _caption(row: Tensor) -> str:
-    return (
-        f"On not: {float(row[NOT]):.2f}; on special tokens, which are not drawn: {max(0.0, 1 - float(row.sum())):.2f}."
-    )
 
 
 def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tensor:
@@ -101,11 +97,9 @@ def negator_weights(negated: Encoding, plain: Encoding, pair: Negation) -> Tenso
     target, negator = first_word(negated, pair.target_word), first_word(negated, pair.negator)
     plain_target = first_word(plain, pair.target_word)
     steps = negated.words.index(negator.word) - negated.words.index(target.word)
-    same_place = plain.words.index(plain_target.word) + steps
-    if same_place < 0:
-        raise ValueError(f"Expected a word before {pair.target_word!r} in {plain.text!r}. Choose a longer sentence.")
+    same_place = plain.words[plain.words.index(plain_target.word) + steps]
     given = weight_on(negated.word_rows(target.positions), negator)
-    return torch.stack([given, weight_on(plain.word_rows(plain_target.positions), plain.words[same_place])])
+    return torch.stack([given, weight_on(plain.word_rows(plain_target.positions), same_place)])
 
 
 def row_by_words(encoding: Encoding, index: int) -> Tensor:

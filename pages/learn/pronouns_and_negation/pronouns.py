@@ -4,24 +4,18 @@ from functools import partial
 
 import pandas as pd
 import streamlit as st
-import torch
 
-from selfattn.analysis.measures import similarity
-from selfattn.captions.vectors import noise_floor
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import cached, cached_effect, cached_encode
+from selfattn.dashboard.cache import cached, cached_encode
 from selfattn.dashboard.compute_again import offer_again, stored_report
 from selfattn.dashboard.figures import say, show_chart, this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.placed_word import PlacedWord
 from selfattn.examples import PRONOUNS, UNRESOLVED
 from selfattn.lessons import pronouns
 from selfattn.lessons.encoded_words import weight_on
-from selfattn.numbers import cosine, effect, share, span, weight
+from selfattn.numbers import share, span, weight
 from selfattn.stored_reports import read_pronouns
-from selfattn.tidy_tables import heads_frame
 
 LEAN = 0.05  # two weights nearer to each other than that are no lean
 OPTIONS = ("yes, clearly more often than not", "no better than luck can explain", "it picks the other noun")
@@ -45,30 +39,23 @@ def show(encoder: Encoder) -> None:
     )
     first, second = pronouns.halves(PRONOUNS)
     chosen = pronouns.choose_head(weights, first, second)
+    low, high = chosen.interval
+    answer = (
+        OPTIONS[0] if low > 0.5 else OPTIONS[2] if high < 0.5 else OPTIONS[1]
+    )  # the interval leaves a half out, or not
+    few = f" So few can't tell that from luck, 50 %, nor from {share(high)}." if low <= 0.5 <= high else ""
+    right = f"{share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)})"
+    measured = f"On the other half {chosen.head} is right in {right}.{few}"
     question = "Does the head that scores best on one half find the noun in the other half?"
-    if not teaching.predict("pronouns", question, OPTIONS, _answer(chosen), _how_sure(chosen)):
+    if not teaching.predict("pronouns", question, OPTIONS, answer, measured):
         return
     _verdict(chosen, len(first), n_heads)
     _map(weights)
     st.markdown("#### One sentence and its twin")
-    _twins(encoder, weights)
+    _twins(weights)
     _unresolved(encoder, chosen.head)
     if found:
         offer_again(found)
-
-
-def _answer(chosen: pronouns.ChosenHead) -> str:
-    """A share of right answers differs from a half where its interval leaves that out."""
-    low, high = chosen.interval
-    return OPTIONS[0] if low > 0.5 else OPTIONS[2] if high < 0.5 else OPTIONS[1]
-
-
-def _how_sure(chosen: pronouns.ChosenHead) -> str:
-    """The accuracy on the other half with its interval, and what so few sentences can't tell."""
-    low, high = chosen.interval
-    few = f" So few can't tell that from luck, 50 %, nor from {share(high)}." if low <= 0.5 <= high else ""
-    right = f"{share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)})"
-    return f"On the other half {chosen.head} is right in {right}.{few}"
 
 
 def _verdict(chosen: pronouns.ChosenHead, n_first: int, n_heads: int) -> None:
@@ -103,7 +90,7 @@ def _map(weights: pronouns.PronounWeights) -> None:
     show_chart(chart, caption, name="pronouns: share right minus .50")
 
 
-def _twins(encoder: Encoder, weights: pronouns.PronounWeights) -> None:
+def _twins(weights: pronouns.PronounWeights) -> None:
     names = list(dict.fromkeys(sentence.twin for sentence in PRONOUNS if sentence.twin))
     name = st.selectbox("Twins", names, key="pronouns.twin", width=300)
     twins = [place for place, sentence in enumerate(PRONOUNS) if sentence.twin == name][:2]
@@ -120,27 +107,6 @@ def _twins(encoder: Encoder, weights: pronouns.PronounWeights) -> None:
             f'"{sentence.distractor}" {weight(other)}',
             width="stretch",
         )
-    if encoder.patchable and st.toggle("And what does removing heads do to the two pronouns?", key="pronouns.remove"):
-        both = [PRONOUNS[place] for place in twins]
-        rows = [pronouns.pronoun_rows(cached_encode(encoder, each.sentence), each) for each in both]
-        _removal(encoder, rows[0].pronoun, rows[1].pronoun, best)
-
-
-def _removal(encoder: Encoder, one: PlacedWord[Encoding], other: PlacedWord[Encoding], best: Head) -> None:
-    frame, noise = noise_floor(heads_frame(effect=cached_effect(encoder, one, other)), "effect", encoder.dtype)
-    effects = torch.tensor(frame["effect"].to_numpy()).view(encoder.n_layers, encoder.n_heads)
-    vectors = [encoding.vector(encoder.n_layers, positions) for encoding, positions in (one, other)]
-    order = [
-        Head(*divmod(place, encoder.n_heads)) for place in effects.abs().flatten().argsort(descending=True).tolist()
-    ]
-    caption = (
-        f"The twins' pronouns have cosine {cosine(float(similarity(*vectors)))}. Removing {order[0]}, at every position, "
-        f"changes that most ({effect(float(effects[order[0]]))}); the head that attends best elsewhere, {best}, comes "
-        f"{order.index(best) + 1}. of {len(order)}. {noise}"
-    ).rstrip()
-    chart = teaching.heads_chart(effects, kind="effect", numbers="+.2f")
-    show_chart(chart, caption, name="the twins: effect of removing each head")
-    teaching.prose("What a head attends to and what it does are two different questions. Attention is not explanation.")
 
 
 def _unresolved(encoder: Encoder, head: Head) -> None:

@@ -5,11 +5,12 @@ Source: the published figure, whose weights are printed with two decimals.
 
 import streamlit as st
 
+from pages.learn.from_scratch.lesson_pages import twelve_tokens
+from pages.learn.from_scratch.lesson_pages.twelve_tokens import OF_THE_MAP, TOKENS
 from selfattn.analysis.what_if import causal_mask
 from selfattn.dashboard import teaching
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import one_head_by_hand, twelve_tokens
-from selfattn.lessons.twelve_tokens import OF_THE_MAP, TOKENS
+from selfattn.lessons import one_head_by_hand
 
 TITLE = "A whole sentence: read the map"
 STEP = "softmax"

@@ -1,11 +1,14 @@
 """The causal mask and three things that look like it."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 import torch
 
+from pages.learn.from_scratch.lesson_pages import twelve_tokens
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.dashboard import teaching
-from selfattn.lessons import exercises, one_head_by_hand, twelve_tokens
+from selfattn.lessons.one_head_by_hand import WORDS, compute
 
 TITLE = "Normalise: the causal mask"
 STEP = "softmax"
@@ -20,7 +23,12 @@ REASON = (
     "sums to 1; dividing by the row's sum repairs that. Adding −∞ does both at once."
 )
 TAKE = "A mask adds −∞ before softmax. Under a causal one *bank* cannot see the later *river*; an encoder has none."
-LINES = dict(zip(("added", "scores", "weights", "divided"), exercises.REPAIRS))  # of the four ways, in their order
+LINES = {  # of the four ways, in their order
+    "added": "weights = softmax(scaled.masked_fill(~allowed, -inf))",
+    "scores": "weights = softmax(scaled * allowed)",
+    "weights": "weights = softmax(scaled) * allowed",
+    "divided": "weights = w * allowed / (w * allowed).sum(-1)   # w = softmax(scaled)",
+}
 WHERE = {"the words after it": "j > i", "the word itself": "j = i", "the special tokens": r"j \text{ is special}"}
 HAND_MADE = {"first": twelve_tokens.QUERIES_AND_KEYS, "second": twelve_tokens.OF_THE_MAP}
 SOURCES = {
@@ -34,13 +42,14 @@ SOURCES = {
 def show(picture, numbers) -> None:
     with numbers:
         source = teaching.example("causal-mask", SOURCES, "Take the queries and keys of", "source")
+        special: Sequence[bool] = ()
         if source == "real":
             _, encoding, head = teaching.choose_head("causal-mask", "The cat sat on the mat because it was tired.")
             trace, tokens, special = encoding.trace(*head), encoding.tokens, encoding.special
         elif source == "bank":
-            trace, tokens, special = one_head_by_hand.compute().trace, one_head_by_hand.WORDS["river"], (False,)
+            trace, tokens = compute().trace, WORDS["river"]
         else:
-            trace, tokens, special = twelve_tokens.compute(HAND_MADE[source]), twelve_tokens.TOKENS, (False,)
+            trace, tokens = twelve_tokens.compute(HAND_MADE[source]), twelve_tokens.TOKENS
         n = len(tokens)
         allowed = {"the words after it": causal_mask(n), "the word itself": ~torch.eye(n, dtype=torch.bool)}
         if any(special):
@@ -59,6 +68,5 @@ def show(picture, numbers) -> None:
     with picture:
         teaching.steps(charts, caption, own=LINES, columns=2)
         teaching.formula(r"w = \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}} + M\right)")
-        teaching.formula(
-            r"M_{ij} = -\infty \text{ where } " + WHERE[hidden]
-        )  # a line of its own: it fits a narrow window
+        # A line of its own: it fits a narrow window.
+        teaching.formula(r"M_{ij} = -\infty \text{ where } " + WHERE[hidden])

@@ -14,10 +14,9 @@ from torch import Tensor
 from selfattn.captions.terms import TERMS
 from selfattn.charts.arrows import arrows
 from selfattn.charts.curves import at_value
-from selfattn.charts.vega import Spec
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import one_head_by_hand
+from selfattn.lessons.one_head_by_hand import BANK, LAST, compute
 from selfattn.numbers import decimal, plain
 
 TITLE = "Score: the dot product"
@@ -34,18 +33,11 @@ SOURCE = {"a": (2.0, 3.0), "b": (5.0, -1.0)}
 
 
 def show(picture, numbers) -> None:
-    river = one_head_by_hand.compute().trace
-    examples = {
-        "bank": {
-            "query of bank": river.query[one_head_by_hand.BANK].tolist(),
-            "key of river": river.key[one_head_by_hand.LAST].tolist(),
-        },
-        "a and b": SOURCE,
-    }
+    river = compute().trace
+    examples = {"bank": {"query of bank": river.query[BANK], "key of river": river.key[LAST]}, "a and b": SOURCE}
     with numbers:
-        typed = teaching.vectors(
-            "dot-product", examples[teaching.example("dot-product", tuple(examples))], check=cosine
-        )
+        published = examples[teaching.example("dot-product", tuple(examples))]
+        typed = teaching.vectors("dot-product", published, check=cosine)
         teaching.formula(r"a\cdot b = \sum_k a_k b_k = |a|\,|b|\cos\theta")
         a, b = typed.values()
         angle = cosine(a, b)
@@ -54,13 +46,16 @@ def show(picture, numbers) -> None:
         st.text("Turn the second vector away from the first, then make it longer:")
         degrees = st.slider("Angle in degrees", 0, 180, 60, key="dot-product.angle")
         length = st.slider("Length of b", 0.5, 5.0, 2.0, 0.5, key="dot-product.length")
-    turns = torch.arange(181, dtype=torch.float64).deg2rad()
-    scores = (torch.stack([turns.cos(), turns.sin()], 1) * length @ torch.tensor([2.0, 0.0]).double()).tolist()
+    theme, scores = current_theme(), [2 * length * math.cos(math.radians(turn)) for turn in range(181)]
     curve = pd.DataFrame({"angle": range(181), "score": scores})
-    turned = at_value(curve, "angle", "score", degrees, current_theme(), ("angle", "a · b"), 280)
+    drawn = pd.DataFrame(torch.stack([a, b]).tolist(), columns=["x", "y"])
+    drawn = drawn.assign(kind=["query", "key"], label=list(typed), length=[float(each.norm()) for each in (a, b)])
     charts = {
-        "scores": ("The two vectors", _arrows(typed)),
-        "scores turned": ("Two other vectors: their score by the angle", turned),
+        "scores": ("The two vectors", arrows(drawn, theme, "length", "query", 280)),
+        "scores turned": (
+            "Two other vectors: their score by the angle",
+            at_value(curve, "angle", "score", degrees, theme, ("angle", "a · b"), 280),
+        ),
     }
     with picture:
         teaching.steps(
@@ -83,11 +78,3 @@ def cosine(a: Tensor, b: Tensor) -> float:
     if lengths == 0:
         raise ValueError("Expected vectors with a direction, got a zero vector, which has none. Change one number.")
     return max(-1.0, min(1.0, float(a @ b) / lengths))
-
-
-def _arrows(typed: dict[str, Tensor]) -> Spec:
-    frame = pd.DataFrame(torch.stack(list(typed.values())).tolist(), columns=["x", "y"])
-    frame = frame.assign(
-        kind=["query", "key"], label=list(typed), length=[float(each.norm()) for each in typed.values()]
-    )
-    return arrows(frame, current_theme(), "length", "query", 280)

@@ -10,12 +10,13 @@ import streamlit as st
 import torch
 from torch import Tensor
 
+from pages.learn.from_scratch.lesson_pages.worked_example import typed
 from selfattn.charts.arrows import arrows
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
 from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, worked_example
-from selfattn.lessons.worked_example import ASKING, KEYS, QUERY, TOKENS, VALUES
+from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
 from selfattn.numbers import SHARE, plain, share, vector
 
 TITLE = "Mix: the geometry"
@@ -34,22 +35,13 @@ PLACES = [one_head_by_hand.BANK, 2, one_head_by_hand.LAST]
 
 def show(picture, numbers) -> None:
     with numbers:
-        it = teaching.example("geometry", ("it", "bank")) == "it"
-        made = one_head_by_hand.compute().trace
-        asking, tokens, query, keys, values = (
-            (ASKING, TOKENS, QUERY, KEYS, VALUES)
-            if it
-            else ("bank asks", WORDS, made.query[one_head_by_hand.BANK], made.key[PLACES], made.value[PLACES])
-        )
-        published = {"query": query}
-        published |= {f"key of “{token}”": key for token, key in zip(tokens, keys)}
-        published |= {f"value of “{token}”": value for token, value in zip(tokens, values)}
-        wanted, *rest = teaching.vectors("geometry", published, 114).values()
-        trace = worked_example.compute(wanted, rest[:3], rest[3:])
+        it, bank = teaching.example("geometry", ("it", "bank")) == "it", one_head_by_hand.compute().trace
+        asking, tokens = ("it", TOKENS) if it else ("bank asks", WORDS)
+        taken = (QUERY, KEYS, VALUES) if it else (bank.query[PLACES[0]], bank.key[PLACES], bank.value[PLACES])
+        trace = typed("geometry", "query", [f"“{token}”" for token in tokens], *taken)
         left = "" if it else "“The” and “the” are left out. "
         st.text(
-            left
-            + "Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."
+            f"{left}Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."
         )
     steps, theme = worked_example.steps(trace, tokens), current_theme()
     highest = steps.loc[steps.score.idxmax()]
@@ -92,7 +84,7 @@ def _origin_to(kind: str, labels: Sequence[str], vectors: Tensor, **columns: Seq
 def _nearest(trace: AttentionTrace, tokens) -> str:
     """Say which value lies nearest, by distance; it needn't be the heaviest."""
     nearest = tokens[int((trace.value - trace.context).norm(dim=1).argmin())]
-    heaviest = tokens[int(trace.weights[0].argmax())]
+    heaviest, context = tokens[int(trace.weights[0].argmax())], f"The context {vector(trace.context[0], 2)}"
     if nearest == heaviest:
-        return f'The context {vector(trace.context[0], 2)} lies nearest to the value of "{heaviest}".'
-    return f'The context {vector(trace.context[0], 2)}: "{heaviest}" weighs most, yet "{nearest}" lies nearest.'
+        return f'{context} lies nearest to the value of "{heaviest}".'
+    return f'{context}: "{heaviest}" weighs most, yet "{nearest}" lies nearest.'

@@ -59,7 +59,7 @@ def learn(target: int, n_steps: int, rate: float) -> tuple[Tensor, pd.DataFrame]
     The gradient of the weight itself before the first step, (1 + n, d_head), the query's row first; and one row a step and
     word: step, token, weight. The logarithm is what a cross-entropy loss would follow.
     """
-    vectors = torch.tensor((QUERY, *KEYS), dtype=torch.float64)
+    vectors = torch.cat([QUERY[None], KEYS])
     gradients, rows = [], []
     for step in range(n_steps + 1):
         vectors = vectors.detach().requires_grad_()

@@ -6,8 +6,7 @@ import torch
 from selfattn.charts.bars import Row, bars
 from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import current_theme
-from selfattn.lessons import one_head_by_hand
-from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS
+from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS, Bank, compute
 from selfattn.numbers import decimal, vector
 
 TITLE = "Hide a word"
@@ -32,8 +31,7 @@ def show(picture, numbers) -> None:
         hidden = st.selectbox(
             "Hide from “bank”", others, len(others) - 1, lambda at: f"{at + 1} {words[at]}", key="hide-a-word.hidden"
         )
-    made = {"as it is": one_head_by_hand.compute(sentence)}
-    made["hidden"] = one_head_by_hand.compute(sentence, hidden=hidden)
+    made = {"as it is": compute(sentence), "hidden": compute(sentence, hidden=hidden)}
     theme = current_theme()
     charts = {}
     for name, title in (("masked", "Masked scores"), ("weights", "Weights")):
@@ -57,7 +55,7 @@ def show(picture, numbers) -> None:
         )
 
 
-def _sum(made: one_head_by_hand.Bank) -> str:
+def _sum(made: Bank) -> str:
     """What is added to what: the word's own numbers, half of each weight times its value, and the result."""
     both = zip(made.trace.weights[BANK], made.trace.value)
     terms = " + ".join(f"{decimal(weight, 3)} × {vector(value)}" for weight, value in both if weight and value.any())

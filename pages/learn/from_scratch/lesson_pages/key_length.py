@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pages.learn.from_scratch.lesson_pages.dot_product import cosine
 from selfattn.dashboard import teaching
-from selfattn.kernel import attend
+from selfattn.lessons import worked_example
 from selfattn.numbers import decimal, plain, vector
 
 TITLE = "Score: length counts too"
@@ -46,11 +46,8 @@ def show(picture, numbers) -> None:
         found = compared(wanted, *keys)
         twice = compare(wanted, 2 * keys[1], names=["twice as long"]).scaled[0]
     short, long = found.iloc[0], found.iloc[1]
-    titles = {"score": "Score: the dot product", "scaled": "Scaled: ÷ √d_k", "cosine": "Cosine: the angle alone"}
-    charts = {
-        {"score": "scores"}.get(column, column): (title, teaching.bars(found, column, width=110))
-        for column, title in titles.items()
-    }
+    titles = {"scores": "Score: the dot product", "scaled": "Scaled: ÷ √d_k", "cosine": "Cosine: the angle alone"}
+    charts = {name: (title, teaching.bars(found, name.removesuffix("s"), width=110)) for name, title in titles.items()}
     with picture:
         caption = (
             f"{long.token}: {plain(long.score)}; {short.token}: {plain(short.score)}. Scaled: the same order. By angle alone "
@@ -66,8 +63,6 @@ def show(picture, numbers) -> None:
 
 
 def compare(query: Tensor, *keys: Tensor, names: Sequence[str]) -> pd.DataFrame:
-    """One row a key: token (its name), score, scaled (over sqrt d_k), cosine (to the query); ValueError for a zero vector."""
-    key = torch.stack(keys)
-    trace = attend(query[None], key, key)
-    columns = {"score": trace.scores[0].tolist(), "scaled": trace.scaled[0].tolist()}
-    return pd.DataFrame({"token": list(names), **columns, "cosine": [cosine(query, each) for each in keys]})
+    """One row a key: as `worked_example.steps`, and cosine (to the query); ValueError for a zero vector."""
+    trace = worked_example.compute(query, keys := torch.stack(keys), keys)
+    return worked_example.steps(trace, names).assign(cosine=[cosine(query, each) for each in keys])

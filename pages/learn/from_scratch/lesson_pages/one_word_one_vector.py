@@ -5,18 +5,15 @@ Wiedemann et al. 2019 (the vectors separate the senses). Points are unit vectors
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
+from torch.nn.functional import cosine_similarity, normalize
 
-from selfattn.analysis.measures import similarity
 from selfattn.charts.arrows import moves
-from selfattn.charts.vega import Spec
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached, cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
@@ -41,7 +38,7 @@ TAKE = "The table gives one vector; the sentence moves it. What moves it is atte
 SENSES = ("water", "water", "money", "money", "money", "water")
 DEFAULT = "\n".join(f"{sentence} | {sense}" for sentence, sense in zip(STATIC_WORD_SENTENCES, SENSES))
 MOST = 8
-LANDMARKS = {"bank": ("river", "loan", "money")}
+LANDMARKS = ("river", "loan", "money")  # of "bank"
 CODE = {
     "static": "static = table[token]   # one row, wherever the word stands",
     "vectors": "vectors = layer(vectors)   # once for each layer: here the word meets its sentence",
@@ -49,13 +46,11 @@ CODE = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class WordPaths:
+class Paths(NamedTuple):
     """One word in k sentences: its bare vector and its vector entering each layer."""
 
-    static: Tensor  # (k, d_embedding) the bare token vectors: all the same where the tokens are
-    layers: Tensor  # (n_layers + 1, k, d_model) hidden[0] ... hidden[n_layers]
-    same_tokens: bool  # whether all sentences spell the word with the same tokens
+    static: Tensor  # (k, d_embedding): all the same where the word's tokens are
+    layers: Tensor  # (n_layers + 1, k, d_model): hidden[0] ... hidden[n_layers]
 
     @property
     def comparable(self) -> bool:
@@ -64,34 +59,47 @@ class WordPaths:
 
 
 def show(picture, numbers) -> None:
-    encoder = current_encoder()
+    encoder, theme = current_encoder(), current_theme()
     with numbers:
         show_encoder(encoder)
         with teaching.messages("These sentences can't be used."):
             senses, paths, word = choose(encoder)
         layer = st.slider("After how many layers", 0, encoder.n_layers, encoder.n_layers, key="one-vector.layer")
-    names = LANDMARKS.get(word.lower(), ())
+    names = LANDMARKS if word.lower() == "bank" else ()
     alone = [cached_encode(encoder, name) for name in names]  # each as a sentence of its own
     marks = word_paths([(each, each.words[0].positions) for each in alone]) if names else None
     difference = float((paths.static - paths.static[0]).abs().max())
-    moved, explained = _plane(paths, senses, marks, names, layer)
-    beside, at_end = _baselines(encoder, paths, senses)
-    one = "one for all" if paths.same_tokens else "several: capitals and spaces make other tokens"
-    caption = (
-        f"Dot: the static vector, {one} (largest difference {difference:g}). Numbers: the sentences{_hues(senses)}. "
-        f"{_toward(paths, senses, marks, names, layer)} After the last layer: {at_end}."
-    )
+    one = "several: capitals and spaces make other tokens" if difference else "one for all"
+    # The first sense has the hue of sentence A, the second that of B, the rest the muted ink.
+    named = list(dict.fromkeys(filter(None, senses)))
+    hues = dict(zip(dict.fromkeys(senses), (theme.sentence_a, theme.sentence_b)))
+    said = ", ".join(f"{hue}: {sense}" for hue, sense in zip(("violet", "orange"), named))
+    toward = _toward(paths, marks, layer, {sense: [each == sense for each in senses] for sense in named})
+    curves = baselines(paths, senses, cached(encoder, "other words", lambda _: unrelated(encoder)))
+    last = curves[curves["stage"] == curves["stage"].max()]
+    at_end = ", ".join(f"{pairs} {cosine(value)}" for pairs, value in zip(last["pairs"], last["cosine"]))
+    (start, points, known), explained = plane(paths, marks)
+    frame = pd.DataFrame(torch.cat([start[layer], points[layer]], 1).numpy(), columns=["x0", "y0", "x", "y"])
+    frame["label"] = [str(number) for number in range(1, len(senses) + 1)]
+    frame["detail"] = [f"sentence {number}: {sense}" for number, sense in enumerate(senses, start=1)]
+    frame["colour"] = [hues.get(sense, theme.muted) for sense in senses]
+    landmarks = pd.DataFrame(known[layer].numpy(), columns=["x", "y"]).assign(label=list(names))
+    extent = torch.cat([points, start, known], 1).flatten(0, 1)
+    looks = {"titles": ("layers", ""), "size": (270, 250)}
     charts = {
-        "vectors": ("Where each sentence takes it", moved),
-        "cosines": ("Mean cosine (−1: static)", beside),
+        "vectors": ("Where each sentence takes it", moves(frame, theme, within=extent, landmarks=landmarks)),
+        "cosines": ("Mean cosine (−1: static)", teaching.curves(curves, "stage", "cosine", "pairs", **looks)),
     }
+    caption = (
+        f"Dot: the static vector, {one} (largest difference {difference:g}). Numbers: the sentences"
+        f"{f' ({said})' if said and len(named) == len(set(senses)) else ''}. {toward} After the last layer: {at_end}."
+    )
     with picture:
         teaching.steps(charts, caption, own=CODE)
         with st.expander("Details"):
             matrix = cosines(paths.layers[layer])
-            sentences = [str(number) for number in range(1, len(matrix) + 1)]
             row, column = sorted(divmod(int(matrix.argmin()), len(matrix)))  # the two halves may differ in the last bit
-            chart = teaching.grid(matrix, sentences, maximum=1.0, names=("sentence", "and"), cell=46)
+            chart = teaching.grid(matrix, frame["label"], maximum=1.0, names=("sentence", "and"), cell=46)
             lowest = f"Lowest: sentences {row + 1} and {column + 1}, cosine {cosine(float(matrix.min()))}."
             teaching.figure("Cosine of every two vectors", chart, lowest, 420)
             st.text(
@@ -101,7 +109,7 @@ def show(picture, numbers) -> None:
             )
 
 
-def choose(encoder: Encoder) -> tuple[list[str], WordPaths, str]:
+def choose(encoder: Encoder) -> tuple[list[str], Paths, str]:
     """A sense label a sentence, the word's vectors, and the word."""
     published = {"one-vector.word": "bank", "one-vector.text": DEFAULT}
     for key, value in published.items():
@@ -126,68 +134,29 @@ def choose(encoder: Encoder) -> tuple[list[str], WordPaths, str]:
     return senses, word_paths(places), word
 
 
-def _hues(senses: list[str]) -> str:
-    """The two named senses with their colours, in words."""
-    named = [sense for sense in dict.fromkeys(senses) if sense]
-    hues = ", ".join(f"{hue}: {sense}" for hue, sense in zip(("violet", "orange"), named))
-    return f" ({hues})" if hues and len(named) == len(set(senses)) else ""
-
-
-def _plane(
-    paths: WordPaths, senses: list[str], marks: WordPaths | None, names: Sequence[str], layer: int
-) -> tuple[Spec, float]:
-    """Each sentence's vector after `layer` layers, an arrow from the static vector to it; the variance that it keeps."""
-    (start, points, known), explained = plane(paths, marks)
-    theme = current_theme()
-    frame = pd.DataFrame(torch.cat([start[layer], points[layer]], 1).numpy(), columns=["x0", "y0", "x", "y"])
-    # The first sense has the hue of sentence A, the second that of B, the rest the muted ink.
-    hues = dict(zip(dict.fromkeys(senses), (theme.sentence_a, theme.sentence_b)))
-    frame["label"] = [str(number) for number in range(1, len(senses) + 1)]
-    frame["detail"] = [f"sentence {number}: {sense}" for number, sense in enumerate(senses, start=1)]
-    frame["colour"] = [hues.get(sense, theme.muted) for sense in senses]
-    extent = torch.cat([points, start, known], 1).flatten(0, 1)
-    named = pd.DataFrame(known[layer].numpy(), columns=["x", "y"]).assign(label=list(names))
-    return moves(frame, theme, within=extent, landmarks=named), explained
-
-
-def _toward(paths: WordPaths, senses: list[str], marks: WordPaths | None, names: Sequence[str], layer: int) -> str:
-    """How near the word is to its first landmark, in the sentences of each sense, and before any sentence."""
+def _toward(paths: Paths, marks: Paths | None, layer: int, senses: dict[str, list[bool]]) -> str:
+    """How near the word is to its first landmark: before any sentence, and in those of each sense (True: of it)."""
     if marks is None or not paths.comparable:
         return ""
-    static = cosine(float(similarity(paths.static[0], marks.static[0])))
-    near = [
-        f"{cosine(nearness(paths, marks, layer, [s == sense for s in senses]))} in those of {sense}"
-        for sense in dict.fromkeys(filter(None, senses))
-    ]
-    return f'Cosine with "{names[0]}": {static} for the static vectors, here {", ".join(near)}.'
+    static = float(cosine_similarity(paths.static[0], marks.static[0], dim=0))
+    alike = cosine_similarity(paths.layers[layer], marks.layers[layer, 0], dim=-1)
+    near = ", ".join(f"{cosine(float(alike[chosen].mean()))} in those of {sense}" for sense, chosen in senses.items())
+    return f'Cosine with "{LANDMARKS[0]}": {cosine(static)} for the static vectors, here {near}.'
 
 
-def _baselines(encoder: Encoder, paths: WordPaths, senses: list[str]) -> tuple[Spec, str]:
-    """The mean cosine within a sense, between senses, and of unrelated words, at every stage; and at the last in words."""
+def unrelated(encoder: Encoder) -> Paths:
+    """The longest word of each of some sentences that have nothing in common."""
     encodings = (cached_encode(encoder, sentence) for sentence in NEUTRAL_SENTENCES)
-    longest = [(each, max(each.words, key=lambda word: len(word.text)).positions) for each in encodings]
-    others = cached(encoder, "other words", lambda _: word_paths(longest))
-    frame = baselines(paths, senses, others)
-    last = frame[frame["stage"] == frame["stage"].max()].set_index("pairs")["cosine"]
-    chart = teaching.curves(frame, "stage", "cosine", "pairs", titles=("layers", ""), size=(270, 250))
-    return chart, ", ".join(f"{name} {cosine(value)}" for name, value in last.items())
+    return word_paths([(each, max(each.words, key=lambda word: len(word.text)).positions) for each in encodings])
 
 
-def nearness(paths: WordPaths, marks: WordPaths, layer: int, which: Sequence[bool]) -> float:
-    """The mean cosine of the word, in some of its sentences, with the first landmark, entering the layer."""
-    words = normalize(paths.layers[layer][list(which)].double(), dim=-1)
-    return float((words @ normalize(marks.layers[layer, 0].double(), dim=-1)).mean())
-
-
-def word_paths(places: Sequence[tuple[Encoding, Sequence[int]]]) -> WordPaths:
+def word_paths(places: Sequence[tuple[Encoding, Sequence[int]]]) -> Paths:
     """The word's vectors in each sentence; places: (encoding, positions of the word), a split word being averaged."""
     static = torch.stack([encoding.static[list(at)].mean(0) for encoding, at in places])
-    layers = torch.stack([encoding.hidden[:, list(at)].mean(1) for encoding, at in places], dim=1)
-    ids = {tuple(encoding.ids[place] for place in at) for encoding, at in places}
-    return WordPaths(static, layers, len(ids) == 1)
+    return Paths(static, torch.stack([encoding.hidden[:, list(at)].mean(1) for encoding, at in places], dim=1))
 
 
-def plane(paths: WordPaths, marks: WordPaths | None = None) -> tuple[list[Tensor], float]:
+def plane(paths: Paths, marks: Paths | None = None) -> tuple[list[Tensor], float]:
     """Where each sentence takes the word: principal components of unit vectors, each layer's mean subtracted.
 
     The bare vectors as they lie beside the layer's, the points, the landmarks: (n_layers + 1, k, 2) each, in one plane for
@@ -206,23 +175,17 @@ def plane(paths: WordPaths, marks: WordPaths | None = None) -> tuple[list[Tensor
     return [each @ directions[:2].T for each in (start, moved, known)], explained
 
 
-def baselines(paths: WordPaths, senses: Sequence[str], others: WordPaths | None = None) -> pd.DataFrame:
+def baselines(paths: Paths, senses: Sequence[str], others: Paths) -> pd.DataFrame:
     """Mean cosine at each stage: columns stage, pairs, cosine, n. Stage -1 is the bare token vector.
 
-    pairs: "same sense", "different senses" (by the labels given) and, where others are given, "two other words": what
-    any two words reach.
+    pairs: "same sense", "different senses" (by the labels given) and "two other words": what any two words reach.
     """
-    compared = {"same sense": (paths, _pairs(senses, True)), "different senses": (paths, _pairs(senses, False))}
-    if others is not None:
-        compared["two other words"] = others, list(combinations(range(others.static.shape[0]), 2))
-    rows = [
-        (stage, name, float(cosines(vectors)[tuple(zip(*pairs))].mean()), len(pairs))
-        for name, (word, pairs) in compared.items()
-        if pairs
-        for stage, vectors in enumerate([word.static, *word.layers], start=-1)
-    ]
+    same, n = torch.tensor([[one == other for one in senses] for other in senses]), len(others.static)
+    compared = {"same sense": (paths, same), "different senses": (paths, ~same)}
+    compared["two other words"] = others, torch.ones(n, n, dtype=torch.bool)
+    rows = []
+    for name, (word, chosen) in compared.items():
+        if pairs := int(chosen.triu(1).sum()):
+            stages = enumerate([word.static, *word.layers], start=-1)
+            rows += [(stage, name, float(cosines(each)[chosen.triu(1)].mean()), pairs) for stage, each in stages]
     return pd.DataFrame(rows, columns=["stage", "pairs", "cosine", "n"])
-
-
-def _pairs(senses: Sequence[str], same: bool) -> list[tuple[int, int]]:
-    return [(i, j) for i, j in combinations(range(len(senses)), 2) if (senses[i] == senses[j]) == same]

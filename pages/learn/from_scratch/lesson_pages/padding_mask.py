@@ -33,11 +33,9 @@ def show(picture, numbers) -> None:
         if room < LEAST:
             st.text(f"The sentence fills the encoder's {encoder.max_tokens} tokens: there is no room for padding.")
             return
-        extra = (
-            st.slider("Tokens of padding", LEAST, min(MOST, room), LEAST, key="padding-mask.extra")
-            if room > LEAST
-            else room
-        )
+        extra = room
+        if room > LEAST:
+            extra = st.slider("Tokens of padding", LEAST, min(MOST, room), LEAST, key="padding-mask.extra")
         row = st.selectbox("The row of", range(n), min(2, n - 1), lambda i: f"{i}: {tokens[i]}", key="padding-mask.row")
     key = ("padded", encoding.text, n + extra)
     padded = cached(encoder, key, lambda _: encoder.encode(encoding.text, pad_to=n + extra), runs=True)
@@ -53,10 +51,8 @@ def show(picture, numbers) -> None:
     ):
         shown = Row("", each[row].tolist(), labels, theme.sentence_a, row)
         width = 640 * len(labels) // (n + extra)  # a token is as wide alone as with padding
-        charts[name] = (
-            title,
-            bars([shown], theme, what="", width=width, height=80, top=top if "weights" in name else 0.0),
-        )
+        highest = top if "weights" in name else 0.0
+        charts[name] = title, bars([shown], theme, what="", width=width, height=80, top=highest)
     hidden = captions.hidden_tokens({"this row": trace.masked[row]})
     with picture:
         said = f"{hidden} {captions.padding(n, extra, share, error)}"

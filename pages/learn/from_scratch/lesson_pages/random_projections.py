@@ -4,7 +4,6 @@ Source: S. Raschka, "Build a Large Language Model (From Scratch)", section 3.4: 
 starts with one step", projections from `torch.rand(3, 2)` after `torch.manual_seed(123)`, figures for token 2.
 """
 
-from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -15,7 +14,7 @@ from torch import Tensor
 from selfattn.captions.terms import TERMS
 from selfattn.dashboard import teaching
 from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import one_head_by_hand
+from selfattn.lessons import one_head_by_hand as thread
 from selfattn.numbers import plain, vector
 
 TITLE = "Project: one embedding, three roles"
@@ -31,9 +30,8 @@ TAKE = "Q = X W_Q, K = X W_K, V = X W_V: one embedding, three roles, three matri
 ROLES = {"query": "W_Q", "key": "W_K", "value": "W_V"}
 ROW = 1  # the word whose numbers are spelled out
 TOKENS = ("Your", "journey", "starts", "with", "one", "step")
-EMBEDDINGS = (
-    (0.43, 0.15, 0.89), (0.55, 0.87, 0.66), (0.57, 0.85, 0.64),
-    (0.22, 0.58, 0.33), (0.77, 0.25, 0.10), (0.05, 0.80, 0.55),
+EMBEDDINGS = torch.tensor(
+    ((0.43, 0.15, 0.89), (0.55, 0.87, 0.66), (0.57, 0.85, 0.64), (0.22, 0.58, 0.33), (0.77, 0.25, 0.10), (0.05, 0.80, 0.55))
 )  # fmt: skip
 SEED = 123
 
@@ -42,16 +40,16 @@ def show(picture, numbers) -> None:
     with numbers:
         which = teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"})
         if which == "bank":
-            words: Sequence[str] = one_head_by_hand.WORDS["river"]
-            published = {word.lower(): one_head_by_hand.EMBEDDINGS[word.lower()] for word in words}
-            made = one_head_by_hand.compute("river", teaching.vectors("projections", published, 110))
-            embeddings, trace, columns = made.embeddings, made.trace, one_head_by_hand.ABOUT
-            matrices = [one_head_by_hand.W_QUERY, one_head_by_hand.W_KEY, one_head_by_hand.W_VALUE]
+            typed = teaching.vectors("projections", thread.embeddings_of("river"), 110)
+            made = thread.compute("river", typed)
+            words, embeddings, trace, columns = made.words, made.embeddings, made.trace, thread.ABOUT
+            matrices = [thread.W_QUERY, thread.W_KEY, thread.W_VALUE]
         else:
             words, columns = TOKENS, ("1", "2", "3")
             typed = teaching.vectors("projections", dict(zip(words, EMBEDDINGS)), 150)
             seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
-            embeddings, matrices, trace = project(torch.stack(list(typed.values())), int(seed))
+            embeddings = torch.stack(list(typed.values())).float()  # in float32, as published
+            matrices, trace = project(embeddings, int(seed))
             teaching.prose(
                 "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
                 "at random there, and the very same numbers come out here."
@@ -63,13 +61,10 @@ def show(picture, numbers) -> None:
         _product(role, words, columns, embeddings, matrix, getattr(trace, role))
 
 
-def project(
-    embeddings: Sequence[Sequence[float]] = EMBEDDINGS, seed: int = SEED
-) -> tuple[Tensor, list[Tensor], AttentionTrace]:
-    """X (n, 3), the three matrices (3, 2) drawn at random, and the attention that follows; in float32, as published."""
-    tokens, draw = torch.as_tensor(embeddings).float(), torch.Generator().manual_seed(seed)
-    matrices = [torch.rand(3, 2, generator=draw) for _ in ROLES]
-    return tokens, matrices, attend(*(tokens @ matrix for matrix in matrices))
+def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, AttentionTrace]:
+    """The three matrices (3, 3, 2), drawn at random, and the attention that follows of embeddings (n, 3) in float32."""
+    matrices = torch.rand(3, 3, 2, generator=torch.Generator().manual_seed(seed))
+    return matrices, attend(*(embeddings @ matrices))
 
 
 def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made: Tensor) -> None:
@@ -96,9 +91,8 @@ def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made
 
 def _shapes(n: int, d_model: int, d_k: int) -> pd.DataFrame:
     """n words, d_model numbers a word, d_k numbers a query: the shape of every step."""
-    rows = {
-        "X": (n, d_model), "W_Q, W_K, W_V": (d_model, d_k), "Q, K, V": (n, d_k), "scores Q Kᵀ": (n, n), "weights": (n, n),
-        "context": (n, d_k),
+    shapes = {
+        "X": f"{n} × {d_model}", "W_Q, W_K, W_V": f"{d_model} × {d_k}", "Q, K, V": f"{n} × {d_k}",
+        "scores Q Kᵀ": f"{n} × {n}", "weights": f"{n} × {n}", "context": f"{n} × {d_k}",
     }  # fmt: skip
-    shapes = [f"{a} × {b}" for a, b in rows.values()]
-    return pd.DataFrame({"step": list(rows), f"shape (n = {n}, d_model = {d_model}, d_k = {d_k})": shapes})
+    return pd.DataFrame(shapes.items(), columns=["step", f"shape (n = {n}, d_model = {d_model}, d_k = {d_k})"])

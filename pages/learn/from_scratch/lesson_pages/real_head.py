@@ -9,8 +9,8 @@ from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.figures import say, this_page
-from selfattn.lessons import one_head_by_hand
 from selfattn.lessons.encoded_words import first_word
+from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.numbers import SHARE
 from selfattn.views.two_sentences import WordInTwoSentences
 
@@ -33,15 +33,13 @@ CODE = {"share": "share = (hidden - vector) @ way / (way @ way)   # 1: arrived a
 
 def show(picture, numbers) -> None:
     view, charts = _view(), {}
-    for side, (name, sentence) in enumerate(zip("AB", one_head_by_hand.REAL.sentences)):
+    for side, (name, sentence) in enumerate(zip("AB", REAL.sentences)):
         each = zip(view.pair.words[side], view.pair.share[side].tolist())
-        frame = pd.DataFrame(
-            [(word.label, share) for word, share in each if not word.is_punctuation], columns=["token", "share"]
-        )
-        chart = teaching.bars(frame, "share", number=SHARE, domain=(-0.2, 1.2), width=250)
-        charts[f"share {name}"] = sentence, chart
+        rows = [(word.label, share) for word, share in each if not word.is_punctuation]
+        frame = pd.DataFrame(rows, columns=["token", "share"])
+        charts[f"share {name}"] = sentence, teaching.bars(frame, "share", number=SHARE, domain=(-0.2, 1.2), width=250)
     with numbers:
-        st.text("A: {} B: {}".format(*one_head_by_hand.REAL.sentences))
+        st.text("A: {} B: {}".format(*REAL.sentences))
         st.text("Each bar: that one word hidden from “bank” in all heads, all other words in sight.")
         if view.pair.senses:
             st.text("A sentence is taken for the sense whose mean labelled “bank” is nearest: there its way begins.")
@@ -65,12 +63,9 @@ def _view() -> WordInTwoSentences:
     if encoder.hide_reason:
         say(f"In this encoder no word can be hidden: {encoder.hide_reason}")
         st.stop()
-    words = [
-        first_word(cached_encode(encoder, text), one_head_by_hand.REAL.word) for text in one_head_by_hand.REAL.sentences
-    ]
-    pair = Pair(*words)
+    pair = Pair(*(first_word(cached_encode(encoder, text), REAL.word) for text in REAL.sentences))
     senses = copied_senses(encoder, pair, None)
-    texts = ", ".join(map(repr, one_head_by_hand.REAL.sentences[:2]))
+    texts = ", ".join(map(repr, REAL.sentences[:2]))
     line = f"hidden_words(encoder, {texts}, word={pair.word!r}{senses and f', senses={senses}'})"
     this_page().python = line, {"encoder": encoder}
     return answer_of(encoder, pair)

@@ -10,8 +10,7 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.encoders.capture import Head
-from selfattn.lessons import one_head_by_hand
-from selfattn.lessons.one_head_by_hand import ABOUT
+from selfattn.lessons.one_head_by_hand import ABOUT, BANK, WORDS, compute, embeddings_of
 from selfattn.numbers import vector
 
 TITLE = "Add: the word keeps itself"
@@ -30,13 +29,10 @@ TAKE = (
 
 def show(picture, numbers) -> None:
     with numbers:
-        sentence = st.radio("The other word", list(one_head_by_hand.WORDS), key="residual.sentence", horizontal=True)
-        published = {
-            word.lower(): one_head_by_hand.EMBEDDINGS[word.lower()] for word in one_head_by_hand.WORDS[sentence]
-        }
-        made = one_head_by_hand.compute(sentence, teaching.vectors("residual", published, 110))
+        sentence = st.radio("The other word", list(WORDS), key="residual.sentence", horizontal=True)
+        made = compute(sentence, teaching.vectors("residual", embeddings_of(sentence), 110))
         _real()
-    own = made.embeddings[one_head_by_hand.BANK]
+    own = made.embeddings[BANK]
     rows = ("own vector", "added by the head", "sum", "after layer norm")
     spread = made.total.std(unbiased=False)
     normed = (made.total - made.total.mean()) / (spread if spread > 0 else 1.0)  # equal numbers become 0
@@ -49,7 +45,7 @@ def show(picture, numbers) -> None:
     chart = teaching.grid(table, rows, columns=ABOUT, kind="signed", names=("", "about"), cell=(110, 44))
     with picture:
         st.text(f'"{" ".join(made.words)}"')
-        context, nothing = made.trace.context[one_head_by_hand.BANK], float(made.added.abs().max()) == 0
+        context, nothing = made.trace.context[BANK], float(made.added.abs().max()) == 0
         caption = (
             f"The context {vector(context, 2)} becomes {vector(made.added, 2)} and is added to {vector(own)}: "
             f'{vector(made.total, 2)}. "bank" is now more about '

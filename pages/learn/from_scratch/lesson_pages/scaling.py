@@ -6,6 +6,7 @@ independent with mean 0 and variance 1 has mean 0 and variance d_k.
 
 import math
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 import torch
@@ -15,7 +16,8 @@ from selfattn.dashboard import teaching
 from selfattn.dashboard.figures import show_chart
 from selfattn.encoders.capture import Head
 from selfattn.kernel import attend
-from selfattn.lessons import one_head_by_hand
+from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
+from selfattn.lessons.worked_example import of_scores
 from selfattn.numbers import vector
 
 TITLE = "Score: why divide by √d_k"
@@ -37,15 +39,14 @@ TAKE = "Large scores make softmax choose one word and stop learning. Dividing by
 
 
 def show(picture, numbers) -> None:
-    scores = one_head_by_hand.compute().trace.scores[one_head_by_hand.BANK].tolist()
+    scores = compute().trace.scores[BANK]
     with numbers:
-        names = [f"{place + 1} {word}" for place, word in enumerate(one_head_by_hand.WORDS["river"])]
+        names = [f"{place + 1} {word}" for place, word in enumerate(WORDS["river"])]
         typed = teaching.vectors("scaling", {AT_2: scores}, 220)[AT_2]
         d_k = st.select_slider("d_k", (2, 8, 32, 64, 512), 512, key="scaling.d_k")
         grown = typed * math.sqrt(d_k / 2)  # as those of random vectors do
         scales = {"divided": d_k**-0.5, "left alone": 1.0}
-        one, key = grown.new_ones(1, 1), grown[:, None]  # a query of 1: each score is its key
-        ways = {way: attend(one, key, key, scale=scale).weights[0].tolist() for way, scale in scales.items()}
+        ways = {way: of_scores(grown, scale).weights[0].tolist() for way, scale in scales.items()}
         st.text("The original Transformer: d_k = 64, so scores are divided by 8.")
     frame = pd.DataFrame({"token": names, **ways})
     charts = {f"scaled {way}": (way, teaching.bars(frame, way, width=130, domain=(0, 1.3))) for way in ways}
@@ -65,7 +66,7 @@ def show(picture, numbers) -> None:
 
 @st.cache_data(max_entries=1, show_spinner="Measuring ...")
 def measure() -> pd.DataFrame:
-    """Two rows a depth: d_k, scaled (True = divided by sqrt d_k), variance, gradient.
+    """Two rows a depth: d_k, scaled (True = divided by sqrt d_k), variance, gradient, series (what a curve is called).
 
     variance: of the scores that softmax receives. gradient: the Frobenius norm of the softmax's Jacobian, how far a change of
     scores moves the weights: the mean over the rows.
@@ -77,18 +78,16 @@ def measure() -> pd.DataFrame:
         for scaled, scale in ((False, 1.0), (True, 1 / math.sqrt(depth))):
             trace = attend(query, key, key, scale=scale)
             variance, gradient = float(trace.scaled.var()), float(jacobian_norm(trace.weights).mean())
-            rows.append({"d_k": depth, "scaled": scaled, "variance": variance, "gradient": gradient})
-    return pd.DataFrame(rows)
+            rows.append((depth, scaled, variance, gradient, "divided by √d_k" if scaled else "as it is"))
+    return pd.DataFrame(rows, columns=["d_k", "scaled", "variance", "gradient", "series"])
 
 
 def jacobian_norm(weights: Tensor) -> Tensor:
     """The Frobenius norm of diag(w) - w w^T, the softmax's Jacobian, for each row of weights (..., n) -> (...)."""
-    squares, cubes = weights.square().sum(-1), weights.pow(3).sum(-1)
-    return (squares - 2 * cubes + squares.square()).clamp_min(0).sqrt()
+    return (weights.diag_embed() - weights[..., None] * weights[..., None, :]).norm(dim=(-2, -1))
 
 
-def _figures(measured: pd.DataFrame) -> None:
-    frame = measured.assign(series=["divided by √d_k" if scaled else "as it is" for scaled in measured["scaled"]])
+def _figures(frame: pd.DataFrame) -> None:
     raw, scaled = (frame[(frame["scaled"] == flag) & (frame["d_k"] == 512)].iloc[0] for flag in (False, True))
     with teaching.row():
         for title, column, log, caption in (
@@ -104,10 +103,8 @@ def _figures(measured: pd.DataFrame) -> None:
 def _on_encoder() -> None:
     """How widely the scores of real heads spread, with the division."""
     encoder, encoding = teaching.choose_sentence("scaling", "The bank of the river was muddy after the rain.")
-    spread = torch.tensor(
-        [[float(encoding.trace(layer, head).scaled.std()) for head in range(encoder.n_heads)]
-         for layer in range(encoder.n_layers)]
-    )  # fmt: skip
+    heads = np.ndindex(encoder.n_layers, encoder.n_heads)
+    spread = torch.stack([encoding.trace(*head).scaled.std() for head in heads]).view(encoder.n_layers, -1)
     widest = Head(*divmod(int(spread.argmax()), encoder.n_heads))
     caption = (
         f"The spread (standard deviation) of each head's scaled scores: median {float(spread.median()):.2f}, "

@@ -9,11 +9,10 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 import torch
-from torch import Tensor
 
 from selfattn.dashboard import teaching
-from selfattn.kernel import AttentionTrace, attend
-from selfattn.lessons import one_head_by_hand
+from selfattn.kernel import attend
+from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
 
 TITLE = "A lookup that blends"
 STEP = "embeddings"
@@ -29,8 +28,7 @@ OPTIONS = ("nearly a hard one: river alone", "it stays as it is", "it becomes mo
 REASON = "A fit is label × question, number by number, added up: river's 3 and bank's 2 become 30 and 20, and soft turns hard."
 TAKE = "A query is compared with every key; the better the fit, the more of that value ends up in the answer."
 TEMPERATURES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-LONGER = 10.0
-DRAWERS = one_head_by_hand.WORDS["river"]
+DRAWERS = WORDS["river"]
 
 
 def show(picture, numbers) -> None:
@@ -40,17 +38,18 @@ def show(picture, numbers) -> None:
             "| filed under | label | spine | key |\n| hands over | contents | book | value |"
         )
         names = [f"{place} {word}" for place, word in enumerate(DRAWERS, start=1)]
-        made = one_head_by_hand.compute().trace  # two numbers each: about money, about water
-        published = {"query": made.query[one_head_by_hand.BANK], **dict(zip(names, made.key))}
+        made = compute().trace  # two numbers each: about money, about water
+        published = {"query": made.query[BANK], **dict(zip(names, made.key))}
         query, *keys = teaching.vectors("soft-lookup", published, 110).values()
         temperature = st.select_slider("Temperature T", TEMPERATURES, 1.0, key="soft-lookup.t")
         key, water = torch.stack(keys), made.value[:, 1:]  # what each hands over: how much more about water than money
-        soft, longer = (look_up(query, labels, water, temperature) for labels in (key, LONGER * key))
-    best = int(soft.scores[0].argmax())  # the drawer that a hard lookup opens: the first of equals
-    weights, sharper = soft.weights[0].tolist(), longer.weights[0].tolist()
+        # A low temperature sharpens the blend to one drawer, a high one evens it out.
+        soft, longer = (attend(query[None], labels, water, scale=1 / temperature) for labels in (key, 10 * key))
+    scores, weights, sharper = (numbers[0].tolist() for numbers in (soft.scores, soft.weights, longer.weights))
+    best = scores.index(max(scores))  # the drawer that a hard lookup opens: the first of equals
     hard = [float(place == best) for place in range(len(DRAWERS))]
-    columns = {"score": soft.scores[0].tolist(), "hard": hard, "weight": weights, "longer": sharper}
-    draw = partial(teaching.bars, pd.DataFrame({"token": DRAWERS, **columns}), width=104, marked=best)  # in all four
+    frame = pd.DataFrame({"token": DRAWERS, "score": scores, "hard": hard, "weight": weights, "longer": sharper})
+    draw = partial(teaching.bars, frame, width=104, marked=best)  # in all four
     charts = {
         "scores": ("How well each fits", draw("score")),
         "hard": ("Hard lookup", draw("hard", domain=(0, 1.4))),
@@ -68,8 +67,3 @@ def show(picture, numbers) -> None:
             "The slider T divides the fits: small, and the lookup is hard; large, and every drawer counts alike. Nudge a label "
             "and the soft answer moves a little: so labels can be *learned*."
         )
-
-
-def look_up(query: Tensor, keys: Tensor, values: Tensor, temperature: float) -> AttentionTrace:
-    """One query (d,) over n drawers: a low temperature sharpens the blend to one of them, a high one evens it out."""
-    return attend(query[None], keys, values, scale=1 / temperature)

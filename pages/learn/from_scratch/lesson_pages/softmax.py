@@ -4,7 +4,6 @@ Source: the published numeric example, scores 1, 0.5 and 0, whose weights are pr
 the values.
 """
 
-import math
 from collections.abc import Sequence
 
 import pandas as pd
@@ -14,8 +13,8 @@ from torch import Tensor
 
 from selfattn.captions.terms import TERMS
 from selfattn.dashboard import teaching
-from selfattn.kernel import attend
-from selfattn.lessons import one_head_by_hand, worked_example
+from selfattn.lessons.one_head_by_hand import BANK, WORDS, compute
+from selfattn.lessons.worked_example import of_scores
 from selfattn.numbers import decimal, plain
 
 TITLE = "Normalise: softmax"
@@ -30,18 +29,15 @@ REASON = "e³ / e² = e = 2.7: only the difference of two scores counts. 20.09 a
 TAKE = "Weights are above 0 and sum to 1: what one word gains, the others lose. A score of 0 is not a weight of 0."
 SOURCE = "good, not, the"
 TOKENS = ("good", "not", "the")
-QUERY = (0.0, 1.0)
-KEYS = ((0.0, 1.0), (0.5, 0.5), (0.0, 0.0))
+QUERY = torch.tensor((0.0, 1.0), dtype=torch.float64)
+KEYS = torch.tensor(((0.0, 1.0), (0.5, 0.5), (0.0, 0.0)), dtype=torch.float64)
 LARGEST = 100.0  # a score; the picture writes e to it out
 COLUMNS = {"scores": "score", "scaled": "scaled", "exponentials": "exponential", "weights": "weight"}
 
 
 def show(picture, numbers) -> None:
-    river = one_head_by_hand.compute().trace
-    examples = {
-        "bank": (river.query[one_head_by_hand.BANK].tolist(), one_head_by_hand.WORDS["river"], river.key.tolist()),
-        SOURCE: (QUERY, TOKENS, KEYS),
-    }
+    river = compute().trace
+    examples = {"bank": (river.query[BANK], WORDS["river"], river.key), SOURCE: (QUERY, TOKENS, KEYS)}
     with numbers:
         which = teaching.example("three-words", tuple(examples))
         query, tokens, keys = examples[which]
@@ -52,7 +48,7 @@ def show(picture, numbers) -> None:
         place = tokens.index("river") if "river" in tokens else 0
         more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
         others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
-        found = steps(wanted, typed, tokens, place, more, others, None if which == SOURCE else 1.0)
+        found = steps(wanted, torch.stack(typed), tokens, place, more, others, None if which == SOURCE else 1.0)
         teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}")
     titles = {
         "scores": "Score",
@@ -86,27 +82,23 @@ def not_too_large(query: Tensor, *keys: Tensor) -> None:
 
 
 def steps(
-    query: Sequence[float] = QUERY,
-    keys: Sequence[Sequence[float]] = KEYS,
+    query: Tensor = QUERY,
+    keys: Tensor = KEYS,
     tokens: Sequence[str] = TOKENS,
     place: int = 0,
     more: float = 0.0,
     others: int = 0,
     scale: float | None = None,
 ) -> pd.DataFrame:
-    """One row a word: position, token, score, scaled, exponential (e to the scaled score), weight.
+    """One row a word: token, score, scaled, exponential (e to the scaled score), weight.
 
     more: added to the score at `place`. others: so many more words of score 0, which have one row together.
     scale: 1 / sqrt(d_k) unless given.
     """
-    scores = worked_example.compute(query, keys, values=keys).scores[0]
+    scores = torch.cat([keys @ query, query.new_zeros(others)])
     scores[place] += more
-    key = torch.cat([scores, scores.new_zeros(others)])[:, None]  # a query of 1: each score is its key
-    trace = attend(torch.ones_like(key[:1]), key, key, scale=len(query) ** -0.5 if scale is None else scale)
-    found = worked_example.steps(trace, [""] * len(key))
-    found["exponential"] = found["scaled"].map(math.exp)
-    first = found.head(len(tokens)).assign(token=list(tokens))
-    if not others:
-        return first
-    rest = found.tail(others).drop(columns=["position", "token"]).sum()
-    return pd.concat([first, pd.DataFrame([{"position": len(tokens), "token": f"{others} more", **rest}])])
+    trace = of_scores(scores, len(query) ** -0.5 if scale is None else scale)
+    n, found = len(tokens), torch.cat([trace.scores, trace.scaled, trace.scaled.exp(), trace.weights])
+    together = [found[:, :n], found[:, n:].sum(1, keepdim=True)] if others else [found]
+    columns = dict(zip(COLUMNS.values(), torch.cat(together, 1).tolist()))
+    return pd.DataFrame({"token": [*tokens, *[f"{others} more"] * (others > 0)], **columns})

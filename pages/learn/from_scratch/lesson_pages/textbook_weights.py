@@ -4,21 +4,21 @@ Source: the published lessons; where they print a word without a sentence, the s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.encoder_picker import current_encoder
 from selfattn.dashboard.typed_text import encode_or_stop
-from selfattn.encoders.capture import Head
 from selfattn.encoders.encoding import Encoding
+from selfattn.tidy_tables import heads_frame
 from selfattn.words import between_groups
 
 TITLE = "Numbers people draw"
@@ -35,12 +35,12 @@ CODE = {
     "shares": "shares = weights / weights.sum(dim=-1, keepdim=True)   # of one head, on these words only",
 }
 REASON = "It is computed from the encoder's weights, which are drawn below beside the made-up ones."
+shares = partial(normalize, p=1, dim=-1)  # each row made to sum to 1; a row of zeros stays
 NEAR, KEPT = 0.1, 0.25  # a head comes near within this distance, with this much of its weight on the drawn words
 TAKE = "Printed weights illustrate. Real ones are spread over many heads and over special tokens; 1 % of the weight is no match."
 
 
-@dataclass(frozen=True)
-class TextbookWeights:
+class TextbookWeights(NamedTuple):
     """Made-up weights: a row for each word that attends, a column for each attended to. Words are numbered from 0."""
 
     title: str
@@ -75,8 +75,8 @@ TEXTBOOK = (
 def show(picture, numbers) -> None:
     encoder = current_encoder()
     with numbers:
-        titles = [textbook.title for textbook in TEXTBOOK]
-        textbook = TEXTBOOK[titles.index(st.radio("Made-up numbers for", titles, key="drawn-numbers.which"))]
+        textbooks = {textbook.title: textbook for textbook in TEXTBOOK}
+        textbook = textbooks[st.radio("Made-up numbers for", list(textbooks), key="drawn-numbers.which")]
         encoding = encode_or_stop(encoder, textbook.sentence, "Sentence")
         st.text(f"{textbook.sentence}\n{textbook.note}")
         own = between_words(encoding, textbook)
@@ -85,7 +85,7 @@ def show(picture, numbers) -> None:
         st.text(
             f"{near} of {len(heads)} heads come within .10 of the drawn numbers with a quarter of their weight on these words."
         )
-        st.dataframe(heads.head(8), hide_index=True, width="content", key="drawn-numbers.table")
+        st.dataframe(heads.head(8).drop(columns="name"), hide_index=True, width="content", key="drawn-numbers.table")
     mean = own.mean((0, 1))
     pictures = {"drawn": ("As drawn", torch.tensor(textbook.weights)), "mean": ("Average over all heads", shares(mean))}
     said = [
@@ -94,9 +94,8 @@ def show(picture, numbers) -> None:
     ]
     for place, title in ((0, "Nearest head"), (len(heads) // 2, "Middle head")):
         line = heads.iloc[place]
-        head = Head(int(line["layer"]), int(line["head"]))
-        pictures[f"shares {title}"] = f"{title}: {head}", shares(own[head])
-        said.append(f"{head}: distance {line.distance:.2f}, these words get {line.kept:.2f} of its weight.")
+        pictures[f"shares {title}"] = f"{title}: {line['name']}", shares(own[line["layer"], line["head"]])
+        said.append(f"{line['name']}: distance {line.distance:.2f}, these words get {line.kept:.2f} of its weight.")
     rows, columns = ([encoding.words[n].text for n in places] for places in (textbook.queries, textbook.keys))
     cell = (min(80, 310 // len(columns)), 46)
     draw = partial(teaching.grid, rows=rows, columns=columns, maximum=1.0, cell=cell)
@@ -108,11 +107,10 @@ def show(picture, numbers) -> None:
         )
         teaching.steps(charts, " ".join(said), own=CODE, columns=2)
         if textbook.title.startswith("it"):
-            head = Head(*map(int, heads.iloc[0][["layer", "head"]]))
-            chart = teaching.grid(encoding.weights(*head), encoding.tokens, cell=36)
-            teaching.figure(
-                f"The whole sentence in the nearest head, {head}", chart, "Each row is one word's attention.", 700
-            )
+            nearest = heads.iloc[0]
+            chart = teaching.grid(encoding.weights(nearest["layer"], nearest["head"]), encoding.tokens, cell=36)
+            title = f"The whole sentence in the nearest head, {nearest['name']}"
+            teaching.figure(title, chart, "Each row is one word's attention.", 700)
 
 
 def answer() -> str:
@@ -123,20 +121,12 @@ def answer() -> str:
 
 def between_words(encoding: Encoding, textbook: TextbookWeights) -> Tensor:
     """The encoder's own weights between the textbook's words: (n_layers, n_heads, n_queries, n_keys)."""
-    queries, keys = (
-        [encoding.words[place].positions for place in places] for places in (textbook.queries, textbook.keys)
-    )
+    queries, keys = ([encoding.words[n].positions for n in places] for places in (textbook.queries, textbook.keys))
     return torch.stack([between_groups(encoding.weights(layer), queries, keys) for layer in range(encoding.n_layers)])
 
 
-def shares(weights: Tensor) -> Tensor:
-    """Each row of weights (..., n) made to sum to 1; a row of zeros stays."""
-    total = weights.sum(-1, keepdim=True)
-    return weights / total.masked_fill(total == 0, 1.0)
-
-
 def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFrame:
-    """One row a head, nearest first: layer, head, distance, kept.
+    """One row a head, nearest first: layer, head, name, distance, kept.
 
     weights (n_layers, n_heads, n_queries, n_keys) from `between_words`. distance: total variation between the textbook's
     shares and the head's, both summing to 1, mean over the rows; 0 = the same, 1 = nothing in common. kept: how much of
@@ -144,7 +134,5 @@ def compare(weights: Tensor, textbook: Sequence[Sequence[float]]) -> pd.DataFram
     """
     printed = torch.tensor(textbook, dtype=torch.float64)
     distance = (shares(weights) - shares(printed)).abs().sum(-1).mean(-1) / 2
-    layer, head = np.indices(distance.shape).reshape(2, -1)
-    kept = weights.sum(-1).mean(-1).flatten().tolist()
-    frame = pd.DataFrame({"layer": layer, "head": head, "distance": distance.flatten().tolist(), "kept": kept})
+    frame = heads_frame(distance=distance, kept=weights.sum(-1).mean(-1))
     return frame.sort_values("distance", ignore_index=True)

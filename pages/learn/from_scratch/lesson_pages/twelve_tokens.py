@@ -1,14 +1,19 @@
-"""Queries, keys and values set by hand on twelve tokens."""
+"""Queries, keys and values set by hand on twelve tokens: "good" attends to "not", unless another key is as large.
 
-from collections.abc import Sequence
+Source: the published example (d = 2, all zero but three rows). Its heading says "masked" but its code has no mask; the
+printed context belongs to the version without one. The causal version is here too.
+"""
+
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
+import torch
+from torch import Tensor
 
+from selfattn.analysis.what_if import causal_mask
 from selfattn.dashboard import teaching
-from selfattn.kernel import AttentionTrace
-from selfattn.lessons import twelve_tokens
-from selfattn.lessons.twelve_tokens import GOOD, QUERIES_AND_KEYS, TOKENS, VALUES
+from selfattn.kernel import AttentionTrace, attend
 from selfattn.numbers import vector
 
 TITLE = "A whole sentence: who turns “good”?"
@@ -26,6 +31,16 @@ REASON = (
     '2: two thirds against one third. (The source says "masked", but its numbers are those without a mask.)'
 )
 TAKE = "One matrix product does all words at once, at any distance. A key that is nearly as large takes its share, wanted or not."
+TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack", "was", "amazing", ".")
+NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
+QUERIES_AND_KEYS = {NOT: (20.0, 20.0), GOOD: (0.0, 1.0), AMAZING: (19.0, 19.0)}
+OF_THE_MAP = {
+    NOT: (0.0, 1.0),
+    GOOD: (0.0, 1.0),
+    SOUNDTRACK: (19.0, 19.0),
+    AMAZING: (19.0, 19.0),
+}  # the annotated heatmap's
+VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
 
 
 def show(picture, numbers) -> None:
@@ -38,13 +53,7 @@ def show(picture, numbers) -> None:
         typed = list(teaching.vectors("twelve-tokens", published, width=114).values())
         causal = st.toggle("Causal mask: no word sees a later one", key="twelve-tokens.causal")
         both, values = dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:]))
-        traces = [twelve_tokens.compute(both, values, masked) for masked in (False, True)]
-    with picture:
-        _figures(traces, causal)
-
-
-def _figures(traces: Sequence[AttentionTrace], causal: bool) -> None:
-    """The row of "good" without and with the causal mask, and all rows, as chosen."""
+        traces = [compute(both, values, masked) for masked in (False, True)]
     trace, charts = traces[causal], {}
     for name, title, each in zip(("plain", "causal"), ("“good” attends to", "under a causal mask"), traces):
         row = pd.DataFrame({"token": TOKENS, "weight": each.weights[GOOD].tolist()})
@@ -56,4 +65,17 @@ def _figures(traces: Sequence[AttentionTrace], causal: bool) -> None:
         f'"{TOKENS[first]}" {weights[first]:.2f}, "{TOKENS[second]}" {weights[second]:.2f}. Context '
         f"{vector(trace.context[GOOD], 2)}. {even} of {len(TOKENS)} rows have no favourite (largest weight below .20)."
     )
-    teaching.steps(charts, caption + (" Above the diagonal all is 0." if causal else ""), ("weights", "context"))
+    with picture:
+        teaching.steps(charts, caption + (" Above the diagonal all is 0." if causal else ""), ("weights", "context"))
+
+
+Rows = Mapping[int, Sequence[float] | Tensor]  # by their place; those that are not given are [0, 0]
+
+
+def compute(queries_and_keys: Rows = QUERIES_AND_KEYS, values: Rows = VALUES, causal: bool = False) -> AttentionTrace:
+    """All twelve tokens at once. causal: no token sees a later one."""
+    both, value = torch.zeros(2, len(TOKENS), 2, dtype=torch.float64)
+    for matrix, rows in ((both, queries_and_keys), (value, values)):
+        for place, row in rows.items():
+            matrix[place] = torch.as_tensor(row)
+    return attend(both, both, value, causal_mask(len(TOKENS)) if causal else None)

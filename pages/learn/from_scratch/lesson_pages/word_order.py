@@ -6,6 +6,7 @@ same vector to every token.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 import torch
@@ -57,14 +58,12 @@ def show(picture, numbers) -> None:
         details = st.expander("Details")
         details.text(f"A word's context in one order and in the other differs by {error(difference)} at most.")
         _on_encoder(details)
-    charts = {}
-    for name, title, trace, order in (
-        ("context", "Contexts, your order", first, words),
-        ("context of the other", "The other way round", second, words[::-1]),
-    ):
-        columns = [str(n + 1) for n in range(D_MODEL)]
-        looks = {"names": ("word", "number"), "kind": "signed", "maximum": 2.0, "cell": (32, 36)}
-        charts[name] = title, teaching.grid(trace.context, order, columns=columns, **looks)
+    columns = [str(n + 1) for n in range(D_MODEL)]
+    draw = partial(teaching.grid, columns=columns, names=("word", "number"), kind="signed", maximum=2.0, cell=(32, 36))
+    charts = {
+        "context": ("Contexts, your order", draw(first.context, words)),
+        "context of the other": ("The other way round", draw(second.context, words[::-1])),
+    }
     with picture:
         mean, most = float(first.weights.amax(-1).mean()), decimal(difference)
         caption = (
@@ -90,17 +89,22 @@ def _on_encoder(details) -> None:
     with st.container(horizontal=True):
         st.metric("Cosine of the two “dog”, positions as usual", f"{float(similarity(*usual)):.3f}", width="content")
         st.metric("All at one position", f"{float(similarity(*same)):.3f}", width="content")
-    details.text(
-        f"Without positions the two vectors differ by {error(float((same[0] - same[1]).abs().max()))} at most."
-    )
+    apart = error(float((same[0] - same[1]).abs().max()))
+    details.text(f"Without positions the two vectors differ by {apart} at most.")
 
 
 def both_orders(words: Sequence[str], positions: bool) -> tuple[AttentionTrace, AttentionTrace]:
     """Attention over the words as they are and in reverse; positions: a vector is added at each place before projecting."""
-    vectors, places = word_vectors(words, D_MODEL), torch.zeros(len(words), D_MODEL, dtype=torch.float64)
+    vectors, places = word_vectors(words, D_MODEL), torch.zeros(len(words), D_MODEL)
     if positions:  # half as long as a word: longer ones decide the scores alone, and a row has one weight
         places = 0.5 * normalize(_random(1, len(words), D_MODEL), dim=-1)
-    return _attend(vectors + places), _attend(vectors.flip(0) + places)
+    matrices = _random(0, 3, D_MODEL, D_MODEL)
+    first, second = (attend(*((each + places) @ matrices)) for each in (vectors, vectors.flip(0)))
+    return first, second
+
+
+def _random(seed: int, *shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tuple[list[Tensor], list[Tensor]]:
@@ -108,35 +112,20 @@ def compare_orders(encoder: Encoder, first: str, second: str, word: str) -> tupl
 
     `word` must be in both. ValueError where the encoder takes no positions, or the sentences differ in their tokens.
     """
-    encodings = [encoder.encode(text) for text in (first, second)]
-    if sorted(encodings[0].ids) != sorted(encodings[1].ids):
+    placed = [first_word(encoder.encode(text), word) for text in (first, second)]
+    ids = [each.sentence.ids for each in placed]
+    if sorted(ids[0]) != sorted(ids[1]):
         raise ValueError(
             "Expected the same tokens in both sentences, in another order. This tokeniser splits them apart."
         )
-    places = [list(first_word(encoding, word).positions) for encoding in encodings]
-    usual = [encoding.vector(encoding.n_layers, place) for encoding, place in zip(encodings, places)]
-    return usual, [_at_position_0(encoder, each.ids)[place].mean(0) for each, place in zip(encodings, places)]
-
-
-def _attend(states: Tensor) -> AttentionTrace:
-    query, key, value = (states @ projection for projection in _random(0, 3, D_MODEL, D_MODEL))
-    return attend(query, key, value)
-
-
-def _random(seed: int, *shape: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def _at_position_0(encoder: Encoder, ids: tuple[int, ...]) -> Tensor:
-    """The last hidden state (n, d_model) of one run in which every token stands at position 0."""
-    row = torch.tensor([ids], device=encoder.device)
+    rows = torch.tensor(ids, device=encoder.device)
+    inputs = {"input_ids": rows, "attention_mask": torch.ones_like(rows), "position_ids": torch.zeros_like(rows)}
     try:
         with torch.no_grad():
-            output = encoder.model(
-                input_ids=row, attention_mask=torch.ones_like(row), position_ids=torch.zeros_like(row)
-            )
+            states = encoder.model(**inputs).last_hidden_state.float().cpu()
     except TypeError:
         raise ValueError(
             "This encoder takes no positions from outside, so they can't be set to one and the same."
         ) from None
-    return output.last_hidden_state[0].float().cpu()
+    usual = [each.sentence.vector(encoder.n_layers, each.positions) for each in placed]
+    return usual, [state[list(each.positions)].mean(0) for state, each in zip(states, placed)]

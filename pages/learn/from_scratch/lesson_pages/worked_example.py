@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 import torch
+from torch import Tensor
 
 from selfattn.captions.terms import TERMS
 from selfattn.charts.bars import LIST_STEP
 from selfattn.dashboard import teaching
+from selfattn.kernel import AttentionTrace
 from selfattn.lessons import one_head_by_hand, worked_example
 from selfattn.lessons.worked_example import KEYS, QUERY, TOKENS, VALUES
 from selfattn.numbers import SHARE, decimal, plain, share, vector
@@ -27,19 +29,14 @@ def show(picture, numbers) -> None:
     with numbers:
         named = {"river": "bank of the river", "loan": "bank, loan", "it": "it"}
         which = teaching.example("worked-example", named)
-        tokens: Sequence[str]
         if which == "it":
             asking, tokens, query, keys, values = "it", TOKENS, QUERY, KEYS, VALUES
         else:
-            made = one_head_by_hand.compute(which).trace
-            asking, tokens = "bank", one_head_by_hand.WORDS[which]
-            query, keys, values = made.query[one_head_by_hand.BANK], made.key, made.value
+            made = one_head_by_hand.compute(which)
+            asking, tokens, query = "bank", made.words, made.trace.query[one_head_by_hand.BANK]
+            keys, values = made.trace.key, made.trace.value
         numbered = [f"“{token}”" if tokens.count(token) == 1 else f"“{token}” {n}" for n, token in enumerate(tokens, 1)]
-        published = {f"query of “{asking}”": query}
-        published |= {f"key of {token}": key for token, key in zip(numbered, keys)}
-        published |= {f"value of {token}": value for token, value in zip(numbered, values)}
-        wanted, *rest = teaching.vectors("worked-example", published, 114).values()
-        trace = worked_example.compute(wanted, rest[: len(tokens)], rest[len(tokens) :])
+        trace = typed("worked-example", f"query of “{asking}”", numbered, query, keys, values)
     steps = worked_example.steps(trace, tokens)
     best = steps.loc[steps.weight.idxmax()]
     scores = ", ".join(plain(score) for score in steps.score)
@@ -55,7 +52,7 @@ def show(picture, numbers) -> None:
     charts["context"] = "Mixed: weight × value, added up", chart
     terms = "  +  ".join(f"{decimal(w)} × {vector(value)}" for w, value in zip(steps.weight, trace.value))
     with picture:
-        caption = f'Scores {scores}, then divided by √{len(wanted)}. "{best.token}" gets {share(best.weight)}.'
+        caption = f'Scores {scores}, then divided by √{trace.query.shape[1]}. "{best.token}" gets {share(best.weight)}.'
         lines = ("scores", "scaled", "exponentials", "total", "weights", "context")
         teaching.steps(charts, caption, lines, trace=trace)
         st.text(f"{terms}  =  {vector(trace.context[0], 2)}", width="stretch")
@@ -64,3 +61,12 @@ def show(picture, numbers) -> None:
                 "The source prints queries, keys and results, but not the values; those are ours and land on its context."
             )
         teaching.real_head("weights")
+
+
+def typed(stop: str, asks: str, names: Sequence[str], query: Tensor, keys: Tensor, values: Tensor) -> AttentionTrace:
+    """One query over some words, by the vectors in the stop's fields, at first these."""
+    published = {asks: query}
+    published |= {f"key of {name}": key for name, key in zip(names, keys)}
+    published |= {f"value of {name}": value for name, value in zip(names, values)}
+    wanted, *rest = teaching.vectors(stop, published, 114).values()
+    return worked_example.compute(wanted, torch.stack(rest[: len(names)]), torch.stack(rest[len(names) :]))

@@ -1,33 +1,77 @@
-"""What the page on the tiny model shows: curves and map epoch by epoch, the controls, and an input to try."""
+"""A model of 777 numbers learns, in seconds and in sight, where to attend: curves and map, controls, an input to try."""
 
-import math
+import time
 from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
+from torch import Tensor
 
-from selfattn.dashboard import teaching
-from selfattn.lessons import tiny_model, typed_numbers
+from selfattn.dashboard import session, teaching
+from selfattn.dashboard.figures import heading
+from selfattn.dashboard.queue import costly_slot
+from selfattn.lessons import tiny_model
 from selfattn.lessons.tiny_model import EpochState, Settings
 from selfattn.numbers import share
 
-PUBLISHED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # what the source prints for two sentences
+PUBLISHED = {"tiny.seed": 0, "tiny.epochs": 10, "tiny.width": 8, "tiny.magic": 42, "tiny.random": False}
+PRINTED = {"0 45 48 1 4 4 40": "0.0001", "0 34 13 33 42 17 3": "0.9993"}  # what the source prints for two sentences
+EVEN = f" (even would be {1 / 7:.2f})"
 TOKENS = ("[CLS]", "1", "2", "3", "4", "5", "6")
+
+
+def choose() -> Settings:
+    for key, value in PUBLISHED.items():
+        st.session_state.setdefault(key, value)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        seed = st.number_input("Seed", 0, 10_000, key="tiny.seed", width=120, help="It decides the random numbers.")
+        epochs = st.number_input("Epochs", 1, 30, key="tiny.epochs", width=120, help="Times through all sentences.")
+        width = st.number_input("Width", 2, 32, key="tiny.width", width=120)
+        magic = st.number_input("Magic number", 1, 50, key="tiny.magic", width=140)
+        random = st.toggle("Random labels (control)", key="tiny.random")
+        teaching.reset("tiny", PUBLISHED)
+    return Settings(int(seed), int(epochs), int(width), int(magic), random_labels=random)
+
+
+def train(settings: Settings) -> None:
+    """Train with everything in sight. Stop reruns the page, which ends this loop; what was reached is kept.
+
+    A class that trains takes turns, an epoch each, in the queue for costly work: all other pages pass.
+    """
+    st.button("Stop", key="tiny.stop", icon=":material/stop:")
+    bar, picture = st.progress(0.0, text="Waiting for a turn ..."), st.empty()
+    states: list[EpochState] = []
+    with costly_slot() as give_way:
+        began = time.monotonic()
+        session.TRAINED.set((settings, states))
+        for state in tiny_model.train(settings):
+            states.append(state)
+            left = (time.monotonic() - began) / max(state.epoch, 1) * (settings.epochs - state.epoch)
+            text = f"Epoch {state.epoch} of {settings.epochs}" + (f", about {left:.0f} s left" if state.epoch else "")
+            bar.progress(state.epoch / settings.epochs, text=text)
+            with picture.container():
+                show_states(states, "live")
+            give_way()
+    st.rerun()
 
 
 def show_untrained(settings: Settings) -> None:
     """What there is before the button: where [CLS] attends by chance."""
     start = next(tiny_model.train(settings))
-    chart = teaching.grid(start.weights, TOKENS, maximum=1.0, cell=36)
-    caption = f"[CLS] gives position 4 {start.target_weight:.2f} (even would be {1 / 7:.2f}): nothing is learned yet."
-    teaching.figure("Attention on the positives, untrained", chart, caption, 400)
+    show_map("Attention on the positives, untrained", start.weights, f"{EVEN}: nothing is learned yet")
 
 
-def show_layers(settings: Settings) -> None:
+def show_map(title: str, weights: Tensor, more: str = "", width: int = 400, key: str | None = None) -> None:
+    """A map (7, 7), and beneath it what [CLS] gives position 4."""
+    chart = teaching.grid(weights, TOKENS, maximum=1.0, cell=36)
+    given = float(weights[tiny_model.CLS, tiny_model.TARGET_POSITION])
+    teaching.figure(title, chart, f"[CLS] gives position 4 {given:.2f}{more}.", width, key)
+
+
+def show_layers(layers: pd.DataFrame, count: int) -> None:
     """The layers with their shapes, before and after training, and what the source's framework prints of them."""
     with teaching.panel("The model's layers", 560):
-        st.dataframe(tiny_model.layers(settings.width), hide_index=True)
-        count = tiny_model.TinyModel(settings.width).n_parameters
+        st.dataframe(layers, hide_index=True)
         st.text(
             f"Published for width 8: 777 to learn, 2,333 as printed there. Here: {count:,}, and 3 × {count:,} + 2 = "
             f"{3 * count + 2:,} with what Adam keeps of each."
@@ -40,7 +84,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
     curves = pd.DataFrame([{"epoch": state.epoch, "loss": state.score.loss} for state in states])
     rates = pd.DataFrame(
         [{"epoch": s.epoch, "rate": rate, "of": name} for s in states
-         for name, rate in (("accuracy", s.score.accuracy), ("recall", s.score.recall)) if not math.isnan(rate)]
+         for name, rate in (("accuracy", s.score.accuracy), ("recall", s.score.recall))]
     )  # fmt: skip
     with teaching.row():
         chart = teaching.curves(curves, "epoch", "loss", log="y", size=(240, 230))
@@ -48,9 +92,7 @@ def show_states(states: Sequence[EpochState], key: str, chosen: EpochState | Non
         chart = teaching.curves(rates, "epoch", "rate", "of", domain=(0, 1), size=(240, 230))
         caption = f"Accuracy {share(last.accuracy, 1)}; of {last.n_positives} positives it finds {share(last.recall)}."
         teaching.figure("Right answers", chart, caption, key=f"{key}.rates")
-        chart = teaching.grid(chosen.weights, TOKENS, maximum=1.0, cell=36)
-        caption = f"[CLS] gives position 4 {chosen.target_weight:.2f} (even would be {1 / 7:.2f})."
-        teaching.figure(f"Attention on the positives, epoch {chosen.epoch}", chart, caption, 400, key=f"{key}.map")
+        show_map(f"Attention on the positives, epoch {chosen.epoch}", chosen.weights, EVEN, key=f"{key}.map")
 
 
 def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
@@ -66,7 +108,7 @@ def show_result(settings: Settings, states: Sequence[EpochState]) -> None:
         for label, accuracy, recall in (
             ("Sentences it never saw", fresh.accuracy, fresh.recall),
             ("[CLS] may not attend to position 4", blind.accuracy, blind.recall),
-            ("Always answering no", 1 - last.score.n_positives / settings.n_samples, 0.0),
+            ("Always answering no", 1 - last.score.n_positives / tiny_model.N_SAMPLES, 0.0),
         ):
             st.metric(label, share(accuracy, 1), f"recall {share(recall)}", "off", delta_arrow="off")
         for label, weights in (("positives", last.weights), ("negatives", last.negative_weights)):
@@ -90,12 +132,12 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     for place in dict.fromkeys((0, int(data.labels.argmax()))):
         numbers = " ".join(str(number) for number in data.tokens[place].tolist())
         yes = float(last.model.probability(data.tokens[[place]]))
-        published = f"; published: {PUBLISHED[numbers]}" if numbers in PUBLISHED else ""
+        published = f"; published: {PRINTED[numbers]}" if numbers in PRINTED else ""
         st.text(f"Sentence {place} of the data, [{numbers}]: {yes:.4f}{published}")
     sentence_0 = tiny_model.mean_weights(last.model, data.tokens[[0]])
     typed = st.text_input("Six numbers from 1 to 50", "7, 7, 7, 42, 7, 7", key="tiny.try", width=320, max_chars=60)
     with teaching.messages():
-        tokens = tiny_model.sentence(typed_numbers.parse("Sentence", typed))
+        tokens = tiny_model.sentence(typed)
     yes = float(last.model.probability(tokens))
     own = tiny_model.mean_weights(last.model, tokens)
     weights = own[0].tolist()
@@ -105,6 +147,34 @@ def try_it(last: EpochState, data: tiny_model.Samples) -> None:
     caption = f"It says {'yes' if yes > 0.5 else 'no'} ({yes:.4f}) and attends most to position {most}."
     with teaching.row():
         for title, matrix in (("Sentence 0's own map", sentence_0), ("The map of your sentence", own)):
-            chart = teaching.grid(matrix, TOKENS, maximum=1.0, cell=36)
-            teaching.figure(title, chart, f"[CLS] gives position 4 {float(matrix[0, 4]):.2f}.", 370)
+            show_map(title, matrix, width=370)
         teaching.figure("What [CLS] attends to", teaching.bars(frame, "weight", domain=(0, 1.2)), caption)
+
+
+heading("Train a tiny one")
+teaching.fit_pictures()
+teaching.prose(
+    "No rule sets the weights. See them learned: a sentence is [CLS] and six random numbers; the answer is *yes* "
+    "where **position 4 holds the magic number**. One head, one layer. Only [CLS] decides, so it must learn "
+    "to attend to position 4."
+)
+teaching.explain("token", "head", "layer", "weight")
+settings = choose()
+layers, n = tiny_model.layers(settings.width), tiny_model.N_SAMPLES
+count = layers["numbers"].sum()
+teaching.prose(
+    f"**{count:,} numbers** to learn, {n:,} sentences, some 2 in 100 *yes*: watch the recall, how many it finds."
+)
+if st.button("Train", key="tiny.train", icon=":material/play_arrow:"):
+    train(settings)
+show_layers(layers, count)
+used, states = session.TRAINED.get()
+if used is None:
+    show_untrained(settings)
+elif states:
+    if used != settings:
+        st.info("What follows belongs to the settings of the last training. Train again to use the new ones.")
+    show_result(used, states)
+teaching.take(
+    "Where to attend is learned from right and wrong answers alone. Enough attention decides; it need not be nearly all."
+)
