@@ -93,7 +93,7 @@ HIDE_SPECIAL = Key("hide", "whether special tokens are left out", False)
 # Other pages and their parts.
 MEASURE = Key("measure", "All heads: by which measure the grid is coloured")
 TAB = Key("tab", "All heads: the open tab, by its name")
-OVERLAID = Key("overlaid", "All heads: the heads, averages and rollout that lie over one another", ())
+OVERLAID = Key("overlaid", "All heads: the heads, averages and rollout that stand beneath one another", ())
 STEP = Key("step", "Inside a head: the step on show")
 LARGEST = Key("largest of {}", "Inside a head: the token that was picked for the visitor, by the key of its picker")
 ASKED = Key("asked", "Predictions: what is asked, a class, a similarity or a gap")

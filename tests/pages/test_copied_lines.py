@@ -105,8 +105,8 @@ def folders(tmp_path_factory):
     [
         ("", {"way": "between the sentences"}, 0, "share"),
         ("all-heads", {"sentence": "A and B as one text", "head": "L3 H7", "measure": "itself"}, 0, "itself"),
-        ("all-heads", {"tab": "Lines from the word", "head": "L1 H2"}, 0, "weight"),
-        ("all-heads", {"tab": "Lines from the word", "overlaid": ["L0 H1", "average of L2", "rollout"]}, 0, "weight"),
+        ("all-heads", {"tab": "Lines from the word", "head": "L1 H2"}, 0, "v"),
+        ("all-heads", {"tab": "Lines from the word", "overlaid": ["L0 H1", "average of L2", "rollout"]}, 0, "v"),
         ("senses", {"sense_word": "bat", "head": "L0 H4"}, -1, "share"),
         ("senses", {"source": "a finished scan", "scan": "scan", "scan_map": "entropy"}, 0, "entropy"),
         ("two-encoders", {"head": "L0 H4", "a": "Rain fell on the \"old\" town."}, 0, "distance"),

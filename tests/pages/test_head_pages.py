@@ -254,11 +254,6 @@ def test_sorting_puts_the_most_first():
     assert list(places["entropy"]) == sorted(places["entropy"], reverse=True)
 
 
-def test_lines_of_a_long_sentence_say_what_is_left_out():
-    at = start(ALL, tab="Lines from the word", a=" ".join(LONG.split()[:65]))
-    assert any("words are too many for lines" in text and "of the weight" in text for text in texts(at))
-
-
 # The pictures
 
 
