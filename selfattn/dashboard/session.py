@@ -103,7 +103,6 @@ TARGET = Key("target", "Predictions: the number of the word in the gap that is a
 AGAIN = Key("{} again", "whether the stored reports of this name are computed here and now", False)
 STOPPED = Key("stopped", "Senses: the encoder and key of the report that was stopped")
 HIDDEN_ASKED = Key("hidden_asked", "Senses: the encoder and key whose hidden words were asked for")
-SWAPPED = Key("swapped", "Senses: the encoder and key whose swaps over all words were shown")
 TABLE_READ = Key("table_read", "Senses: the uploaded file's id, and what was read of it")
 SCAN_READ = Key("scan_read", "Senses: the scan's folder and when it changed, the scan, its heads' means, its sources")
 PROOF = Key("proof", "Models and proof: the encoder's key and the text, and their proof", (None, None))
