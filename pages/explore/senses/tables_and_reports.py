@@ -21,7 +21,7 @@ from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
 from selfattn.scan.tables import InputError
-from selfattn.scan.uploads import read_upload
+from selfattn.scan.uploads import read_table
 from selfattn.senses import SeparationReport, SwapReport, separation
 from selfattn.spreadsheets import csv_text
 from selfattn.stored_reports import Stored
@@ -110,7 +110,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
-    # No type is asked for: of another kind, read_upload says the remedy.
+    # No type is asked for: of another kind, read_table says the remedy.
     upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="table")
     if upload is None:
         return None
@@ -133,20 +133,6 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
         return *read_table(data, Path(upload.name).suffix.lower()), hashlib.sha256(data).hexdigest()
     except (InputError, TextError) as error:
         return None, str(error), ""
-
-
-def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows with their `line`, and the broken ones with their `reason`. Raises InputError or TextError."""
-    rows = read_upload(data, suffix)
-    columns = ["line", "sentence", "word", "sense"]
-    good = pd.DataFrame([[getattr(r, c) for c in columns] for r in rows if not r.problem], columns=columns)
-    broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense)), r.problem] for r in rows if r.problem]
-    return good, pd.DataFrame(broken, columns=[*columns, "reason"])
-
-
-def _as_shown(cell: object) -> str | None:
-    """A broken row's cell, halves of characters (lone surrogates, which JSON can hold) as question marks."""
-    return None if cell is None else str(cell).encode("utf-8", "replace").decode("utf-8")
 
 
 def show_rejected(rejected: pd.DataFrame) -> None:
