@@ -6,8 +6,6 @@ from urllib.parse import urlencode
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from selfattn import notebook
 from selfattn.charts.vega import drawn_frame
@@ -18,7 +16,7 @@ from selfattn.numbers import change
 from selfattn.scan.__main__ import main as scan
 from tests.encoders.test_pooling import embedder
 
-from .conftest import APP
+from .conftest import at_address
 
 pytestmark = pytest.mark.slow
 
@@ -34,9 +32,7 @@ def copied(monkeypatch):
     monkeypatch.setattr(notebook, "_chart", lambda spec: spec)  # as an Altair chart it takes seconds
 
     def opened(page, query=None, **state):
-        at = AppTest.from_file(str(APP), default_timeout=180)
-        at._page_hash = calc_hash(page) if page else ""
-        at.query_params.update(query or {})
+        at = at_address(page, **(query or {}))
         for key, value in {"download": True, **state}.items():
             at.session_state[key] = value
         at.run()
@@ -104,8 +100,7 @@ def test_a_figure_without_lines_of_its_own_is_copied_with_its_numbers_unless_the
     assert line.startswith("chart({") and made.to_dict() == json.loads(json.dumps(shown[0].draw()))
     assert "vega" in made.to_html()
     monkeypatch.setattr(download, "MOST_COPIED", 100)
-    at = AppTest.from_file(str(APP), default_timeout=180)
-    at._page_hash = calc_hash("before-attention")
+    at = at_address("before-attention")
     at.session_state["download"] = True
     at.run()
     assert not at.code and any("too many numbers to copy" in text.value for text in at.text)

@@ -6,12 +6,11 @@ import zipfile
 
 import pytest
 from PIL import Image
-from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import download
 from selfattn.export import bundle, report
 from selfattn.export.provenance import Provenance
-from tests.pages.conftest import APP, open_link, open_page, pages
+from tests.pages.conftest import at_address, open_link, open_page, pages
 
 pytestmark = pytest.mark.slow
 
@@ -26,11 +25,7 @@ def views(monkeypatch):
 
 
 def opened(path, **state):
-    at = open_page(path)
-    at.session_state["download"] = True
-    for key, value in state.items():
-        at.session_state[key] = value
-    return at.run()
+    return open_page(path, download=True, **state)
 
 
 @pytest.mark.parametrize("path", pages())
@@ -76,7 +71,7 @@ def test_files_are_named_after_what_they_show():
 def test_the_icon_beneath_a_map_is_of_its_own_sentence_and_nothing_else_is_made_unasked(views, monkeypatch):
     made = {}
     monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
-    AppTest.from_file(str(APP), default_timeout=120).run()
+    open_link()
     assert not views
     for name in "AB":
         make, file, *_ = made[f"PNG of {name}"]
@@ -98,7 +93,7 @@ def test_the_whole_page_in_one_file(views):
 
 
 def test_a_lesson_says_that_no_encoder_is_behind_it(views):
-    at = open_link("from-scratch", stop="soft-lookup", reveal="yes")  # its pictures come with the answer
+    at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # its pictures come with the answer
     at.session_state["download"] = True
     at.run()
     assert views[-1].provenance.line() == "computed by selfattn from scratch, without a pretrained encoder"
@@ -106,7 +101,7 @@ def test_a_lesson_says_that_no_encoder_is_behind_it(views):
 
 
 def test_a_link_with_keys_of_nobodys_still_has_its_take_away(views):
-    at = open_link("inside-a-head", encoder="x", self="x", **{"model name": "x"})
+    at = at_address("inside-a-head", encoder="x", self="x", **{"model name": "x"})
     at.session_state["download"] = True
     at.run()
     assert "encoder=x" in views[-1].provenance.link

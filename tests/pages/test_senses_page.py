@@ -21,6 +21,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.numbers import plain
 from selfattn.scan import read_scan
 from selfattn.scan.__main__ import main as scan
+from selfattn.scan.uploads import read_table
 from selfattn.senses import hidden_words, interchange, separation, swapping
 from selfattn.senses.swapping import ALL
 from selfattn.stored_reports import stored
@@ -123,12 +124,12 @@ def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_com
 def test_the_maps_are_the_shares_over_all_words_and_in_the_chosen_one_without_the_noise(whole, monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.01)
     at, report = whole(head="L0 H10", sense_word="bat")
-    drawn = [each.records for chart in charts(at) for each in chart if "share" in each.records and each.kind == "rect"]
-    for records, word in zip([each for each in drawn if len(each) == 72], (ALL, "bat"), strict=True):
+    maps = [marks[0] for marks in charts(at) if marks[0].channels.get("color", {}).get("field") == "share"]
+    for cells, word in zip(maps, (ALL, "bat"), strict=True):
         floor = 0.01 * OF_SWAPS / report.gaps.set_index("word")["gap"][word]
         shares = report.heads.loc[report.heads["word"] == word, "share"]
         expected = shares.where(shares.abs() >= floor, 0.0)
-        assert records["share"].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
+        assert cells.records["share"].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
         small = f"by up to {plain(float(f'{floor:.2g}'))}: {(expected == 0).sum()} of 72 heads lie under that"
         assert small in texts(at)
     words = listed(at, "leading word")["word"]
@@ -286,10 +287,10 @@ def test_a_scan_without_sources_says_how_to_have_them_and_a_folder_without_a_sca
 
 def test_the_rows_of_an_upload_its_broken_ones_and_the_operators_limit(monkeypatch):
     frame = pd.DataFrame(GOOD, columns=["sentence", "word", "sense"])
-    good, broken = view.read_table(frame.to_json(orient="records", lines=True).encode(), ".jsonl")
+    good, broken = read_table(frame.to_json(orient="records", lines=True).encode(), ".jsonl")
     assert good[["sentence", "word", "sense"]].equals(frame) and broken.empty
-    good, broken = view.read_table(b'{"sentence": "\\ud800 bank", "word": "bank"}', ".jsonl")
+    good, broken = read_table(b'{"sentence": "\\ud800 bank", "word": "bank"}', ".jsonl")
     assert good.empty and broken["sentence"].tolist() == ["? bank"] and broken["reason"].notna().all()
     monkeypatch.setenv("SELFATTN_MAX_ROWS", "3")
     with pytest.raises(ValueError, match="more rows than this server takes, which is 3"):
-        view.read_table(table(GOOD), ".csv")
+        read_table(table(GOOD), ".csv")
