@@ -79,7 +79,7 @@ def test_words_and_heads_are_chosen_by_the_keyboard_and_the_focus_stays(page, se
 
 
 @pytest.mark.parametrize("width", [1440, 800, 400])
-def test_nothing_is_cut_off_nothing_scrolls_sideways_and_b_stands_beside_a(page, server, width):
+def test_nothing_is_cut_off_and_nothing_scrolls_sideways(page, server, width):
     page.set_viewport_size({"width": width, "height": 900})
     open_page(page, server)
     charts = page.locator("[data-testid=stVegaLiteChart] svg")
@@ -91,8 +91,8 @@ def test_nothing_is_cut_off_nothing_scrolls_sideways_and_b_stands_beside_a(page,
         assert box["x"] >= 0 and box["x"] + box["width"] <= width, at
     if width == 800:
         expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
-    a, b = (each.bounding_box() for each in page.locator(".st-key-maps [data-testid=stVegaLiteChart] svg").all())
-    assert abs(a["y"] - b["y"]) < 5 and a["x"] + a["width"] <= b["x"] + 1
+        a, b = (each.bounding_box() for each in page.locator(".st-key-maps [data-testid=stVegaLiteChart] svg").all())
+        assert abs(a["y"] - b["y"]) < 5 and a["x"] + a["width"] <= b["x"] + 1
 
 
 def test_a_guess_stands_beside_the_answer(page, server):

@@ -40,7 +40,8 @@ try:
             limit = st.container()
         with early.container():
             view.show_one_word(asked, word)
-        swaps.show_word(asked, head, word, in_one)
+        if late := swaps.come_late(asked):
+            swaps.show_word(asked, head, word, in_one)
     report = view.separated(asked)
 except ValueError as error:
     top.empty()
@@ -70,6 +71,8 @@ if encoder.patchable:
         row = separation.show_sentences(report, head, word)
     with limit:
         swapped = swaps.show_all(asked, head, over_all)
+        if swapped and not late:
+            swaps.show_word(asked, head, word, in_one)
     if row is not None:
         with one_sentence:
             swaps.show_sources(asked, word, head, row)

@@ -47,12 +47,16 @@ def begin(word: str) -> tuple[Container, Container]:
     return over_all, in_one
 
 
+def come_late(asked: Labelled) -> bool:
+    """Whether the swaps of all words are yet to be made: it takes minutes, those of one word seconds."""
+    return not asked.stored(SwapReport) and asked.comes_late("swaps")
+
+
 def show_word(asked: Labelled, head: Head, word: str, place: Container) -> None:
-    """The chosen word's map. It takes seconds where that of all words takes minutes, so it is drawn first."""
-    late = not asked.stored(SwapReport) and asked.comes_late("swaps")
+    """The chosen word's map, in its place."""
     try:
         with place:
-            report = _of_word(asked, word) if late else _of_all(asked)
+            report = _of_word(asked, word) if come_late(asked) else _of_all(asked)
             if reason := report.small_gaps.get(word):
                 say(f"{reason} So no head's share of that gap is shown; the table has them all.")
             elif (report.heads["word"] == word).any():
