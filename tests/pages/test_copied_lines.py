@@ -106,11 +106,6 @@ def test_a_figure_without_lines_of_its_own_is_copied_with_its_numbers_unless_the
     assert not at.code and any("too many numbers to copy" in text.value for text in at.text)
 
 
-def test_inside_a_heads_lines_name_its_words_and_head(copied):
-    _, _, line, _ = copied("inside-a-head", head="L3 H7")
-    assert line == f"steps(encoder, {TEXTS}, 'bank', layer=3, head=7)"
-
-
 @pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, 2), ("negation", 1, 12)])
 def test_those_of_pronouns_and_negation_hold_the_drawn_weights(view, figure, n, copied):
     _, shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})

@@ -9,7 +9,6 @@ from PIL import Image
 
 from selfattn.dashboard import download
 from selfattn.export import bundle, report
-from selfattn.export.provenance import Provenance
 from tests.pages.conftest import at_address, open_link, open_page, pages
 
 pytestmark = pytest.mark.slow
@@ -60,12 +59,6 @@ def test_a_figures_file_names_its_own_head_or_none(views):
     names = at.selectbox(key="download_figure").options
     table = at.selectbox(key="download_figure").set_value(names[-1]).run().dataframe[0].value
     assert table.groupby("query_pos")["weight"].sum().round(5).eq(1).all()
-
-
-def test_files_are_named_after_what_they_show():
-    origin = Provenance(title="the page", layer=5, head=7)
-    for figure, one_head, name in (('what "bank" attends to', True, "What-bank-attends-to-L5-H7"), ("x", False, "X")):
-        assert download.file_name(origin.of_figure(figure, one_head=one_head).title) == f"selfattn-{name}"
 
 
 def test_the_icon_beneath_a_map_is_of_its_own_sentence_and_nothing_else_is_made_unasked(views, monkeypatch):

@@ -96,11 +96,6 @@ def test_two_checkpoints_are_compared_head_by_head(folders):
     assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))
 
 
-def test_a_second_encoder_that_is_not_there():
-    at = page("explore/two_encoders", second="another ...", second_other="/no/such/folder")
-    assert "There is no folder" in said(at)
-
-
 PREDICTIONS = "explore/predictions/page"
 RIVER = "The bank of the river was muddy."
 
@@ -163,23 +158,6 @@ def test_a_table_of_sentences_is_asked_as_well():
     at = page(PREDICTIONS)
     at.get("file_uploader")[0].upload("mine.csv", b"word\nbank\n", "text/csv").run()
     assert "The table: expected a column sentence or text, got word." in said(at).replace("\\", "")
-
-
-def test_where_an_encoder_runs_is_told():
-    def script():
-        from dataclasses import replace
-
-        from selfattn import load_encoder
-        from selfattn.dashboard.encoder_picker import show_encoder
-        from selfattn.dashboard.figures import begin_page
-
-        begin_page()
-        for device in ("cpu", "cuda", "cuda:1", "mps"):
-            show_encoder(replace(load_encoder(device="cpu"), device=device))
-
-    at = AppTest.from_function(script, default_timeout=60).run()
-    lines = [text.value.splitlines()[2] for text in at.sidebar.text]
-    assert lines == [f"on the {where}, float32" for where in ("CPU", "GPU (CUDA)", "GPU (CUDA:1)", "GPU (MPS)")]
 
 
 def test_memory_that_runs_out_is_said_on_the_page(monkeypatch):
