@@ -23,7 +23,7 @@ from selfattn.analysis.measures import Compared, drift, head_measures, offered
 from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
-from selfattn.charts.bars import bar_list
+from selfattn.charts.bars import bar_list, bars
 from selfattn.charts.butterfly import butterfly
 from selfattn.charts.curves import layers_curve, lines
 from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
@@ -181,13 +181,14 @@ def word_lines(
     of: Sequence[str],
     theme: Theme = LIGHT,
 ) -> alt.TopLevelMixin:
-    """What a word attends to in two sentences, as lines from it: several heads laid over one another.
+    """What a word attends to in two sentences, a line of bars for each of several heads.
 
     of: "L0 H10", "average of L0" (the mean of a layer's heads), "rollout"; up to six. word, at: as in `two_sentences`.
     What it doesn't say: what comes of it; rollout only follows the weights.
     """
     sides = _sides(encoder, first, second, word, at)
-    return _chart(beside(*(lines_of_word(encoder, side, name, of, theme)[0] for name, side in sides.items())))
+    rows = (lines_of_word(encoder, side, name, of, theme) for name, side in sides.items())
+    return _chart(beside(*(bars(own, theme, what="weight") for own in rows)))
 
 
 def from_link(url: str, encoder: Encoder | None = None, *, theme: Theme = LIGHT) -> alt.TopLevelMixin:

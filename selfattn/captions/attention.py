@@ -1,6 +1,6 @@
-"""Captions of attention: what a word's row, a head's map and the map of all heads give most weight to."""
+"""Captions of attention: what a head's map and the map of all heads give most weight to."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,31 +11,6 @@ from selfattn.analysis.patterns import Fit
 
 PLACES = {"previous token": "the token before", "next token": "the token after", "itself": "the token itself"}
 CELLS = {"weight": numbers.weight, "difference": numbers.change, "difference to the model's own": numbers.error}
-
-
-def most_weight(rows: Iterable[Mapping], word: str, by: str) -> str:
-    """Which word gets most from the chosen one, in whatever `by` tells apart.
-
-    rows: text and weight, and where they are known special and chosen (the word itself), as in tidy_tables.strip_rows.
-    """
-    places: dict[str, list[Mapping]] = {}
-    for row in rows:
-        places.setdefault(row[by], []).append(row)
-    parts = (f"in {place} to {_heaviest(rows)}" for place, rows in places.items())
-    return f'"{word}" gives most weight {"; ".join(parts)}.'
-
-
-def _heaviest(rows: Sequence[dict]) -> str:
-    first = max(rows, key=lambda row: row["weight"])
-    words = [row for row in rows if not row.get("special")]
-    if not words or not first.get("special"):
-        return _receiver(first)
-    return f"{_receiver(first)}, and among the words to {_receiver(max(words, key=lambda row: row['weight']))}"
-
-
-def _receiver(row: dict) -> str:
-    name = row["text"] if row.get("special") else "itself" if row.get("chosen") else f'"{row["text"]}"'
-    return f"{name} ({numbers.weight(row['weight'])})"
 
 
 def largest_cell(matrix: np.ndarray, labels: Sequence[str], what: str = "weight") -> str:

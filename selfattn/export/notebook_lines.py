@@ -45,7 +45,7 @@ SAID = {
 
 
 def overlaid_first(head: Head) -> tuple[str, ...]:
-    """What lies over one another under LINES, unless somebody chooses otherwise."""
+    """What stands beneath one another under LINES, unless somebody chooses otherwise."""
     return str(head), f"average of L{head.layer}", "rollout"
 
 

@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
+
 from selfattn.encoders.errors import TextError
 from selfattn.scan.tables import KINDS, InputError, Row, rows_of
 from selfattn.settings import Settings
@@ -38,6 +40,19 @@ def read_upload(data: bytes, suffix: str, searched: bool = False) -> list[Row]:
             return list(_within_limits(rows_of(path, searched)))
         except InputError as error:
             raise InputError(str(error).replace(str(path), "The table")) from None
+
+
+def read_table(data: bytes, suffix: str, searched: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """`read_upload` as tables: the usable rows with their `line`, and the broken ones with their `reason`."""
+    rows, columns = read_upload(data, suffix, searched), ["line", "sentence", "word", "sense"]
+    good = pd.DataFrame([[getattr(row, name) for name in columns] for row in rows if not row.problem], columns=columns)
+    broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense)), r.problem] for r in rows if r.problem]
+    return good, pd.DataFrame(broken, columns=[*columns, "reason"])
+
+
+def _as_shown(cell: object) -> str | None:
+    """A broken row's cell, halves of characters (lone surrogates, which JSON can hold) as question marks."""
+    return None if cell is None else str(cell).encode("utf-8", "replace").decode("utf-8")
 
 
 def _within_limits(rows: Iterator[Row]) -> Iterator[Row]:

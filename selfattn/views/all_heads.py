@@ -1,15 +1,12 @@
-"""All heads: what a word attends to as lines, several heads laid over one another."""
+"""All heads: the maps that a card can show, and several heads' rows for one word."""
 
 from collections.abc import Callable, Sequence
 
-import pandas as pd
 from torch import Tensor
 
-from selfattn import numbers
 from selfattn.analysis.attention_rollout import head_average, rollout
-from selfattn.charts.links import links
+from selfattn.charts.bars import Row
 from selfattn.charts.theme import Theme
-from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -17,11 +14,10 @@ from selfattn.encoders.placed_word import PlacedWord
 from selfattn.tidy_tables import strip_frame
 
 Rollout = Callable[[Encoding], Tensor]  # to (n_layers, n, n)
-MOST_WORDS = 60
 
 
 def overlays(encoder: Encoder) -> dict[str, tuple[str, Head]]:
-    """What can be laid over one another, by its name: heads, averages over a layer's heads, rollout; each as `one_map` has it."""
+    """What can be seen beneath one another, by its name: heads, averages over a layer's, rollout; each as `one_map` has it."""
     named = {str(head): ("head", head) for head in encoder.all_heads}
     named |= {f"average of L{layer}": ("average", Head(layer, 0)) for layer in range(encoder.n_layers)}
     return {**named, "rollout": ("rollout", Head(encoder.n_layers - 1, 0))}
@@ -36,36 +32,17 @@ def one_map(encoding: Encoding, which: str, head: Head, rolled: Rollout = rollou
 
 def lines_of_word(
     encoder: Encoder, side: PlacedWord[Encoding], name: str, of: Sequence[str], theme: Theme, rolled: Rollout = rollout
-) -> tuple[Spec, pd.DataFrame, str]:
-    """The lines from a word in the sentence of this name, "A" or "B"; tidy_tables.strip_frame and its source; what isn't drawn.
+) -> list[Row]:
+    """What a word attends to, word by word, in the sentence of this name, "A" or "B": for `charts.bars`, a row for each head.
 
     of: names of `overlays`; raises ValueError for another.
     """
-    known, parts = overlays(encoder), []
+    known, rows = overlays(encoder), []
     for source in of:
         if source not in known:
             raise ValueError(f"Expected heads such as 'L0 H1', 'average of L0' or 'rollout', got {source!r}.")
-        row = one_map(side.sentence, *known[source], rolled)[list(side.positions)].mean(0)
-        parts.append(strip_frame(side.sentence, row, side.word, name).assign(source=source))
-    frame = pd.concat(parts, ignore_index=True)
-    words, left = _shown_words(frame)
-    place = int(words.loc[words["chosen"], "place"].iloc[0])
-    return links(words, side.word.text, theme, word_place=place, color=theme.sentence(name)), frame, left
-
-
-def _shown_words(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The words that are drawn (the heaviest ones of a long text, in their order) and what is said of the others."""
-    strongest = frame.groupby("place")["weight"].max()
-    own = int(frame.loc[frame["chosen"], "place"].iloc[0])
-    strongest[own] = 2.0
-    if len(strongest) <= MOST_WORDS:
-        return frame, ""
-    kept = sorted(strongest.nlargest(MOST_WORDS).index)
-    shown = frame[frame["place"].isin(kept)]
-    lost = 1 - shown.groupby("source", sort=False)["weight"].sum()
-    said = ", ".join(f"{numbers.share(share)} in {source}" for source, share in lost.items())
-    shown = shown.assign(place=shown["place"].map({place: i for i, place in enumerate(kept)}))
-    return shown, (
-        f"{len(strongest)} words are too many for lines: the {MOST_WORDS} with the largest weights are drawn. The others "
-        f"hold {said} of the weight."
-    )
+        weights = one_map(side.sentence, *known[source], rolled)[list(side.positions)].mean(0)
+        frame = strip_frame(side.sentence, weights, side.word, name)
+        place = int(frame["chosen"].argmax())
+        rows.append(Row(source, frame["weight"].tolist(), frame["text"].tolist(), theme.sentence(name), place))
+    return rows

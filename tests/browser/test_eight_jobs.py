@@ -1,12 +1,12 @@
-"""Eight jobs on the main view in a real Chromium, each in at most four actions: what is clicked or typed is counted."""
+"""Jobs on the main view in a real Chromium, each in at most four actions: what is clicked or typed is counted.
 
-import io
-import json
+The others of the eight (a head's steps, its picture, a link, a click on a word) stand in tests/browser/test_main_view.py.
+"""
+
 import shutil
 from urllib.parse import urlencode
 
 import pytest
-from PIL import Image
 from playwright.sync_api import expect
 
 from selfattn import load_encoder
@@ -25,7 +25,6 @@ class Visitor:
 
     def __init__(self, page, address):
         self.page, self.actions = page, 0
-        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         open_page(page, address)
 
     def click(self, role, name):
@@ -34,11 +33,6 @@ class Visitor:
     def type(self, field, text):
         self._act(lambda: self.page.get_by_role("textbox", name=field).fill(text) or self.page.keyboard.press("Enter"))
 
-    def download(self, name):
-        with self.page.expect_download() as got:
-            self.click("button", name)
-        return got.value.path().read_bytes()
-
     def _act(self, act):
         self.actions += 1
         assert self.actions <= MOST
@@ -46,11 +40,8 @@ class Visitor:
         wait_until_idle(self.page)
 
     def reads(self, part):
-        eventually(self.page, lambda: any(part in text for text in self.readings))
-
-    @property
-    def readings(self):
-        return self.page.locator("[data-testid=stText]").all_inner_texts()
+        texts = self.page.locator("[data-testid=stText]")
+        eventually(self.page, lambda: any(part in text for text in texts.all_inner_texts()))
 
 
 def places_of(encoder, word, *texts):
@@ -76,58 +67,13 @@ def test_own_sentences_with_crane(page, server, encoder):
     expect(chosen(page)).to_have_attribute("aria-valuetext", str(view.first_head))
 
 
-def test_the_leading_head_its_steps_its_picture_and_many_sentences(page, server):
-    """Three of the jobs, one after another: each has its own actions."""
-    visitor = Visitor(page, server)
-    expect(page.get_by_text("How head 10 of layer 0 computes it")).to_be_visible()
-    chart = page.locator("[data-testid=stVegaLiteChart]", has=page.locator(".vega-bind input[type=radio]"))
-    visitor._act(lambda: chart.locator("input[value='1']").check())
-    lit = chart.locator("text[font-family='monospace']").filter(has_text="scores = query")
-    pale = chart.locator("path[opacity='0.3']")
-    eventually(page, lambda: pale.count() > 40)
-    expect(lit).to_be_visible()
-    before = pale.count()
-    visitor._act(lambda: page.keyboard.press("ArrowRight"))
-    eventually(page, lambda: 0 < pale.count() < before)
-
-    visitor.actions = 0
-    picture = Image.open(io.BytesIO(visitor.download("PNG of A")))
-    assert picture.format == "PNG" and picture.width > 600
-    provenance = json.loads(picture.text["provenance"])
-    assert (provenance["layer"], provenance["head"]) == (0, 10) and visitor.actions == 1
-    assert (picture.text["Title"], list(provenance["sentences"])) == ("What each word attends to in A, L0 H10", ["A"])
-    toolbars = page.locator("[data-testid=stElementToolbar]")  # Streamlit's own: "Download" is the one route
-    assert {bar.evaluate("bar => getComputedStyle(bar).display") for bar in toolbars.all()} == {"none"}
-
-    visitor.actions = 0
-    visitor.reads("Tested on 32 words, 768 sentences")
-    visitor.click("link", "Many sentences")
-    wait_for_address(page, "/senses")
-    assert visitor.actions == 1
-
-
 def test_a_against_b(page, server):
     visitor = Visitor(page, f"{server}/?example=crane")
     visitor.click("radio", "A against B")
     visitor.reads('What "crane" gives the words that one sentence has alone, only in A: ')
     visitor.reads('only in B: "steel" 0.43')
-
-
-def test_a_link_and_the_bare_address_open_the_same(page, server, encoder):
-    visitor = Visitor(page, server)
-    bare = visitor.readings
-    visitor.click("combobox", "Example")
-    visitor.click("option", "crane")
-    visitor.click("button", "Copy link")
-    link = page.evaluate("navigator.clipboard.readText()")
-    assert link == f"{server}/?digest={encoder.digest[:8]}&example=crane"
-    expected = visitor.readings
-    page.evaluate("localStorage.clear()")
-    page.context.clear_cookies()  # from here on the browser was never here
-    fresh = page.context.new_page()
-    for address, readings in ((link, expected), (server, bare)):
-        open_page(fresh, address)
-        eventually(fresh, lambda readings=readings: fresh.locator("[data-testid=stText]").all_inner_texts() == readings)
+    visitor.click("link", "Many sentences")
+    wait_for_address(page, "/senses")
 
 
 def test_a_word_hidden_in_the_head_that_is_open(page, server):
@@ -149,11 +95,3 @@ def test_an_encoder_of_ones_own(page, server, tmp_path):
     assert name in map(str, load_encoder(str(folder), trusted=True, device="cpu").all_heads)
     wait_for_address(page, urlencode({"other": str(folder)}))
     shutil.rmtree(folder)
-
-
-def test_a_click_on_a_word_hides_it_and_one_on_the_map_chooses_a_head(page, server):
-    visitor = Visitor(page, f"{server}/?example=crane")
-    visitor._act(lambda: page.locator('g[class*="chips_b_marks"] path[aria-label^="beam:"]').click())
-    expect(page.get_by_role("radio", name='"wings" and "beam" hidden', exact=True)).to_be_visible()
-    visitor._act(lambda: page.locator('g[class*="cells_marks"] path[aria-label^="L3 H7:"]').first.click())
-    wait_for_address(page, "head=L3+H7")

@@ -36,13 +36,6 @@ def tensor(*values) -> torch.Tensor:
 # Attention
 
 
-def strip(weights, special=(0,), name="B", **columns):
-    """Rows of a word strip: "crane" in the middle is the word itself."""
-    flags = {"special": [i in special for i in range(3)], "chosen": [False, True, False]}
-    frame = pd.DataFrame({"sentence": name, "text": ["[CLS]", "crane", "beam"], "weight": weights, **flags, **columns})
-    return frame.to_dict("records")
-
-
 LABELS, GAPS = ("the", "crane", "beam", "wings"), np.full((4, 4), np.nan)
 GAPS[:2, :3] = [[0.1, 0.4, 0.0], [0.05, 0.1, -0.3]]
 
@@ -77,20 +70,6 @@ DISTANCES = pd.DataFrame(
 )  # fmt: skip
 
 ATTENTION: Cases = {
-    f"most weight, {weights} and special {special}": partial(attention.most_weight, strip(weights, special), "crane", "sentence")
-    for weights, special in [
-        ((0.1, 0.2, 0.7), (0,)), ((0.1, 0.7, 0.2), (0,)), ((0.6, 0.3, 0.1), (0,)), ((0.6, 0.1, 0.3), (0,)),
-        ((0.6, 0.1, 0.3), (0, 1, 2)),
-    ]
-} | {
-    "most weight in two sentences": partial(
-        attention.most_weight, strip((0.6, 0.3, 0.1), name="A") + strip((0.1, 0.2, 0.7)), "crane", "sentence"
-    ),
-    "most weight of two heads": partial(
-        attention.most_weight,
-        [{"source": name, "text": "beam", "weight": w} for name, w in (("L5 H1", 0.9), ("L5 H1", 0.1), ("rollout", 0.8))],
-        "crane", "source",
-    ),
     "largest cell": partial(attention.largest_cell, np.array([[0.1, 0.2], [0.9, 0.3]]), "ab"),
     "largest cell, negative": partial(attention.largest_cell, np.array([[NAN, 0.1], [-0.3, 0.2]]), "ab", "difference"),
     "largest cell, an error": partial(

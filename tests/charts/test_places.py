@@ -183,15 +183,6 @@ def with_its_code():
     return spec, left, right, code([*lines.values()])
 
 
-def some_links():
-    frame = pd.DataFrame({"place": range(24), "text": WORDS, "weight": VALUES, "chosen": False})
-    both = pd.concat(frame.assign(source=source) for source in ("L0 H0", "average"))
-    ends = [i + aside for aside in (-0.08, 0.08) for i in range(24)]
-    spec = draw.links(both, "the word", LIGHT, word_place=1, color=LIGHT.ink)
-    names = {"y": [*WORDS, "token1"], "text": [*WORDS, "the word"]}
-    return spec, {"y": WORDS, "rule": {"y1": ["token1"] * 48, "y2": ends}, "text": names}
-
-
 def some_words():
     first = [value - 0.3 for value in VALUES]
     frame = pd.DataFrame({"word": WORDS, "accuracy": VALUES, "first": first, "sentences": 9})
@@ -248,7 +239,6 @@ CHARTS = {
     "kernel_row": the_row,
     "layers_curve": layers,
     "lines": powers,
-    "links": some_links,
     "moves": some_moves,
     "opened_by_a_click": opened,
     "values_table": lambda: (draw.values_table([("a", text) for text in FEW], LIGHT), code(FEW)),

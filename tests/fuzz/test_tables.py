@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
 
-from pages.explore.senses.tables_and_reports import read_table
 from selfattn import TextError
 from selfattn.scan.tables import InputError, plan, read_chunk
+from selfattn.scan.uploads import read_table
 from selfattn.spreadsheets import csv_text, unescaped
 from tests.fuzz.hostile import texts
 

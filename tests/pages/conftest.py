@@ -14,7 +14,6 @@ from streamlit.util import calc_hash
 from selfattn.dashboard import cache, pickers
 
 APP = Path(__file__).parents[2] / "app.py"
-EXACT = pickers.EXACT
 
 # Each new AppTest reads the metadata of every installed package, for components: 0.3 s, and always the same.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
@@ -62,21 +61,25 @@ def addresses() -> list[str]:
     return [address or "" for _, _, address, _ in _navigation()]
 
 
-def open_page(path: str, **chosen: str) -> AppTest:
-    """A page of `pages()` as its own address opens it, with these in its pickers, run once."""
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    (address,) = (address for file, _, address, _ in _navigation() if f"pages/{file}" == path)
-    at._page_hash = calc_hash(address) if address else ""
-    for key, value in chosen.items():
-        at.session_state[key] = value
-    return at.run()
+def at_address(page: str = "", **query: str) -> AppTest:
+    """A link to the page at this address, with this in its query, not yet opened."""
+    at = AppTest.from_file(str(APP), default_timeout=180)
+    at._page_hash = calc_hash(page) if page else ""
+    at.query_params.update(query)
+    return at
 
 
 def open_link(page: str = "", **query: str) -> AppTest:
-    """What a link to the page at this address opens, with this in its query, run once."""
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    at._page_hash = calc_hash(page) if page else ""
-    at.query_params.update(query)
+    """What that link opens, run once."""
+    return at_address(page, **query).run()
+
+
+def open_page(path: str, **chosen: str) -> AppTest:
+    """A page of `pages()` as its own address opens it, with these in its pickers, run once."""
+    (address,) = (address for file, _, address, _ in _navigation() if f"pages/{file}" == path)
+    at = at_address(address or "")
+    for key, value in chosen.items():
+        at.session_state[key] = value
     return at.run()
 
 
@@ -87,12 +90,6 @@ def quickly_ranked(monkeypatch):
 
 
 @pytest.fixture
-def exactly_ranked(quickly_ranked, monkeypatch):
-    """For what is about that map, in a file whose other tests are not."""
-    monkeypatch.setattr(pickers, "EXACT", EXACT)
-
-
-@pytest.fixture
 def main_view() -> AppTest:
     """The default page, run once."""
-    return AppTest.from_file(str(APP), default_timeout=120).run()
+    return open_link()

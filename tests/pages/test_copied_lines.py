@@ -1,4 +1,4 @@
-"""Copy as Python: the lines under Download run as they stand, and make the numbers that the page draws."""
+"""Copy as Python: the lines under Download run as they stand, and make the numbers that the page draws; so does its link."""
 
 import json
 from urllib.parse import urlencode
@@ -6,8 +6,6 @@ from urllib.parse import urlencode
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from selfattn import notebook
 from selfattn.charts.vega import drawn_frame
@@ -18,13 +16,12 @@ from selfattn.numbers import change
 from selfattn.scan.__main__ import main as scan
 from tests.encoders.test_pooling import embedder
 
-from .conftest import APP
+from .conftest import at_address
 
 pytestmark = pytest.mark.slow
 
 TEXTS = ", ".join(map(repr, PAIRS[0].sentences[:2]))
-CONTROL = repr(PAIRS[0].control)
-TWICE = {"example": None, "a": "A bank is a bank.", "b": "The bank.", "c": "Our bank.", "word": "bank", "at_a": 2}
+TWICE = {"a": "A bank is a bank.", "b": "The bank.", "c": "Our bank.", "word": "bank", "at_a": 2, "head": "L3 H7"}
 
 
 @pytest.fixture
@@ -35,9 +32,7 @@ def copied(monkeypatch):
     monkeypatch.setattr(notebook, "_chart", lambda spec: spec)  # as an Altair chart it takes seconds
 
     def opened(page, query=None, **state):
-        at = AppTest.from_file(str(APP), default_timeout=180)
-        at._page_hash = calc_hash(page) if page else ""
-        at.query_params.update(query or {})
+        at = at_address(page, **(query or {}))
         for key, value in {"download": True, **state}.items():
             at.session_state[key] = value
         at.run()
@@ -46,8 +41,7 @@ def copied(monkeypatch):
         *before, last = lines.splitlines()
         names = {}
         exec("\n".join(before), names)
-        made = eval(last, names)
-        return at, records[-1], last, made
+        return at, list(records[-1].figures.values()), last, eval(last, names)
 
     return opened
 
@@ -56,34 +50,6 @@ def drawn(spec, column):
     """The numbers in a column of what is drawn, sorted."""
     frame = spec if isinstance(spec, pd.DataFrame) else drawn_frame(spec if isinstance(spec, dict) else spec.to_dict())
     return np.sort(frame[column].dropna().to_numpy(float))
-
-
-@pytest.mark.parametrize(
-    ("page", "state", "figure", "column", "last"),
-    [
-        ("", {}, 0, "share", f"hidden_words(encoder, {TEXTS}, {CONTROL}, 'bank', senses=labelled_sentences())"),
-        ("", {"way": "sentences"}, 0, "share", f"hidden_words(encoder, {TEXTS}, {CONTROL}, 'bank')"),
-        ("all-heads", {**TWICE, "head": "L3 H7", "sentence": "B", "measure": "effect"}, 0, "effect",
-         "all_heads(encoder, 'A bank is a bank.', second='The bank.', control='Our bank.', word='bank', at=(2, 1), maps_of='B', "
-         "measure='effect', chosen='L3 H7')"),
-        ("all-heads", {"head": "L3 H7", "sentence": "B", "measure": "itself"}, 0, "itself",
-         f"all_heads(encoder, {TEXTS.replace(', ', ', second=', 1)}, control={CONTROL}, word='bank', maps_of='B', "
-         "measure='itself', chosen='L3 H7')"),
-        ("all-heads", {"head": "L3 H7", "sentence": "both", "measure": "itself"}, 0, "itself",
-         f"all_heads(encoder, {TEXTS.replace(', ', ', pair=', 1)}, measure='itself', chosen='L3 H7')"),
-        ("senses", {"sense_word": "bat", "head": "L0 H4"}, -1, "share",
-         "brought_in(report, 'bat', chosen='L0 H4')"),
-        ("two-encoders", {"head": "L0 H4"}, 0, "distance",
-         f"counterparts(first, second, {PAIRS[0].first!r}, chosen='L0 H4')"),
-        ("predictions", {"asked": "similarity"}, 0, "effect", "explained_words(found)"),
-    ],
-)  # fmt: skip
-def test_the_copied_lines_draw_the_numbers_of_the_page(page, state, figure, column, last, copied):
-    _, record, line, made = copied(page, **state)
-    assert line == last
-    shown = list(record.figures.values())
-    on_page = drawn(shown[figure].draw(), column)
-    assert len(on_page) > 1 and drawn(made, column) == pytest.approx(on_page, abs=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +61,6 @@ def folders(tmp_path_factory):
     return {
         "gap": str(save_tiny(FAMILIES["RoBERTa"], root / "gap", 0, True)),
         "class": str(embedder(save_tiny(FAMILIES["BERT"], root / "class", classes=("BAD", "GOOD", "GOOD")))),
-        "shown": str(save_tiny(FAMILIES["XLNet"], root / "shown")),
         "scan": str(root / "scan"),
     }
 
@@ -104,18 +69,16 @@ def folders(tmp_path_factory):
     ("page", "query", "figure", "column"),
     [
         ("", {"way": "between the sentences"}, 0, "share"),
+        ("all-heads", {**TWICE, "sentence": "B", "measure": "effect"}, 0, "effect"),
         ("all-heads", {"sentence": "A and B as one text", "head": "L3 H7", "measure": "itself"}, 0, "itself"),
-        ("all-heads", {"tab": "Lines from the word", "head": "L1 H2"}, 0, "weight"),
-        ("all-heads", {"tab": "Lines from the word", "overlaid": ["L0 H1", "average of L2", "rollout"]}, 0, "weight"),
+        ("all-heads", {"tab": "Lines from the word", "overlaid": ["L0 H1", "average of L2", "rollout"]}, 0, "v"),
         ("senses", {"sense_word": "bat", "head": "L0 H4"}, -1, "share"),
         ("senses", {"source": "a finished scan", "scan": "scan", "scan_map": "entropy"}, 0, "entropy"),
         ("two-encoders", {"head": "L0 H4", "a": "Rain fell on the \"old\" town."}, 0, "distance"),
         ("two-encoders", {"head": "L1 H2", "head2": "L2 H1", "second": "gap"}, 2, "value"),
         ("predictions", {"asked": "Two sentences", "b": "It's a loan."}, 0, "effect"),
         ("predictions", {"model": "class", "class": "GOOD (3)", "a": "The bank was muddy."}, 0, "effect"),
-        ("predictions", {"model": "class"}, 0, "effect"),
-        ("predictions", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "effect"),
-        ("masked-words", {"model": "gap", "a": "The bank of the river."}, 0, "effect"),
+        ("masked-words", {"model": "gap", "a": "The bank of the river.", "gap": "river"}, 0, "effect"),
     ],
 )  # fmt: skip
 def test_a_link_draws_what_its_page_and_its_copied_lines_draw(page, query, figure, column, folders, copied):
@@ -123,63 +86,36 @@ def test_a_link_draws_what_its_page_and_its_copied_lines_draw(page, query, figur
     for key, prefix in (("model", ""), ("second", "second_")):
         if key in named:
             named |= {key: "another ...", f"{prefix}other": folders[named[key]]}
-    _, record, _, made = copied(page, named)
+    _, shown, _, made = copied(page, named)
     linked = notebook.from_link(f"http://localhost:8501/{page}?{urlencode(named, doseq=True)}")
-    assert (linked if isinstance(linked, dict) else linked.to_dict()) == (
-        made if isinstance(made, dict) else made.to_dict()
-    )
-    shown = list(record.figures.values())
-    on_page = drawn(shown[figure].draw(), column)
+    plain = [each if isinstance(each, dict) else each.to_dict() for each in (linked, made)]
+    assert plain[0] == plain[1]
+    on_page, numbers = drawn(shown[figure].draw(), column), drawn(made, column)
     assert len(on_page) > 1
-    numbers = drawn(made, column)
     assert all(np.isclose(numbers, each, atol=1e-5).any() for each in on_page)
 
 
-@pytest.mark.parametrize(
-    ("page", "query"),
-    [
-        ("before-attention", {}),
-        ("train-a-tiny-one", {}),
-        *(("from-scratch", {"stop": stop, "reveal": "yes"}) for stop in ("one-vector", "causal-mask", "learned")),
-    ],
-)
-def test_a_figure_without_lines_of_its_own_is_copied_with_its_numbers(page, query, copied):
-    _, record, line, made = copied(page, query)
-    shown = next(iter(record.figures.values())).draw()
-    assert line.startswith("chart({") and made.to_dict() == json.loads(json.dumps(shown))
+def test_a_figure_without_lines_of_its_own_is_copied_with_its_numbers_unless_they_are_too_many(copied, monkeypatch):
+    _, shown, line, made = copied("from-scratch", {"stop": "causal-mask", "reveal": "yes"})
+    assert line.startswith("chart({") and made.to_dict() == json.loads(json.dumps(shown[0].draw()))
     assert "vega" in made.to_html()
-
-
-def test_a_figure_of_too_many_numbers_is_not_copied(copied, monkeypatch):
     monkeypatch.setattr(download, "MOST_COPIED", 100)
-    at = AppTest.from_file(str(APP), default_timeout=180)
-    at._page_hash = calc_hash("before-attention")
+    at = at_address("before-attention")
     at.session_state["download"] = True
     at.run()
     assert not at.code and any("too many numbers to copy" in text.value for text in at.text)
 
 
-def test_inside_a_heads_lines_name_its_words_and_head(copied):
-    _, _, line, _ = copied("inside-a-head", head="L3 H7")
-    assert line == f"steps(encoder, {TEXTS}, 'bank', layer=3, head=7)"
-
-
 @pytest.mark.parametrize(("view", "figure", "n"), [("pronouns", -1, 2), ("negation", 1, 12)])
 def test_those_of_pronouns_and_negation_hold_the_drawn_weights(view, figure, n, copied):
-    _, record, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
-    weights, own = drawn(made, "value"), list(record.figures.values())[figure].table()["weight"].to_numpy()[:n]
+    _, shown, _, made = copied("pronouns-and-negation", view=view, **{f"{view}.shown": True})
+    weights, own = drawn(made, "value"), shown[figure].table()["weight"].to_numpy()[:n]
     assert len(own) > 1 and all(np.isclose(weights, each, atol=1e-6).any() for each in own)
 
 
 def test_many_heads_lines_are_all_heads_of_its_sentence(copied):
     _, _, line, made = copied("pronouns-and-negation", view="heads", **{"many-heads.shown": True})
     assert line.startswith("all_heads(encoder, \"The animal didn't cross") and len(drawn(made, "entropy")) == 72
-
-
-def test_a_gaps_lines_load_the_folder_from_anywhere(copied, tmp_path):
-    folder = save_tiny(FAMILIES["BERT"], tmp_path / "tiny", 0, True)
-    _, record, _, made = copied("predictions", model="another ...", other=str(folder), asked="gap")
-    assert drawn(made, "effect") == pytest.approx(drawn(next(iter(record.figures.values())).draw(), "effect"), abs=1e-5)
 
 
 def test_that_of_what_it_cannot_tell_is_summed_on_the_page(copied):
@@ -193,8 +129,7 @@ def test_own_labels_are_a_file_to_fill_in(monkeypatch, copied):
     rows = labelled_sentences().query("word == 'bank'").head(20)
     read = pd.read_csv
     monkeypatch.setattr(pd, "read_csv", lambda file, **more: rows if file == "your_table.csv" else read(file, **more))
-    own = {session.TABLE_READ: ("id", rows, None, "digest")}
-    at, record, line, made = copied("", **own)
-    assert line == f"hidden_words(encoder, {TEXTS}, {CONTROL}, 'bank', senses=pd.read_csv(\"your_table.csv\"))"
+    at, shown, line, made = copied("", **{session.TABLE_READ: ("id", rows, None, "digest")})
+    assert line.endswith("'bank', senses=pd.read_csv(\"your_table.csv\"))")
     assert "your own table" in next(code.value for code in at.code if "load_encoder" in code.value)
-    assert drawn(made, "share") == pytest.approx(drawn(next(iter(record.figures.values())).draw(), "share"), abs=1e-5)
+    assert drawn(made, "share") == pytest.approx(drawn(shown[0].draw(), "share"), abs=1e-5)

@@ -6,12 +6,10 @@ import zipfile
 
 import pytest
 from PIL import Image
-from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import download
 from selfattn.export import bundle, report
-from selfattn.export.provenance import Provenance
-from tests.pages.conftest import APP, open_link, open_page, pages
+from tests.pages.conftest import at_address, open_link, open_page, pages
 
 pytestmark = pytest.mark.slow
 
@@ -26,17 +24,13 @@ def views(monkeypatch):
 
 
 def opened(path, **state):
-    at = open_page(path)
-    at.session_state["download"] = True
-    for key, value in state.items():
-        at.session_state[key] = value
-    return at.run()
+    return open_page(path, download=True, **state)
 
 
 @pytest.mark.parametrize("path", pages())
 def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
     at = opened(path)
-    pictures = [element for element in at.get("vega_lite_chart")]
+    pictures = at.get("vega_lite_chart")
     if not pictures:
         assert not views
         return
@@ -57,36 +51,21 @@ def test_every_pages_pictures_have_their_numbers_and_a_report(path, views):
     )
 
 
-def test_the_numbers_of_the_chosen_picture_stand_there_as_a_table(views):
-    at = opened("pages/explore/inside_a_head/page.py", download_numbers=True, step="weights")
+def test_a_figures_file_names_its_own_head_or_none(views):
+    at = opened("pages/explore/all_heads/page.py", head="L3 H7", map_of="average", download_numbers=True)
+    origins = {name.split(". ")[1]: views[-1].origin(name) for name in views[-1].figures}
+    card = origins.pop("map: The average of L3's heads")
+    assert origins.pop("all heads").layer is card.layer is None
     names = at.selectbox(key="download_figure").options
-    weights = next(name for name in names if name.endswith(". weights"))
-    at = at.selectbox(key="download_figure").set_value(weights).run()
-    table = at.dataframe[0].value
-    assert table.groupby("row")["weights"].sum().round(5).eq(1).all()
-    assert set(table["row"]) == {"A", "B"}
+    table = at.selectbox(key="download_figure").set_value(names[-1]).run().dataframe[0].value
+    assert table.groupby("query_pos")["weight"].sum().round(5).eq(1).all()
 
 
-@pytest.mark.parametrize(("of", "layer"), [("head", 3), ("average", None), ("rollout", None)])
-def test_a_figures_file_names_its_own_head_or_none(views, of, layer):
-    opened("pages/explore/all_heads/page.py", head="L3 H7", map_of=of)
-    view = views[-1]
-    origins = {name.split(". ")[1]: view.origin(name) for name in view.figures}
-    assert origins.pop("all heads").layer is None
-    (card,) = origins.values()
-    assert (card.layer, card.head) == (layer, None if layer is None else 7)
-
-
-def test_files_are_named_after_what_they_show():
-    origin = Provenance(title="the page", layer=5, head=7)
-    for figure, one_head, name in (('what "bank" attends to', True, "What-bank-attends-to-L5-H7"), ("x", False, "X")):
-        assert download.file_name(origin.of_figure(figure, one_head=one_head).title) == f"selfattn-{name}"
-
-
-def test_the_icon_beneath_a_map_is_of_its_own_sentence(monkeypatch):
+def test_the_icon_beneath_a_map_is_of_its_own_sentence_and_nothing_else_is_made_unasked(views, monkeypatch):
     made = {}
     monkeypatch.setattr(download, "file_button", lambda label, *what: made.update({label: what}))
-    AppTest.from_file(str(APP), default_timeout=120).run()
+    open_link()
+    assert not views
     for name in "AB":
         make, file, *_ = made[f"PNG of {name}"]
         provenance = json.loads(Image.open(io.BytesIO(make())).text["provenance"])
@@ -96,36 +75,26 @@ def test_the_icon_beneath_a_map_is_of_its_own_sentence(monkeypatch):
 
 def test_the_whole_page_in_one_file(views):
     opened("pages/explore/all_heads/page.py", head="L3 H7")
-    (view,) = views[-1:]
-    with zipfile.ZipFile(io.BytesIO(bundle.zipped(view, 1.0))) as archive:
+    with zipfile.ZipFile(io.BytesIO(bundle.zipped(views[-1], 1.0))) as archive:
         names = archive.namelist()
         assert {"provenance.json", "weights.npz", "report.html"} <= set(names)
         provenance = json.loads(archive.read("provenance.json"))
-    assert sum(name.endswith(".png") for name in names) == len(view.figures) == 2
+    assert sum(name.endswith(".png") for name in names) == len(views[-1].figures) == 2
     assert (provenance["layer"], provenance["head"]) == (3, 7)
     assert 0 < provenance["error"] < 1e-6
     assert list(provenance["sentences"]) == ["A", "B", "control sentence"]
 
 
 def test_a_lesson_says_that_no_encoder_is_behind_it(views):
-    at = open_link("from-scratch", stop="soft-lookup", reveal="yes")  # its pictures come with the answer
+    at = at_address("from-scratch", stop="soft-lookup", reveal="yes")  # its pictures come with the answer
     at.session_state["download"] = True
     at.run()
     assert views[-1].provenance.line() == "computed by selfattn from scratch, without a pretrained encoder"
     assert not views[-1].arrays
 
 
-def test_nothing_is_made_before_the_button_is_opened(views):
-    AppTest.from_file(str(APP), default_timeout=120).run()
-    assert not views
-
-
 def test_a_link_with_keys_of_nobodys_still_has_its_take_away(views):
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    for key in ("encoder", "self", "model name"):
-        at.query_params[key] = "x"
-    at = at.run().switch_page("pages/explore/inside_a_head/page.py").run()
-    at.query_params["encoder"] = "x"
+    at = at_address("inside-a-head", encoder="x", self="x", **{"model name": "x"})
     at.session_state["download"] = True
     at.run()
     assert "encoder=x" in views[-1].provenance.link

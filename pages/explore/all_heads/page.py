@@ -1,4 +1,4 @@
-"""Every layer and head of a sentence at a glance, and lines from one word through several heads."""
+"""Every layer and head of a sentence at a glance, and one word's row in several heads."""
 
 import streamlit as st
 

@@ -53,26 +53,12 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Side:
-    """One sentence that is followed: its name, the token that is, and the steps of the head."""
+    """One sentence that is followed, and the steps of the head."""
 
     name: str
-    followed: PlacedWord[Encoding]  # the word, or one piece of it
+    tokens: tuple[str, ...]
+    position: int  # of the token followed: the word, or one piece of it
     steps: HeadSteps
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """All tokens of the sentence."""
-        return self.followed.sentence.tokens
-
-    @property
-    def position(self) -> int:
-        """The position of the token followed."""
-        return self.followed.positions[0]
-
-    @property
-    def token(self) -> str:
-        """The token followed, as the tokeniser spells it."""
-        return self.tokens[self.position]
 
     def row(self, step: str) -> Tensor:
         """The followed token's row of a step."""
@@ -83,19 +69,18 @@ def pick_sides(choice: Choice) -> list[Side]:
     """Which sentences are followed, and which piece of a split word."""
     which = segmented("Follow the word in", ["A", "B", "both"], default="both", key="follow")
     return [
-        Side(name, _piece(name, side), head_steps(choice.encoder, side.sentence, *choice.head))
+        Side(name, side.sentence.tokens, _piece(name, side), head_steps(choice.encoder, side.sentence, *choice.head))
         for name, side in choice.pair.sides
         if which in (name, "both")
     ]
 
 
-def _piece(name: str, side: PlacedWord[Encoding]) -> PlacedWord[Encoding]:
+def _piece(name: str, side: PlacedWord[Encoding]) -> int:
     """A split word has a row for each of its pieces; softmax of a mean is not the mean of softmaxes, so one is followed."""
     if len(side.positions) == 1:
-        return side
+        return side.positions[0]
     label = f"The word is split into {len(side.positions)} tokens in {name}: follow"
-    piece = _pick_token(label, side.positions, side.sentence.tokens, f"piece_{name.lower()}")
-    return PlacedWord(side.sentence, (piece,))
+    return _pick_token(label, side.positions, side.sentence.tokens, f"piece_{name.lower()}")
 
 
 def _pick_token(label: str, positions: Sequence[int], tokens: Sequence[str], key: str, first: int = 0) -> int:
@@ -105,11 +90,22 @@ def _pick_token(label: str, positions: Sequence[int], tokens: Sequence[str], key
 
 
 def show_steps(sides: Sequence[Side]) -> None:
-    """The rail and the step that it chooses."""
-    steps = sides[0].steps
-    if steps.note:
-        st.info(steps.note)
-    show_step(pick_step([step.name for step in steps.steps]), sides)
+    """The rail, and the step that it chooses: formula, code, shape and error beside its picture; a score also term by term."""
+    of_first = sides[0].steps
+    if of_first.note:
+        st.info(of_first.note)
+    name = pick_step([step.name for step in of_first.steps])
+    steps, step = {side.name: side.steps[name] for side in sides}, of_first[name]
+    said, drawn = side_by_side()
+    with said:
+        st.markdown(f"**{TITLES[name]}** &nbsp; ${step.formula}$")
+        st.code(step.code, language="python", wrap_lines=True)
+        say(f"{_shapes(steps)}\n{captions.step_error(steps)}")
+        st.caption(step.where)
+    with drawn:
+        show_picture(name, sides)
+    if name == "scores":
+        show_dot_product(sides)
 
 
 def pick_step(names: list[str]) -> str:
@@ -124,25 +120,9 @@ def pick_step(names: list[str]) -> str:
                 key=icon, on_click=session.STEP.set, args=(there,),
             )  # fmt: skip
     say_what_is_missing(
-        session.STEP, names, name, lambda asked: f"The link asks for the step {asked!r}, which this head hasn't got."
+        session.STEP, names, name, "The link asks for the step {!r}, which this head hasn't got.".format
     )
     return name
-
-
-def show_step(name: str, sides: Sequence[Side]) -> None:
-    """One step: formula, code, shape and error on the left, its picture on the right; a score also term by term."""
-    steps = {side.name: side.steps[name] for side in sides}
-    step = next(iter(steps.values()))
-    said, drawn = side_by_side()
-    with said:
-        st.markdown(f"**{TITLES[name]}** &nbsp; ${step.formula}$")
-        st.code(step.code, language="python", wrap_lines=True)
-        say(f"{_shapes(steps)}\n{captions.step_error(steps)}")
-        st.caption(step.where)
-    with drawn:
-        show_picture(name, sides)
-    if name == "scores":
-        show_dot_product(sides)
 
 
 def _shapes(steps: dict[str, Step]) -> str:
@@ -150,14 +130,6 @@ def _shapes(steps: dict[str, Step]) -> str:
     if len(set(shapes.values())) == 1:
         return f"{next(iter(shapes.values())).capitalize()}."
     return " ".join(f"{name}: {shape}." for name, shape in shapes.items())
-
-
-def _row(name: str, side: Side, values: Tensor) -> Row:
-    """What is drawn of a step in one sentence: a number a token, or a number a dimension."""
-    color = current_theme().sentence(side.name)
-    if name in (*VECTORS, *NUMBERS):
-        return Row(side.name, values.tolist(), [f"dimension {i}" for i in range(len(values))], color)
-    return Row(side.name, values.tolist(), side.tokens, color, side.position)
 
 
 def show_picture(name: str, sides: Sequence[Side]) -> None:
@@ -177,7 +149,14 @@ def show_picture(name: str, sides: Sequence[Side]) -> None:
 
 
 def _show_rows(name: str, what: str, sides: Sequence[Side], rows: dict[str, Tensor]) -> None:
-    drawn, theme = [_row(name, side, rows[side.name]) for side in sides], current_theme()
+    """A number a dimension, or a number a token with the followed one outlined."""
+    theme, drawn = current_theme(), []
+    for side in sides:
+        values, color = rows[side.name].tolist(), theme.sentence(side.name)
+        if name in VECTORS:
+            drawn.append(Row(side.name, values, [f"dimension {i}" for i in range(len(values))], color))
+        else:
+            drawn.append(Row(side.name, values, side.tokens, color, side.position))
     if name in WIDE:
         chart = vector_strip(drawn, theme, width=PICTURE)
     else:
@@ -210,4 +189,4 @@ def show_dot_product(sides: Sequence[Side]) -> None:
             key = _pick_token(label, range(len(tokens)), tokens, name, largest)
             terms = dot_product(trace, side.position, key)
             st.code(captions.score_terms(trace.query[side.position], trace.key[key]), language=None)
-            say(captions.score(terms, side.token, tokens[key]))
+            say(captions.score(terms, tokens[side.position], tokens[key]))

@@ -12,7 +12,7 @@ from selfattn.dashboard.cache import cached
 from selfattn.dashboard.figures import say, show_error, side_by_side, this_page
 from selfattn.encoders.encoder import Encoder
 from selfattn.scan.tables import InputError
-from selfattn.scan.uploads import read_upload
+from selfattn.scan.uploads import read_table
 from selfattn.senses import TargetReport, over_sentences
 from selfattn.views.predictions import Question
 
@@ -29,15 +29,15 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
     data = upload.getvalue()
     key = ("over sentences", hashlib.sha256(data).hexdigest(), *question.key)
     try:
-        frame, broken = _read(data, Path(upload.name).suffix.lower())
-        make = partial(over_sentences, encoder, frame, question.asked)
+        frame, broken = read_table(data, Path(upload.name).suffix.lower(), searched=True)
+        make = partial(over_sentences, encoder, frame.set_index("line"), question.asked)
         report: TargetReport = cached(
             encoder, key, lambda progress: make(progress=progress), "Hiding each word of each sentence ...", costly=True
         )
     except (InputError, ValueError) as error:
         show_error(error)
         return
-    rejected = pd.concat([broken, report.rejected.rename(columns={"row": "line"})], ignore_index=True)
+    rejected = pd.concat([broken, report.rejected.rename(columns={"row": "line"})])[["line", "reason"]]
     if len(rejected):
         st.warning(f"{len(rejected):,} rows can't be used; the others count.", icon=":material/warning:")
         st.dataframe(rejected, hide_index=True, height=180)
@@ -57,12 +57,3 @@ def show_over_table(encoder: Encoder, question: Question) -> None:
     this_page().tables |= {
         f"{name}, over sentences": partial(getattr, report, name) for name in ("words", "heads", "sentences")
     }
-
-
-def _read(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The sentences by their lines, and the broken rows with their reasons. Raises InputError or TextError."""
-    rows = read_upload(data, suffix, searched=True)
-    good = pd.DataFrame(
-        {"sentence": [row.sentence for row in rows if not row.problem]}, index=[r.line for r in rows if not r.problem]
-    )
-    return good, pd.DataFrame([(row.line, row.problem) for row in rows if row.problem], columns=["line", "reason"])

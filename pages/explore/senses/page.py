@@ -5,14 +5,12 @@ import streamlit as st
 from pages.explore.senses import separation, swaps, which_word
 from pages.explore.senses import tables_and_reports as view
 from pages.explore.senses.finished_scan import show_scan
-from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached, encoder_key
-from selfattn.dashboard.compute_again import offer_again, stored_report
+from selfattn.dashboard.cache import cached
+from selfattn.dashboard.compute_again import offer_again
 from selfattn.dashboard.figures import PageEnds, say, show_error, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
 from selfattn.export.notebook_lines import LABELLED, OWN_TABLE, SAID, senses_lines
 from selfattn.senses import HiddenWordsReport, SeparationReport, SwapReport, check_rows
-from selfattn.stored_reports import LeadingHeads
 
 encoder, head = this_page().encoder, this_page().head
 say(
@@ -25,45 +23,40 @@ if source == "scan":
     show_scan(head)
     raise PageEnds
 own = source == "labelled"
-frame, key = (view.labelled(), "labelled") if own else (view.pick_table() or st.stop())
+asked = view.Labelled(encoder, *((view.labelled(), view.BUILT_IN) if own else view.pick_table() or st.stop()))
 # What takes longest stands above what is there at once.
 when, first, top, early = st.container(), st.container(), st.empty(), st.empty()
-kept = stored_report(SeparationReport, encoder, frame, key) if own else None
-kept_swaps = stored_report(SwapReport, encoder, frame, key) if own else None
-kept_hidden = stored_report(HiddenWordsReport, encoder, frame, key) if own else None
-kept_sets = stored_report(LeadingHeads, encoder, frame, key) if own else None
+kept = [asked.stored(kind) for kind in (SeparationReport, SwapReport, HiddenWordsReport)]
 with this_page().beside:
-    word = swaps.pick_word(frame)
-rows = LABELLED if own else OWN_TABLE
-this_page().python = senses_lines(encoder, rows, word, head), {"encoder": encoder}
-drawn = False
+    word = swaps.pick_word(asked.frame)
+this_page().python = senses_lines(encoder, LABELLED if own else OWN_TABLE, word, head), {"encoder": encoder}
 try:
     with first:
-        which_word.show(encoder, frame, key, word, kept_hidden)
+        which_word.show(asked, word)
     if encoder.patchable:
         with top.container():
             over_all, in_one = swaps.begin(word)
             together, one_sentence = side_by_side()
             limit = st.container()
-        seen = session.SWAPPED.get() == (encoder_key(encoder), key)
-        if kept is None and frame["word"].nunique() > 1 and not seen:
-            with early.container():
-                view.show_one_word(encoder, frame, key, word)
-            drawn = swaps.show_first(encoder, frame, key, head, word, in_one)
-    report = kept.report if kept else view.separated(encoder, frame, ("senses", key))
+        with early.container():
+            view.show_one_word(asked, word)
+        if late := swaps.come_late(asked):
+            swaps.show_word(asked, head, word, in_one)
+    report = view.separated(asked)
 except ValueError as error:
     top.empty()
     show_error(error)
-    view.show_rejected(cached(encoder, ("rejected", key), lambda _: check_rows(encoder, frame))[1])
+    rows = cached(encoder, ("rejected", asked.key), lambda _: check_rows(encoder, asked.frame))
+    view.show_rejected(rows[1])
     st.stop()
 early.empty()
 with when:
-    if kept or kept_swaps or kept_hidden:
-        offer_again(kept, kept_swaps, kept_hidden)
+    if any(kept):
+        offer_again(*kept)
     view.show_rejected(report.rejected)
 if encoder.patchable:
     with together:
-        swaps.show_together(kept_sets)
+        swaps.show_together(asked)
 else:
     top.info(f"Heads' outputs can't be swapped in this encoder: {encoder.patch_reason}")
 layers, heads = side_by_side()
@@ -73,12 +66,14 @@ with heads:
     separation.show_heads(encoder, report, head)
 swapped = None
 if encoder.patchable:
-    separation.show_words(encoder, frame, key, head, report)
+    separation.show_words(report)
     with one_sentence:
         row = separation.show_sentences(report, head, word)
     with limit:
-        swapped = swaps.show(encoder, frame, key, head, kept_swaps, word, over_all, None if drawn else in_one)
+        swapped = swaps.show_all(asked, head, over_all)
+        if swapped and not late:
+            swaps.show_word(asked, head, word, in_one)
     if row is not None:
         with one_sentence:
-            swaps.show_sources(encoder, frame, key, word, head, row)
+            swaps.show_sources(asked, word, head, row)
 view.offer_tables(report, swapped, head)

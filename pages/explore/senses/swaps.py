@@ -1,26 +1,23 @@
 """The senses page's second part: which heads bring a word's sense in, by swapping their outputs; over all words, then in one."""
 
 from collections.abc import Hashable
-from functools import partial
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator as Container
 
-from pages.explore.senses.tables_and_reports import cached_report, show_map
+from pages.explore.senses.tables_and_reports import Labelled, show_map
 from selfattn.captions import senses as captions
 from selfattn.captions.vectors import OF_SWAPS, noise_floor
 from selfattn.charts.bars import bar_list
 from selfattn.charts.curves import lines
-from selfattn.dashboard import session
-from selfattn.dashboard.cache import encoder_key
 from selfattn.dashboard.figures import current_theme, literal, say, show_chart, side_by_side
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.senses import SwapReport, interchange
 from selfattn.senses.swapping import ALL
-from selfattn.stored_reports import LeadingHeads, Stored, swapped_heads
+from selfattn.stored_reports import LeadingHeads, swapped_heads
 from selfattn.tidy_tables import named_heads, together_frame
 
 LIMIT = (
@@ -50,58 +47,49 @@ def begin(word: str) -> tuple[Container, Container]:
     return over_all, in_one
 
 
-def show_first(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head, word: str, in_one: Container) -> bool:
-    """Draw the chosen word's map before all words' is computed: it takes seconds, they take minutes. Whether it was drawn."""
-    try:
-        with in_one:
-            _show_word(encoder, _of_word(encoder, frame, key, word), word, head)
-    except (ValueError, NotRecomputable):
-        return False  # `show` says why
-    return True
+def come_late(asked: Labelled) -> bool:
+    """Whether the swaps of all words are yet to be made: it takes minutes, those of one word seconds."""
+    return not asked.stored(SwapReport) and asked.comes_late("swaps")
 
 
-def show(
-    encoder: Encoder,
-    frame: pd.DataFrame,
-    key: Hashable,
-    head: Head,
-    stored: Stored[SwapReport] | None,
-    word: str,
-    over_all: Container,
-    in_one: Container | None,
-) -> SwapReport | None:
-    """Both maps in their places; `stored` where they were computed beforehand, no place for the one that is drawn already."""
+def show_word(asked: Labelled, head: Head, word: str, place: Container) -> None:
+    """The chosen word's map, in its place."""
     try:
-        with over_all:
-            report = (
-                stored.report
-                if stored
-                else cached_report(
-                    encoder,
-                    ("swaps", key),
-                    "All words, sentence",
-                    lambda progress: swapped_heads(encoder, frame, progress),
-                )
-            )
+        with place:
+            report = _of_word(asked, word) if come_late(asked) else _of_all(asked)
+            if reason := report.small_gaps.get(word):
+                say(f"{reason} So no head's share of that gap is shown; the table has them all.")
+            elif (report.heads["word"] == word).any():
+                _show_shares(asked.encoder, report, word, captions.swaps_in_word(report, word, head), head)
+                say(captions.ranking(report, word))
+            else:
+                raise ValueError
+    except ValueError:
+        place.text(f'"{word}" has too few sentences for it: four of each sense are needed.', width="stretch")
+    except NotRecomputable:
+        return  # `show_all` says why
+
+
+def show_all(asked: Labelled, head: Head, place: Container) -> SwapReport | None:
+    """The map of all words, in its place, and what it doesn't say."""
+    try:
+        with place:
+            report = _of_all(asked)
             if (report.heads["word"] == ALL).any():
                 st.markdown("**Over all words**")
-                _show_shares(encoder, report, ALL, captions.swaps(report), head)
+                _show_shares(asked.encoder, report, ALL, captions.swaps(report), head)
                 say(f"{captions.ranking(report, ALL)} {captions.leaders(report)}")
     except (ValueError, NotRecomputable) as error:
-        over_all.text(f"Heads' outputs can't be swapped over these sentences. {error}", width="stretch")
+        place.text(f"Heads' outputs can't be swapped over these sentences. {error}", width="stretch")
         return None
-    if in_one is not None:
-        with in_one:
-            _show_word(encoder, report, word, head)
-    if stored is None:
-        session.SWAPPED.set((encoder_key(encoder), key))
     st.caption(LIMIT)
     return report
 
 
-def show_together(stored: Stored[LeadingHeads] | None) -> None:
+def show_together(asked: Labelled) -> None:
     """The leading heads swapped together; only where it was computed beforehand, for it takes minutes."""
     st.markdown("**How far the leading heads go together**")
+    stored = asked.stored(LeadingHeads)
     if stored is None:
         st.text("Stored for the bundled encoder and the labelled set only; elsewhere, selfattn.senses.leading_heads.")
         return
@@ -112,20 +100,14 @@ def show_together(stored: Stored[LeadingHeads] | None) -> None:
     show_chart(chart, captions.together(shares), one_head=False, name="leading heads together")
 
 
-def _of_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> SwapReport:
-    rows = frame[frame["word"].astype(str).str.casefold() == word]
-    make = partial(interchange, encoder, rows)
-    return cached_report(encoder, ("swaps", key, word), f'"{word}", sentence', lambda progress: make(progress=progress))
+def _of_all(asked: Labelled) -> SwapReport:
+    if kept := asked.stored(SwapReport):
+        return kept.report
+    return asked.report("swaps", "All words, sentence", swapped_heads)
 
 
-def _show_word(encoder: Encoder, report: SwapReport, word: str, head: Head) -> None:
-    if reason := report.small_gaps.get(word):
-        say(f"{reason} So no head's share of that gap is shown; the table has them all.")
-    elif (report.heads["word"] == word).any():
-        _show_shares(encoder, report, word, captions.swaps_in_word(report, word, head), head)
-        say(captions.ranking(report, word))
-    else:
-        say(f'"{word}" has too few sentences for it: four of each sense are needed.')
+def _of_word(asked: Labelled, word: str) -> SwapReport:
+    return asked.of(word).report("swaps", f'"{word}", sentence', interchange)
 
 
 def _show_shares(encoder: Encoder, report: SwapReport, word: str, reading: str, head: Head) -> None:
@@ -137,10 +119,10 @@ def _show_shares(encoder: Encoder, report: SwapReport, word: str, reading: str, 
     show_map(table, "share", "effect", head, said, "share of the gap", key=word, how="by gradient")
 
 
-def show_sources(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str, head: Head, row: Hashable) -> None:
+def show_sources(asked: Labelled, word: str, head: Head, row: Hashable) -> None:
     """Which tokens hand over what the chosen head brings in, in the sentence of this row."""
     try:
-        found = _of_word(encoder, frame, key, word)
+        found = _of_word(asked, word)
     except ValueError:
         return  # too few sentences, which stands beside the maps
     table = found.sources

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -12,63 +13,89 @@ import streamlit as st
 from selfattn.captions import senses as captions
 from selfattn.charts.head_map import head_map
 from selfattn.dashboard import session
-from selfattn.dashboard.cache import cached, encoder_key
-from selfattn.dashboard.compute_again import labelled
+from selfattn.dashboard.cache import cached, encoder_key, is_cached
+from selfattn.dashboard.compute_again import labelled, stored_report
 from selfattn.dashboard.figures import current_theme, say, show_chart, show_error, show_links, this_page
 from selfattn.dashboard.pickers import open_sentences
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
 from selfattn.scan.tables import InputError
-from selfattn.scan.uploads import read_upload
+from selfattn.scan.uploads import read_table
 from selfattn.senses import SeparationReport, SwapReport, separation
 from selfattn.spreadsheets import csv_text
+from selfattn.stored_reports import Stored
 from selfattn.tidy_tables import named_heads
 
 T = TypeVar("T")
+BUILT_IN = "labelled"  # the key of the built-in sentences
 
 
-def cached_report(encoder: Encoder, key: Hashable, title: str, make: Callable[[Progress], T]) -> T:
-    """make's result from the cache, or made now with a progress bar and a button that stops it."""
-    asked = (encoder_key(encoder), key)
-    if session.STOPPED.get() == asked:
-        st.text("Stopped.")
-        st.button("Run it again", key="run again", on_click=session.STOPPED.set, args=(None,))
-        st.stop()
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, title)
-        # A click starts the script anew, and the old run ends at its next sign of progress.
-        st.button("Stop", key=f"stop {key}", on_click=session.STOPPED.set, args=(asked,))
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Labelled sentences, and the encoder that is asked about them."""
 
-    def made(progress: Progress) -> T | ValueError:
-        def show(done: int, total: int) -> None:
-            progress(done, total)
-            bar.progress(done / total, f"{title} {done} of {total}")
+    encoder: Encoder
+    frame: pd.DataFrame  # columns sentence, word, sense
+    key: Hashable  # BUILT_IN, or the digest of the visitor's table
 
-        try:
-            return make(show)
-        except ValueError as error:  # kept like a report, so that a table of no use isn't counted anew at each click
-            return ValueError(str(error))
+    def of(self, word: str) -> "Labelled":
+        """Those of one word."""
+        rows = self.frame[self.frame["word"].astype(str).str.casefold() == word]
+        return replace(self, frame=rows, key=(self.key, word))
 
-    report = cached(encoder, key, made, costly=True)
-    place.empty()
-    if isinstance(report, ValueError):
-        raise ValueError(str(report))
-    return report
+    def stored(self, kind: type[T]) -> Stored[T] | None:
+        """The report about them that was computed beforehand."""
+        return stored_report(kind, self.encoder, self.frame, self.key) if self.key == BUILT_IN else None
+
+    def comes_late(self, what: str) -> bool:
+        """Whether this report is yet to be made, and of several words, of which one is there sooner."""
+        return self.frame["word"].nunique() > 1 and not is_cached(self.encoder, (what, self.key))
+
+    def report(self, what: str, title: str, make: Callable[..., T]) -> T:
+        """make(encoder, frame, progress=...) from the cache, or made now with a progress bar and a button that stops it."""
+        asked = (encoder_key(self.encoder), (what, self.key))
+        if session.STOPPED.get() == asked:
+            st.text("Stopped.")
+            st.button("Run it again", key="run again", on_click=session.STOPPED.set, args=(None,))
+            st.stop()
+        place = bar = st.empty()
+        if not is_cached(self.encoder, asked[1]):
+            with place.container(horizontal=True, vertical_alignment="center"):
+                bar = st.progress(0.0, title)
+                # A click starts the script anew, and the old run ends at its next sign of progress.
+                st.button("Stop", key=f"stop {asked[1]}", on_click=session.STOPPED.set, args=(asked,))
+
+        def made(progress: Progress) -> T | ValueError:
+            def show(done: int, total: int) -> None:
+                progress(done, total)
+                bar.progress(done / total, f"{title} {done} of {total}")
+
+            try:
+                return make(self.encoder, self.frame, progress=show)
+            except ValueError as error:
+                return ValueError(str(error))  # kept like a report: a table of no use isn't counted anew at each click
+
+        report = cached(self.encoder, asked[1], made, costly=True)
+        place.empty()
+        if isinstance(report, ValueError):
+            raise ValueError(str(report))
+        return report
 
 
-def separated(encoder: Encoder, frame: pd.DataFrame, key: Hashable, floor: bool = True) -> SeparationReport:
-    """`separation` from the cache, or made now."""
-    make = partial(separation, encoder, frame, floor=floor)
-    return cached_report(encoder, key, "Senses, word", lambda progress: make(progress=progress))
+def separated(asked: Labelled, floor: bool = True) -> SeparationReport:
+    """`separation`: stored, from the cache, or made now."""
+    if kept := asked.stored(SeparationReport):
+        return kept.report
+    return asked.report("senses", "Senses, word", partial(separation, floor=floor))
 
 
-def show_one_word(encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str) -> None:
+def show_one_word(asked: Labelled, word: str) -> None:
     """What takes seconds, while the report over all words is being made."""
-    rows = frame[frame["word"].astype(str).str.casefold() == word]
+    if asked.stored(SeparationReport) or not asked.comes_late("senses"):
+        return
     try:
-        say(captions.layers(separated(encoder, rows, ("senses", key, word), floor=False)))
+        say(captions.layers(separated(asked.of(word), floor=False)))
     except ValueError:
         return  # too few sentences; the others may do
 
@@ -83,7 +110,7 @@ def pick_table() -> tuple[pd.DataFrame, str] | None:
         )
         sample = labelled().groupby(["word", "sense"]).head(2).head(16)
         st.download_button("Download a sample", csv_text(sample), "sample.csv", "text/csv", on_click="ignore")
-    # No type is asked for: of another kind, read_upload says the remedy.
+    # No type is asked for: of another kind, read_table says the remedy.
     upload = st.file_uploader("Table: .csv, .jsonl, .ndjson", key="table")
     if upload is None:
         return None
@@ -106,20 +133,6 @@ def _read_once(upload) -> tuple[pd.DataFrame | None, pd.DataFrame | str, str]:
         return *read_table(data, Path(upload.name).suffix.lower()), hashlib.sha256(data).hexdigest()
     except (InputError, TextError) as error:
         return None, str(error), ""
-
-
-def read_table(data: bytes, suffix: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows with their `line`, and the broken ones with their `reason`. Raises InputError or TextError."""
-    rows = read_upload(data, suffix)
-    columns = ["line", "sentence", "word", "sense"]
-    good = pd.DataFrame([[getattr(r, c) for c in columns] for r in rows if not r.problem], columns=columns)
-    broken = [[r.line, *map(_as_shown, (r.sentence, r.word, r.sense)), r.problem] for r in rows if r.problem]
-    return good, pd.DataFrame(broken, columns=[*columns, "reason"])
-
-
-def _as_shown(cell: object) -> str | None:
-    """A broken row's cell, halves of characters (lone surrogates, which JSON can hold) as question marks."""
-    return None if cell is None else str(cell).encode("utf-8", "replace").decode("utf-8")
 
 
 def show_rejected(rejected: pd.DataFrame) -> None:

@@ -1,12 +1,11 @@
 """The senses page's first panel: which word brings the sense in, over many sentences; and how well attention names it."""
 
-from collections.abc import Hashable
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from pages.explore.senses.tables_and_reports import cached_report, open_row
+from pages.explore.senses.tables_and_reports import Labelled, open_row
 from selfattn.analysis.usable_rows import check_rows
 from selfattn.captions import which_word as captions
 from selfattn.captions.hidden_words import ranked
@@ -17,22 +16,20 @@ from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_s
 from selfattn.encoders.encoder import Encoder
 from selfattn.senses import HiddenWordsReport, hidden_words
 from selfattn.senses.hiding import MOST, OTHERS, PER_SENSE
-from selfattn.stored_reports import Stored
 from selfattn.tidy_tables import leading_words_frame, shaded_frame
 
 SHOWN = 12  # sentences in which most hangs on one word, and as many in which least does: all of a built-in word
 FEW, HIGH = 6, 340  # sentences that are seen at once, and pixels of the window through which more are
 
 
-def show(
-    encoder: Encoder, frame: pd.DataFrame, key: Hashable, word: str, stored: Stored[HiddenWordsReport] | None
-) -> None:
+def show(asked: Labelled, word: str) -> None:
     """The panel, about all words and the chosen one; where nothing is stored, a button asks for it."""
     st.markdown("#### Which word brings the sense in", help=captions.HELP)
-    if encoder.hide_reason:
-        say(f"No word can be hidden in this encoder: {encoder.hide_reason} Choose another one to see it.")
+    if why := asked.encoder.hide_reason:
+        say(f"No word can be hidden in this encoder: {why} Choose another one to see it.")
         return
-    report = stored.report if stored else _asked(encoder, frame, key)
+    stored = asked.stored(HiddenWordsReport)
+    report = stored.report if stored else _made(asked)
     if report is None:
         return
     over_words, on_trial = side_by_side()
@@ -46,49 +43,44 @@ def show(
         st.markdown("**Does attention name it?**")
         chart = agreement_list(report, current_theme())
         show_chart(chart, captions.on_trial(report), one_head=False, name="how often each way names the telling word")
-    _show_sentences(encoder, frame, report, word)
+    _show_sentences(asked, report, word)
     names = ("words", "accuracy", "agreement", "between", "rejected")
     this_page().tables |= {f"{name}, hidden words": partial(getattr, report, name) for name in names}
 
 
-def _asked(encoder: Encoder, frame: pd.DataFrame, key: Hashable) -> HiddenWordsReport | None:
+def _made(asked: Labelled) -> HiddenWordsReport | None:
     """The report of this table, computed when the visitor has asked for it; before, or where it can't be, None."""
-    asked = (encoder_key(encoder), ("hidden words", key))
+    encoder, frame, what = asked.encoder, asked.frame, "hidden words"
+    key = (encoder_key(encoder), (what, asked.key))
     place = st.empty()  # the question goes at once: beside one that stays till the end, "Stop" moves under a click
-    if session.HIDDEN_ASKED.get() == asked and session.STOPPED.get() != asked:
+    if session.HIDDEN_ASKED.get() == key and session.STOPPED.get() != key:
         try:
-            make = partial(hidden_words, encoder, frame)
-            return cached_report(
-                encoder, asked[1], "Hiding each other word, sentence", lambda progress: make(progress=progress)
-            )
+            return asked.report(what, "Hiding each other word, sentence", hidden_words)
         except ValueError as error:
             say(f"No word can be asked for over these sentences. {error}")
             return None
-    usable, rejected = cached(
-        encoder,
-        ("rows to hide words in", key),
-        lambda _: check_rows(encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS),
-    )
+    check = partial(check_rows, encoder, frame, per_sense=PER_SENSE, most=MOST, others=OTHERS)
+    usable, rejected = cached(encoder, ("rows to hide words in", asked.key), lambda _: check())
     if usable.empty:
         say(f"No word can be asked for over these sentences: {rejected['reason'].iloc[0]}")
         return None
     with place.container(horizontal=True, vertical_alignment="center"):
-        if session.STOPPED.get() == asked:
+        if session.STOPPED.get() == key:
             st.text("Stopped.")
-        st.button(f"Ask this of {len(usable)} sentences", key="ask_hidden", on_click=_ask, args=(asked,))
+        st.button(f"Ask this of {len(usable)} sentences", key="ask_hidden", on_click=_ask, args=(key,))
         st.caption("Each word of each sentence is hidden in turn: about a second a sentence.")
     return None
 
 
-def _ask(asked: tuple) -> None:
-    session.HIDDEN_ASKED.set(asked)
-    if session.STOPPED.get() == asked:
+def _ask(key: tuple) -> None:
+    session.HIDDEN_ASKED.set(key)
+    if session.STOPPED.get() == key:
         session.STOPPED.set(None)
 
 
-def _show_sentences(encoder: Encoder, frame: pd.DataFrame, report: HiddenWordsReport, word: str) -> None:
+def _show_sentences(asked: Labelled, report: HiddenWordsReport, word: str) -> None:
     """All sentences, the chosen word's first, by how much hangs on one word; those shaded, or the one that is ticked."""
-    table = leading_words_frame(report, frame)
+    table = leading_words_frame(report, asked.frame)
     own = table["word"] == word
     table = pd.concat([table[own], table[~own]])
     n = int(own.sum())
@@ -105,7 +97,7 @@ def _show_sentences(encoder: Encoder, frame: pd.DataFrame, report: HiddenWordsRe
     rows = ticked or list(dict.fromkeys([*table.index[: min(SHOWN, n)], *table.index[max(n - SHOWN, 0) : n]]))
     with below:
         if rows:
-            chart = shaded_sentences(shaded_frame(report, _read(encoder, report, table, rows)), current_theme())
+            chart = shaded_sentences(shaded_frame(report, _read(asked.encoder, report, table, rows)), current_theme())
             reading = captions.shaded(bool(ticked), word, n, SHOWN)
             with st.container(height=HIGH if len(rows) > FEW else "content", border=False):
                 show_chart(chart, reading, one_head=False, name="sentences, word by word", visible=False)
