@@ -8,7 +8,6 @@ Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 
 import numpy as np
 
 DRAWS = 2000
-COINS = 200
 SEED = 0
 
 
@@ -18,23 +17,6 @@ def interval(per_word: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if n_words < 2:
         return np.full(per_word.shape[1:], np.nan), np.full(per_word.shape[1:], np.nan)
     return tuple(percentiles(word_draws(n_words) @ per_word))
-
-
-def chance_count(per_word: np.ndarray) -> tuple[float, float]:
-    """How many of the intervals above leave out 0 by chance: on average, and in the most extreme one of twenty draws.
-
-    Chance: a coin for each word turns the sign of all of its features (n_words, features), so that their sizes and what
-    they have in common stay. NaN for one word, which has no interval.
-    """
-    n_words = len(per_word)
-    if n_words < 2:
-        return float("nan"), float("nan")
-    draws, generator = word_draws(n_words), np.random.default_rng(SEED)
-    counts = []
-    for signs in generator.choice([-1.0, 1.0], size=(COINS, n_words, 1)):
-        positive = (draws @ (signs * per_word) > 0).mean(axis=0)  # an interval leaves out 0 where 97.5 % lie beyond it
-        counts.append(int(((positive < 0.025) | (positive > 0.975)).sum()))
-    return float(np.mean(counts)), float(np.percentile(counts, 95))
 
 
 def word_draws(n_words: int, size: int = DRAWS) -> np.ndarray:

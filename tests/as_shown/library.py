@@ -14,7 +14,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.examples import labelled_sentences
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
-from selfattn.senses import head_profiles, interchange, leading_heads, removal, separation
+from selfattn.senses import head_profiles, interchange, leading_heads, separation
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.tidy_tables import layers_frame, named_heads, together_frame, words_frame
 from tests.as_shown.record import column, table
@@ -81,14 +81,6 @@ def together(encoder: Encoder) -> dict[str, Any]:
     }
 
 
-def removed(encoder: Encoder) -> dict[str, Any]:
-    report = removal(encoder, sentences(), how="mean")
-    return {
-        "report": parts(report),
-        "says": _lines(captions.removal(report, kind) for kind in ("different", "same", "gap")),
-    }
-
-
 def profiled(encoder: Encoder) -> dict[str, Any]:
     return {"report": parts(head_profiles(encoder, sentences()))}
 
@@ -120,5 +112,5 @@ def _kept(make: Callable[[Encoder], dict[str, Any]]) -> dict[str, dict[str, Any]
     return {"few sentences": make(load_encoder(device="cpu"))}
 
 
-MAKERS = (separated, swapped, together, removed, profiled, nearest, scanned)
+MAKERS = (separated, swapped, together, profiled, nearest, scanned)
 RECORDS = {f"library_{make.__name__}": partial(_kept, make) for make in MAKERS}

@@ -243,36 +243,3 @@ def test_sources_name_the_token_and_say_what_a_later_position_holds():
     assert text.startswith('In this sentence L0 H10 moves "bank" 10 % of the gap')
     assert text.endswith('Most of it comes from "river": 9 %.')
     assert captions.sources(table, "bank", Head(5, 10)).endswith("a position has itself taken in its context.")
-
-
-def removed(reliability):
-    heads = pd.DataFrame({"layer": [0, 0, 1], "head": [0, 1, 0]})
-    for kind, values in (("different", [0.001, -0.0316, 0.02]), ("gap", [0.05, 0.001, -0.0002])):
-        heads[kind] = values
-        heads[f"{kind}_low"] = np.array(values) - 0.01
-        heads[f"{kind}_high"] = np.array(values) + 0.01
-    pairs = pd.DataFrame({"same_sense": [True, False, False], "cosine": [0.93, 0.7, 0.8]})
-    return SimpleNamespace(
-        heads=heads,
-        pairs=pairs,
-        reliability={"different": reliability, "gap": 0.1},
-        chance={"different": (1.2, 2.0), "gap": (0.4, 1.0)},
-        reliable=lambda kind: reliability >= 0.8,
-    )
-
-
-def test_removal_names_the_largest_by_absolute_value_and_its_interval():
-    text = captions.removal(removed(0.85), "different")
-    assert "2 pairs of different senses (mean cosine 0.75) and 1 of the same sense (0.93)" in text
-    assert "Largest: L0 H1 with −0.0316 (−0.0416 to −0.0216). On 2 of 3 heads the interval leaves out 0;" in text
-    assert "a coin's, 1 would on average, and up to 2 in 19 draws of 20." in text
-    assert text.endswith("agree on the ranking of the heads (reliability 0.85).")
-    assert "Largest: L0 H0 with +0.0500" in captions.removal(removed(0.85), "gap")
-
-
-@pytest.mark.parametrize(
-    ("reliability", "why"), [(0.45, "(reliability 0.45, below 0.80)"), (NAN, "(too few words to tell)")]
-)
-def test_an_unreliable_ranking_is_called_so(reliability, why):
-    text = captions.removal(removed(reliability), "different")
-    assert "UNRELIABLE" in text and why in text

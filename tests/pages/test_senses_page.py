@@ -21,7 +21,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.numbers import plain
 from selfattn.scan import read_scan
 from selfattn.scan.__main__ import main as scan
-from selfattn.senses import interchange, removal, separation, swapping
+from selfattn.senses import interchange, separation, swapping
 from selfattn.senses.swapping import ALL
 from selfattn.stored_reports import stored
 from tests.pages.conftest import open_page
@@ -145,13 +145,10 @@ def test_a_word_whose_gap_is_small_has_no_shares_and_the_reason(whole, encoder):
     assert 'In "board" head' in texts(at) and len(at.get("vega_lite_chart")) == n + 1
 
 
-def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(whole, encoder, monkeypatch):
-    few = labelled_sentences().query("word in ('bank', 'bat')").groupby(["word", "sense"]).head(2)
-    removed = removal(encoder, few)
-    monkeypatch.setattr("pages.explore.senses.separation.removal", lambda *given, **more: removed)
+def test_shares_under_the_noise_of_a_precision_are_drawn_as_0(whole, monkeypatch):
     monkeypatch.setitem(NOISE, "float32", 0.01)
     at, swapped = whole()
-    at = _set(_set(_set(at, "sense_word", "bat"), "measure_removal", True), "effects", "different")
+    at = _set(at, "sense_word", "bat")
     shown = texts(at)
     for chart, word in zip(charts(at), (ALL, "bat")):
         floor = 0.01 * OF_SWAPS / swapped.gaps.set_index("word")["gap"][word]
@@ -159,11 +156,6 @@ def test_effects_under_the_noise_of_a_precision_are_drawn_as_0(whole, encoder, m
         expected = shares.where(shares.abs() >= floor, 0.0)
         assert mark(chart, "rect").records["share"].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
         assert f"by up to {plain(float(f'{floor:.2g}'))}: {(expected == 0).sum()} of 72 heads lie under that" in shown
-    effects = removed.heads["different"]
-    expected = effects.where(effects.abs() >= 0.003, 0.0)
-    drawn = next(m for chart in charts(at) for m in chart if m.channels.get("color", {}).get("field") == "different")
-    assert drawn.values("color") == pytest.approx(expected.tolist(), abs=1e-6)
-    assert f"by up to 0.003: {(expected == 0).sum()} of 72 heads lie under that" in shown
 
 
 def test_the_tokens_that_hand_it_over_are_those_of_the_chosen_sentence_and_head(at, encoder, monkeypatch):

@@ -73,7 +73,7 @@ with heads:
     separation.show_heads(encoder, report, head)
 swapped = None
 if encoder.patchable:
-    separation.show_words(encoder, frame, key, head, report)
+    separation.show_words(report)
     with one_sentence:
         row = separation.show_sentences(report, head, word)
     with limit:

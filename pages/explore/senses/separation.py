@@ -1,21 +1,18 @@
-"""The senses page's third part: where a word's vectors separate its senses, in which heads, and what removing heads does."""
+"""The senses page's third part: where a word's vectors separate its senses, and in which heads."""
 
 from collections.abc import Hashable
-from dataclasses import replace
 
-import pandas as pd
 import streamlit as st
 
-from pages.explore.senses.tables_and_reports import cached_report, open_row, show_map
+from pages.explore.senses.tables_and_reports import open_row, show_map
 from selfattn.captions import senses as captions
-from selfattn.captions.vectors import OF_MEANS, noise_floor
 from selfattn.charts.curves import layers_curve
 from selfattn.charts.ranks import words_chart
-from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
+from selfattn.dashboard.figures import current_theme, say, show_chart
 from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.senses import SeparationReport, removal
+from selfattn.senses import SeparationReport
 from selfattn.tidy_tables import layers_frame, named_heads, words_frame
 
 # What the maps can show, by its column.
@@ -26,7 +23,6 @@ MAPS = {
     "own_value": "own value",
     "floor": "random",
 }
-EFFECTS = {"gap": "difference", "different": "different senses", "same": "same sense"}
 
 
 def show_layers(report: SeparationReport) -> None:
@@ -57,32 +53,12 @@ def show_heads(encoder: Encoder, report: SeparationReport, head: Head) -> None:
     say(captions.chance(report))
 
 
-def show_words(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head, report: SeparationReport) -> None:
-    """Which words' senses lie apart, and what removing heads does to them: for who opens it."""
-    with st.expander("The words, ranked; heads removed"):
-        ranked, removed = side_by_side()
-    with ranked:
-        st.markdown("**The words, ranked**")
+def show_words(report: SeparationReport) -> None:
+    """Which words' senses lie apart: for who opens it."""
+    with st.expander("The words, ranked"):
         words = words_frame(report)
         chart = words_chart(words, current_theme())
         show_chart(chart, captions.words(words), one_head=False, name="the words, ranked")
-    with removed:
-        st.markdown("**What removing heads does, over many pairs**")
-        _show_removal(encoder, frame, key, head)
-
-
-def _show_removal(encoder: Encoder, frame: pd.DataFrame, key: Hashable, head: Head) -> None:
-    """The mean effect of removing each head over many pairs, on request: it takes a batch of passes a sentence."""
-    if not st.toggle("Measure it (two sentences of each sense; about a minute on two cores)", key="measure_removal"):
-        return
-    title = "Removing each head, sentence"
-    report = cached_report(
-        encoder, ("removal", key), title, lambda progress: removal(encoder, frame, progress=progress)
-    )
-    column = segmented("Effect", EFFECTS, key="effects", label_visibility="collapsed")
-    shown, noise = noise_floor(report.heads, column, encoder.dtype, OF_MEANS)
-    reading = f"{captions.removal(replace(report, heads=shown), column)} {noise}".strip()
-    show_map(named_heads(shown), column, "effect", head, reading, "mean effect")
 
 
 def show_sentences(report: SeparationReport, head: Head, word: str) -> Hashable | None:
