@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.analysis.swapping import SAME
-from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows
+from selfattn.analysis.usable_rows import named_rows, rejecting_what_breaks_down, require_rows
 from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.placed_word import PlacedWord
@@ -35,12 +35,8 @@ NAMED, CLEAR = 0.1, 1.5  # between two sentences a word is named from this share
 GUESS = 0.5  # the right sense, or the mean of the others
 ALL = "all"  # the word of the rows that stand for all words together
 PICKS = ("the word", "any other", "most attended", "nearest")
-ATTENTION = (
-    "weights x V",
-    "most attended",
-    "rollout",
-    "largest single weight",
-)  # the ways that only attention has a part in
+# The ways that only attention has a part in.
+ATTENTION = ("weights x V", "most attended", "rollout", "largest single weight")
 CHECKS = 2  # the last ways: a word taken away otherwise
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
@@ -168,9 +164,7 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
         accuracy=pd.concat(accuracy, ignore_index=True),
         agreement=_agreement(pd.DataFrame(ways, columns=["word", "way", "agreement", "rank"]), rankings.reasons),
         between=_with_all(pd.DataFrame(between, columns=["word", "senses", "named", "low", "high", "n"])),
-        rejected=rejected.assign(row=rejected.index)[
-            ["row", "reason", *frame.columns.difference(["row", "reason"], sort=False)]
-        ],
+        rejected=named_rows(rejected),
         reason=" ".join(f"{way}: {reason}" for way, reason in rankings.reasons.items()),
     )
 

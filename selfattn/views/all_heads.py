@@ -7,7 +7,7 @@ import pandas as pd
 from torch import Tensor
 
 from selfattn import numbers
-from selfattn.analysis.attention_rollout import head_average, rollout
+from selfattn.analysis.measures import head_average, rollout
 from selfattn.charts.links import links
 from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec

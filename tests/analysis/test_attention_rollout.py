@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from selfattn.analysis.attention_rollout import head_average, rollout
+from selfattn.analysis.measures import head_average, rollout
 
 
 def test_rollout_equals_plain_loops(encoder):

@@ -14,11 +14,10 @@ from streamlit.util import calc_hash
 from vl_convert import vegalite_to_svg
 
 from selfattn import Head, Hide, load_encoder, notebook, numbers
-from selfattn.analysis.attention_rollout import head_average, rollout
 from selfattn.analysis.compare import compare_encoders, compare_sentences, counterpart_distances
 from selfattn.analysis.explaining import explain
 from selfattn.analysis.hiding import hidden_heads, hidden_pair
-from selfattn.analysis.measures import MEASURES, Measure, head_measures, similarity
+from selfattn.analysis.measures import MEASURES, Measure, head_average, head_measures, rollout, similarity
 from selfattn.analysis.removing import alone, removal_effect
 from selfattn.analysis.steps import head_steps
 from selfattn.analysis.targets import gap_word
@@ -204,10 +203,10 @@ def test_the_head_alone_is_a_pass_of_its_own_over_both_sentences(visit, encoder,
     at, record = visit("inside-a-head", part="What if", alone=True, follow="B", piece_b=sides["B"][1].positions[1])
     table = figure(record, "B: the weights").table()
     passes = {name: alone(encoder, sides[name][0].text, *HEAD) for name in ("A", "B")}
-    row = passes["B"].trace.weights[sides["B"][1].positions[1]]
+    row = passes["B"].weights(*HEAD)[sides["B"][1].positions[1]]
     assert table.loc[table["row"] == "changed", "weight"].tolist() == column(row)
     words = {name: list(sides[name][1].positions) for name in ("A", "B")}
-    cosine = float(similarity(*(passes[name].hidden[words[name]].mean(0) for name in ("A", "B"))))
+    cosine = float(similarity(*(passes[name].hidden[-1, words[name]].mean(0) for name in ("A", "B"))))
     real = float(similarity(*(sides[name][0].vector(encoder.n_layers, words[name]) for name in ("A", "B"))))
     assert vectors.only_head(cosine, real, str(HEAD), "riverbanks") in said(at)
 

@@ -342,7 +342,7 @@ def test_where_there_is_no_mask_token_the_padding_stands_for_a_word():
     tokenizer.mask_token, tokenizer.mask_token_id = "<mask>", 9  # one that the encoder has no vector for
     assert word_rankings.blank_token(encoder) == ("<pad>", 0)
     tokenizer.pad_token = tokenizer.unk_token = None
-    with pytest.raises(ValueError, match="no mask, padding or unknown token"):
+    with pytest.raises(NotRecomputable, match="no mask, padding or unknown token"):
         word_rankings.blank_token(encoder)
 
 

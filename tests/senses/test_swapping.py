@@ -49,7 +49,7 @@ def word_of(encoder, frame, name):
     """One word's rows and slopes, as the report is made of them."""
     rows, _ = swapping.require_rows(encoder, frame[frame["word"] == name], per_sense=4)
     word = SwappedWord.read(encoder, name, rows)
-    return word, word.joined(dict(enumerate(word.slopes(range(len(rows))))))[0]
+    return word, word.joined(word.slopes(range(len(rows))))[0]
 
 
 @pytest.fixture(scope="module")
