@@ -55,14 +55,6 @@ def test_words_without_special_tokens(encoding):
     assert view.hidden == pytest.approx(0.3)
 
 
-def test_a_range_and_a_difference(encoding):
-    view = word_map(encoding, WEIGHTS, words=False)
-    part = view.part(range(1, 3))
-    assert part.labels == ("un", "##happy") and part.groups == ((1,), (2,))
-    assert part.matrix.tolist() == WEIGHTS[1:3, 1:3].tolist()
-    assert view.minus(replace(view, matrix=WEIGHTS * 2)).matrix.tolist() == (-WEIGHTS).tolist()
-
-
 def test_bins_keep_the_peaks_and_the_sign():
     matrix = torch.zeros(5, 5)
     matrix[0, 1], matrix[3, 3], matrix[4, 0] = 0.9, -0.8, 0.1

@@ -233,10 +233,6 @@ def donor_weights(
             weights[k] = 1 / len(members) / len(donor_senses)
     if without is not None:
         weights = {k: weight for k, weight in weights.items() if rows[k] != without}
-    if not weights:
-        raise ValueError(
-            f"Row {rows[i]} has no donor of {'its own' if own else 'another'} sense without row {without}."
-        )
     total = sum(weights.values())
     return {k: weight / total for k, weight in weights.items()}
 
