@@ -1,5 +1,7 @@
 """Swaps over many sentences: the plain loops (plain_swaps.py) agree, and what must hold whatever the numbers are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,42 +16,12 @@ from selfattn.senses.sense_axis import Draws, gaps
 from selfattn.senses.swapped_word import SwappedWord
 from tests.senses.plain_swaps import PlainBert, by_gradient, exact
 
-# A word of several pieces in the bundled encoder's vocabulary, four rows a sense.
-SPLIT = {
-    "person": [
-        "A swashbuckler leapt across the deck.",
-        "Her uncle was a loud swashbuckler with a hat.",
-        "The drunken swashbuckler drew his sword and laughed.",
-        "Nobody dared to insult that swashbuckler twice.",
-    ],
-    "film": [
-        "We watched an old swashbuckler on television.",
-        "The Swashbuckler won two prizes at the festival.",
-        "Critics called it the best swashbuckler of the decade.",
-        "He directed a swashbuckler and two comedies for the studio.",
-    ],
-}
-
-
-@pytest.fixture(scope="module")
-def frame():
-    """Six sentences a sense of "bank" and four a sense of a split word, with index labels of their own."""
-    bank = labelled_sentences().query("word == 'bank'").groupby("sense", sort=False).head(6)
-    split = [(sentence, "swashbuckler", sense) for sense, rows in SPLIT.items() for sentence in rows]
-    table = pd.concat([bank[["sentence", "word", "sense"]], pd.DataFrame(split, columns=["sentence", "word", "sense"])])
-    return table.set_axis(range(100, 100 + len(table)))
-
 
 def word_of(encoder, frame, name):
     """One word's rows and slopes, as the report is made of them."""
     rows, _ = swapping.require_rows(encoder, frame[frame["word"] == name], per_sense=4)
     word = SwappedWord.read(encoder, name, rows)
     return word, word.joined(word.slopes(range(len(rows))))[0]
-
-
-@pytest.fixture(scope="module")
-def split(encoder, frame):
-    return word_of(encoder, frame, "swashbuckler")
 
 
 # "riverbank" is of two pieces in the tiny vocabulary.
@@ -203,15 +175,14 @@ def test_the_resamples_are_counted_in_which_the_head_that_is_named_leads():
     assert swapping._reliability([result, result])["leads"].tolist() == [0.25, 0.25]
 
 
-def test_draws_in_blocks_are_the_same(split, monkeypatch):
-    _, slopes = split
-    draws = Draws.of(np.array([[0, 0, 0, 0, 1, 1, 1, 1]]), swapping._resamples(np.repeat([0, 1], 4))[:9])
+@pytest.mark.slow
+def test_draws_in_blocks_are_the_same(riverbank, monkeypatch):
+    word, slopes = word_of(*riverbank, "riverbank")
+    draws, n = Draws.of(word.senses[None], swapping._resamples(word.senses)[:9]), len(word.senses)
     whole = slopes.differences(draws)
-    monkeypatch.setattr("selfattn.senses.sense_axis.BLOCK", 2 * 8**3)
-    monkeypatch.setattr("selfattn.senses.sense_axis.HELD", 5 * 8**3)
+    monkeypatch.setattr("selfattn.senses.sense_axis.BLOCK", 2 * n**3)
+    monkeypatch.setattr("selfattn.senses.sense_axis.HELD", 5 * n**3)
     torch.testing.assert_close(slopes.differences(draws), whole, atol=1e-12, rtol=0)
-    effect, control = slopes.effects(draws)
-    torch.testing.assert_close(effect - control, whole, atol=1e-7, rtol=0)
 
 
 def test_resamples_keep_three_rows_of_each_sense():
@@ -250,19 +221,16 @@ def test_the_numbers_over_all_words_and_how_far_halves_agree(riverbank):
 
 
 @pytest.mark.long
-def test_by_gradient_and_exactly_with_the_same_axes_and_donors(encoder, frame, split):
-    heads = list(range(0, 72, 8))
-    for name in ("bank", "swashbuckler"):
-        word, slopes = split if name == "swashbuckler" else word_of(encoder, frame, name)
-        gap = abs(float(gaps(word.once, word.gram)))
-        rows = [word.exactly(i, [(encoder.all_heads[h],) for h in heads]) for i in range(len(word.labels))]
-        patched = np.einsum("i,ich->ch", word.once.row_means[0], np.stack(rows)) / gap
-        folds = word.folds(np.ones(len(word.senses), bool))
-        gradient = sum(torch.cat(slopes.effects(fold)) for fold in folds).numpy()[:, heads] / 2 / gap
-        shares = [part[0] - part[1] for part in (patched, gradient)]
-        assert np.corrcoef(*map(rankdata, shares))[0, 1] >= 0.98
-        # "swashbuckler" has a gap of hardly anything, which shares are divided by.
-        np.testing.assert_allclose(patched, gradient, atol=0.03 if name == "bank" else 0.003 / gap)
+def test_by_gradient_and_exactly_with_the_same_axes_and_donors(encoder):
+    bank, heads = labelled_sentences().query("word == 'bank'").groupby("sense").head(6), list(range(0, 72, 8))
+    word, slopes = word_of(encoder, bank, "bank")
+    rows = [word.exactly(i, [(encoder.all_heads[h],) for h in heads]) for i in range(len(word.labels))]
+    patched = np.einsum("i,ich->ch", word.once.row_means[0], np.stack(rows))
+    folds = word.folds(np.ones(len(word.senses), bool))
+    gradient = sum(torch.cat(slopes.effects(fold)) for fold in folds).numpy()[:, heads] / 2
+    shares = [part[0] - part[1] for part in (patched, gradient)]
+    assert np.corrcoef(*map(rankdata, shares))[0, 1] >= 0.98
+    np.testing.assert_allclose(patched, gradient, atol=0.03 * float(gaps(word.once, word.gram)))
 
 
 @pytest.mark.slow
@@ -296,15 +264,11 @@ def test_words_whose_senses_hardly_differ_say_so():
     assert found["draw"] == 'The senses of "draw" lie 0.050 apart (95 % interval from -0.010).'
 
 
-def test_what_cannot_be_asked_is_refused(encoder, frame):
-    from dataclasses import replace
-
+def test_what_cannot_be_asked_is_refused(encoder):
     with pytest.raises(ValueError, match='"gradient" or "exact", got \'fast\''):
-        interchange(encoder, frame, how="fast")
+        interchange(encoder, pd.DataFrame(), how="fast")
     with pytest.raises(NotRecomputable, match=r"No head of .* can be swapped or removed: a test"):
-        interchange(replace(encoder, recomputable=False, reason="a test."), frame)
-    with pytest.raises(ValueError, match="None of the 3 rows can be used"):
-        interchange(encoder, frame.iloc[:3])
+        interchange(replace(encoder, recomputable=False, reason="a test."), pd.DataFrame())
 
 
 @pytest.mark.slow
