@@ -73,13 +73,15 @@ class HiddenPair:
         return float(left.max()) if len(left) else float("nan")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Side:
     """A word in one sentence, and its vectors with each other word hidden."""
 
     word: PlacedWord[Encoding]
     words: tuple[Word, ...]
     states: Tensor  # (n + 1, n_layers + 1, d_model): of the word, nothing hidden first; NaN where not run
+    by_head: Tensor  # (n, n_layers, n_heads): by gradient; NaN where it isn't known
+    way: Tensor | None = None  # (d_model,)
 
     @classmethod
     def of(cls, encoder: Encoder, word: PlacedWord) -> "_Side":
@@ -87,7 +89,8 @@ class _Side:
         words = word.others
         states = torch.full((len(words) + 1, encoder.n_layers + 1, encoder.d_model), torch.nan)
         states[0] = torch.stack([encoding.vector(layer, word.positions) for layer in range(encoder.n_layers + 1)])
-        return cls(PlacedWord(encoding, word.positions), words, states)
+        by_head = torch.full((len(words), encoder.n_layers, encoder.n_heads), torch.nan)
+        return cls(PlacedWord(encoding, word.positions), words, states, by_head)
 
     @property
     def units(self) -> Tensor:
@@ -146,13 +149,13 @@ def hidden_pair(
     encoder.check_hideable()
     sides = [_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None]
     a, b, *c = sides
-    ways, taken, notes = _ways(encoder, a, b, senses)
-    if not all(float(way.norm()) >= SAME for way in ways):
+    (a.way, b.way), taken, notes = _ways(encoder, a, b, senses)
+    if not all(float(side.way.norm()) >= SAME for side in (a, b)):
         notes.append(NO_WAY)
-    asked = [(a, ways[0]), (b, ways[1])]
+    asked = [(a, a.way), (b, b.way)]
     for other in c:
         asked += [(a, other.unit - a.unit), (other, a.unit - other.unit)]
-    by_head = [_no_heads(encoder, side) for side, _ in asked]
+    by_head = [side.by_head for side, _ in asked]
     long = any(len(side.words) > MOST for side in sides)
     ranked = [n for n, (_, way) in enumerate(asked) if (n < 2 or long) and float(way.norm()) >= SAME]
     try:
@@ -178,25 +181,15 @@ def hidden_pair(
         alike, alike_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), (own, its)))
     for side, own in zip((a, b), wanted):  # what was run for the control's sake alone is no part of the pair
         side.states[[at + 1 for at in range(len(side.words)) if at not in own]] = torch.nan
-    return _pair(a, b, ways, (by_head[0], by_head[1]), (alike, alike_hidden), taken, tuple(notes))
-
-
-def _no_heads(encoder: Encoder, side: _Side) -> Tensor:
-    """What is known of its words by head before anything is asked: NaN."""
-    return torch.full((len(side.words), encoder.n_layers, encoder.n_heads), torch.nan)
+    a.by_head, b.by_head = by_head[:2]
+    return _pair(a, b, (alike, alike_hidden), taken, tuple(notes))
 
 
 def _pair(
-    a: _Side,
-    b: _Side,
-    ways: tuple[Tensor, Tensor],
-    by_head: tuple[Tensor, Tensor],
-    control: tuple[float, float],
-    senses: tuple[str, str] | None,
-    notes: tuple[str, ...],
+    a: _Side, b: _Side, control: tuple[float, float], senses: tuple[str, str] | None, notes: tuple[str, ...]
 ) -> HiddenPair:
     """What two sides say together; of words that weren't run NaN."""
-    share = a.share(ways[0]), b.share(ways[1])
+    share = a.share(a.way), b.share(b.way)
     curves = torch.einsum("ild,jld->ijl", a.units, b.units).float()
     return HiddenPair(
         placed=(a.word, b.word),
@@ -206,9 +199,9 @@ def _pair(
         curves=curves,
         control_cosine=control[0],
         control_hidden=control[1],
-        by_head=by_head,
+        by_head=(a.by_head, b.by_head),
         top=(a.leader(share[0]), b.leader(share[1])),
-        ways=ways,
+        ways=(a.way, b.way),
         senses=senses,
         notes=notes,
     )
@@ -227,9 +220,8 @@ def unmeasured_pair(
     The words, the vectors as they are and the ways between them are known; every share is NaN and no word leads.
     """
     a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
-    alike = float(a.unit @ c[0].unit) if c else math.nan
-    by_head = _no_heads(encoder, a), _no_heads(encoder, b)
-    return _pair(a, b, (b.unit - a.unit, a.unit - b.unit), by_head, (alike, math.nan), None, notes)
+    a.way, b.way = b.unit - a.unit, a.unit - b.unit
+    return _pair(a, b, (float(a.unit @ c[0].unit) if c else math.nan, math.nan), None, notes)
 
 
 def _ways(

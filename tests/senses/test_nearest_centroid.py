@@ -110,15 +110,9 @@ def test_a_baseline_is_chosen_on_one_half_and_scored_on_the_other_and_equal_ones
     labels = [0, 0, 1, 0, 1, 1, 0, 1, 0]
     generator = np.random.default_rng(2)
     own, *baselines = generator.choice([0.0, 0.5, 1.0], size=(3, 40, 9))
-    found = beyond_baselines(
-        torch.from_numpy(own), torch.from_numpy(np.stack(baselines)), torch.tensor(labels)
-    ).tolist()
+    found = beyond_baselines(torch.from_numpy(own), torch.from_numpy(np.stack(baselines)), torch.tensor(labels))
     for at, (scores, first, second) in enumerate(zip(own, *baselines)):
-        assert found[at] == pytest.approx(beyond_baselines_loop(scores, (first, second), labels), abs=1e-9)
-    equal = beyond_baselines(
-        torch.ones(1, 4).double(), torch.tensor([[[1, 0, 1, 0]], [[0, 1, 0, 1]]]).double(), torch.tensor([0, 0, 1, 1])
-    )
-    assert equal.tolist() == [[1.0, 1.0, 1.0, 1.0]]  # each half chooses the baseline that fails on the other
+        assert found[at].tolist() == pytest.approx(beyond_baselines_loop(scores, (first, second), labels), abs=1e-9)
 
 
 def test_one_sentence_of_each_sense_is_left_out_those_at_one_position():
@@ -130,18 +124,11 @@ def test_one_sentence_of_each_sense_is_left_out_those_at_one_position():
     for i, own in enumerate(senses):
         place = places[own].index((starts[i], i))
         partner = places[1 - own][place * len(places[1 - own]) // len(places[own])][1]
-        kept = [j for j in range(9) if j not in (i, partner)]
-        expected.append(float(_nearest(vectors[i], [vectors[j] for j in kept], [senses[j] for j in kept]) == own))
+        kept = [j for j in range(9) if j != partner]
+        expected.append(nearest_centroid_scores(vectors[kept], [senses[j] for j in kept])[kept.index(i)])
     found = each_left_out(cosines(vectors[:, None]), torch.tensor(senses), 2, torch.tensor(starts))
     assert found.tolist() == [expected]
     assert 0 < sum(expected) < 9
-
-
-def _nearest(vector, others, senses):
-    """The sense whose mean of unit vectors is nearest."""
-    units = torch.nn.functional.normalize(torch.stack(others), dim=1)
-    means = [torch.stack([u for u, sense in zip(units, senses) if sense == s]).mean(0) for s in (0, 1)]
-    return int(torch.stack([torch.nn.functional.cosine_similarity(vector, mean, dim=0) for mean in means]).argmax())
 
 
 def test_the_sentences_of_a_head_add_up_to_its_accuracy(small):
@@ -215,38 +202,25 @@ def test_the_random_twin_is_the_same_architecture_with_other_weights_and_leaves_
 
 
 def test_bad_rows_are_listed_with_reasons_and_the_others_still_count(encoder, labelled):
-    bad = [
-        ("The river was muddy.", "bank", "water"),
-        ("A bank beside a bank.", "bank", "water"),
-        ("the  bank approved the LOAN.", "bank", "money"),
-        (None, "bank", "money"),
-        ("The bank opened.", None, "money"),
-        ("The bank opened.", "bank", None),
-        ("The river bank opened.", "river bank", "money"),
-        ("bank " + "very " * 600, "bank", "money"),
-        ("The bank of the moon.", "bank", "a single one"),
-        ("The moon rose.", "moon", "sky"),
-        ("The moon set.", "moon", "sky"),
-    ]
-    frame = pd.concat([labelled, pd.DataFrame(bad, columns=labelled.columns)], ignore_index=True)
+    bad = {
+        ("The river was muddy.", "bank", "water"): "not a word of the sentence",
+        ("A bank beside a bank.", "bank", "water"): "stands 2 times",
+        ("the  bank approved the LOAN.", "bank", "money"): "stands further up",
+        (None, "bank", "money"): "sentence is missing",
+        ("The bank opened.", None, "money"): "word is missing",
+        ("The bank opened.", "bank", None): "sense is missing",
+        ("The river bank opened.", "river bank", "money"): "Expected one word",
+        ("bank " + "very " * 600, "bank", "money"): "tokens",
+        ("The bank of the moon.", "bank", "a single one"): "one usable sentence",
+        ("The moon rose.", "moon", "sky"): "no second sense",
+        ("The moon set.", "moon", "sky"): "no second sense",
+    }
+    frame = pd.concat([labelled, pd.DataFrame(list(bad), columns=labelled.columns)], ignore_index=True)
     report = separation(encoder, frame, shuffles=5, floor=False)
     assert report.items.drop(columns=["start", "stop"]).sort_index().equals(labelled)
     assert report.rejected.index.tolist() == list(range(len(labelled), len(frame)))
     reasons = report.rejected["reason"].tolist()
-    expected = [
-        "not a word of the sentence",
-        "stands 2 times",
-        "stands further up",
-        "sentence is missing",
-        "word is missing",
-        "sense is missing",
-        "Expected one word",
-        "tokens",
-        "one usable sentence",
-        "no second sense",
-        "no second sense",
-    ]
-    assert all(part in reason for part, reason in zip(expected, reasons)), reasons
+    assert all(part in reason for part, reason in zip(bad.values(), reasons)), reasons
     assert report.layers["floor"].isna().all()
 
 
