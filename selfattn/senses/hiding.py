@@ -22,7 +22,7 @@ from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.notebook_repr import OfTables
-from selfattn.senses.resampling import SEED, percentiles, rank_correlations, word_draws
+from selfattn.senses.resampling import SEED, interval, percentiles, rank_correlations, word_draws
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import Word
 
@@ -262,5 +262,4 @@ def _agreement(ways: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFrame:
 
 def _interval(values: np.ndarray) -> dict[str, np.ndarray]:
     """Of the mean over what is drawn: (n, features) -> two (features,), NaN for one."""
-    draws = word_draws(len(values), RESAMPLES if len(values) > 1 else 0)
-    return dict(zip(("low", "high"), percentiles(draws @ values)))
+    return dict(zip(("low", "high"), interval(values, RESAMPLES)))

@@ -107,6 +107,7 @@ def separation(
     )
     by_layer = pd.DataFrame(_per_word(words, "layers"), counts.index, pd.Index(layer_names, name="layer", dtype=object))
     nearest, scores = (torch.cat([word[kind] for word in words], dim=1).numpy() for kind in ("nearest", "context"))
+    ((bag,), (low,), (high,)) = _estimate(words, "bag").values()
     shape = (encoder.n_layers if encoder.patchable else 0, encoder.n_heads, len(items))
     return SeparationReport(
         layers=layers,
@@ -114,7 +115,7 @@ def separation(
         words=by_layer.stack().rename("accuracy").reset_index().join(counts, on="word"),
         items=with_spans(items),
         rejected=rejected,
-        bag=tuple(float(bound[0]) for bound in _estimate(words, "bag").values()),
+        bag=(float(bag), float(low), float(high)),
         chance=float((1 / counts["senses"]).mean()),
         threshold=threshold(shuffled["context"]) if encoder.patchable else float("nan"),
         shuffles=shuffles,

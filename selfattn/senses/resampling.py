@@ -11,15 +11,13 @@ DRAWS = 2000
 SEED = 0
 
 
-def interval(per_word: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The 95 % percentile interval of the mean over words: (n_words, features) -> two (features,); NaN for one word."""
+def interval(per_word: np.ndarray, size: int = DRAWS) -> np.ndarray:
+    """The 95 % percentile interval of the mean over words: (n_words, features) -> (2, features); NaN for one word."""
     n_words = len(per_word)
-    if n_words < 2:
-        return np.full(per_word.shape[1:], np.nan), np.full(per_word.shape[1:], np.nan)
-    return tuple(percentiles(word_draws(n_words) @ per_word))
+    return percentiles(word_draws(n_words, size if n_words > 1 else 0) @ per_word)
 
 
-def word_draws(n_words: int, size: int = DRAWS) -> np.ndarray:
+def word_draws(n_words: int, size: int) -> np.ndarray:
     """Bootstrap draws of words as weights that sum to 1: (size, n_words)."""
     return np.random.default_rng(SEED).multinomial(n_words, np.full(n_words, 1 / n_words), size=size) / n_words
 

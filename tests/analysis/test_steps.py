@@ -137,7 +137,9 @@ def test_families_with_terms_norms_and_rotary_positions(name, encoder_of):
         names = [step.name for step in steps.steps]
         assert names[names.index("scaled") + 1 : names.index("masked")] == terms
         added = sum((steps[term].values for term in terms), steps["scaled"].values)
-        torch.testing.assert_close(steps["masked"].values, added, atol=2e-6 * steps["masked"].size, rtol=0)
+        masked = steps["masked"].values
+        may = masked.isfinite()  # ModernBERT has windows
+        torch.testing.assert_close(masked[may], added[may], atol=2e-6 * steps["masked"].size, rtol=0)
         assert all(steps[term].size > 0.1 for term in terms)  # a term of zeros would prove nothing
         assert ("turned query" in steps) == (name in ("ModernBERT", "NomicBERT"))
         # ModernBERT's first layer has no norm of its own: its embeddings are normalised already.

@@ -193,33 +193,6 @@ def test_resamples_keep_three_rows_of_each_sense():
     assert (counts == swapping._resamples(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]))).all()
 
 
-@pytest.mark.slow
-def test_the_numbers_over_all_words_and_how_far_halves_agree(riverbank):
-    """Six sentences a sense of one word, four of another: too few for halves of its rows, and two words for halves of words."""
-    tiny, table = riverbank
-    longer = table.assign(sentence="Rain. " + table["sentence"])
-    bank = pd.concat([table, longer]).groupby("sense").head(6).assign(word="bank")
-    bank["sentence"] = bank["sentence"].str.replace("riverbank", "bank")
-    both = pd.concat([bank, table.groupby("sense").head(4)], ignore_index=True)
-    report = interchange(tiny, both)
-    words = ["bank", "riverbank", "all"]
-    assert report.heads["word"].unique().tolist() == report.reliability["word"].tolist() == words
-    n = [6 * both["sense"].nunique(), 4 * both["sense"].nunique(), 2]
-    assert report.reliability["n"].tolist() == n
-    one, other, every = (report.heads[report.heads["word"] == word].reset_index() for word in words)
-    np.testing.assert_allclose(every["effect"], (one["effect"] + other["effect"]) / 2, atol=1e-12)
-    np.testing.assert_allclose(every["share"], (every["effect"] - every["control"]) / report.gaps["gap"][:2].mean())
-    of_bank, *too_few = (row for _, row in report.reliability.iterrows())
-    halves = of_bank["halves"]
-    stepped_up = 2 * halves / (1 + halves) if halves > 0 else np.nan
-    assert of_bank["spearman_brown"] == pytest.approx(stepped_up, nan_ok=True)
-    assert (
-        abs(of_bank["shuffled"]) < 0.3 and -1 < of_bank["own"] < 1 and report.reliability["leads"].between(0, 1).all()
-    )
-    for row in too_few:
-        assert np.isnan([row["halves"], row["shuffled"], row["spearman_brown"], row["own"]]).all()
-
-
 @pytest.mark.long
 def test_by_gradient_and_exactly_with_the_same_axes_and_donors(encoder):
     bank, heads = labelled_sentences().query("word == 'bank'").groupby("sense").head(6), list(range(0, 72, 8))
