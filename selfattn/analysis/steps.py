@@ -66,19 +66,11 @@ class Step:
             return math.inf
         return float((ours - theirs)[finite].abs().max()) if finite.any() else 0.0
 
-    @property
-    def size(self) -> float:
-        """The largest number of the step by absolute value, to hold the error against."""
-        finite = self.values[self.values.isfinite()]
-        return float(finite.abs().max()) if finite.numel() else 0.0
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadSteps:
     """All steps of one head in order, and the trace they make up."""
 
-    layer: int
-    head: int
     steps: tuple[Step, ...]
     trace: AttentionTrace
     note: str  # what is particular about this encoder, or why the steps start at query, key and value
@@ -113,7 +105,7 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
         *_score_steps(trace, recording, head),
         *_weighted_steps(trace, encoding.own_weights(layer, head), own_context, projected),
     ]
-    return HeadSteps(layer=layer, head=head, steps=tuple(steps), trace=trace, note=note)
+    return HeadSteps(steps=tuple(steps), trace=trace, note=note)
 
 
 def dot_product(trace: AttentionTrace, query_pos: int, key_pos: int) -> Tensor:

@@ -55,8 +55,8 @@ def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
     return (1 + reached) / (1 + shuffled.shape[1])
 
 
-def threshold(shuffled: np.ndarray, level: float = 0.05) -> float:
-    """The accuracy that a head must exceed for p < level: (heads, m) -> a quantile of the maximum over heads."""
+def threshold(shuffled: np.ndarray) -> float:
+    """The accuracy that a head must exceed for p < .05: (heads, m) -> a quantile of the maximum over heads."""
     best = np.sort(shuffled.max(axis=0))
-    allowed = int(np.ceil(level * (1 + len(best)))) - 2  # shuffles that may reach it while (1 + b) / (1 + m) < level
+    allowed = int(np.ceil(0.05 * (1 + len(best)))) - 2  # shuffles that may reach it while (1 + b) / (1 + m) < .05
     return float(best[len(best) - 1 - allowed]) if allowed >= 0 else 1.0

@@ -95,7 +95,7 @@ def test_four_ways_to_mask(trace, padded, biased):
         added, zeroed_scores, zeroed_weights, renormalised = four_ways(real, allowed)
         hidden = torch.zeros(1, n, n).masked_fill(~combine(real.mask, allowed), -math.inf)
         mask = hidden + sum(term.values for term in real.terms)
-        torch.testing.assert_close(added.context, reference(real, mask), atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(added.weights @ real.value, reference(real, mask), atol=1e-5, rtol=1e-5)
         torch.testing.assert_close(renormalised.weights, added.weights, atol=1e-6, rtol=1e-5)
         for i in range(n):
             row = [float(x) for x in real.masked[i]]

@@ -79,7 +79,7 @@ def test_what_a_word_attends_to_by_words_in_every_head(encoder):
     word = encoding.places("stalagmite")[0]
     seen = attended(word)
     assert seen.labels[:4] == ("[CLS]", "The", "stalagmite", ",") and seen.labels[-1] == "[SEP]"
-    assert seen.labels[seen.chosen] == "stalagmite" and seen.left_out == 0
+    assert seen.labels[seen.chosen] == "stalagmite"
     assert [word.others[at].text for at in seen.others if at is not None] == [other.text for other in word.others]
     assert [at for at, (other, special) in enumerate(zip(seen.others, seen.special)) if other is None] == [
         0, seen.chosen, len(seen.labels) - 1
@@ -94,7 +94,7 @@ def test_of_a_long_sentence_only_the_words_that_are_kept(encoder):
     word = encoder.encode("We sat on the bank of the river, and the bank was wet.").places("bank")[1]
     kept = attended(word, keep={4, 0, 7})
     assert kept.labels == ("[CLS]", "We", "bank", "river", "bank", "[SEP]")
-    assert kept.others == (None, 0, 4, 7, None, None) and kept.chosen == 4 and kept.left_out == 11
+    assert kept.others == (None, 0, 4, 7, None, None) and kept.chosen == 4
     assert kept.special == (True, False, False, False, False, True)
     whole = attended(word)
     torch.testing.assert_close(kept.weights, whole.weights[..., [0, 1, 5, 8, 12, 16]])
