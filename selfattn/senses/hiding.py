@@ -102,10 +102,15 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
     words, right, ways, between = [], [], [], []
     for name, own in items.groupby("word"):
         senses, generator = own["sense"].to_numpy(dtype=str), np.random.default_rng(SEED)
-        vectors = [encoder.encoded(placed).vector(encoder.n_layers, placed.positions) for placed in own["placed"]]
-        units, judged = _units(torch.stack(vectors)), []
+        vectors, attention, judged = [], [], []
+        for placed in own["placed"]:
+            word = PlacedWord(encoder.encoded(placed), placed.positions)
+            vectors.append(word.sentence.vector(encoder.n_layers, word.positions))
+            attention.append(rankings.by_attention(word, _groups(placed)))
+        units = _units(torch.stack(vectors))
         for i, placed in enumerate(own["placed"]):
-            judged.append(found := _judged(rankings, placed, units, senses, i, _halves(senses, i, generator)))
+            halves = _halves(senses, i, generator)
+            judged.append(found := _judged(rankings, placed, attention[i], units, senses, i, halves))
             words += [(own.index[i], name, *each) for each in found.words]
             ways += [(name, *each) for each in found.ways]
             done += 1
@@ -130,15 +135,19 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
 def _judged(
     rankings: WordRankings,
     placed: PlacedWord,
+    attention: Mapping[str, Tensor],
     units: np.ndarray,
     senses: np.ndarray,
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Row i of its word's units (n_rows, d_model), by ten halves of the others: each picks, and the other of its deal judges."""
+    """Row i of its word's units (n_rows, d_model), by ten halves of the others: each picks, and the other of its deal judges.
+
+    attention: what `WordRankings.by_attention` says of it.
+    """
     encoder, words, unit = rankings.encoder, placed.others, units[i]
     named = [at for at, word in enumerate(words) if not word.is_punctuation]  # m
-    groups = [words[at].positions for at in named]
+    groups = _groups(placed)
     hidden, alone = _with_hidden(encoder, placed, groups)
     everything = np.arange(len(units)) != i
     own, other = np.stack([_means(units, senses, i, among) for among in [*halves, everything]], axis=1)
@@ -155,9 +164,7 @@ def _judged(
     picked = _first(axes[:-1] @ moved[named].T)  # (10, m)
     before = sum(group < placed.positions for group in groups)
     nearness = torch.tensor([at - before if at < before else before - at - 1 for at in range(len(named))]).double()
-    numbers = {"nearest": nearness} | rankings.by_attention(
-        PlacedWord(encoder.encoded(placed), placed.positions), groups
-    )
+    numbers = {"nearest": nearness, **attention}
     numbers |= rankings.along(placed, torch.from_numpy(unit), groups, torch.from_numpy(axes))
     names = {way: _first(np.broadcast_to(each.numpy(), (len(axes), len(named)))) for way, each in numbers.items()}
     tied = (nearness == nearness.max()).numpy()
@@ -175,6 +182,11 @@ def _judged(
         ],
         named=_named(moved[named], units - unit),
     )
+
+
+def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
+    """The positions of each other word that isn't punctuation."""
+    return [word.positions for word in placed.others if not word.is_punctuation]
 
 
 def _with_hidden(

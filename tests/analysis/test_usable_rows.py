@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from selfattn import Encoder, TextError
-from selfattn.senses import check_rows, head_profiles, hidden_words, interchange, leading_heads, separation
+from selfattn.senses import check_rows, head_profiles, hidden_words, interchange, leading_heads, separation, swapping
 from selfattn.senses.nearest_sentences import labelled_vectors
 
 BAD = "The bank number 3 lends money."
@@ -23,6 +23,8 @@ def test_a_text_that_the_encoder_breaks_down_over_is_a_rejected_row_and_the_othe
     encoder_of, monkeypatch, report
 ):
     encoder = encoder_of("BERT")
+    for draws in ("RESAMPLES", "SHUFFLES"):
+        monkeypatch.setattr(swapping, draws, 20)
     run, ran = Encoder._run, []
 
     def broken(self, batch, *arguments, **options):
