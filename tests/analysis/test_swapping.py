@@ -1,11 +1,13 @@
 """What removing heads changes, against plain hooks on the model and cosines of our own."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from selfattn import NotRecomputable, Patch
+from selfattn.analysis import swapping
 from selfattn.analysis.removing import alone, removal_effect
 from selfattn.analysis.swapping import context_gradients, swap_pair
 
@@ -190,6 +192,15 @@ def test_the_first_head_of_a_map_by_gradient_is_an_exact_one(encoder):
             assert getattr(exact, name).argmax() == ours.argmax() and found.exact.flatten()[ours.argmax()], name
             assert torch.allclose(ours[found.exact], getattr(exact, name)[found.exact], atol=1e-5)
             assert torch.allclose(ours[~found.exact], gradient[~found.exact], atol=1e-6)
+
+
+def test_heads_that_their_gradient_still_puts_above_those_that_were_run_are_run_too(encoder_of, monkeypatch):
+    tiny, sides = encoder_of("BERT"), (("The bank approved the loan.", "bank"), ("She sat by the bank.", "bank"))
+    flattering = SimpleNamespace(toward=lambda donor: torch.full((1, tiny.n_layers, tiny.n_heads), 9.0))
+    monkeypatch.setattr(swapping, "context_gradients", lambda *given: [flattering] * 2)
+    found, exact = swap_pair(tiny, *sides, how="leading"), swap_pair(tiny, *sides)
+    assert found.exact.all()
+    torch.testing.assert_close(found.b_from_a, exact.b_from_a)
 
 
 @pytest.mark.slow
