@@ -66,6 +66,12 @@ class Step:
             return math.inf
         return float((ours - theirs)[finite].abs().max()) if finite.any() else 0.0
 
+    @property
+    def size(self) -> float:
+        """The largest number of the step by absolute value, to hold the error against."""
+        finite = self.values[self.values.isfinite()]
+        return float(finite.abs().max()) if finite.numel() else 0.0
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadSteps:

@@ -25,17 +25,12 @@ def encoding(encoder):
     return encoder.encode(TEXT)
 
 
-def size(values):
-    """The largest number by absolute value, to hold an error against."""
-    return float(values[values.isfinite()].abs().max())
-
-
 def test_every_steps_error_in_every_layer_and_head(encoder, encoding):
     for layer, head in encoder.all_heads:
         steps = head_steps(encoder, encoding, layer, head)
         assert [step.name for step in steps.steps] == NAMES
         for step in steps.steps[1:]:
-            assert step.error <= 1e-5 * max(size(step.values), 1e-3), (layer, head, step.name, step.error)
+            assert step.error <= 1e-5 * max(step.size, 1e-3), (layer, head, step.name, step.error)
         assert steps["weights"].error <= 1e-5
 
 
@@ -44,7 +39,7 @@ def test_every_steps_error_with_padding(encoder):
     for layer, head in [(0, 0), (3, 7), (5, 11)]:
         steps = head_steps(encoder, padded, layer, head)
         assert (steps["masked"].values[:, -1] == -math.inf).all()
-        assert all(step.error <= 1e-5 * max(size(step.values), 1e-3) for step in steps.steps[1:])
+        assert all(step.error <= 1e-5 * max(step.size, 1e-3) for step in steps.steps[1:])
 
 
 def test_an_error_is_seen(encoder, encoding):
@@ -144,14 +139,14 @@ def test_families_with_terms_norms_and_rotary_positions(name, encoder_of):
         added = sum((steps[term].values for term in terms), steps["scaled"].values)
         masked = steps["masked"].values
         may = masked.isfinite()  # ModernBERT has windows
-        torch.testing.assert_close(masked[may], added[may], atol=2e-6 * size(steps["masked"].values), rtol=0)
-        assert all(size(steps[term].values) > 0.1 for term in terms)  # a term of zeros would prove nothing
+        torch.testing.assert_close(masked[may], added[may], atol=2e-6 * steps["masked"].size, rtol=0)
+        assert all(steps[term].size > 0.1 for term in terms)  # a term of zeros would prove nothing
         assert ("turned query" in steps) == (name in ("ModernBERT", "NomicBERT"))
         # ModernBERT's first layer has no norm of its own: its embeddings are normalised already.
         own_norm = name in ("MobileBERT", "T5 (encoder half)", "MegatronBERT") or (name == "ModernBERT" and layer > 0)
         assert ("read" in steps) == own_norm
         for step in steps.steps:
-            assert step.own is None or step.error <= 1e-4 * max(size(step.values), 1e-3), (
+            assert step.own is None or step.error <= 1e-4 * max(step.size, 1e-3), (
                 layer,
                 head,
                 step.name,
