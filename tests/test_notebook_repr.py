@@ -6,7 +6,7 @@ import torch
 
 from selfattn import attend
 from selfattn.scan.output import Scan
-from selfattn.senses import HeadProfiles, RemovalReport, SeparationReport, SwapReport
+from selfattn.senses import HeadProfiles, SeparationReport, SwapReport
 
 
 def test_an_encoding_shows_its_tokens_with_their_positions_escaped(encoder):
@@ -26,7 +26,7 @@ def test_a_trace_is_a_line_and_a_table_of_its_steps(encoder):
     assert "<td>scores</td><td>2 x 5</td>" in html and "<td>context</td><td>2 x 32</td>" in html and len(html) < 1000
 
 
-@pytest.mark.parametrize("kind", [SwapReport, HeadProfiles, RemovalReport, SeparationReport])
+@pytest.mark.parametrize("kind", [SwapReport, HeadProfiles, SeparationReport])
 def test_a_report_says_which_tables_it_holds(kind):
     report = kind.__new__(kind)
     vars(report).update(heads=pd.DataFrame({"layer": [0, 1, 1], "<i>": [0, 0, 1]}), reason="")

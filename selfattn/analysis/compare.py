@@ -153,21 +153,18 @@ def align(first: Sequence[object], second: Sequence[object], anchor: tuple[int, 
 
     Where a run of one has no match in the other, the first sequence's places come first.
     """
-    if anchor is None:
-        return _aligned(first, second, 0, 0)
-    i, j = anchor
-    return [*_aligned(first[:i], second[:j], 0, 0), (i, j), *_aligned(first[i + 1 :], second[j + 1 :], i + 1, j + 1)]
-
-
-def _aligned(first: Sequence[object], second: Sequence[object], start_a: int, start_b: int) -> list[Match]:
+    if anchor is not None:
+        i, j = anchor
+        after = align(first[i + 1 :], second[j + 1 :])
+        moved = [(a if a is None else a + i + 1, b if b is None else b + j + 1) for a, b in after]
+        return [*align(first[:i], second[:j]), anchor, *moved]
     pairs: list[Match] = []
     # autojunk would drop words that are frequent in a long text.
     for kind, a, a_stop, b, b_stop in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
-        places_a, places_b = range(start_a + a, start_a + a_stop), range(start_b + b, start_b + b_stop)
         if kind == "equal":
-            pairs += list(zip(places_a, places_b))
+            pairs += zip(range(a, a_stop), range(b, b_stop))
         else:
-            pairs += [(i, None) for i in places_a] + [(None, j) for j in places_b]
+            pairs += [(i, None) for i in range(a, a_stop)] + [(None, j) for j in range(b, b_stop)]
     return pairs
 
 

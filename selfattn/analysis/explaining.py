@@ -62,7 +62,12 @@ def explain(
     sentence: of `Encoder.tokenize` or `encode`; target: of targets.py. heads: those that are run (None: the eight that lead by
     gradient). progress(done, total) counts words and heads. Raises TextError.
     """
-    number, words, effect, together = hidden_in_turn(encoder, sentence, target, progress)
+    words = tuple(word for word in sentence.words if without(target, word.positions).positions)
+    every = [position for word in words for position in word.positions]
+    some_left = bool(without(target, every).positions)
+    hidden = [(), *(word.positions for word in words), *([every] if some_left else [])]
+    values = changed(encoder, sentence, target, hidden, progress=progress)
+    number, effect = float(values[0]), values[1:] - values[0]
     by_gradient = torch.full((encoder.n_layers, encoder.n_heads), torch.nan)
     run, notes = by_gradient.clone(), []
     try:
@@ -73,22 +78,9 @@ def explain(
     except NotRecomputable as error:
         notes.append(str(error))
     return Explained(
-        sentence=sentence, target=target, number=number, words=words, effect=effect, together=together,
-        by_gradient=by_gradient, heads=run, notes=tuple(notes),
+        sentence=sentence, target=target, number=number, words=words, effect=effect[: len(words)],
+        together=float(effect[-1]) if some_left else float("nan"), by_gradient=by_gradient, heads=run, notes=tuple(notes),
     )  # fmt: skip
-
-
-def hidden_in_turn(
-    encoder: Encoder, sentence: Tokens, target: Target, progress: Progress = silent
-) -> tuple[float, tuple[Word, ...], Tensor, float]:
-    """The number, the words that can be hidden, what hiding each does to it, (n_words,), and what hiding all at once does."""
-    words = tuple(word for word in sentence.words if without(target, word.positions).positions)
-    every = [position for word in words for position in word.positions]
-    some_left = bool(without(target, every).positions)
-    hidden = [(), *(word.positions for word in words), *([every] if some_left else [])]
-    values = changed(encoder, sentence, target, hidden, progress=progress)
-    effect = values[1 : len(words) + 1] - values[0]
-    return float(values[0]), words, effect, float(values[-1] - values[0]) if some_left else float("nan")
 
 
 def heads_by_gradient(encoder: Encoder, sentence: Tokens, target: Target) -> Tensor:

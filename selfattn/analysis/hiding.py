@@ -73,13 +73,15 @@ class HiddenPair:
         return float(left.max()) if len(left) else float("nan")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Side:
     """A word in one sentence, and its vectors with each other word hidden."""
 
     word: PlacedWord[Encoding]
     words: tuple[Word, ...]
     states: Tensor  # (n + 1, n_layers + 1, d_model): of the word, nothing hidden first; NaN where not run
+    by_head: Tensor  # (n, n_layers, n_heads): by gradient; NaN where it isn't known
+    way: Tensor | None = None  # (d_model,)
 
     @classmethod
     def of(cls, encoder: Encoder, word: PlacedWord) -> "_Side":
@@ -87,7 +89,8 @@ class _Side:
         words = word.others
         states = torch.full((len(words) + 1, encoder.n_layers + 1, encoder.d_model), torch.nan)
         states[0] = torch.stack([encoding.vector(layer, word.positions) for layer in range(encoder.n_layers + 1)])
-        return cls(PlacedWord(encoding, word.positions), words, states)
+        by_head = torch.full((len(words), encoder.n_layers, encoder.n_heads), torch.nan)
+        return cls(PlacedWord(encoding, word.positions), words, states, by_head)
 
     @property
     def units(self) -> Tensor:
@@ -99,18 +102,15 @@ class _Side:
         """The last, with nothing hidden: (d_model,)."""
         return self.units[0, -1]
 
-    def toward(self, way: Tensor) -> Along:
-        return Along(self.word.positions, way)
-
     def run(self, encoder: Encoder, wanted: Sequence[int], changed: Callable[..., Tensor]) -> None:
         """Fill in the states with each of these words hidden."""
         hidden = [[Hide(self.word.positions, self.words[at].positions)] for at in wanted]
         states = changed(encoder, self.word, hidden=hidden, layers=True)
         self.states[[at + 1 for at in wanted]] = states
 
-    def share(self, target: Target) -> Tensor:
-        """What hiding each word does to the target, (n,)."""
-        values = target.of(self.states[:, None, -1].double())  # the mean of a word's pieces is as good as they are
+    def share(self, way: Tensor) -> Tensor:
+        """How far hiding each word moves it along a way, (n,)."""
+        values = Along(self.word.positions, way).of(self.states[:, None, -1].double())
         return (values[1:] - values[0]).float()
 
     def leader(self, share: Tensor) -> int | None:
@@ -118,11 +118,11 @@ class _Side:
         named = [at for at, word in enumerate(self.words) if not word.is_punctuation and share[at].isfinite()]
         return max(named, key=lambda at: float(share[at]), default=None)
 
-    def to_run(self, by_head: Tensor | None) -> set[int]:
-        """Every word; of more than 32 the eight that lead by gradient, where there is one."""
-        named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
-        if len(self.words) <= MOST or by_head is None:
+    def to_run(self, by_head: Tensor) -> set[int]:
+        """Every word; of more than 32 the eight that lead by gradient, where that is known."""
+        if len(self.words) <= MOST or by_head.isnan().any():
             return set(range(len(self.words)))
+        named = [at for at, word in enumerate(self.words) if not word.is_punctuation]
         return set(sorted(named, key=lambda at: -float(by_head[at].sum()))[:LEADING])
 
 
@@ -149,51 +149,47 @@ def hidden_pair(
     encoder.check_hideable()
     sides = [_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None]
     a, b, *c = sides
-    ways, taken, notes = _ways(encoder, a, b, senses)
-    if not all(float(way.norm()) >= SAME for way in ways):
+    (a.way, b.way), taken, notes = _ways(encoder, a, b, senses)
+    if not all(float(side.way.norm()) >= SAME for side in (a, b)):
         notes.append(NO_WAY)
-    asked = [(0, a.toward(ways[0])), (1, b.toward(ways[1]))]
+    asked = [(a, a.way), (b, b.way)]
     for other in c:
-        asked += [(0, a.toward(other.unit - a.unit)), (2, other.toward(a.unit - other.unit))]
+        asked += [(a, other.unit - a.unit), (other, a.unit - other.unit)]
+    by_head = [side.by_head for side, _ in asked]
     long = any(len(side.words) > MOST for side in sides)
-    by_head = [torch.full((len(sides[at].words), encoder.n_layers, encoder.n_heads), torch.nan) for at, _ in asked]
-    ranked = [n for n, (_, to) in enumerate(asked) if (n < 2 or long) and float(to.way.norm()) >= SAME]
+    ranked = [n for n, (_, way) in enumerate(asked) if (n < 2 or long) and float(way.norm()) >= SAME]
     try:
-        found = hidden_by_head(encoder, [sides[asked[n][0]].word for n in ranked], [asked[n][1] for n in ranked])
-        by_head = [found[ranked.index(n)] if n in ranked else unknown for n, unknown in enumerate(by_head)]
+        words, targets = (
+            [asked[n][0].word for n in ranked],
+            [Along(asked[n][0].word.positions, asked[n][1]) for n in ranked],
+        )
+        for n, found in zip(ranked, hidden_by_head(encoder, words, targets)):
+            by_head[n] = found
     except NotRecomputable as error:
         notes.append(f"Heads have no shares: {error}")
-    kept = []
+    wanted = [side.to_run(heads) for (side, _), heads in zip(asked, by_head)]
     for at, side in enumerate(sides):
-        ranks = [(n, by_head[n]) for n, (own, _) in enumerate(asked) if own == at and not by_head[n].isnan().any()]
-        runs = {n: side.to_run(heads) for n, heads in ranks} or {at: side.to_run(None)}
-        kept.append(runs.get(at, runs[max(runs)]))
-        if at < 2 and len(kept[at]) < len(side.words):
+        side.run(encoder, sorted(set().union(*(own for own, (of, _) in zip(wanted, asked) if of is side))), changed)
+        if at < 2 and len(wanted[at]) < len(side.words):
             notes.append(
-                f"In {'AB'[at]}, of {len(side.words)} other words only the {len(kept[at])} that lead by gradient were hidden."
+                f"In {'AB'[at]}, of {len(side.words)} other words only the {len(wanted[at])} that lead by gradient were hidden."
             )
-        side.run(encoder, sorted(set().union(*runs.values())), changed)
         progress(at + 1, len(sides))
     alike = alike_hidden = math.nan
     for other in c:
-        own, its = (0 if at is None else at + 1 for at in (sides[i].leader(sides[i].share(to)) for i, to in asked[2:]))
+        own, its = (0 if at is None else at + 1 for at in (side.leader(side.share(way)) for side, way in asked[2:]))
         alike, alike_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), (own, its)))
-    for side, own in zip((a, b), kept):  # what was run for the control's sake alone is no part of the pair
+    for side, own in zip((a, b), wanted):  # what was run for the control's sake alone is no part of the pair
         side.states[[at + 1 for at in range(len(side.words)) if at not in own]] = torch.nan
-    return _pair(a, b, ways, (by_head[0], by_head[1]), (alike, alike_hidden), taken, tuple(notes))
+    a.by_head, b.by_head = by_head[:2]
+    return _pair(a, b, (alike, alike_hidden), taken, tuple(notes))
 
 
 def _pair(
-    a: _Side,
-    b: _Side,
-    ways: tuple[Tensor, Tensor],
-    by_head: tuple[Tensor, Tensor],
-    control: tuple[float, float],
-    senses: tuple[str, str] | None,
-    notes: tuple[str, ...],
+    a: _Side, b: _Side, control: tuple[float, float], senses: tuple[str, str] | None, notes: tuple[str, ...]
 ) -> HiddenPair:
     """What two sides say together; of words that weren't run NaN."""
-    share = a.share(a.toward(ways[0])), b.share(b.toward(ways[1]))
+    share = a.share(a.way), b.share(b.way)
     curves = torch.einsum("ild,jld->ijl", a.units, b.units).float()
     return HiddenPair(
         placed=(a.word, b.word),
@@ -203,9 +199,9 @@ def _pair(
         curves=curves,
         control_cosine=control[0],
         control_hidden=control[1],
-        by_head=by_head,
+        by_head=(a.by_head, b.by_head),
         top=(a.leader(share[0]), b.leader(share[1])),
-        ways=ways,
+        ways=(a.way, b.way),
         senses=senses,
         notes=notes,
     )
@@ -224,10 +220,8 @@ def unmeasured_pair(
     The words, the vectors as they are and the ways between them are known; every share is NaN and no word leads.
     """
     a, b, *c = (_Side.of(encoder, encoder.placed(word)) for word in (first, second, control) if word is not None)
-    heads = encoder.n_layers, encoder.n_heads
-    by_head = [torch.full((len(side.words), *heads), torch.nan) for side in (a, b)]
-    alike = float(a.unit @ c[0].unit) if c else math.nan
-    return _pair(a, b, (b.unit - a.unit, a.unit - b.unit), (by_head[0], by_head[1]), (alike, math.nan), None, notes)
+    a.way, b.way = b.unit - a.unit, a.unit - b.unit
+    return _pair(a, b, (float(a.unit @ c[0].unit) if c else math.nan, math.nan), None, notes)
 
 
 def _ways(

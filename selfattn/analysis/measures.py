@@ -71,6 +71,24 @@ def ordinary_rows(encoding: Encoding) -> list[int]:
     return [i for i, special in enumerate(encoding.special) if not special] or list(range(len(encoding.special)))
 
 
+def head_average(encoding: Encoding, layer: int) -> Tensor:
+    """The mean of a layer's attention weights over its heads, (n, n); rows still sum to 1."""
+    return encoding.weights(layer).mean(0)
+
+
+def rollout(encoding: Encoding) -> Tensor:
+    """How attention passes information on through the layers, if attention were all that did: (n_layers, n, n).
+
+    Row i of layer l: how much of each input token is left in token i after layer l. Rows sum to 1. Each layer is half its
+    attention, averaged over the heads, and half the identity (the residual stream).
+    (Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3)
+    """
+    layers = [torch.eye(len(encoding.tokens))]
+    for layer in range(encoding.n_layers):
+        layers.append(0.5 * head_average(encoding, layer) @ layers[-1] + 0.5 * layers[-1])
+    return torch.stack(layers[1:])
+
+
 @dataclass(frozen=True)
 class Compared:
     """A word in A, in B and, where there is one, in a control that means what A means."""

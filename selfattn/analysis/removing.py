@@ -6,15 +6,14 @@ Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from torch import Tensor
 
 from selfattn.analysis.measures import similarity
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress, half_of, silent
+from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.kernel import AttentionTrace
 
 
 def removal_effect(
@@ -45,19 +44,10 @@ def change_of_cosine(after: Sequence[Tensor], before: Sequence[Tensor]) -> Tenso
     return similarity(*after) - similarity(*before)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Alone:
-    """A pass in which one head is the only attention there is."""
+def alone(encoder: Encoder, text: str, layer: int, head: int, pair: str | None = None) -> Encoding:
+    """The text run with one head as the only attention there is: the output of every other one, in every layer, is zero.
 
-    trace: AttentionTrace  # the head in that pass: its layer reads hidden states that no other head has touched
-    hidden: Tensor  # (n, d_model) the last hidden state
-
-
-def alone(encoder: Encoder, text: str, layer: int, head: int, pair: str | None = None) -> Alone:
-    """Run the text with every other head's output set to zero, in every layer. pair: as in `Encoder.encode`.
-
-    Raises NotRecomputable, TextError, IndexError.
+    pair: as in `Encoder.encode`. Raises NotRecomputable, TextError.
     """
     others = [other for other in encoder.all_heads if other != (layer, head)]
-    encoding = encoder.encode(text, pair, patches=encoder.removed(others))
-    return Alone(trace=encoding.trace(layer, head), hidden=encoding.hidden[-1])
+    return encoder.encode(text, pair, patches=encoder.removed(others))

@@ -61,8 +61,20 @@ def sense_means(encoder: Encoder, frame: pd.DataFrame, word: str) -> SenseMeans:
     The word needs two senses with four rows each. Raises ValueError where a column is missing or none of its rows can be used.
     """
     usable = rows_of(encoder, frame, word)
-    return means_of(
-        word.casefold(), list(usable["placed"]), list(usable["sense"]), last_units(encoder, usable["placed"])
+    units, labels = last_units(encoder, usable["placed"]), usable["sense"]
+    senses = sorted(set(labels))
+    own = torch.tensor([[label == sense for label in labels] for sense in senses], dtype=torch.float64)
+    counts = own.sum(dim=1)
+    means = own @ units / counts[:, None]
+    at = own.argmax(dim=0)  # each row's sense
+    left = (counts[at][:, None] * means[at] - units) / (counts[at][:, None] - 1)
+    return SenseMeans(
+        word=word.casefold(),
+        senses=tuple(senses),
+        means=means,
+        counts=tuple(int(n) for n in counts),
+        within=float(np.quantile((left - units).square().sum(dim=1).numpy(), WITHIN)),
+        labels={one.sentence.ids: label for one, label in zip(usable["placed"], labels)},
     )
 
 
@@ -103,21 +115,3 @@ def within_sense(
     placed = rows.loc[rows["sense"] == taken.sense, "placed"].tolist()
     others = [other.sentence.ids != encoding.ids for other in placed]
     return taken.sense, (units(encoder, placed) @ unit).float()[others]
-
-
-def means_of(word: str, placed: Sequence[PlacedWord], labels: Sequence[str], units: Tensor) -> SenseMeans:
-    """The means of rows with these labels and unit vectors (n, d_model)."""
-    senses = sorted(set(labels))
-    own = torch.tensor([[label == sense for label in labels] for sense in senses], dtype=torch.float64)
-    counts = own.sum(dim=1)
-    means = own @ units / counts[:, None]
-    at = own.argmax(dim=0)  # each row's sense
-    left = (counts[at][:, None] * means[at] - units) / (counts[at][:, None] - 1)
-    return SenseMeans(
-        word=word,
-        senses=tuple(senses),
-        means=means,
-        counts=tuple(int(n) for n in counts),
-        within=float(np.quantile((left - units).square().sum(dim=1).numpy(), WITHIN)),
-        labels={one.sentence.ids: label for one, label in zip(placed, labels)},
-    )

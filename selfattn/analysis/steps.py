@@ -77,8 +77,6 @@ class Step:
 class HeadSteps:
     """All steps of one head in order, and the trace they make up."""
 
-    layer: int
-    head: int
     steps: tuple[Step, ...]
     trace: AttentionTrace
     note: str  # what is particular about this encoder, or why the steps start at query, key and value
@@ -113,7 +111,7 @@ def head_steps(encoder: Encoder, encoding: Encoding, layer: int, head: int) -> H
         *_score_steps(trace, recording, head),
         *_weighted_steps(trace, encoding.own_weights(layer, head), own_context, projected),
     ]
-    return HeadSteps(layer=layer, head=head, steps=tuple(steps), trace=trace, note=note)
+    return HeadSteps(steps=tuple(steps), trace=trace, note=note)
 
 
 def dot_product(trace: AttentionTrace, query_pos: int, key_pos: int) -> Tensor:

@@ -5,7 +5,7 @@ Sources: Geiger et al. 2021, "Causal Abstractions of Neural Networks"; Nanda 202
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -65,40 +65,49 @@ def swap_pair(
     """
     if how not in ("exact", "gradient", "leading"):
         raise ValueError(f'how must be "exact", "gradient" or "leading", got {how!r}.')
+    encoder.check_patchable()
     words = [encoder.placed(word) for word in (first, second, control) if word is not None]
     encodings = [encoder.encoded(word) for word in words]
-    if how == "leading":
-        known = [PlacedWord(encoding, word.positions) for encoding, word in zip(encodings, words)]
-        return _leading_exactly(encoder, known, encoder.sets_of(heads), heads is None, progress)
     donors = [encoding.context(word.positions) for encoding, word in zip(encodings, words)]
     vectors = [encoding.vector(encoder.n_layers, word.positions) for encoding, word in zip(encodings, words)]
     units = [normalize(vector.double(), dim=0) for vector in vectors]
-    way = units[1] - units[0]
-    sets = encoder.sets_of(heads)
-    cosine = torch.full((len(sets),), torch.nan)
+    way, sets = units[1] - units[0], encoder.sets_of(heads)
     # A takes the outputs from B and from the control, and moves along the way to B; B takes those from A.
     into_a, into_b = donors[1:], donors[:1]
-    if how == "exact":
-        moved = []
+
+    def run_swaps(chosen: Sequence[tuple[Head, ...]], progress: Progress) -> tuple[Tensor, Tensor]:
+        """How far A and B move by each donor, (donors, sets), and the cosines of A with B's outputs and B, (sets,)."""
+        moved, afterwards = [], []
         for at, (values, axis) in enumerate([(into_a, way), (into_b, -way)]):
             own = words[at].positions
-            patches = [[Patch(*head, own, value[head]) for head in each] for value in values for each in sets]
-            after = normalize(
-                encoder.changed_vectors(words[at], patches, progress=half_of(progress, at)).double(), dim=1
-            )
-            moved += ((after - units[at]) @ axis).split(len(sets))
-            cosine = (after[: len(sets)] @ units[1]).float() if at == 0 else cosine
-    else:
+            patches = [[Patch(*head, own, value[head]) for head in each] for value in values for each in chosen]
+            changed = encoder.changed_vectors(words[at], patches, progress=half_of(progress, at))
+            afterwards.append(normalize(changed.double(), dim=1))
+            moved += ((afterwards[-1] - units[at]) @ axis).split(len(chosen))
+        return torch.stack(moved), (afterwards[0][: len(chosen)] @ units[1]).float()
+
+    moved = torch.full((len(words), len(sets)), torch.nan, dtype=torch.float64)
+    cosine = torch.full((len(sets),), torch.nan)
+    there_is_a_way = float(way.norm()) >= SAME
+    if there_is_a_way and how == "exact":
+        moved, cosine = run_swaps(sets, progress)
+    elif there_is_a_way:
         from_a, from_b = context_gradients(encoder, words[:2], way[None])
-        slopes = [from_a.toward(value)[0] for value in into_a] + [-from_b.toward(into_b[0])[0]]
-        moved = [
-            torch.stack([sum((each[head] for head in those), torch.zeros(())) for those in sets]) for each in slopes
-        ]
-        progress(1, 1)
-    if not float(way.norm()) >= SAME:
-        moved, cosine = [change * torch.nan for change in moved], cosine * torch.nan
+        slopes = torch.stack([from_a.toward(value)[0] for value in into_a] + [-from_b.toward(into_b[0])[0]]).double()
+        of_sets = [sum((slopes[:, *head] for head in those), torch.zeros(len(slopes))) for those in sets]
+        moved = torch.stack(of_sets, dim=1)
+        progress(1, 1 if how == "gradient" else 2)
+    if there_is_a_way and how == "leading":
+        wanted = torch.zeros(len(sets), dtype=torch.bool)
+        wanted[moved.topk(min(LEADING, len(sets)), dim=1).indices.flatten()] = True
+        while wanted.any():
+            chosen = [sets[at] for at in wanted.nonzero()[:, 0].tolist()]
+            moved[:, wanted], cosine[wanted] = run_swaps(chosen, half_of(progress, 1))
+            # Those that their gradient still puts above the ones that were run.
+            known = ~cosine.isnan()
+            wanted = (moved >= moved[:, known].amax(dim=1, keepdim=True)).any(dim=0) & ~known
     shape = (len(sets),) if heads is not None else (encoder.n_layers, encoder.n_heads)
-    a_from_b, *from_control, b_from_a = ((change / way.square().sum()).float().reshape(shape) for change in moved)
+    a_from_b, *from_control, b_from_a = (moved / way.square().sum()).float().unflatten(1, shape)
     return PairSwaps(
         share=(a_from_b + b_from_a) / 2,
         a_from_b=a_from_b,
@@ -106,47 +115,6 @@ def swap_pair(
         control=from_control[0] if from_control else torch.full(shape, torch.nan),
         cosine=cosine.reshape(shape),
     )
-
-
-def _leading_exactly(
-    encoder: Encoder,
-    words: Sequence[PlacedWord],
-    sets: list[tuple[Head, ...]],
-    single: bool,
-    progress: Progress,
-) -> PairSwaps:
-    """`swap_pair` with how="leading". single: whether the sets are every head alone."""
-    found = swap_pair(encoder, *words, heads=sets, how="gradient", progress=half_of(progress, 0))
-    tensors = {of.name: getattr(found, of.name).clone() for of in fields(PairSwaps)}
-    done = torch.zeros(len(sets), dtype=torch.bool)
-    while True:
-        wanted = torch.zeros_like(done)
-        for values in (tensors["a_from_b"], tensors["b_from_a"], tensors["control"]):
-            if values.isnan().all():
-                continue
-            if done.any():
-                wanted |= values >= values[done].max()
-            else:
-                wanted[values.topk(min(LEADING, len(sets))).indices] = True
-        wanted &= ~done
-        if not wanted.any():
-            break
-        run = [sets[at] for at in wanted.nonzero()[:, 0].tolist()]
-        exact = swap_pair(encoder, *words, heads=run, progress=half_of(progress, 1))
-        for name, values in tensors.items():
-            values[wanted] = getattr(exact, name)
-        done |= wanted
-    shape = (encoder.n_layers, encoder.n_heads) if single else (len(sets),)
-    return PairSwaps(**{name: values.reshape(shape) for name, values in tensors.items()})
-
-
-def swapped_vector(
-    encoder: Encoder, first: PlacedWord | tuple, second: PlacedWord | tuple, heads: Sequence[Head]
-) -> Tensor:
-    """The word's last hidden state in the first sentence with these heads' outputs at it from the second: (d_model,)."""
-    first, second = encoder.placed(first), encoder.placed(second)
-    donor = encoder.encoded(second).context(second.positions)
-    return encoder.changed_vectors(first, [[Patch(*head, first.positions, donor[head]) for head in heads]])[0]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -98,6 +98,12 @@ def require_rows(
     return usable, rejected
 
 
+def named_rows(rejected: pd.DataFrame) -> pd.DataFrame:
+    """Rejected rows for a report: `row`, the table's index label, `reason`, and the row's own columns."""
+    own = rejected.columns.difference(["row", "reason"], sort=False)
+    return rejected.assign(row=rejected.index)[["row", "reason", *own]]
+
+
 def with_spans(usable: pd.DataFrame) -> pd.DataFrame:
     """The rows for a table or a file: `start` and `stop`, the word's tokens (stop excluded), in place of the placed word."""
     words = [at.word for at in usable["placed"]]

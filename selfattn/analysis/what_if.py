@@ -64,7 +64,6 @@ class Masking:
 
     name: str
     weights: Tensor  # (n, n)
-    context: Tensor  # (n, d_head)
     leaked: Tensor  # (n,) the weight of each row that still falls on hidden tokens
 
 
@@ -88,6 +87,4 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
         ("multiply the weights by 0", zeroed),
         ("… and divide by the row's sum", zeroed / total.masked_fill(total == 0, 1.0)),
     )
-    return tuple(
-        Masking(name=name, weights=w, context=w @ trace.value, leaked=(w * ~allowed).sum(-1)) for name, w in ways
-    )
+    return tuple(Masking(name=name, weights=w, leaked=(w * ~allowed).sum(-1)) for name, w in ways)

@@ -112,7 +112,6 @@ class Attended:
     others: tuple[int | None, ...]  # m: its number among `PlacedWord.others`; None: of no other word
     chosen: int  # which of the m is the word itself
     weights: Tensor  # (n_layers, n_heads, m): to a split word the sum, from it the mean over its pieces
-    left_out: int  # words of the sentence that are not among them
 
 
 def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) -> Attended:
@@ -132,5 +131,4 @@ def attended(word: PlacedWord[Encoding], keep: Collection[int] | None = None) ->
         others=tuple(others[row] for row in kept),
         chosen=kept.index(chosen),
         weights=to_groups(word.sentence.word_rows(word.positions), [groups[row] for row in kept]),
-        left_out=len(groups) - len(kept),
     )

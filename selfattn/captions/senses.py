@@ -5,8 +5,7 @@ import pandas as pd
 
 from selfattn import numbers
 from selfattn.encoders.capture import Head
-from selfattn.senses import RemovalReport, SeparationReport, SwapReport
-from selfattn.senses.removing import RELIABLE
+from selfattn.senses import SeparationReport, SwapReport
 from selfattn.senses.resampling import interval
 from selfattn.senses.swapping import ALL, SHUFFLES
 
@@ -218,39 +217,12 @@ def sentences(table: pd.DataFrame, head: str) -> str:
     return f"{head} gets the sense right in {right} of {len(table)} sentences{tied}."
 
 
-def removal(report: RemovalReport, kind: str) -> str:
-    """The mean effects of removing heads, and whether two halves of the words agree on their ranking."""
-    table, pairs = report.heads, report.pairs
-    low, high = table[f"{kind}_low"], table[f"{kind}_high"]
-    place, (mean, most) = table[kind].abs().idxmax(), report.chance[kind]
-    different, same = pairs[~pairs["same_sense"]], pairs[pairs["same_sense"]]
-    text = (
-        f"Mean over {len(different)} pairs of different senses (mean cosine {numbers.cosine(different['cosine'].mean())}) and "
-        f"{len(same)} of the same sense ({numbers.cosine(same['cosine'].mean())}), each head removed at every position. Largest: "
-        f"{_name(table.loc[place])} with {_effect(table[kind][place])} ({numbers.span(low[place], high[place], _effect)}). On "
-        f"{((low > 0) | (high < 0)).sum()} of {len(table)} heads the interval leaves out 0; were the sign of each word's "
-        f"effects a coin's, {numbers.decimal(mean, 0)} would on average, and up to {numbers.decimal(most, 0)} in 19 draws of 20. "
-    )
-    reliability = report.reliability[kind]
-    if report.reliable(kind):
-        return f"{text}Two halves of the words agree on the ranking of the heads (reliability {numbers.decimal(reliability)})."
-    known = f"reliability {numbers.decimal(reliability)}, below {numbers.decimal(RELIABLE)}"
-    return (
-        f"{text}The ranking of the heads is UNRELIABLE: two halves of the words don't agree on it "
-        f"({known if reliability == reliability else 'too few words to tell'})."
-    )
-
-
 def _name(row: pd.Series) -> str:
     return str(Head(int(row["layer"]), int(row["head"])))
 
 
 def _long(row: pd.Series) -> str:
     return f"head {int(row['head'])} of layer {int(row['layer'])}"
-
-
-def _effect(value: float) -> str:
-    return numbers.change(value, 4)
 
 
 def _words(n: int) -> str:

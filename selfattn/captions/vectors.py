@@ -11,10 +11,9 @@ from selfattn.analysis.measures import MEASURES, Measure
 # How far at most a precision below float32 moves the effect of removing a head: a bound, for it depends on the processor. Over 22
 # pairs, with PyTorch, oneDNN and MKL held to several instruction sets, the most was .0038 in bfloat16 and .00045 in float16.
 NOISE = {"bfloat16": 0.006, "float16": 0.0007}
-# That noise in what is shown, by column: one pair; the mean over pairs of several words (measured over four words: at most .2);
-# and swaps over a word's sentences, in units of r (measured on 16 sentences: at most .04).
+# That noise in what is shown, by column: one pair; and swaps over a word's sentences, in units of r (measured on 16 sentences: at
+# most .04).
 OF_PAIR = {"effect": 1.0, "control": 1.0, "effect_minus_control": 2.0}
-OF_MEANS = {"different": 0.3, "same": 0.3, "gap": 0.3}
 OF_SWAPS = 0.06
 # One pair's swaps, in units of the squared distance of the unit vectors (measured on 22 pairs: at most .5).
 OF_PAIR_SWAPS = 0.7

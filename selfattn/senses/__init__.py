@@ -6,7 +6,6 @@ from selfattn.senses.explaining import TargetReport, over_sentences
 from selfattn.senses.hiding import HiddenWordsReport, hidden_words
 from selfattn.senses.nearest_centroid import SeparationReport, separation
 from selfattn.senses.random_weights import random_twin
-from selfattn.senses.removing import RemovalReport, removal
 from selfattn.senses.swapping import SwapReport, interchange, leading_heads
 from selfattn.senses.what_heads_do import HeadProfiles, head_profiles
 
@@ -14,7 +13,6 @@ __all__ = [
     "CheckpointsReport",
     "HeadProfiles",
     "HiddenWordsReport",
-    "RemovalReport",
     "SeparationReport",
     "SwapReport",
     "TargetReport",
@@ -26,6 +24,5 @@ __all__ = [
     "leading_heads",
     "over_sentences",
     "random_twin",
-    "removal",
     "separation",
 ]

@@ -1,16 +1,15 @@
 """Which words and which heads an encoder's own answer rests on, over many sentences: means, with intervals over sentences."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import torch
 
-from selfattn.analysis.explaining import heads_by_gradient, hidden_in_turn, leading_heads, removed_in_turn
+from selfattn.analysis.explaining import Explained, explain, leading_heads, removed_in_turn
 from selfattn.analysis.targets import Asked
 from selfattn.encoders.encoder import Encoder, Progress, silent
-from selfattn.encoders.errors import NotRecomputable, TextError
+from selfattn.encoders.errors import TextError
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import interval
 
@@ -45,60 +44,62 @@ def over_sentences(encoder: Encoder, frame: pd.DataFrame, asked: Asked, *, progr
     if "sentence" not in frame:
         raise ValueError(f"Expected a column sentence, got {', '.join(map(str, frame.columns))}. Rename yours.")
     usable, rejected, taken = [], [], set()
-    effects: dict[str, list[float]] = defaultdict(list)
-    lines, slopes, note = [], [], ""
-    for done, (row, text) in enumerate(frame["sentence"].items()):
+    for done, (row, text) in enumerate(frame["sentence"].items(), start=1):
         try:
             sentence = encoder.tokenize(text)
             target = asked(sentence)
             if text in taken:
                 raise TextError("The sentence is there twice. It counts once.")
             taken.add(text)
-            number, words, effect, together = hidden_in_turn(encoder, sentence, target)
-            try:
-                slopes.append(heads_by_gradient(encoder, sentence, target))
-            except NotRecomputable as error:
-                note = str(error)
+            found = explain(encoder, sentence, target, heads=())
         except TextError as error:
             rejected.append((row, str(error)))
-            progress(done + 1, 2 * len(frame))
-            continue
-        own: dict[str, list[float]] = defaultdict(list)
-        for word, value in zip(words, effect.tolist()):
-            if not word.is_punctuation:
-                own[word.text.casefold()].append(value)
-        for word, values in own.items():
-            effects[word].append(float(np.mean(values)))
-        usable.append((sentence, target, number))
-        lines.append((row, text, number, float(effect.sum()), together, len(words)))
-        progress(done + 1, 2 * len(frame))
+        else:
+            usable.append((row, found))
+        progress(done, 2 * len(frame))
     if not usable:
         raise ValueError(f"No sentence can be used{f': {rejected[0][1]}' if rejected else '. Give at least one.'}")
+    every = [found for _, found in usable]
+    lines = [
+        (row, one.sentence.text, one.number, float(one.effect.sum()), one.together, len(one.words))
+        for row, one in usable
+    ]
     return TargetReport(
-        words=_words(effects),
-        heads=_heads(encoder, usable, slopes if not note else [], progress),
+        words=_words(every),
+        heads=_heads(encoder, every, progress),
         sentences=pd.DataFrame(lines, columns=["row", "sentence", "number", "sum", "together", "words"]),
         rejected=pd.DataFrame(rejected, columns=["row", "reason"]),
-        note=note,
+        note=" ".join(usable[-1][1].notes),
     )
 
 
-def _words(effects: dict[str, list[float]]) -> pd.DataFrame:
-    lines = [(word, *_mean(values)) for word, values in effects.items()]
+def _words(usable: list[Explained]) -> pd.DataFrame:
+    effects = pd.DataFrame(
+        [
+            (number, word.text.casefold(), effect)
+            for number, one in enumerate(usable)
+            for word, effect in zip(one.words, one.effect.tolist())
+            if not word.is_punctuation
+        ],
+        columns=["sentence", "word", "effect"],
+    )
+    own = effects.groupby(["word", "sentence"], sort=False)["effect"].mean()
+    lines = [(word, *_mean(values.to_list())) for word, values in own.groupby("word", sort=False)]
     table = pd.DataFrame(lines, columns=["word", "n", "effect", "low", "high"])
     order = table.assign(one=table["n"] < 2, size=-table["effect"].abs()).sort_values(["one", "size"], kind="stable")
     return table.loc[order.index].reset_index(drop=True)
 
 
-def _heads(encoder: Encoder, usable: list[tuple], slopes: list[torch.Tensor], progress: Progress) -> pd.DataFrame:
+def _heads(encoder: Encoder, usable: list[Explained], progress: Progress) -> pd.DataFrame:
     columns = ["layer", "head", "n", "effect", "low", "high", "by_gradient"]
-    if not slopes:
+    if any(found.notes for found in usable):
         return pd.DataFrame(columns=columns)
-    by_gradient = torch.stack(slopes).mean(dim=0)
+    by_gradient = torch.stack([found.by_gradient for found in usable]).mean(dim=0)
     leading = leading_heads(encoder, by_gradient)
     without = []
-    for done, (sentence, target, number) in enumerate(usable, start=1):
-        without.append([value - number for value in removed_in_turn(encoder, sentence, target, leading)])
+    for done, found in enumerate(usable, start=1):
+        values = removed_in_turn(encoder, found.sentence, found.target, leading)
+        without.append([value - found.number for value in values])
         progress(len(usable) + done, 2 * len(usable))
     run = {head: _mean(values) for head, values in zip(leading, zip(*without))}
     unknown = len(usable), *[float("nan")] * 3

@@ -17,12 +17,12 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.analysis.swapping import SAME
-from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows
+from selfattn.analysis.usable_rows import named_rows, rejecting_what_breaks_down, require_rows
 from selfattn.encoders.capture import Hide
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.placed_word import PlacedWord
 from selfattn.notebook_repr import OfTables
-from selfattn.senses.resampling import SEED, percentiles, rank_correlations, word_draws
+from selfattn.senses.resampling import SEED, interval, percentiles, rank_correlations, word_draws
 from selfattn.senses.word_rankings import WordRankings
 from selfattn.words import Word
 
@@ -35,12 +35,8 @@ NAMED, CLEAR = 0.1, 1.5  # between two sentences a word is named from this share
 GUESS = 0.5  # the right sense, or the mean of the others
 ALL = "all"  # the word of the rows that stand for all words together
 PICKS = ("the word", "any other", "most attended", "nearest")
-ATTENTION = (
-    "weights x V",
-    "most attended",
-    "rollout",
-    "largest single weight",
-)  # the ways that only attention has a part in
+# The ways that only attention has a part in.
+ATTENTION = ("weights x V", "most attended", "rollout", "largest single weight")
 CHECKS = 2  # the last ways: a word taken away otherwise
 WHAT = ("as it is", *(f"{pick} {how}" for how in ("hidden", "alone") for pick in PICKS))
 
@@ -81,48 +77,6 @@ class HiddenWordsReport(OfTables):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Row:
-    """One sentence, run as it is."""
-
-    placed: PlacedWord
-    unit: np.ndarray  # (d_model,)
-    words: list[Word]  # but the chosen one
-    named: list[int]  # m: which of them aren't punctuation
-    nearness: Tensor  # (m,): minus the distance from the chosen one, in words
-    attention: dict[str, Tensor]  # (m,): what `WordRankings.by_attention` says
-
-    @property
-    def groups(self) -> list[tuple[int, ...]]:
-        """The positions of those that aren't punctuation."""
-        return [self.words[at].positions for at in self.named]
-
-    @classmethod
-    def read(cls, rankings: WordRankings, placed: PlacedWord) -> "_Row":
-        encoding, positions = rankings.encoder.encode(placed.sentence), placed.positions
-        words = list(placed.others)
-        named = [at for at, word in enumerate(words) if not word.is_punctuation]
-        order = sorted([positions[0], *(words[at].start for at in named)])
-        distance = [abs(order.index(words[at].start) - order.index(positions[0])) for at in named]
-        return cls(
-            placed=placed,
-            unit=_units(encoding.vector(encoding.n_layers, positions)[None])[0],
-            words=words,
-            named=named,
-            nearness=-torch.tensor(distance, dtype=torch.float64),
-            attention=rankings.by_attention(PlacedWord(encoding, positions), [words[at].positions for at in named]),
-        )
-
-    def after(self, encoder: Encoder) -> tuple[np.ndarray, np.ndarray]:
-        """The unit vector with each of the words hidden, and with each of the m alone: (n_words, d_model), (m, d_model)."""
-        own, special = self.placed.positions, self.placed.sentence.special
-        every = [p for p, is_special in enumerate(special) if not is_special and p not in own]
-        keys = [word.positions for word in self.words]
-        keys += [tuple(p for p in every if p not in group) for group in self.groups]
-        units = _units(encoder.changed_vectors(self.placed, hidden=[[Hide(own, each)] for each in keys]))
-        return units[: len(self.words)], units[len(self.words) :]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class _Judged:
     """What one row adds to the report."""
 
@@ -148,10 +102,15 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
     words, right, ways, between = [], [], [], []
     for name, own in items.groupby("word"):
         senses, generator = own["sense"].to_numpy(dtype=str), np.random.default_rng(SEED)
-        rows, judged = [_Row.read(rankings, placed) for placed in own["placed"]], []
-        units = np.stack([row.unit for row in rows])
-        for i, row in enumerate(rows):
-            judged.append(found := _judged(rankings, row, units, senses, i, _halves(senses, i, generator)))
+        vectors, attention, judged = [], [], []
+        for placed in own["placed"]:
+            word = PlacedWord(encoder.encoded(placed), placed.positions)
+            vectors.append(word.sentence.vector(encoder.n_layers, word.positions))
+            attention.append(rankings.by_attention(word, _groups(placed)))
+        units = _units(torch.stack(vectors))
+        for i, placed in enumerate(own["placed"]):
+            halves = _halves(senses, i, generator)
+            judged.append(found := _judged(rankings, placed, attention[i], units, senses, i, halves))
             words += [(own.index[i], name, *each) for each in found.words]
             ways += [(name, *each) for each in found.ways]
             done += 1
@@ -168,23 +127,28 @@ def hidden_words(encoder: Encoder, frame: pd.DataFrame, progress: Progress = sil
         accuracy=pd.concat(accuracy, ignore_index=True),
         agreement=_agreement(pd.DataFrame(ways, columns=["word", "way", "agreement", "rank"]), rankings.reasons),
         between=_with_all(pd.DataFrame(between, columns=["word", "senses", "named", "low", "high", "n"])),
-        rejected=rejected.assign(row=rejected.index)[
-            ["row", "reason", *frame.columns.difference(["row", "reason"], sort=False)]
-        ],
+        rejected=named_rows(rejected),
         reason=" ".join(f"{way}: {reason}" for way, reason in rankings.reasons.items()),
     )
 
 
 def _judged(
     rankings: WordRankings,
-    row: _Row,
+    placed: PlacedWord,
+    attention: Mapping[str, Tensor],
     units: np.ndarray,
     senses: np.ndarray,
     i: int,
     halves: Sequence[np.ndarray],
 ) -> _Judged:
-    """Row i of its word's units (n_rows, d_model), by ten halves of the others: each picks, and the other of its deal judges."""
-    hidden, alone = row.after(rankings.encoder)
+    """Row i of its word's units (n_rows, d_model), by ten halves of the others: each picks, and the other of its deal judges.
+
+    attention: what `WordRankings.by_attention` says of it.
+    """
+    encoder, words, unit = rankings.encoder, placed.others, units[i]
+    named = [at for at, word in enumerate(words) if not word.is_punctuation]  # m
+    groups = _groups(placed)
+    hidden, alone = _with_hidden(encoder, placed, groups)
     everything = np.arange(len(units)) != i
     own, other = np.stack([_means(units, senses, i, among) for among in [*halves, everything]], axis=1)
     axes, middle = other - own, (own + other) / 2  # (11, d_model), the last of everything
@@ -194,28 +158,48 @@ def _judged(
         """Whether the right sense is the nearer one, (k, d_model) -> (10, k); on the middle a half."""
         return (np.sign(np.einsum("hkd,hd->hk", middle[judge][:, None] - vectors, axes[judge])) + 1) / 2
 
-    moved = hidden - row.unit
+    moved = hidden - unit
     length = axes[-1] @ axes[-1]
     share = moved @ axes[-1] / (length if length >= SAME**2 else np.nan)
-    picked = _first(axes[:-1] @ moved[row.named].T)  # (10, m)
-    numbers = {"nearest": row.nearness} | row.attention
-    numbers |= rankings.along(row.placed, torch.from_numpy(row.unit), row.groups, torch.from_numpy(axes))
-    names = {way: _first(np.broadcast_to(each.numpy(), (len(axes), len(row.named)))) for way, each in numbers.items()}
-    tied = (row.nearness == row.nearness.max()).numpy()
+    picked = _first(axes[:-1] @ moved[named].T)  # (10, m)
+    before = sum(group < placed.positions for group in groups)
+    nearness = torch.tensor([at - before if at < before else before - at - 1 for at in range(len(named))]).double()
+    numbers = {"nearest": nearness, **attention}
+    numbers |= rankings.along(placed, torch.from_numpy(unit), groups, torch.from_numpy(axes))
+    names = {way: _first(np.broadcast_to(each.numpy(), (len(axes), len(named)))) for way, each in numbers.items()}
+    tied = (nearness == nearness.max()).numpy()
     names["nearest"] = np.tile(tied / tied.sum(), (len(axes), 1))
-    votes = [picked, (1 - picked) / (len(row.named) - 1), names["most attended"][:-1], names["nearest"][:-1]]
-    often = np.zeros(len(row.words))
-    often[row.named] = picked.mean(axis=0)
+    votes = [picked, (1 - picked) / (len(named) - 1), names["most attended"][:-1], names["nearest"][:-1]]
+    often = np.zeros(len(words))
+    often[named] = picked.mean(axis=0)
     return _Judged(
-        words=[(w.start, w.label, *each) for w, *each in zip(row.words, share, often)],
-        right=[right(row.unit[None]).mean()]
-        + [(right(each) * vote).sum(axis=1).mean() for each in (hidden[row.named], alone) for vote in votes],
+        words=[(w.start, w.label, *each) for w, *each in zip(words, share, often)],
+        right=[right(unit[None]).mean()]
+        + [(right(each) * vote).sum(axis=1).mean() for each in (hidden[named], alone) for vote in votes],
         ways=[
-            (way, (names[way][:-1] * picked).sum(axis=1).mean(), _rank(np.atleast_2d(each)[-1], share[row.named]))
+            (way, (names[way][:-1] * picked).sum(axis=1).mean(), _rank(np.atleast_2d(each)[-1], share[named]))
             for way, each in numbers.items()
         ],
-        named=_named(moved[row.named], units - row.unit),
+        named=_named(moved[named], units - unit),
     )
+
+
+def _groups(placed: PlacedWord) -> list[tuple[int, ...]]:
+    """The positions of each other word that isn't punctuation."""
+    return [word.positions for word in placed.others if not word.is_punctuation]
+
+
+def _with_hidden(
+    encoder: Encoder, placed: PlacedWord, groups: Sequence[Sequence[int]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The word's unit vector with each other word hidden, and with each of the groups alone: (n_words, d_model), (m, d_model)."""
+    own, special = placed.positions, placed.sentence.special
+    every = [p for p, is_special in enumerate(special) if not is_special and p not in own]
+    keys = [word.positions for word in placed.others]
+    n_words = len(keys)
+    keys += [tuple(p for p in every if p not in group) for group in groups]
+    units = _units(encoder.changed_vectors(placed, hidden=[[Hide(own, each)] for each in keys]))
+    return units[:n_words], units[n_words:]
 
 
 def _halves(senses: np.ndarray, i: int, generator: np.random.Generator) -> list[np.ndarray]:
@@ -290,5 +274,4 @@ def _agreement(ways: pd.DataFrame, reasons: Mapping[str, str]) -> pd.DataFrame:
 
 def _interval(values: np.ndarray) -> dict[str, np.ndarray]:
     """Of the mean over what is drawn: (n, features) -> two (features,), NaN for one."""
-    draws = word_draws(len(values), RESAMPLES if len(values) > 1 else 0)
-    return dict(zip(("low", "high"), percentiles(draws @ values)))
+    return dict(zip(("low", "high"), interval(values, RESAMPLES)))

@@ -8,7 +8,7 @@ random weights, and shuffled labels; heads are ranked by what attention adds to 
 of the sentences chooses and the other scores: on one and the same half the better of two flatters itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +25,7 @@ from selfattn.senses.word_vectors import word_vectors
 
 SHUFFLES = 1000
 KINDS = ("layers", "bag", "context", "uniform", "own_value")  # WordVectors' fields
+SHUFFLED = ("layers", "context")  # those that are compared with shuffled labels
 TIE = 1e-9  # cosines closer than this are equal: equal vectors may differ by rounding
 CANCELLED = 1e-12  # a centroid shorter than this (squared) points nowhere
 BLOCK = 4_000_000  # numbers held at once while labels are shuffled
@@ -59,13 +60,6 @@ class SeparationReport(OfTables):
         return self.items.assign(nearest=nearest, score=self._scores[layer, head])
 
 
-@dataclass(frozen=True, eq=False)
-class _WordResult:
-    scores: dict[str, Tensor]  # each of KINDS, "each_left_out" of the layers, and what attention "adds": (features, n)
-    shuffled: dict[str, Tensor]  # layers and context: (features, shuffles)
-    nearest: Tensor  # (heads, n)
-
-
 @rejecting_what_breaks_down
 def separation(
     encoder: Encoder,
@@ -88,97 +82,79 @@ def separation(
     items = items.sort_values("word", kind="stable")
     groups = [rows for _, rows in items.groupby("word")]
     runs = [(encoder, shuffles)] + ([(random_twin(encoder), 0)] if floor else [])
-    results: list[list[_WordResult]] = []
-    for run, (which, n_shuffles) in enumerate(runs):
-        results.append([])
-        for done, rows in enumerate(groups, start=1):
-            results[run].append(_one_word(which, rows, n_shuffles, done))
-            progress(run * len(groups) + done, len(runs) * len(groups))
-    return _report(encoder, items, rejected, results, shuffles)
-
-
-def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> _WordResult:
-    senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
-    labels = torch.from_numpy(codes)
-    vectors = word_vectors(encoder, list(rows["placed"]))
-    scores, shuffled, nearest = {}, {}, None
-    for kind in KINDS:
-        between = cosines(getattr(vectors, kind)).flatten(0, -3)  # (features, n, n)
-        to_centroids = centroid_cosines(between, labels[None], len(senses))
-        scores[kind] = score(to_centroids, labels[None])[:, 0]
-        if kind == "layers":
-            starts = torch.tensor([at.positions[0] for at in rows["placed"]])
-            scores["each_left_out"] = each_left_out(between, labels, len(senses), starts)
-        if kind in ("layers", "context"):
-            shuffled[kind] = shuffled_accuracy(between, labels, len(senses), shuffles, seed)
-        if kind == "context":
-            nearest = to_centroids[:, 0].argmax(dim=-1)
-    baselines = torch.stack([scores["uniform"], scores["own_value"]])
-    scores["adds"] = beyond_baselines(scores["context"], baselines, labels)
-    return _WordResult(scores, shuffled, nearest)
-
-
-def _report(
-    encoder: Encoder, items: pd.DataFrame, rejected: pd.DataFrame, results: list[list[_WordResult]], shuffles: int
-) -> SeparationReport:
-    own = {kind: _per_word(results[0], kind) for kind in (*KINDS, "each_left_out", "adds")}
-    floors = {kind: _per_word(results[1], kind).mean(axis=0) if len(results) > 1 else np.nan for kind in KINDS}
+    results = []  # word after word, then again with random weights
+    for which, n_shuffles in runs:
+        for number, rows in enumerate(groups, start=1):
+            results.append(_one_word(which, rows, n_shuffles, number))
+            progress(len(results), len(runs) * len(groups))
+    words, twins = results[: len(groups)], results[len(groups) :]
     layer_names = ["embedding", *range(encoder.n_layers)]
-    shuffled = {
-        kind: np.mean([result.shuffled[kind].numpy() for result in results[0]], axis=0)
-        for kind in ("layers", "context")
-    }
-    layers = pd.DataFrame({"layer": pd.Series(layer_names, dtype=object), **_estimate(own["layers"])}).assign(
-        each_left_out=own["each_left_out"].mean(axis=0),
-        shuffled=shuffled["layers"].mean(axis=1),
-        floor=floors["layers"],
-    )
     counts = items.groupby("word")["sense"].agg(senses="nunique", sentences="size")
-    words = pd.DataFrame(own["layers"], counts.index, pd.Index(layer_names, name="layer", dtype=object))
-    ((bag,), (low,), (high,)) = _estimate(own["bag"]).values()
-    nearest = torch.cat([result.nearest for result in results[0]], dim=1)
-    scores = torch.cat([result.scores["context"] for result in results[0]], dim=1)
-    n_layers = encoder.n_layers if encoder.patchable else 0
-    shape = (n_layers, encoder.n_heads, len(items))
+    shuffled = {kind: np.mean([word[f"shuffled {kind}"].numpy() for word in words], axis=0) for kind in SHUFFLED}
+    layers = pd.DataFrame({"layer": pd.Series(layer_names, dtype=object), **_estimate(words, "layers")}).assign(
+        each_left_out=_per_word(words, "each_left_out").mean(axis=0),
+        shuffled=shuffled["layers"].mean(axis=1),
+        floor=_per_word(twins, "layers").mean(axis=0) if floor else np.nan,
+    )
+    heads = pd.DataFrame(encoder.all_heads if encoder.patchable else [], columns=["layer", "head"], dtype=int)
+    heads = heads.assign(**_estimate(words, "context"))
+    heads = heads.assign(
+        p_value=p_values(heads["accuracy"].to_numpy(), shuffled["context"]) if len(heads) else [],
+        **{kind: _per_word(words, kind).mean(axis=0) for kind in ("uniform", "own_value")},
+        shuffled=shuffled["context"].mean(axis=1),
+        floor=_per_word(twins, "context").mean(axis=0) if floor else np.nan,
+        **dict(zip(("adds", "adds_low", "adds_high"), _estimate(words, "adds").values())),
+    )
+    by_layer = pd.DataFrame(_per_word(words, "layers"), counts.index, pd.Index(layer_names, name="layer", dtype=object))
+    nearest, scores = (torch.cat([word[kind] for word in words], dim=1).numpy() for kind in ("nearest", "context"))
+    ((bag,), (low,), (high,)) = _estimate(words, "bag").values()
+    shape = (encoder.n_layers if encoder.patchable else 0, encoder.n_heads, len(items))
     return SeparationReport(
         layers=layers,
-        heads=_heads(encoder, own, floors, shuffled["context"]),
-        words=words.stack().rename("accuracy").reset_index().join(counts, on="word"),
+        heads=heads,
+        words=by_layer.stack().rename("accuracy").reset_index().join(counts, on="word"),
         items=with_spans(items),
         rejected=rejected,
         bag=(float(bag), float(low), float(high)),
         chance=float((1 / counts["senses"]).mean()),
         threshold=threshold(shuffled["context"]) if encoder.patchable else float("nan"),
         shuffles=shuffles,
-        _nearest=nearest.numpy().reshape(shape),
-        _scores=scores.numpy().reshape(shape),
+        _nearest=nearest.reshape(shape),
+        _scores=scores.reshape(shape),
     )
 
 
-def _heads(encoder: Encoder, own: dict, floors: dict, shuffled: np.ndarray) -> pd.DataFrame:
-    """One row a head; no row where what the heads hand over can't be read."""
-    heads = pd.DataFrame(encoder.all_heads if encoder.patchable else [], columns=["layer", "head"], dtype=int)
-    estimate = _estimate(own["context"])
-    added = _estimate(own["adds"])
-    return heads.assign(
-        **estimate,
-        p_value=p_values(estimate["accuracy"], shuffled) if len(heads) else [],
-        uniform=own["uniform"].mean(axis=0),
-        own_value=own["own_value"].mean(axis=0),
-        shuffled=shuffled.mean(axis=1),
-        floor=floors["context"],
-        adds=added["accuracy"],
-        adds_low=added["low"],
-        adds_high=added["high"],
-    )
+def _one_word(encoder: Encoder, rows: pd.DataFrame, shuffles: int, seed: int) -> dict[str, Tensor]:
+    """Its scores (features, n): each of KINDS, "each_left_out" of the layers, and what attention "adds".
+
+    Also "nearest" (n_heads, n), the sense's index; "shuffled layers" and "shuffled context": (features, shuffles).
+    """
+    senses, codes = np.unique(rows["sense"].to_numpy(dtype=str), return_inverse=True)
+    labels = torch.from_numpy(codes)
+    vectors = word_vectors(encoder, list(rows["placed"]))
+    found = {}
+    for kind in KINDS:
+        between = cosines(getattr(vectors, kind)).flatten(0, -3)  # (features, n, n)
+        to_centroids = centroid_cosines(between, labels[None], len(senses))
+        found[kind] = score(to_centroids, labels[None])[:, 0]
+        if kind == "layers":
+            starts = torch.tensor([at.positions[0] for at in rows["placed"]])
+            found["each_left_out"] = each_left_out(between, labels, len(senses), starts)
+        if kind in SHUFFLED:
+            found[f"shuffled {kind}"] = shuffled_accuracy(between, labels, len(senses), shuffles, seed)
+        if kind == "context":
+            found["nearest"] = to_centroids[:, 0].argmax(dim=-1)
+    baselines = torch.stack([found["uniform"], found["own_value"]])
+    return found | {"adds": beyond_baselines(found["context"], baselines, labels)}
 
 
-def _per_word(results: Sequence[_WordResult], kind: str) -> np.ndarray:
+def _per_word(words: Sequence[Mapping[str, Tensor]], kind: str) -> np.ndarray:
     """Each word's accuracy: (n_words, features)."""
-    return np.stack([result.scores[kind].mean(dim=-1).numpy() for result in results])
+    return np.stack([word[kind].mean(dim=-1).numpy() for word in words])
 
 
-def _estimate(per_word: np.ndarray) -> dict[str, np.ndarray]:
+def _estimate(words: Sequence[Mapping[str, Tensor]], kind: str) -> dict[str, np.ndarray]:
+    per_word = _per_word(words, kind)
     low, high = interval(per_word)
     return {"accuracy": per_word.mean(axis=0), "low": low, "high": high}
 

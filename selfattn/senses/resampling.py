@@ -8,36 +8,16 @@ Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 
 import numpy as np
 
 DRAWS = 2000
-COINS = 200
 SEED = 0
 
 
-def interval(per_word: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The 95 % percentile interval of the mean over words: (n_words, features) -> two (features,); NaN for one word."""
+def interval(per_word: np.ndarray, size: int = DRAWS) -> np.ndarray:
+    """The 95 % percentile interval of the mean over words: (n_words, features) -> (2, features); NaN for one word."""
     n_words = len(per_word)
-    if n_words < 2:
-        return np.full(per_word.shape[1:], np.nan), np.full(per_word.shape[1:], np.nan)
-    return tuple(percentiles(word_draws(n_words) @ per_word))
+    return percentiles(word_draws(n_words, size if n_words > 1 else 0) @ per_word)
 
 
-def chance_count(per_word: np.ndarray) -> tuple[float, float]:
-    """How many of the intervals above leave out 0 by chance: on average, and in the most extreme one of twenty draws.
-
-    Chance: a coin for each word turns the sign of all of its features (n_words, features), so that their sizes and what
-    they have in common stay. NaN for one word, which has no interval.
-    """
-    n_words = len(per_word)
-    if n_words < 2:
-        return float("nan"), float("nan")
-    draws, generator = word_draws(n_words), np.random.default_rng(SEED)
-    counts = []
-    for signs in generator.choice([-1.0, 1.0], size=(COINS, n_words, 1)):
-        positive = (draws @ (signs * per_word) > 0).mean(axis=0)  # an interval leaves out 0 where 97.5 % lie beyond it
-        counts.append(int(((positive < 0.025) | (positive > 0.975)).sum()))
-    return float(np.mean(counts)), float(np.percentile(counts, 95))
-
-
-def word_draws(n_words: int, size: int = DRAWS) -> np.ndarray:
+def word_draws(n_words: int, size: int) -> np.ndarray:
     """Bootstrap draws of words as weights that sum to 1: (size, n_words)."""
     return np.random.default_rng(SEED).multinomial(n_words, np.full(n_words, 1 / n_words), size=size) / n_words
 
@@ -75,8 +55,8 @@ def p_values(observed: np.ndarray, shuffled: np.ndarray) -> np.ndarray:
     return (1 + reached) / (1 + shuffled.shape[1])
 
 
-def threshold(shuffled: np.ndarray, level: float = 0.05) -> float:
-    """The accuracy that a head must exceed for p < level: (heads, m) -> a quantile of the maximum over heads."""
+def threshold(shuffled: np.ndarray) -> float:
+    """The accuracy that a head must exceed for p < .05: (heads, m) -> a quantile of the maximum over heads."""
     best = np.sort(shuffled.max(axis=0))
-    allowed = int(np.ceil(level * (1 + len(best)))) - 2  # shuffles that may reach it while (1 + b) / (1 + m) < level
+    allowed = int(np.ceil(0.05 * (1 + len(best)))) - 2  # shuffles that may reach it while (1 + b) / (1 + m) < .05
     return float(best[len(best) - 1 - allowed]) if allowed >= 0 else 1.0

@@ -8,8 +8,8 @@ row j's part of the axis, j isn't among the donors, or the donors' own noise wou
 Arrays are float64; R is the number of draws (labellings, resamples or halves), n that of rows.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -37,8 +37,9 @@ class Draws:
 
     def split(self, size: int) -> Iterator["Draws"]:
         """Some of the draws at a time."""
-        for parts in zip(*(getattr(self, name).split(size) for name in ("senses", "rows", "axis", "donors"))):
-            yield replace(self, **dict(zip(("senses", "rows", "axis", "donors"), parts)))
+        every = self.senses, self.rows, self.axis, self.donors
+        for senses, rows, axis, donors in zip(*(each.split(size) for each in every)):
+            yield Draws(senses=senses, rows=rows, axis=axis, donors=donors)
 
     @property
     def n_senses(self) -> int:
@@ -107,32 +108,28 @@ class WordSlopes:
         """Mean effect and mean control of every head, (R, n_heads) each, in units of r."""
         weights = draws.row_means[..., None] * axes(draws, self.gram)
         kept = torch.einsum("rij,ijh->rh", weights, self.along_own)
-        swapped = [torch.zeros_like(kept), torch.zeros_like(kept)]
-        for heads in self._blocks():
-            toward = self._toward(heads)
-            for into, own in zip(swapped, (False, True)):
-                into[:, heads] = (weights[..., None] * donor_weights(draws, own)).flatten(1) @ toward
-        return kept - swapped[0], kept - swapped[1]
+        return kept - self._swapped(draws, {False: 1}), kept - self._swapped(draws, {True: 1})
 
     def differences(self, draws: Draws) -> Tensor:
         """D, the mean effect minus the mean control of every head, (R, n_heads): what each moves beyond its control."""
-        n = len(self.gram)
-        parts = [[] for _ in draws.senses.split(max(1, BLOCK // n**3))]
-        for heads in self._blocks():
-            toward = self._toward(heads)
-            for part, some in zip(parts, draws.split(max(1, BLOCK // n**3))):
-                weights = some.row_means[..., None] * axes(some, self.gram)
-                (own, own_left), (other, other_left) = donors(some, own=True), donors(some, own=False)
-                # The weights of donor_weights, but for k = j, where `toward` is 0.
-                beyond = (weights / own_left)[..., None] * own[:, :, None]
-                beyond.addcmul_((weights / other_left)[..., None], other[:, :, None], value=-1)
-                part.append(beyond.flatten(1) @ toward)
-        return torch.cat([torch.cat(part, dim=1) for part in parts])
+        return self._swapped(draws, {True: 1, False: -1})
 
-    def _blocks(self) -> list[slice]:
+    def _swapped(self, draws: Draws, kinds: Mapping[bool, int]) -> Tensor:
+        """The means with outputs put in, the own sense's (True) and the others', each times its sign: (R, n_heads)."""
         n, n_heads = len(self.gram), self.slopes.shape[2]
-        size = max(1, HELD // n**3)
-        return [slice(first, first + size) for first in range(0, n_heads, size)]
+        means = torch.zeros(len(draws.senses), n_heads, dtype=torch.float64)
+        size, step = max(1, HELD // n**3), max(1, BLOCK // n**3)
+        for heads in (slice(first, first + size) for first in range(0, n_heads, size)):
+            toward = self._toward(heads)
+            for into, some in zip(means.split(step), draws.split(step)):
+                weights = some.row_means[..., None] * axes(some, self.gram)
+                coefficients = weights.new_zeros(*weights.shape, n)
+                for own, sign in kinds.items():
+                    given, left = donors(some, own)
+                    # Those of `donor_weights`, but for k = j, where `toward` is 0.
+                    coefficients.addcmul_((weights / left)[..., None], given[:, :, None], value=sign)
+                into[:, heads] = coefficients.flatten(1) @ toward
+        return means
 
     def _toward(self, heads: slice) -> Tensor:
         """T_ijk of some heads, (n * n * n, heads); 0 where k is j, which is never the donor then."""

@@ -22,9 +22,8 @@ from selfattn.senses.word_vectors import word_vectors
 
 A_PASS = 4  # rows that are differentiated together
 SOURCES = ["word", "row", "layer", "head", "token", "text", "share"]
-RowSlopes = tuple[
-    Tensor, Tensor, pd.DataFrame
-]  # (n, n_heads, d_head), (n, n_heads): a row's of WordSlopes; its sources
+# A row's part of WordSlopes, (n, n_heads, d_head) and (n, n_heads), and its sources.
+RowSlopes = tuple[Tensor, Tensor, pd.DataFrame]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -78,10 +77,10 @@ class SwappedWord:
         rows, *halves = (torch.from_numpy(of.astype(np.float64))[None] for of in (among, fold == 1, fold == 0))
         return [replace(self.once, rows=rows, axis=axis, donors=donors) for axis, donors in (halves, halves[::-1])]
 
-    def slopes(self, rows: Sequence[int]) -> list[RowSlopes]:
+    def slopes(self, rows: Sequence[int]) -> dict[int, RowSlopes]:
         """What the gradient says of each of these rows. Raises NotRecomputable where the encoder can't be differentiated."""
         found = context_gradients(self.encoder, [self.placed[i] for i in rows], self.units)
-        return [self._row_slopes(i, own) for i, own in zip(rows, found)]
+        return {i: self._row_slopes(i, own) for i, own in zip(rows, found)}
 
     def _row_slopes(self, i: int, found: ContextGradients) -> RowSlopes:
         gradient = found.gradient
@@ -124,9 +123,7 @@ class SwappedWord:
         for fold in folds or self.folds(np.ones(len(self.senses), dtype=bool)):
             weights = axes(fold, self.gram)[0, i]
             axis.append(weights @ self.units)
-            part = int(
-                weights.abs().argmax()
-            )  # the donors are the same for every part of the axis, which is none of them
+            part = int(weights.abs().argmax())  # any: no donor is on the axis, so they are the same for each part of it
             for own in (False, True):
                 donor = torch.einsum("k,klhd->lhd", donor_weights(fold, own)[0, i, part].float(), self.outputs)
                 patches += [

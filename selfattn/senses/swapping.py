@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from selfattn.analysis.swapping import LEADING
-from selfattn.analysis.usable_rows import rejecting_what_breaks_down, require_rows
+from selfattn.analysis.usable_rows import named_rows, rejecting_what_breaks_down, require_rows
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.notebook_repr import OfTables
 from selfattn.senses.resampling import SEED, p_values, percentiles, rank_correlations, word_draws, word_halves
@@ -120,7 +120,7 @@ def interchange(
     for name, rows in items.groupby("word"):
         word, parts, swapped = SwappedWord.read(encoder, str(name), rows), {}, {}
         for some in word.passes:
-            parts |= zip(some, word.slopes(some))
+            parts |= word.slopes(some)
             for i in some:
                 swapped[i] = word.exactly(i, sets)
                 done += 1
@@ -145,9 +145,7 @@ def interchange(
         **_tables(encoder, [*results, over_words] if len(results) > 1 else results),
         sources=pd.concat(sources, ignore_index=True),
         reliability=_reliability([*results, over_words]),
-        rejected=rejected.assign(row=rejected.index)[
-            ["row", "reason", *frame.columns.difference(["row", "reason"], sort=False)]
-        ],
+        rejected=named_rows(rejected),
     )
 
 
@@ -170,7 +168,7 @@ def leading_heads(
     for name, rows in items.groupby("word"):
         word, parts = SwappedWord.read(encoder, str(name), rows), {}
         for some in word.passes:
-            parts |= zip(some, word.slopes(some))
+            parts |= word.slopes(some)
             done += len(some)
             progress(done, 2 * len(items))
         dealt = pd.Series(word.senses).groupby(word.senses).cumcount().to_numpy() % 2

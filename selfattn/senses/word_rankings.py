@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from selfattn.analysis.attention_rollout import rollout
 from selfattn.analysis.hiding import context_changes
+from selfattn.analysis.measures import rollout
 from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders.capture import LayerRecording, Recorder, run
 from selfattn.encoders.encoder import COPIED_TOKENS, Encoder
@@ -34,7 +34,9 @@ def blank_token(encoder: Encoder) -> tuple[str, int]:
         token, token_id = getattr(encoder.tokenizer, f"{role}_token"), getattr(encoder.tokenizer, f"{role}_token_id")
         if token is not None and encoder.has_vector(token_id):
             return token, token_id
-    raise ValueError(f"{encoder.title}'s tokeniser has no mask, padding or unknown token to blank a word out with.")
+    raise NotRecomputable(
+        f"{encoder.title}'s tokeniser has no mask, padding or unknown token to blank a word out with."
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,7 @@ class WordRankings:
         """The token that takes a word's place in the last way, which bears its name: [MASK] where there is none, and NaN."""
         try:
             return blank_token(self.encoder)[0]
-        except ValueError:
+        except NotRecomputable:
             return "[MASK]"
 
     def by_attention(self, word: PlacedWord[Encoding], groups: Groups) -> dict[str, Tensor]:
@@ -105,10 +107,7 @@ class WordRankings:
         return total
 
     def _blanked(self, sentence: Tokens, groups: Groups) -> list[Tokens]:
-        try:
-            _, token = blank_token(self.encoder)
-        except ValueError as error:
-            raise NotRecomputable(str(error)) from None
+        _, token = blank_token(self.encoder)
         ids = [[token if p in group else one for p, one in enumerate(sentence.ids)] for group in groups]
         return [replace(sentence, ids=tuple(each)) for each in ids]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
-from selfattn.analysis.attention_rollout import head_average, rollout
+from selfattn.analysis.measures import head_average, rollout
 from selfattn.charts.bars import Row
 from selfattn.charts.theme import Theme
 from selfattn.encoders.capture import Head

@@ -1,34 +1,21 @@
 """Two sentences and two encoders word by word: hand-made heads with repeated, missing and split words, and real ones."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from selfattn import load_encoder
 from selfattn.analysis.compare import (
     align,
     compare_encoders,
     compare_sentences,
     counterpart_distances,
     rarest_first,
-    why_no_counterparts,
 )
-from selfattn.analysis.word_map import word_map
-from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.words import Word
-
-TEXT = "The riverbank was muddy."
-
-
-@pytest.fixture(scope="module")
-def encoders(tmp_path_factory):
-    def load(name, seed):
-        return load_encoder(str(save_tiny(FAMILIES[name], tmp_path_factory.mktemp("compare"), seed=seed)), trusted=True)
-
-    return {"before": load("BERT", 0), "after": load("BERT", 1), "other": load("RoBERTa", 0), "shown": load("XLNet", 0)}
 
 
 def made(tokens, words, weights):
@@ -115,20 +102,6 @@ def test_a_special_token_never_matches_a_word_spelled_like_it():
     assert found.side == ("A", "B", "both")
 
 
-@pytest.mark.slow
-def test_two_tokenisers_meet_at_the_words(encoders):
-    first, second = encoders["before"].encode(TEXT), encoders["other"].encode(TEXT)
-    assert len(first.tokens) != len(second.tokens)
-    found = compare_encoders(first, (1, 2), second, (0, 3))
-    assert found.words == ("The", "riverbank", "was", "muddy", ".")
-    assert found.left_out == ()
-    expected = word_map(first, first.weights(1)[2], special=False).matrix
-    torch.testing.assert_close(found.first, expected)
-    torch.testing.assert_close(
-        found.difference, word_map(second, second.weights(0)[3], special=False).matrix - expected
-    )
-
-
 def test_words_that_one_of_two_encoders_reads_are_left_out():
     uniform = [[0.25] * 4] * 4
     first = made(["[S]", "a", "b", "c"], [Word("a", 1, 2), Word("b", 2, 3), Word("c", 3, 4)], uniform)
@@ -142,28 +115,12 @@ def test_words_that_one_of_two_encoders_reads_are_left_out():
     np.testing.assert_allclose(found.second, [[0.2, 0.8], [0.6, 0.4]], atol=1e-6)
 
 
-def test_counterparts(encoders):
-    assert why_no_counterparts(encoders["before"], encoders["after"]) == ""
-    assert "family bert and roberta" in why_no_counterparts(encoders["before"], encoders["other"])
-
-
-def test_counterpart_distances(encoders):
-    first, second = encoders["before"].encode(TEXT), encoders["after"].encode(TEXT)
-    assert counterpart_distances(first, first).abs().max() == 0
-    far = counterpart_distances(first, second)
-    assert far.shape == (3, 4)
-    row = (second.weights(2)[1] - first.weights(2)[1])[1:-1]  # without [CLS] and [SEP]
-    torch.testing.assert_close(far[2, 1], row.abs().sum(-1).mean() / 2)
-    assert far.min() > 0
-    assert far.max() <= 1
-
-
-def test_other_tokens_or_texts_are_refused(encoders):
-    first = encoders["before"].encode(TEXT)
+def test_other_tokens_or_texts_are_refused(encoder_of):
+    first, other = (encoder_of(name).encode("The riverbank was muddy.") for name in ("BERT", "RoBERTa"))
     with pytest.raises(ValueError, match="same tokens"):
-        counterpart_distances(first, encoders["other"].encode(TEXT))
+        counterpart_distances(first, other)
     with pytest.raises(ValueError, match="one text"):
-        compare_encoders(first, (0, 0), encoders["after"].encode("The bank."), (0, 0))
+        compare_encoders(first, (0, 0), replace(first, text="The bank."), (0, 0))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from selfattn.analysis.hiding import (
     Along,
     HeadsOfWord,
     heads_of_word,
-    hidden_by_head,
     hidden_heads,
     hidden_pair,
     leading_head,
@@ -59,56 +58,52 @@ def percent(share: torch.Tensor, words: tuple) -> dict[str, int]:
     return {word.text: round(100 * float(value)) for word, value in zip(words, share)}
 
 
+def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> torch.Tensor:
+    """How far a word's last vector moves along a way as it becomes each of these."""
+    placed = encoder.placed(word)
+    before = encoder.encoded(placed).vector(encoder.n_layers, placed.positions)
+    after, before = (torch.nn.functional.normalize(each.double(), dim=-1) for each in (vectors, before))
+    return ((after - before) @ way.double() / way.double().square().sum()).float()
+
+
 def test_the_published_figures_between_the_sentences(pair_of):
-    pair = pair_of("bank", *NEW)
-    assert percent(pair.share[0], pair.words[0]) | {"river": 35, "of": 19} == percent(pair.share[0], pair.words[0])
-    assert percent(pair.share[1], pair.words[1]) | {"loan": 23, "to": 5} == percent(pair.share[1], pair.words[1])
+    pair, lesson = pair_of("bank", *NEW), pair_of("bank", *LESSON)
+    for found, a, b in (
+        (pair, {"river": 35, "of": 19}, {"loan": 23, "to": 5}),
+        (lesson, {"The": 6, "of": 16, "the": 1, "river": 36, ".": 1}, {"loan": 25, "approved": 11, "The": 5}),
+    ):
+        assert a.items() <= percent(found.share[0], found.words[0]).items()
+        assert b.items() <= percent(found.share[1], found.words[1]).items()
     assert [words[top].text for words, top in zip(pair.words, pair.top)] == ["river", "loan"]
     cosines = (pair.cosine[0, 0], pair.both_hidden, pair.other_words, pair.control_cosine, pair.control_hidden)
     assert [round(float(each), 2) for each in cosines] == [0.80, 0.93, 0.86, 0.92, 0.97]
-    lesson = pair_of("bank", *LESSON)
-    assert percent(lesson.share[0], lesson.words[0]) == {"The": 6, "of": 16, "the": 1, "river": 36, ".": 1}
-    assert percent(lesson.share[1], lesson.words[1]) | {"loan": 25, "approved": 11, "The": 5} == percent(
-        lesson.share[1], lesson.words[1]
-    )
-    assert [round(each, 2) for each in (float(lesson.cosine[0, 0]), lesson.both_hidden, lesson.other_words)] == [
-        0.81,
-        0.94,
-        0.87,
-    ]
+    cosines = lesson.cosine[0, 0], lesson.both_hidden, lesson.other_words
+    assert [round(float(each), 2) for each in cosines] == [0.81, 0.94, 0.87]
     assert math.isnan(lesson.control_cosine) and math.isnan(lesson.control_hidden)
     assert pair.senses is None and pair.notes == ()
 
 
 @pytest.mark.slow
 def test_the_published_figures_between_the_senses(encoder):
-    frame = labelled_sentences()
-    pair = hidden_pair(encoder, *((sentence, "bank") for sentence in NEW), senses=frame)
-    assert pair.senses == ("river side", "money house") and pair.notes == ()
-    assert percent(pair.share[0], pair.words[0]) | {"river": 44, "of": 16} == percent(pair.share[0], pair.words[0])
-    assert percent(pair.share[1], pair.words[1]) | {"loan": 20, "to": 7} == percent(pair.share[1], pair.words[1])
-    assert round(pair.both_hidden, 2) == 0.93 and round(pair.control_hidden, 2) == 0.97
-    lesson = hidden_pair(encoder, *((sentence, "bank") for sentence in LESSON), senses=frame)
-    assert percent(lesson.share[0], lesson.words[0])["river"] == 53
-    assert percent(lesson.share[1], lesson.words[1]) | {"loan": 12, "The": 10} == percent(
-        lesson.share[1], lesson.words[1]
-    )
+    for sentences, a, b in (
+        (NEW, {"river": 44, "of": 16}, {"loan": 20, "to": 7}),
+        (LESSON, {"river": 53}, {"loan": 12, "The": 10}),
+    ):
+        pair = hidden_pair(encoder, *((sentence, "bank") for sentence in sentences), senses=labelled_sentences())
+        assert pair.senses == ("river side", "money house") and pair.notes == ()
+        assert a.items() <= percent(pair.share[0], pair.words[0]).items()
+        assert b.items() <= percent(pair.share[1], pair.words[1]).items()
+        assert sentences is LESSON or [round(pair.both_hidden, 2), round(pair.control_hidden, 2)] == [0.93, 0.97]
 
 
 @pytest.mark.slow
 def test_a_sentence_that_fits_no_sense_and_two_of_one_sense_are_said(encoder):
     frame = labelled_sentences()
-    jam = hidden_pair(
-        encoder, ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam"), senses=frame
-    )
-    assert jam.senses is None and len(jam.notes) == 1
-    assert re.search(
-        r"^A fits no labelled sense of 'jam'.*\(traffic block\) is 0.24, and 95 % .* within 0.18", jam.notes[0]
-    )
-    unlabelled = hidden_pair(
-        encoder, ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam")
-    )
-    assert torch.equal(jam.share[0], unlabelled.share[0])
+    sides = ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam")
+    jam, unlabelled = hidden_pair(encoder, *sides, senses=frame), hidden_pair(encoder, *sides)
+    assert jam.senses is None and torch.equal(jam.share[0], unlabelled.share[0])
+    (note,) = jam.notes
+    assert re.search(r"^A fits no labelled sense of 'jam'.*\(traffic block\) is 0.24, and 95 % .* within 0.18", note)
     alike = hidden_pair(encoder, (NEW[0], "bank"), (NEW[2], "bank"), senses=frame)
     assert alike.senses == ("river side", "river side") and alike.notes == (
         "Both sentences are taken for one sense: river side.",
@@ -131,12 +126,10 @@ def test_whole_tables_against_plain_transformers(encoder, model, pair_of):
         np.testing.assert_allclose(ours.ways[side], way, **near)
         assert [word.positions for word in ours.words[side]] == rows[here].others
         tops.append(plain.largest(rows[here], share))
-        exact = plain.by_head(model, rows[here], tops[-1], way)
-        heads = hidden_heads(encoder, (OWN[here], "stalagmite"), ours.words[side][tops[-1]], ours.ways[side])
-        np.testing.assert_allclose(heads, exact, **near)
-        for word in (tops[-1], 0):
-            slopes = plain.by_head(model, rows[here], word, way, exact=False)
-            np.testing.assert_allclose(ours.by_head[side][word], slopes, **near)
+        if side:
+            exact = plain.by_head(model, rows[here], tops[-1], way)
+            heads = hidden_heads(encoder, (OWN[here], "stalagmite"), ours.words[side][tops[-1]], ours.ways[side])
+            np.testing.assert_allclose(heads, exact, **near)
     assert ours.top == tuple(tops)
     np.testing.assert_allclose(ours.cosine, plain.cosines(*found[:2]), **near)
     both, others = plain.both_hidden(*rows[:2], plain.cosines(*found[:2]), *tops)
@@ -159,7 +152,7 @@ def test_the_way_between_the_senses_against_plain_loops(encoder, model):
     frame = labelled_sentences()
     frame = frame[frame["word"] == "bark"].groupby("sense").head(5)
     rows = plain.rows_of(encoder, frame)
-    u, senses = np.stack([plain.vectors(model, row).u for row in rows]), list(frame["sense"])
+    u, senses = np.stack([plain.without(model, row, [()])[0] for row in rows]), list(frame["sense"])
     typed = "The bark was wet."
     ours = hidden_pair(encoder, (frame["sentence"].iloc[7], "bark"), (typed, "bark"), senses=frame)
     for side, (row, i) in enumerate(((rows[7], 7), (plain.placed(encoder, typed, "bark"), None))):
@@ -169,14 +162,6 @@ def test_the_way_between_the_senses_against_plain_loops(encoder, model):
         way = plain.axis_without(u, senses, ours.senses[side], i)
         np.testing.assert_allclose(ours.ways[side], way, atol=1e-6)
         np.testing.assert_allclose(ours.share[side], plain.shares(found.u, found.hidden, way), atol=1e-5)
-
-
-def test_what_a_head_alone_takes_from_a_word(encoder, pair_of):
-    pair = pair_of("bank", *NEW)
-    assert Head(*divmod(int(pair.by_head[0][pair.top[0]].argmax()), 12)) == Head(0, 10)
-    word = encoder.placed((NEW[0], "bank"))
-    (alone,) = hidden_by_head(encoder, [word], [Along(word.positions, pair.ways[0])])
-    torch.testing.assert_close(alone, pair.by_head[0], atol=1e-5, rtol=0)
 
 
 def test_in_long_sentences_the_eight_that_lead_by_gradient_are_run(encoder):
@@ -198,13 +183,6 @@ def test_in_long_sentences_the_eight_that_lead_by_gradient_are_run(encoder):
     assert pair.notes == (f"In A, of {len(pair.words[0])} other words only the 8 that lead by gradient were hidden.",)
     alone = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"))
     torch.testing.assert_close(alone.share[0], pair.share[0], equal_nan=True)  # whatever the control is
-    word = pair.words[0][pair.top[0]]
-    alone = encoder.hide(long, "bank", [word.positions])[0].double()
-    plain_vector = encoder.encode(long).vector(6, encoder.placed((long, "bank")).positions).double()
-    target = Along((0,), pair.ways[0])
-    assert float(target.of(alone[..., None, :]) - target.of(plain_vector[..., None, :])) == pytest.approx(
-        float(pair.share[0][pair.top[0]]), abs=1e-5
-    )
     assert not math.isnan(pair.other_words) and not math.isnan(pair.control_hidden)
 
 
@@ -244,15 +222,12 @@ def test_a_word_beside_itself_in_the_labelled_sentences_of_its_sense(encoder, ow
     assert within_sense(encoder, usable, replace(means, within=1e-3), encoder.placed((NEW[0], "bank"))) is None
 
 
-def test_senses_are_asked_of_a_whole_word(encoder):
-    with pytest.raises(ValueError, match="Expected a whole word where senses are given"):
-        hidden_pair(encoder, (NEW[0], (4, 5)), (NEW[1], "bank"), senses=labelled_sentences())
-
-
 def test_the_same_sentence_twice_has_no_way(encoder):
     pair = hidden_pair(encoder, (NEW[0], "bank"), (NEW[0], "bank"))
     assert pair.share[0].isnan().all() and pair.by_head[0].isnan().all() and pair.top == (None, None)
     assert "there is no way" in pair.notes[0] and pair.both_hidden == pytest.approx(1)
+    heads = heads_of_word(encoder, pair, 0, 0, exact=True)
+    assert heads.share.isnan().all() and heads.leading == () and heads.together is None
 
 
 def test_a_sentence_of_the_word_alone_has_nothing_to_hide(encoder):
@@ -261,43 +236,34 @@ def test_a_sentence_of_the_word_alone_has_nothing_to_hide(encoder):
     assert pair.both_hidden == pytest.approx(float(pair.cosine[0, pair.top[1] + 1])) and math.isnan(pair.other_words)
 
 
-@pytest.mark.parametrize("name", ["MPNet", "ModernBERT", "T5 (encoder half)", "DeBERTa", "XLM"])
+@pytest.mark.parametrize("name", ["MPNet", "T5 (encoder half)", "DeBERTa", "XLM"])
 def test_other_families(encoder_of, name):
     encoder = encoder_of(name)
     first, second = ("She sat by the river bank.", "bank"), ("The bank lent him the money.", "bank")
-    pair = hidden_pair(encoder, first, second)
+    pair, positions = hidden_pair(encoder, first, second), encoder.placed(first).positions
     words = [word.positions for word in pair.words[0]]
-    alone = encoder.hide(*first, words).double()
-    before = encoder.encode(first[0]).vector(encoder.n_layers, encoder.placed(first).positions).double()
-    target = Along((0,), pair.ways[0])
-    torch.testing.assert_close(
-        (target.of(alone[..., None, :]) - target.of(before[..., None, :])).float(), pair.share[0], atol=1e-4, rtol=0
-    )
-    assert pair.by_head[0].shape == (len(words), encoder.n_layers, encoder.n_heads) and pair.by_head[0].abs().max() > 0
+    share = moved(encoder, first, encoder.hide(*first, words), pair.ways[0])
+    torch.testing.assert_close(share, pair.share[0], atol=1e-4, rtol=0)
     if name == "XLM":
         with pytest.raises(NotRecomputable, match="in some heads alone"):
             hidden_heads(encoder, first, "river", pair.ways[0])
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    hidden = encoder.encode(first[0], hidden=[Hide(encoder.placed(first).positions, words[at])])
+    hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at])])
     # By a small step towards the layer's context without it: in layer 0, whose input is the same with it and without.
     for head in range(encoder.n_heads):
-        positions = encoder.placed(first).positions
         without, context = (each.own_context(0)[head, list(positions)] for each in (hidden, plain_one))
-        vectors = [
-            encoder.encode(first[0], patches=[Patch(0, head, positions, context + step * (without - context))])
-            .vector(encoder.n_layers, positions)
-            .double()
-            for step in (0.01, -0.01)
-        ]
-        slope = float(target.of(vectors[0][..., None, :]) - target.of(vectors[1][..., None, :])) / 0.02
-        assert slope == pytest.approx(float(pair.by_head[0][at, 0, head]), abs=2e-4, rel=1e-2)
+        patches = [[Patch(0, head, positions, context + step * (without - context))] for step in (0.01, -0.01)]
+        ends = moved(encoder, first, encoder.changed_vectors(first, patches), pair.ways[0])
+        assert float(ends[0] - ends[1]) / 0.02 == pytest.approx(float(pair.by_head[0][at, 0, head]), abs=2e-4, rel=1e-2)
 
 
-def test_an_encoder_that_is_shown_only_is_refused(encoder_of):
+def test_what_cannot_be_asked_is_refused(encoder, encoder_of):
     with pytest.raises(NotRecomputable, match="No word can be hidden in"):
         hidden_pair(encoder_of("XLNet"), ("Rain fell.", "rain"), ("The rain.", "rain"))
+    with pytest.raises(ValueError, match="Expected a whole word where senses are given"):
+        hidden_pair(encoder, (NEW[0], (4, 5)), (NEW[1], "bank"), senses=labelled_sentences())
 
 
 def test_a_way_shorter_than_a_millionth_has_no_share():
@@ -316,30 +282,14 @@ def test_the_stored_means_are_those_of_now(encoder):
         assert (kept.senses, kept.counts, kept.labels) == (now.senses, now.counts, now.labels)
         torch.testing.assert_close(kept.means, now.means, atol=1e-6, rtol=0)
         assert kept.within == pytest.approx(now.within, abs=1e-6)
-    pairs = [
-        hidden_pair(encoder, (NEW[0], "bank"), (NEW[1], "bank"), senses=each)
-        for each in (report.of("Bank", encoder, frame), frame)
-    ]
-    torch.testing.assert_close(pairs[0].share[0], pairs[1].share[0], atol=1e-5, rtol=0)
 
 
 def test_words_of_a_second_segment_are_hidden_too(encoder):
     pair = hidden_pair(encoder, ("The bank.", "bank", "A river flows."), ("The bank.", "bank", "A loan was made."))
     assert [word.text for word in pair.words[0]] == ["The", ".", "A", "river", "flows", "."]
-    alone = encoder.hide("The bank.", "bank", ["river"], pair="A river flows.")[0].double()
-    before = encoder.encode("The bank.", "A river flows.").vector(6, (2,)).double()
-    target = Along((2,), pair.ways[0])
-    assert float(target.of(alone[..., None, :]) - target.of(before[..., None, :])) == pytest.approx(
-        float(pair.share[0][3]), abs=1e-5
-    )
-
-
-def test_the_heads_of_a_word_by_gradient_are_the_pairs_own(encoder):
-    pair = hidden_pair_of()
-    heads = heads_of_word(encoder, pair, 1, 0, exact=False)
-    assert (heads.side, heads.at, heads.word) == (1, 0, pair.words[1][0])
-    assert torch.equal(heads.share, pair.by_head[1][0]) and not heads.exact and heads.together is None
-    assert heads.leading == (Head(1, 2), Head(1, 1), Head(1, 0))
+    alone = encoder.hide("The bank.", "bank", ["river"], pair="A river flows.")
+    share = moved(encoder, ("The bank.", "bank", "A river flows."), alone, pair.ways[0])
+    assert float(share) == pytest.approx(float(pair.share[0][3]), abs=1e-5)
 
 
 def test_the_leading_heads_are_those_of_the_largest_signed_shares_that_are_known():
@@ -357,20 +307,10 @@ def test_the_heads_of_a_word_run_each_and_the_three_together(encoder, pair_of):
     assert heads.exact and heads.word.text == "river" and told
     torch.testing.assert_close(heads.share, hidden_heads(encoder, (NEW[0], "bank"), "river", pair.ways[0]))
     assert heads.leading[0] == Head(*divmod(int(heads.share.argmax()), 12)) and len(heads.leading) == 3
-    alone = encoder.hide(NEW[0], "bank", ["river"], heads=[heads.leading])[0].double()
-    target = Along((5,), pair.ways[0])
-    before = encoder.encode(NEW[0]).vector(6, (5,)).double()
-    assert heads.together == pytest.approx(
-        float(target.of(alone[..., None, :]) - target.of(before[..., None, :])), abs=1e-6
-    )
+    alone = encoder.hide(NEW[0], "bank", ["river"], heads=[heads.leading])
+    assert heads.together == pytest.approx(float(moved(encoder, (NEW[0], "bank"), alone, pair.ways[0])), abs=1e-6)
     in_b = heads_of_word(encoder, pair, 1, pair.top[1], exact=True)
     assert in_b.word.text == "loan" and 0 < in_b.together < float(pair.share[1][pair.top[1]])
-
-
-def test_without_a_way_no_head_is_known(encoder):
-    pair = hidden_pair(encoder, (NEW[0], "bank"), (NEW[0], "bank"))
-    heads = heads_of_word(encoder, pair, 0, 0, exact=True)
-    assert heads.share.isnan().all() and heads.leading == () and heads.together is None
 
 
 def test_a_pair_of_which_nothing_is_measured_has_its_words_and_its_curve(encoder, encoder_of, pair_of):
@@ -378,11 +318,11 @@ def test_a_pair_of_which_nothing_is_measured_has_its_words_and_its_curve(encoder
     plain, pair = unmeasured_pair(encoder, *sides, notes=("Shown only.",)), pair_of("bank", *NEW)
     assert plain.words == pair.words and plain.notes == ("Shown only.",) and plain.senses is None
     torch.testing.assert_close(plain.curves[0, 0], pair.curves[0, 0])
-    assert plain.cosine.shape == pair.cosine.shape and plain.cosine[1:].isnan().all()
-    assert plain.cosine[:, 1:].isnan().all()
+    assert (
+        plain.cosine.shape == pair.cosine.shape and plain.cosine[1:].isnan().all() and plain.cosine[:, 1:].isnan().all()
+    )
     assert plain.control_cosine == pytest.approx(pair.control_cosine) and math.isnan(plain.control_hidden)
     assert plain.top == (None, None) and all(share.isnan().all() for share in (*plain.share, *plain.by_head))
-    assert [each.shape for each in plain.by_head] == [each.shape for each in pair.by_head]
     torch.testing.assert_close(plain.ways[1], pair.ways[1])
     assert heads_of_word(encoder, plain, 0, 2, exact=False).leading == ()
     shown = unmeasured_pair(encoder_of("XLNet"), ("the rain fell.", "rain"), ("no rain.", "rain"))

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from selfattn.analysis.measures import drift, entropy, hide_special, similarity, special_share, weighted_values
+from selfattn.analysis.measures import drift, entropy, hide_special, rollout, similarity, special_share, weighted_values
 from selfattn.encoders.projections import project
 
 
@@ -43,15 +43,6 @@ def test_similarity_is_the_cosine():
     assert similarity(torch.tensor([3.0, 4.0]), torch.tensor([4.0, 3.0])).item() == pytest.approx(24 / 25)
 
 
-def test_drift_starts_at_the_same_token_and_follows_the_layers(encoder):
-    river, loan = encoder.encode("The bank of the river."), encoder.encode("The bank approved the loan.")
-    curve = drift((river, [2]), (loan, [2]))
-    assert curve.shape == (8,)
-    assert curve[:2].tolist() == pytest.approx([1, 1], abs=1e-6)
-    expected = torch.nn.functional.cosine_similarity(river.hidden[6, 2], loan.hidden[6, 2], dim=0)
-    assert curve[-1].item() == pytest.approx(expected.item(), abs=1e-6)
-
-
 def test_drift_of_a_split_word_is_that_of_the_mean_of_its_pieces(encoder):
     first, second = encoder.encode("An old swashbuckler leapt."), encoder.encode("The bank approved the loan.")
     pieces = first.words[2].positions
@@ -78,3 +69,14 @@ def test_weight_is_not_the_norm_of_weight_times_value(encoder):
     for query, key in ((2, 5), (6, 0)):
         expected = sum(trace.value[key, d] * w_o[d] for d in range(32)) * trace.weights[query, key]
         torch.testing.assert_close(through[query, key], expected, atol=1e-5, rtol=0)
+
+
+def test_rollout_equals_plain_loops(encoder):
+    encoding = encoder.encode("The bank of the river.")
+    n = len(encoding.tokens)
+    state = [[float(i == j) for j in range(n)] for i in range(n)]
+    for layer, found in enumerate(rollout(encoding)):
+        mean = sum(encoding.trace(layer, head).weights for head in range(encoder.n_heads)) / encoder.n_heads
+        mixed = [[0.5 * float(mean[i, j]) + 0.5 * (i == j) for j in range(n)] for i in range(n)]
+        state = [[sum(mixed[i][k] * state[k][j] for k in range(n)) for j in range(n)] for i in range(n)]
+        torch.testing.assert_close(found, torch.tensor(state), atol=1e-5, rtol=0)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from selfattn.analysis.measures import head_measures, mean_distance, row_measures
-from selfattn.analysis.patterns import PATTERNS, fits
+from selfattn.analysis.patterns import fits
 
 TEXT = "The bank, of the river, was muddy."
 
@@ -62,37 +62,6 @@ def test_measures_of_all_heads_are_those_of_each(encoder, encoding):
 
 def test_distance_of_even_weights_on_three_tokens():
     assert mean_distance(torch.full((3, 3), 1 / 3)).tolist() == pytest.approx([1.0, 2 / 3, 1.0])
-
-
-def made(encoding, name):
-    """Weights that fit one pattern whole."""
-    n = len(encoding.tokens)
-    offsets = {"previous token": -1, "next token": 1, "itself": 0}
-    if name in offsets:
-        return torch.eye(n).roll(offsets[name], dims=1)
-    if name == "broad":
-        return torch.full((n, n), 1 / n)
-    weights = torch.zeros(n, n)
-    comma = encoding.tokens.index(",")
-    weights[:, comma if name == "punctuation" else 0] = 1.0
-    return weights
-
-
-@pytest.mark.parametrize("name", PATTERNS)
-def test_a_pattern_fits_from_its_threshold_on(encoding, name):
-    """A mixture of a made head and one that gives all its weight elsewhere, a little above and below the threshold."""
-    n, threshold = len(encoding.tokens), PATTERNS[name][1]
-    bare = torch.zeros(n, n)
-    bare[:, encoding.tokens.index("muddy")] = 1.0
-    whole = made(encoding, name)
-    base = next(fit for fit in fits(bare, encoding) if fit.name == name).value
-    for share in (0.9, 1.1):
-        wanted = min(threshold * share, 1.0)
-        mixed = bare + (wanted - base) / (1 - base) * (whole - bare)
-        found = next(fit for fit in fits(mixed, encoding) if fit.name == name)
-        if name != "broad":  # entropy isn't linear in the weights
-            assert found.value == pytest.approx(wanted, abs=1e-5)
-            assert found.fits == (share > 1)
 
 
 def test_the_shares_of_punctuation_and_of_the_largest_entropy_are_means_over_ordinary_rows(encoding):

@@ -1,6 +1,7 @@
 """What removing heads changes, against plain hooks on the model and cosines of our own."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -8,7 +9,7 @@ import torch
 from selfattn import NotRecomputable, Patch
 from selfattn.analysis import swapping
 from selfattn.analysis.removing import alone, removal_effect
-from selfattn.analysis.swapping import context_gradients, swap_pair, swapped_vector
+from selfattn.analysis.swapping import context_gradients, swap_pair
 
 TEXT = "The bank of the river was muddy."
 FIRST, SECOND = ("The bank of the river.", (2,)), ("He met the banker there.", (4, 5))
@@ -37,59 +38,30 @@ def test_the_effect_of_a_head_is_the_cosine_without_it_minus_the_cosine_with_it(
     assert (effect < 0).any() and (effect > 0).any()  # effects have both signs
 
 
-@pytest.mark.slow
-def test_heads_removed_together(encoder):
-    heads = [(1, 2), (4, 9), (4, 10)]
-    before = cosine(*(word(encoder.encode(text).hidden[-1], at) for text, at in (FIRST, SECOND)))
-    after = cosine(*(word(without(encoder, text, heads), at) for text, at in (FIRST, SECOND)))
-    assert removal_effect(encoder, FIRST, SECOND, heads=[tuple(heads)]).item() == pytest.approx(
-        after - before, abs=1e-5
-    )
-    assert abs(after - before) > 1e-3
-    one = removal_effect(encoder, FIRST, SECOND, heads=[((3, 7),)]).item()
-    assert one == pytest.approx(removal_effect(encoder, FIRST, SECOND)[3, 7].item(), abs=1e-6)
+def through(encoder, text, change):
+    """The last hidden state with change(layer, states) for what enters each W_O, (n, d_model): nothing of ours takes part."""
 
+    def hook(layer):
+        return lambda module, given: (change(layer, given[0][0].clone())[None], *given[1:])
 
-def without(encoder, text, heads):
-    """The last hidden state with the heads' slices zeroed just before W_O, by hooks: nothing of ours takes part."""
-
-    def cut(removed):
-        def hook(module, given):
-            states = given[0].clone().unflatten(-1, (encoder.n_heads, encoder.d_head))
-            states[..., removed, :] = 0
-            return (states.flatten(-2), *given[1:])
-
-        return hook
-
-    hooks = [
-        block.attention.output.dense.register_forward_pre_hook(cut([head for at, head in heads if at == layer]))
-        for layer, block in enumerate(encoder.model.encoder.layer)
-    ]
+    outputs = [block.attention.output.dense for block in encoder.model.encoder.layer]
+    hooks = [output.register_forward_pre_hook(hook(layer)) for layer, output in enumerate(outputs)]
     try:
         with torch.no_grad():
             return encoder.model(torch.tensor([encoder.tokenize(text).ids])).last_hidden_state[0]
     finally:
-        for hook in hooks:
-            hook.remove()
+        for each in hooks:
+            each.remove()
 
 
 def test_a_head_alone_equals_a_pass_with_all_other_slices_zeroed_before_the_output_matrix(encoder):
-    layer, head = 2, 5
-    found = alone(encoder, TEXT, layer, head)
-    block, seen = encoder.model.encoder.layer[layer], {}
-    watch = block.register_forward_pre_hook(lambda module, given: seen.update(read=given[0]))
-    try:
-        expected = without(encoder, TEXT, [other for other in encoder.all_heads if other != (layer, head)])
-    finally:
-        watch.remove()
-    torch.testing.assert_close(found.hidden, expected, atol=1e-5, rtol=1e-5)
-    with torch.no_grad():
-        query, key = (
-            projection(seen["read"][0])[:, head * encoder.d_head : (head + 1) * encoder.d_head]
-            for projection in (block.attention.self.query, block.attention.self.key)
-        )
-    weights = (query @ key.T / encoder.d_head**0.5).softmax(-1)
-    torch.testing.assert_close(found.trace.weights, weights, atol=1e-5, rtol=0)
+    def only(layer, states):
+        kept, slot = torch.zeros_like(states), slice(5 * encoder.d_head, 6 * encoder.d_head)
+        kept[:, slot] = states[:, slot] if layer == 2 else 0
+        return kept
+
+    found = alone(encoder, TEXT, 2, 5)
+    torch.testing.assert_close(found.hidden[-1], through(encoder, TEXT, only), atol=1e-5, rtol=1e-5)
 
 
 A, B = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
@@ -110,28 +82,23 @@ def test_swaps_on_the_pair_that_the_dashboard_opens_with(encoder):
 
 @pytest.mark.slow
 def test_all_heads_swapped_together_bring_the_word_the_whole_way(encoder):
-    swaps = swap_pair(encoder, A, B, C, heads=[tuple(encoder.all_heads), (5, 7), ()])
-    assert swaps.share[0].item() == pytest.approx(1, abs=1e-4) and swaps.cosine[0].item() == pytest.approx(1, abs=1e-5)
+    swaps = swap_pair(encoder, A, B, C, heads=[tuple(encoder.all_heads), ()])
+    assert swaps.share.tolist() == pytest.approx([1, 0], abs=1e-4)
+    assert swaps.cosine.tolist() == pytest.approx([1, 0.81], abs=0.0051)
     assert swaps.control[0].item() == pytest.approx(0.37, abs=0.0051)
-    assert swaps.share[1].item() == pytest.approx(swap_pair(encoder, A, B).share[5, 7].item(), abs=1e-5)
-    assert swaps.share[2].item() == pytest.approx(0, abs=1e-5)
-    assert swaps.cosine[2].item() == pytest.approx(0.81, abs=0.0051)
-
-
-SPLIT = ("He met the banker there.", (4, 5))  # a word of two tokens stands for one of several pieces
 
 
 @pytest.mark.slow
 def test_a_swap_is_the_donors_mean_at_every_piece_of_the_word(encoder):
     seen = []
-    swaps = swap_pair(encoder, FIRST, SPLIT, progress=lambda done, total: seen.append((done, total)))
-    units = [unit(word(encoder.encode(text).hidden[-1], at)) for text, at in (FIRST, SPLIT)]
+    swaps = swap_pair(encoder, FIRST, SECOND, progress=lambda done, total: seen.append((done, total)))
+    units = [unit(word(encoder.encode(text).hidden[-1], at)) for text, at in (FIRST, SECOND)]
     axis = (units[1] - units[0]) / (units[1] - units[0]).square().sum()
     for layer, head in [(0, 3), (4, 9)]:
         slot = slice(head * encoder.d_head, (head + 1) * encoder.d_head)
-        donors = [word(entering(encoder, text, layer), at)[slot] for text, at in (FIRST, SPLIT)]
+        donors = [word(entering(encoder, text, layer), at)[slot] for text, at in (FIRST, SECOND)]
         a = unit(word(overwritten(encoder, *FIRST, layer, slot, donors[1]), FIRST[1]))
-        b = unit(word(overwritten(encoder, *SPLIT, layer, slot, donors[0]), SPLIT[1]))
+        b = unit(word(overwritten(encoder, *SECOND, layer, slot, donors[0]), SECOND[1]))
         assert swaps.a_from_b[layer, head].item() == pytest.approx(float((a - units[0]) @ axis), abs=1e-5)
         assert swaps.b_from_a[layer, head].item() == pytest.approx(float((units[1] - b) @ axis), abs=1e-5)
         assert swaps.cosine[layer, head].item() == pytest.approx(float(a @ units[1]), abs=1e-5)
@@ -144,77 +111,58 @@ def unit(vector):
 
 
 def entering(encoder, text, layer):
-    """What enters W_O of a layer, (n, d_model), watched by a hook."""
+    """What enters W_O of a layer, (n, d_model)."""
     seen = {}
-    dense = encoder.model.encoder.layer[layer].attention.output.dense
-    hook = dense.register_forward_pre_hook(lambda module, given: seen.update(states=given[0][0]))
-    try:
-        encoder.encode(text)
-    finally:
-        hook.remove()
-    return seen["states"]
+    through(encoder, text, seen.setdefault)
+    return seen[layer]
 
 
 def overwritten(encoder, text, positions, layer, slot, value):
-    """The last hidden state with one slice before W_O overwritten, by a hook: nothing of ours takes part."""
+    """The last hidden state with one slice before W_O overwritten."""
 
-    def put(module, given):
-        states = given[0].clone()
-        for position in positions:
-            states[0, position, slot] = value
-        return (states, *given[1:])
+    def put(at, states):
+        if at == layer:
+            states[list(positions), slot] = value
+        return states
 
-    hook = encoder.model.encoder.layer[layer].attention.output.dense.register_forward_pre_hook(put)
-    try:
-        with torch.no_grad():
-            return encoder.model(torch.tensor([encoder.tokenize(text).ids])).last_hidden_state[0]
-    finally:
-        hook.remove()
+    return through(encoder, text, put)
 
 
 def test_the_gradient_is_the_slope_of_small_steps(encoder):
     """Against finite differences: steps of 5 % toward the donor and away from it."""
     toward = torch.nn.functional.normalize(torch.randn(2, 384, generator=torch.Generator().manual_seed(0)), dim=1)
-    (found,) = context_gradients(encoder, [SPLIT], toward)
+    (found,) = context_gradients(encoder, [SECOND], toward)
     donor = encoder.encode(FIRST[0]).context(FIRST[1])
     change = found.toward(donor)
     for layer, head in [(0, 10), (3, 2), (5, 7)]:
         slot = slice(head * encoder.d_head, (head + 1) * encoder.d_head)
-        own = entering(encoder, SPLIT[0], layer)[list(SPLIT[1])][:, slot]
+        own = entering(encoder, SECOND[0], layer)[list(SECOND[1])][:, slot]
         ends = []
         for step in (0.05, -0.05):
-            patch = Patch(layer, head, SPLIT[1], own + step * (donor[layer, head] - own))
-            ends.append(unit(encoder.encode(SPLIT[0], patches=[patch]).vector(6, SPLIT[1])))
+            patch = Patch(layer, head, SECOND[1], own + step * (donor[layer, head] - own))
+            ends.append(unit(encoder.encode(SECOND[0], patches=[patch]).vector(6, SECOND[1])))
         slope = toward @ (ends[0] - ends[1]) / 0.1
         torch.testing.assert_close(change[:, layer, head], slope, atol=2e-4, rtol=1e-2)
 
 
 @pytest.mark.slow
-def test_by_gradient_the_heads_stand_in_the_same_order(encoder):
+def test_by_gradient_the_heads_stand_in_the_same_order_and_sets_are_sums(encoder):
     exact, gradient = (swap_pair(encoder, A, B, C, how=how) for how in ("exact", "gradient"))
     ranks = [swaps.share.flatten().argsort().argsort().double() for swaps in (exact, gradient)]
     assert torch.corrcoef(torch.stack(ranks))[0, 1] > 0.98
-    assert (exact.share - gradient.share).abs().max() < 0.03
-    assert (exact.control - gradient.control).abs().max() < 0.03
-    assert gradient.cosine.isnan().all()
+    assert (exact.control - gradient.control).abs().max() < 0.03 and gradient.cosine.isnan().all()
     together = swap_pair(encoder, A, B, heads=[(), ((5, 7), (0, 4))], how="gradient")
     assert together.share.tolist() == pytest.approx([0, float(gradient.share[5, 7] + gradient.share[0, 4])], abs=1e-6)
 
 
-# Above twelve tokens. By gradient another head than the exact one stands first in the first two; in the third the control's
-# first one falls behind the second's number by gradient.
+# Above twelve tokens. By gradient another head than the exact one stands first in the first; in the second the control's first
+# one falls behind the second's number by gradient.
 TAILS = (
     " because nobody else had asked about it before the long winter came.",
     " although it was late and the others were waiting outside in the rain.",
     " as the old man told us again and again over a cup of tea.",
 )
 LONG = (
-    (
-        "You can also make a very good jam from green tomatoes" + TAILS[0],
-        "The bus was stuck in a jam, so we walked" + TAILS[1],
-        "Every summer our kitchen smells of hot jam" + TAILS[2],
-        "jam",
-    ),
     (
         "Why is the fan blowing hot air?" + TAILS[1],
         "My grandmother has long been a secret fan of wrestling" + TAILS[2],
@@ -231,9 +179,7 @@ LONG = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [8, 1])
-def test_the_first_head_of_a_map_by_gradient_is_an_exact_one(encoder, monkeypatch, n):
-    monkeypatch.setattr(swapping, "LEADING", n)
+def test_the_first_head_of_a_map_by_gradient_is_an_exact_one(encoder):
     for *texts, word in LONG:
         at = [encoder.encode(text).places(word)[0] for text in texts]
         exact, rough, seen = swap_pair(encoder, *at), swap_pair(encoder, *at, how="gradient"), {}
@@ -242,11 +188,19 @@ def test_the_first_head_of_a_map_by_gradient_is_an_exact_one(encoder, monkeypatc
         assert not found.exact.all() and list(seen)[-1] == list(seen.values())[-1]
         for name in ("a_from_b", "b_from_a", "control"):
             ours, gradient = getattr(found, name), getattr(rough, name)
-            first = gradient.flatten().topk(n).indices
-            assert found.exact.flatten()[first].all() and found.exact.flatten()[ours.argmax()], name
-            assert n == 1 or getattr(exact, name).argmax() == ours.argmax()  # one may not be enough to find it
+            assert found.exact.flatten()[gradient.flatten().topk(8).indices].all(), name
+            assert getattr(exact, name).argmax() == ours.argmax() and found.exact.flatten()[ours.argmax()], name
             assert torch.allclose(ours[found.exact], getattr(exact, name)[found.exact], atol=1e-5)
             assert torch.allclose(ours[~found.exact], gradient[~found.exact], atol=1e-6)
+
+
+def test_heads_that_their_gradient_still_puts_above_those_that_were_run_are_run_too(encoder_of, monkeypatch):
+    tiny, sides = encoder_of("BERT"), (("The bank approved the loan.", "bank"), ("She sat by the bank.", "bank"))
+    flattering = SimpleNamespace(toward=lambda donor: torch.full((1, tiny.n_layers, tiny.n_heads), 9.0))
+    monkeypatch.setattr(swapping, "context_gradients", lambda *given: [flattering] * 2)
+    found, exact = swap_pair(tiny, *sides, how="leading"), swap_pair(tiny, *sides)
+    assert found.exact.all()
+    torch.testing.assert_close(found.b_from_a, exact.b_from_a)
 
 
 @pytest.mark.slow
@@ -265,14 +219,3 @@ def test_what_cannot_be_swapped_is_refused(encoder):
     for how in ("exact", "gradient"):
         with pytest.raises(NotRecomputable, match="a test"):
             swap_pair(shown, A, B, how=how)
-
-
-def test_a_words_vector_with_heads_outputs_from_another_sentence(encoder):
-    heads = [(1, 2), (4, 9)]
-    patched = encoder.encode(
-        FIRST[0], patches=[Patch(*head, FIRST[1], encoder.encode(SECOND[0]).context(SECOND[1])[head]) for head in heads]
-    )
-    assert torch.allclose(swapped_vector(encoder, FIRST, SECOND, heads), patched.hidden[-1, 2], atol=1e-5)
-    bank = ("The bank approved the loan.", (2,))
-    arrived = swapped_vector(encoder, FIRST, bank, encoder.all_heads)
-    assert torch.allclose(arrived, encoder.encode(bank[0]).hidden[-1, 2], atol=1e-4)

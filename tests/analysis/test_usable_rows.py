@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from selfattn import Encoder, TextError
-from selfattn.senses import check_rows, head_profiles, interchange, leading_heads, removal, separation
+from selfattn.senses import check_rows, head_profiles, hidden_words, interchange, leading_heads, separation, swapping
 from selfattn.senses.nearest_sentences import labelled_vectors
 
 BAD = "The bank number 3 lends money."
@@ -13,13 +13,18 @@ ROWS += [(f"The bank of river {n} was muddy.", "bank", "water") for n in range(9
 FRAME = pd.DataFrame(ROWS, columns=["sentence", "word", "sense"], index=range(5, 24))
 REPORTS = {
     separation: {"floor": False, "shuffles": 1}, interchange: {}, leading_heads: {"sizes": (1,), "sets": 1},
-    removal: {"per_sense": 4}, head_profiles: {}, labelled_vectors: {},
+    hidden_words: {}, head_profiles: {}, labelled_vectors: {},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("report", REPORTS)
 @pytest.mark.slow
-def test_a_text_that_the_encoder_breaks_down_over_is_a_rejected_row_and_the_others_count(encoder, monkeypatch, report):
+def test_a_text_that_the_encoder_breaks_down_over_is_a_rejected_row_and_the_others_count(
+    encoder_of, monkeypatch, report
+):
+    encoder = encoder_of("BERT")
+    for draws in ("RESAMPLES", "SHUFFLES"):
+        monkeypatch.setattr(swapping, draws, 20)
     run, ran = Encoder._run, []
 
     def broken(self, batch, *arguments, **options):
@@ -38,12 +43,21 @@ def test_a_text_that_the_encoder_breaks_down_over_is_a_rejected_row_and_the_othe
             mine["reason"].tolist() == ["This text comes out as NaN."]
             and len(found.rejected) == len(without.rejected) + 1
         )
-    for table in ("heads", "words", "patterns", "pairs"):
+    for table in ("heads", "words", "patterns"):
         if hasattr(found, table):
             pd.testing.assert_frame_equal(getattr(found, table), getattr(without, table))
     ran.clear()
     report(encoder, FRAME[FRAME["sentence"] != BAD], **REPORTS[report])
     assert len(ran) <= len(FRAME)  # nothing is run twice where nothing breaks down
+
+
+def test_a_word_has_at_most_so_many_rows_as_many_of_each_sense(encoder):
+    usable, rejected = check_rows(encoder, FRAME, per_sense=4, most=10)
+    assert usable.groupby("sense", sort=False).size().to_dict() == {"money": 5, "water": 5}
+    assert usable.index.tolist() == [*range(5, 10), *range(15, 20)] and len(rejected) == 9
+    assert rejected["reason"].str.contains("At most 10 sentences .* the first 5 in the sense").all()
+    with pytest.raises(ValueError, match="None of the 3 rows can be used"):
+        interchange(encoder, FRAME[:3])
 
 
 def test_a_column_that_is_there_twice_is_refused_by_its_name(encoder):

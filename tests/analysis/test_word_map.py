@@ -55,14 +55,6 @@ def test_words_without_special_tokens(encoding):
     assert view.hidden == pytest.approx(0.3)
 
 
-def test_a_range_and_a_difference(encoding):
-    view = word_map(encoding, WEIGHTS, words=False)
-    part = view.part(range(1, 3))
-    assert part.labels == ("un", "##happy") and part.groups == ((1,), (2,))
-    assert part.matrix.tolist() == WEIGHTS[1:3, 1:3].tolist()
-    assert view.minus(replace(view, matrix=WEIGHTS * 2)).matrix.tolist() == (-WEIGHTS).tolist()
-
-
 def test_bins_keep_the_peaks_and_the_sign():
     matrix = torch.zeros(5, 5)
     matrix[0, 1], matrix[3, 3], matrix[4, 0] = 0.9, -0.8, 0.1
@@ -87,7 +79,7 @@ def test_what_a_word_attends_to_by_words_in_every_head(encoder):
     word = encoding.places("stalagmite")[0]
     seen = attended(word)
     assert seen.labels[:4] == ("[CLS]", "The", "stalagmite", ",") and seen.labels[-1] == "[SEP]"
-    assert seen.labels[seen.chosen] == "stalagmite" and seen.left_out == 0
+    assert seen.labels[seen.chosen] == "stalagmite"
     assert [word.others[at].text for at in seen.others if at is not None] == [other.text for other in word.others]
     assert [at for at, (other, special) in enumerate(zip(seen.others, seen.special)) if other is None] == [
         0, seen.chosen, len(seen.labels) - 1
@@ -102,7 +94,7 @@ def test_of_a_long_sentence_only_the_words_that_are_kept(encoder):
     word = encoder.encode("We sat on the bank of the river, and the bank was wet.").places("bank")[1]
     kept = attended(word, keep={4, 0, 7})
     assert kept.labels == ("[CLS]", "We", "bank", "river", "bank", "[SEP]")
-    assert kept.others == (None, 0, 4, 7, None, None) and kept.chosen == 4 and kept.left_out == 11
+    assert kept.others == (None, 0, 4, 7, None, None) and kept.chosen == 4
     assert kept.special == (True, False, False, False, False, True)
     whole = attended(word)
     torch.testing.assert_close(kept.weights, whole.weights[..., [0, 1, 5, 8, 12, 16]])

@@ -14,7 +14,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.examples import labelled_sentences
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
-from selfattn.senses import head_profiles, interchange, leading_heads, removal, separation
+from selfattn.senses import head_profiles, interchange, leading_heads, separation
 from selfattn.senses.nearest_sentences import labelled_vectors, nearest_by_stage
 from selfattn.tidy_tables import layers_frame, named_heads, together_frame, words_frame
 from tests.as_shown.record import column, table
@@ -74,12 +74,6 @@ def together(encoder: Encoder) -> dict[str, Any]:
     return {"shares": table(shares), "frame": table(together_frame(shares)), "says": says}
 
 
-def removed(encoder: Encoder) -> dict[str, Any]:
-    report = removal(encoder, sentences(), how="mean")
-    says = _lines(captions.removal(report, kind) for kind in ("different", "same", "gap"))
-    return {"report": parts(report), "says": says}
-
-
 def profiled(encoder: Encoder) -> dict[str, Any]:
     return {"report": parts(head_profiles(encoder, sentences()))}
 
@@ -106,5 +100,5 @@ def _kept(make: Callable[[Encoder], dict[str, Any]]) -> dict[str, dict[str, Any]
     return {"few sentences": make(load_encoder(device="cpu"))}
 
 
-MAKERS = (separated, swapped, together, removed, profiled, nearest, scanned)
+MAKERS = (separated, swapped, together, profiled, nearest, scanned)
 RECORDS = {f"library_{make.__name__}": partial(_kept, make) for make in MAKERS}

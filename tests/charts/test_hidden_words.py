@@ -41,7 +41,7 @@ def attended_of(pair, special=("[CLS]", "[SEP]")):
         found.append(
             Attended(
                 labels=(special[0], *(word.label for word in own), special[1]), special=(True, *[False] * (n - 2), True),
-                others=tuple(others), chosen=chosen, weights=weights, left_out=0,
+                others=tuple(others), chosen=chosen, weights=weights,
             )
         )  # fmt: skip
     return tuple(found)
@@ -363,7 +363,7 @@ def large_pair(words=32, n_layers=24, n_heads=16, seed=0):
     weights = torch.tensor(random.dirichlet(np.full(words + 3, 0.3), (n_layers, n_heads)))
     rows = Attended(
         labels=("[CLS]", *spelled, "[SEP]"), special=(True, *[False] * (words + 1), True),
-        others=(None, *range(7), None, *range(7, words), None), chosen=8, weights=weights, left_out=0,
+        others=(None, *range(7), None, *range(7, words), None), chosen=8, weights=weights,
     )  # fmt: skip
     return pair, (rows, rows)
 

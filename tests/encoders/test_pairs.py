@@ -7,7 +7,7 @@ from transformers import AutoTokenizer
 from selfattn import Head, Patch
 from selfattn.analysis.proof import prove
 from selfattn.analysis.removing import alone, removal_effect
-from selfattn.analysis.swapping import swap_pair, swapped_vector
+from selfattn.analysis.swapping import swap_pair
 from selfattn.encoders.sources import resolve
 
 PREMISE, HYPOTHESIS = "The bank of the river was muddy.", "It had rained."
@@ -81,7 +81,6 @@ def test_a_words_swap_between_pairs(encoder):
     donor = encoder.encode(*second[::2]).context(at)
     heads = [Head(5, 7), Head(1, 2)]
     patched = encoder.encode(PREMISE, HYPOTHESIS, patches=[Patch(*head, at, donor[head]) for head in heads])
-    assert torch.allclose(swapped_vector(encoder, first, second, heads), patched.vector(6, at), atol=1e-5)
     exact = swap_pair(encoder, first, second, heads=[tuple(encoder.all_heads), tuple(heads), heads[0]])
     assert exact.share[0].item() == pytest.approx(1, abs=1e-3)  # the token and its place are the same: it has arrived
     other = encoder.encode(*second[::2]).vector(6, at)
@@ -98,6 +97,6 @@ def test_a_words_swap_between_pairs(encoder):
 
 def test_one_head_alone_and_the_proof_on_a_pair(encoder):
     n = len(encoder.tokenize(PREMISE, HYPOTHESIS).ids)
-    assert alone(encoder, PREMISE, 2, 5, HYPOTHESIS).hidden.shape == (n, 384)
+    assert alone(encoder, PREMISE, 2, 5, HYPOTHESIS).hidden.shape[1:] == (n, 384)
     worst = prove(encoder, PREMISE, pair=HYPOTHESIS)[["same_inputs", "separate_pass", "context"]].max()
     assert (worst <= 1e-5).all()

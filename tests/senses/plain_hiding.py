@@ -117,9 +117,9 @@ def without(model, row: Row, keys: Sequence[Collection[int]], heads=None, **how)
     return unit_vectors(row, run(model, row.ids, edges_of(model, row, keys, heads), **how)[0][:, -1])
 
 
-def first_order(model, row: Row, keys: Sequence[Collection[int]], heads=None, step: float = 1e-4) -> np.ndarray:
+def first_order(model, row: Row, keys: Sequence[Collection[int]], step: float = 1e-4) -> np.ndarray:
     """How u begins to move, (len(keys), d_model): the contexts go a little of the way to those without, and back."""
-    ends = [without(model, row, keys, heads, strength=sign * step) for sign in (1, -1)]
+    ends = [without(model, row, keys, strength=sign * step) for sign in (1, -1)]
     return (ends[0] - ends[1]) / (2 * step)
 
 
@@ -178,13 +178,11 @@ def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
     return cosine[i + 1, j + 1], max(others, default=np.nan)
 
 
-def by_head(model, row: Row, word: int, way: np.ndarray, exact: bool = True) -> np.ndarray:
-    """The word's share with it hidden in one head alone, (n_layers, n_heads); else first-order, each divided by the way."""
+def by_head(model, row: Row, word: int, way: np.ndarray) -> np.ndarray:
+    """The word's share with it hidden in one head alone, (n_layers, n_heads)."""
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
-    keys = [row.others[word]] * len(heads)
-    u = without(model, row, [()])[0]
-    moved = without(model, row, keys, heads) - u if exact else first_order(model, row, keys, heads)
+    moved = without(model, row, [row.others[word]] * len(heads), heads) - without(model, row, [()])[0]
     return (moved @ way / (way @ way)).reshape(shape)
 
 

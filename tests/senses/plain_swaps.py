@@ -1,4 +1,4 @@
-"""Interchange of one word's senses as it is defined, once more and plainly: explicit loops, float64, one sentence a pass.
+"""Interchange of one word's senses as it is defined, once more and plainly: loops over rows, float64, one sentence a pass.
 
 Nothing here is fast and nothing is shared with the library but the tokeniser and its words. It is to be read beside the
 definition, whose symbols it keeps; where that leaves a choice, the choice is marked with "Read as". BERT only: hooks
@@ -26,7 +26,7 @@ from selfattn import Encoder
 
 Patches = Mapping[
     tuple[int, int], np.ndarray
-]  # layer, head: what its context becomes at every position of P_i (d_head,)
+]  # layer, head: what its context becomes at each position of P_i, (d_head,)
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,7 @@ class Interchange:
     difference: np.ndarray  # D
     gap: float
     share: np.ndarray
-    sources: list[
-        np.ndarray
-    ]  # (n_layers, n_heads, n) a row: what each token hands over, divided by the gap; by gradient only
+    sources: list[np.ndarray]  # (n_layers, n_heads, n) a row: what each token hands over, of the gap; by gradient only
 
 
 # --- the encoder ---------------------------------------------------------------------------------------------------
@@ -233,10 +231,6 @@ def donor_weights(
             weights[k] = 1 / len(members) / len(donor_senses)
     if without is not None:
         weights = {k: weight for k, weight in weights.items() if rows[k] != without}
-    if not weights:
-        raise ValueError(
-            f"Row {rows[i]} has no donor of {'its own' if own else 'another'} sense without row {without}."
-        )
     total = sum(weights.values())
     return {k: weight / total for k, weight in weights.items()}
 
@@ -272,23 +266,16 @@ def by_gradient(
         from_tokens = np.zeros((n_layers, n_heads, of.weights[rows[i]].shape[-1]))
         for j, a_ij in axis.items():
             slopes = of.slopes[rows[i]][rows[j]]
-            for result, own in ((effect, False), (control, True)):
+            G_ij = slopes.sum(axis=2)  # over p in P_i
+            S_ij = (slopes * of.context[rows[i]]).sum(axis=(2, 3))
+            for result, own in ((control, True), (effect, False)):
                 # No row is axis and donor at once: j lends its u_j here, so its z_j stays out.
                 donors = donor_weights(i, own, rows, senses, everyone, without=rows[j])
-                for layer in range(n_layers):
-                    for head in range(n_heads):
-                        G_ij = slopes[layer, head].sum(axis=0)  # over p in P_i
-                        S_ij = (slopes[layer, head] * of.context[rows[i]][layer, head]).sum()
-                        mean_T = sum(weight * (G_ij @ of.z[rows[k]][layer, head]) for k, weight in donors.items())
-                        result[i, layer, head] += a_ij * (S_ij - mean_T)
-                        if own or not tokens:
-                            continue
-                        m_other = sum(weight * of.z[rows[k]][layer, head] for k, weight in donors.items())
-                        for t in range(from_tokens.shape[-1]):
-                            for p in range(slopes.shape[2]):
-                                handed = of.values[rows[i]][layer, head, t] - m_other
-                                weight_pt = of.weights[rows[i]][layer, head, p, t]
-                                from_tokens[layer, head, t] += a_ij * weight_pt * (slopes[layer, head, p] @ handed)
+                m = sum(weight * of.z[rows[k]] for k, weight in donors.items())
+                result[i] += a_ij * (S_ij - (G_ij * m).sum(axis=-1))
+            if tokens:  # m is m_other
+                handed = of.values[rows[i]] - m[:, :, None]
+                from_tokens += a_ij * np.einsum("lhpt,lhpd,lhtd->lht", of.weights[rows[i]], slopes, handed)
         sources.append(from_tokens / gap)
     return _result(effect, control, senses, gap, sources)
 

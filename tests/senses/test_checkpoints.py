@@ -11,6 +11,7 @@ from selfattn.analysis.compare import counterpart_distances, told_apart
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.senses import compare_checkpoints
 
+SNAPSHOTS = "/c/models--some--bert/snapshots"
 TEXTS = ["The bank of the river was muddy.", "", "She sat by the water and waited.", "Rain.", "the " * 200]
 
 
@@ -80,20 +81,13 @@ def test_what_cannot_be_compared_is_refused(encoders):
         ("/runs/a/x/final", "/runs/b/x/final", ("a/x/final", "b/x/final")),
         ("/runs/a/final", "/runs/a/best", ("final", "best")),
         ("/runs/a/final", "/runs/a/final", ("final", "final")),
-        ("/c/models--some--bert/snapshots/" + "a" * 40, "/x/final", ("bert", "final")),
+        (f"{SNAPSHOTS}/{'a' * 40}", "/x/final", ("bert", "final")),
         ("/c/models--some--bert", "/c/models--other--bert", ("some/bert", "other/bert")),
-        (
-            "/c/models--some--bert/snapshots/" + "a" * 40,
-            "/c/models--some--bert/snapshots/" + "b" * 40,
-            ("some/bert aaaaaaa", "some/bert bbbbbbb"),
-        ),
+        (f"{SNAPSHOTS}/{'a' * 40}", f"{SNAPSHOTS}/{'b' * 40}", ("some/bert aaaaaaa", "some/bert bbbbbbb")),
     ],
 )
 def test_two_names_are_as_long_as_tells_them_apart(encoders, first, second, names):
     assert told_apart(*(replace(encoders["before"], name=name) for name in (first, second))) == names
-
-
-def test_two_revisions_of_one_model_are_told_apart(encoders):
     both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
     assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")
 

@@ -24,14 +24,8 @@ def unit(vector):
     return [x / length if length else 0.0 for x in vector]
 
 
-def nearest_centroid_accuracy(vectors, senses):
-    """The definition, one sentence at a time: nothing vectorised, nothing shared with the library."""
-    scores = nearest_centroid_scores(vectors, senses)
-    return sum(scores) / len(scores)
-
-
 def nearest_centroid_scores(vectors, senses):
-    """1, 0, or a tie's share, a sentence."""
+    """The definition, one sentence at a time: 1, 0, or a tie's share. Nothing vectorised, nothing shared with the library."""
     vectors = [unit(vector.tolist()) for vector in vectors]
     scores = []
     for i, vector in enumerate(vectors):
@@ -46,13 +40,6 @@ def nearest_centroid_scores(vectors, senses):
     return scores
 
 
-def mean_over_words(vectors, frame):
-    groups = frame.groupby("word").indices.values()
-    return sum(nearest_centroid_accuracy([vectors[i] for i in g], list(frame["sense"].iloc[g])) for g in groups) / len(
-        groups
-    )
-
-
 def loop_vectors(encoder, frame):
     """Every vector by itself, from the public trace of a single, unpadded sentence."""
     kinds = {}
@@ -63,7 +50,7 @@ def loop_vectors(encoder, frame):
         for layer in range(encoder.n_layers + 1):
             kinds.setdefault(("layer", layer), []).append(encoding.hidden[layer, positions].mean(0))
         outside = [p for p, special in enumerate(encoding.special) if not special and p not in positions]
-        kinds.setdefault("bag", []).append(encoding.static[outside].mean(0))
+        kinds.setdefault(("bag",), []).append(encoding.static[outside].mean(0))
         for layer in range(encoder.n_layers):
             for head in range(encoder.n_heads):
                 trace = encoding.trace(layer, head)
@@ -76,29 +63,6 @@ def loop_vectors(encoder, frame):
 @pytest.fixture(scope="module")
 def small(encoder, labelled):
     return labelled, separation(encoder, labelled, shuffles=200)
-
-
-def test_every_layer_and_head_equals_the_plain_loop(encoder, small):
-    frame, report = small
-    vectors = loop_vectors(encoder, frame)
-    expected = [mean_over_words(vectors["layer", layer], frame) for layer in range(encoder.n_layers + 1)]
-    assert report.layers["accuracy"].tolist() == pytest.approx(expected, abs=1e-12)
-    for row in report.heads.itertuples():
-        for kind in ("accuracy", "uniform", "own_value"):
-            expected = mean_over_words(vectors[kind, row.layer, row.head], frame)
-            assert getattr(row, kind) == pytest.approx(expected, abs=1e-12), (kind, row.layer, row.head)
-    assert report.bag[0] == pytest.approx(mean_over_words(vectors["bag"], frame), abs=1e-12)
-
-
-def test_the_report_has_the_stated_rows(encoder, small):
-    frame, report = small
-    assert report.layers["layer"].tolist() == ["embedding", 0, 1, 2, 3, 4, 5]
-    assert len(report.heads) == encoder.n_layers * encoder.n_heads
-    assert report.chance == pytest.approx((1 / 3 + 1 / 2) / 2)
-    by_layer = report.words.groupby("layer")["accuracy"].mean()
-    assert by_layer[report.layers["layer"]].tolist() == pytest.approx(report.layers["accuracy"].tolist())
-    assert len(report.items) == len(frame)
-    assert report.rejected.empty
 
 
 def beyond_baselines_loop(own, baselines, senses):
@@ -115,41 +79,40 @@ def beyond_baselines_loop(own, baselines, senses):
     return added
 
 
-@pytest.mark.slow
-def test_what_attention_adds_is_scored_on_the_half_that_did_not_choose_the_baseline(encoder, small):
+def test_every_layer_and_head_equals_the_plain_loop(encoder, small):
     frame, report = small
-    vectors = {word: loop_vectors(encoder, rows) for word, rows in frame.groupby("word")}
-    flattered = 0
-    for layer, head in ((0, 10), (1, 5), (3, 7), (5, 10)):
-        adds, same_half = [], []
-        for word, rows in frame.groupby("word"):
-            own, *baselines = (
-                nearest_centroid_scores(vectors[word][kind, layer, head], list(rows["sense"]))
-                for kind in ("accuracy", "uniform", "own_value")
-            )
-            adds.append(np.mean(beyond_baselines_loop(own, baselines, list(rows["sense"]))))
-            same_half.append(np.mean(own) - max(np.mean(kind) for kind in baselines))
-        row = report.heads[(report.heads["layer"] == layer) & (report.heads["head"] == head)].iloc[0]
-        low, high = interval(np.array(adds)[:, None])
-        expected = [np.mean(adds), low[0], high[0]]
-        assert row[["adds", "adds_low", "adds_high"]].tolist() == pytest.approx(expected, abs=1e-9)
-        flattered += np.mean(adds) > np.mean(same_half) + 1e-9
-    assert flattered, "the better baseline of the same half would have given the same"
+    words = {word: loop_vectors(encoder, rows) for word, rows in frame.groupby("word")}
+
+    def scores(*kind):
+        """A word's each."""
+        return [nearest_centroid_scores(words[word][kind], list(rows["sense"])) for word, rows in frame.groupby("word")]
+
+    def mean(*kind):
+        return np.mean([np.mean(own) for own in scores(*kind)])
+
+    expected = [mean("layer", layer) for layer in range(encoder.n_layers + 1)]
+    assert report.layers["accuracy"].tolist() == pytest.approx(expected, abs=1e-12)
+    per_word = np.array([[np.mean(own) for own in scores("layer", layer)] for layer in range(encoder.n_layers + 1)]).T
+    np.testing.assert_allclose(report.layers[["low", "high"]].T, interval(per_word))
+    assert report.bag[0] == pytest.approx(mean("bag"), abs=1e-12)
+    assert report.chance == pytest.approx((1 / 3 + 1 / 2) / 2)
+    labels = [list(rows["sense"]) for _, rows in frame.groupby("word")]
+    for row in report.heads.itertuples():
+        kinds = [scores(kind, row.layer, row.head) for kind in ("accuracy", "uniform", "own_value")]
+        expected = [np.mean([np.mean(own) for own in kind]) for kind in kinds]
+        assert [row.accuracy, row.uniform, row.own_value] == pytest.approx(expected, abs=1e-12)
+        added = [np.mean(beyond_baselines_loop(own, both, of)) for own, *both, of in zip(*kinds, labels)]
+        low, high = interval(np.array(added)[:, None])
+        assert [row.adds, row.adds_low, row.adds_high] == pytest.approx([np.mean(added), low[0], high[0]], abs=1e-9)
 
 
 def test_a_baseline_is_chosen_on_one_half_and_scored_on_the_other_and_equal_ones_count_half_each():
     labels = [0, 0, 1, 0, 1, 1, 0, 1, 0]
     generator = np.random.default_rng(2)
     own, *baselines = generator.choice([0.0, 0.5, 1.0], size=(3, 40, 9))
-    found = beyond_baselines(
-        torch.from_numpy(own), torch.from_numpy(np.stack(baselines)), torch.tensor(labels)
-    ).tolist()
+    found = beyond_baselines(torch.from_numpy(own), torch.from_numpy(np.stack(baselines)), torch.tensor(labels))
     for at, (scores, first, second) in enumerate(zip(own, *baselines)):
-        assert found[at] == pytest.approx(beyond_baselines_loop(scores, (first, second), labels), abs=1e-9)
-    equal = beyond_baselines(
-        torch.ones(1, 4).double(), torch.tensor([[[1, 0, 1, 0]], [[0, 1, 0, 1]]]).double(), torch.tensor([0, 0, 1, 1])
-    )
-    assert equal.tolist() == [[1.0, 1.0, 1.0, 1.0]]  # each half chooses the baseline that fails on the other
+        assert found[at].tolist() == pytest.approx(beyond_baselines_loop(scores, (first, second), labels), abs=1e-9)
 
 
 def test_one_sentence_of_each_sense_is_left_out_those_at_one_position():
@@ -161,57 +124,11 @@ def test_one_sentence_of_each_sense_is_left_out_those_at_one_position():
     for i, own in enumerate(senses):
         place = places[own].index((starts[i], i))
         partner = places[1 - own][place * len(places[1 - own]) // len(places[own])][1]
-        kept = [j for j in range(9) if j not in (i, partner)]
-        expected.append(float(_nearest(vectors[i], [vectors[j] for j in kept], [senses[j] for j in kept]) == own))
+        kept = [j for j in range(9) if j != partner]
+        expected.append(nearest_centroid_scores(vectors[kept], [senses[j] for j in kept])[kept.index(i)])
     found = each_left_out(cosines(vectors[:, None]), torch.tensor(senses), 2, torch.tensor(starts))
     assert found.tolist() == [expected]
     assert 0 < sum(expected) < 9
-
-
-def _nearest(vector, others, senses):
-    """The sense whose mean of unit vectors is nearest."""
-    units = torch.nn.functional.normalize(torch.stack(others), dim=1)
-    means = [torch.stack([u for u, sense in zip(units, senses) if sense == s]).mean(0) for s in (0, 1)]
-    return int(torch.stack([torch.nn.functional.cosine_similarity(vector, mean, dim=0) for mean in means]).argmax())
-
-
-def test_equal_positions_leave_nothing_to_tell_the_senses_by():
-    # The word at the same three places in both senses, and a vector that says the place only: before any attention.
-    labels, starts = torch.tensor([0, 1, 0, 1, 0, 1]), torch.tensor([2, 7, 5, 2, 7, 5])
-    between = cosines(torch.eye(8)[starts][:, None])
-    assert score(centroid_cosines(between, labels[None], 2), labels[None]).tolist() == [[[0.0] * 6]]
-    assert each_left_out(between, labels, 2, starts).tolist() == [[0.5] * 6]
-
-
-def test_intervals_are_those_of_the_words_own_accuracies(small):
-    _, report = small
-    per_word = report.words.pivot(index="word", columns="layer", values="accuracy")[report.layers["layer"].tolist()]
-    low, high = interval(per_word.to_numpy(dtype=float))
-    assert report.layers["low"].tolist() == pytest.approx(low.tolist())
-    assert report.layers["high"].tolist() == pytest.approx(high.tolist())
-    assert (low < high).any()
-
-
-@pytest.mark.slow
-def test_the_control_with_shuffled_labels_is_the_mean_over_shuffles_and_words(encoder, small):
-    frame, report = small
-    layer, head, means = 3, 7, []
-    for number, (_, rows) in enumerate(frame.sort_values("word", kind="stable").groupby("word"), start=1):
-        vectors = loop_vectors(encoder, rows)["accuracy", layer, head]
-        labels = torch.from_numpy(np.unique(rows["sense"], return_inverse=True)[1])
-        between = cosines(torch.stack(vectors)[:, None])
-        means.append(shuffled_accuracy(between, labels, rows["sense"].nunique(), 200, seed=number).mean())
-    row = report.heads[(report.heads["layer"] == layer) & (report.heads["head"] == head)].iloc[0]
-    assert row["shuffled"] == pytest.approx(float(np.mean(means)), abs=1e-9)
-
-
-@pytest.mark.slow
-def test_the_baseline_with_random_weights_is_the_random_twins_own_accuracy(encoder, small):
-    frame, report = small
-    twin = separation(random_twin(encoder), frame, shuffles=1, floor=False)
-    assert report.heads["floor"].tolist() == pytest.approx(twin.heads["accuracy"].tolist())
-    assert report.layers["floor"].tolist() == pytest.approx(twin.layers["accuracy"].tolist())
-    assert not np.allclose(report.heads["floor"], report.heads["accuracy"])
 
 
 def test_the_sentences_of_a_head_add_up_to_its_accuracy(small):
@@ -222,14 +139,6 @@ def test_the_sentences_of_a_head_add_up_to_its_accuracy(small):
         right = sentences["score"] == 1
         assert (sentences["nearest"] == sentences["sense"])[right].all()
         assert (sentences["nearest"] != sentences["sense"])[sentences["score"] == 0].all()
-
-
-def test_p_values_are_never_zero_and_fall_with_accuracy(small):
-    _, report = small
-    by_accuracy = report.heads.sort_values("accuracy")
-    assert by_accuracy["p_value"].is_monotonic_decreasing
-    assert report.heads["p_value"].min() >= 1 / 201
-    assert ((report.heads["accuracy"] > report.threshold) == (report.heads["p_value"] < 0.05)).all()
 
 
 def test_a_tie_is_shared():
@@ -243,13 +152,6 @@ def test_a_tie_is_shared():
     zeros = torch.zeros(6, 1, 3)
     three = torch.tensor([[0, 0, 1, 1, 2, 2]])
     assert score(centroid_cosines(cosines(zeros), three, 3), three)[0, 0].tolist() == pytest.approx([1 / 3] * 6)
-
-
-def test_the_own_sentence_is_left_out_of_its_centroid():
-    # With itself in the centroid, each would be nearest to its own sense; without, it is nearest to the other.
-    vectors = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])[:, None]
-    labels = torch.tensor([[0, 0, 1, 1]])
-    assert score(centroid_cosines(cosines(vectors), labels, 2), labels).tolist() == [[[0.0] * 4]]
 
 
 def test_shuffled_labels_equal_one_run_per_shuffle():
@@ -299,55 +201,26 @@ def test_the_random_twin_is_the_same_architecture_with_other_weights_and_leaves_
     assert torch.isfinite(twin.encode("The bank of the river.").hidden).all()
 
 
-@pytest.mark.slow
-def test_an_exception_in_progress_ends_the_computation(encoder, labelled):
-    seen = []
-
-    class Stop(Exception):
-        pass
-
-    def progress(done, total):
-        seen.append((done, total))
-        raise Stop
-
-    with pytest.raises(Stop):
-        separation(encoder, labelled, shuffles=10, progress=progress)
-    assert seen == [(1, 4)]
-
-
 def test_bad_rows_are_listed_with_reasons_and_the_others_still_count(encoder, labelled):
-    bad = [
-        ("The river was muddy.", "bank", "water"),
-        ("A bank beside a bank.", "bank", "water"),
-        ("the  bank approved the LOAN.", "bank", "money"),
-        (None, "bank", "money"),
-        ("The bank opened.", None, "money"),
-        ("The bank opened.", "bank", None),
-        ("The river bank opened.", "river bank", "money"),
-        ("bank " + "very " * 600, "bank", "money"),
-        ("The bank of the moon.", "bank", "a single one"),
-        ("The moon rose.", "moon", "sky"),
-        ("The moon set.", "moon", "sky"),
-    ]
-    frame = pd.concat([labelled, pd.DataFrame(bad, columns=labelled.columns)], ignore_index=True)
+    bad = {
+        ("The river was muddy.", "bank", "water"): "not a word of the sentence",
+        ("A bank beside a bank.", "bank", "water"): "stands 2 times",
+        ("the  bank approved the LOAN.", "bank", "money"): "stands further up",
+        (None, "bank", "money"): "sentence is missing",
+        ("The bank opened.", None, "money"): "word is missing",
+        ("The bank opened.", "bank", None): "sense is missing",
+        ("The river bank opened.", "river bank", "money"): "Expected one word",
+        ("bank " + "very " * 600, "bank", "money"): "tokens",
+        ("The bank of the moon.", "bank", "a single one"): "one usable sentence",
+        ("The moon rose.", "moon", "sky"): "no second sense",
+        ("The moon set.", "moon", "sky"): "no second sense",
+    }
+    frame = pd.concat([labelled, pd.DataFrame(list(bad), columns=labelled.columns)], ignore_index=True)
     report = separation(encoder, frame, shuffles=5, floor=False)
     assert report.items.drop(columns=["start", "stop"]).sort_index().equals(labelled)
     assert report.rejected.index.tolist() == list(range(len(labelled), len(frame)))
     reasons = report.rejected["reason"].tolist()
-    expected = [
-        "not a word of the sentence",
-        "stands 2 times",
-        "stands further up",
-        "sentence is missing",
-        "word is missing",
-        "sense is missing",
-        "Expected one word",
-        "tokens",
-        "one usable sentence",
-        "no second sense",
-        "no second sense",
-    ]
-    assert all(part in reason for part, reason in zip(expected, reasons)), reasons
+    assert all(part in reason for part, reason in zip(bad.values(), reasons)), reasons
     assert report.layers["floor"].isna().all()
 
 

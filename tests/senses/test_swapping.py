@@ -1,5 +1,7 @@
 """Swaps over many sentences: the plain loops (plain_swaps.py) agree, and what must hold whatever the numbers are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,84 +12,16 @@ from selfattn import NotRecomputable, load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.senses import interchange, leading_heads, swapping
-from selfattn.senses.sense_axis import Draws, axes, donor_weights, gaps
+from selfattn.senses.sense_axis import Draws, gaps
 from selfattn.senses.swapped_word import SwappedWord
 from tests.senses.plain_swaps import PlainBert, by_gradient, exact
-
-# A word of several pieces in the bundled encoder's vocabulary, four rows a sense.
-SPLIT = {
-    "person": [
-        "A swashbuckler leapt across the deck.",
-        "Her uncle was a loud swashbuckler with a hat.",
-        "The drunken swashbuckler drew his sword and laughed.",
-        "Nobody dared to insult that swashbuckler twice.",
-    ],
-    "film": [
-        "We watched an old swashbuckler on television.",
-        "The Swashbuckler won two prizes at the festival.",
-        "Critics called it the best swashbuckler of the decade.",
-        "He directed a swashbuckler and two comedies for the studio.",
-    ],
-}
-
-
-@pytest.fixture(scope="module")
-def frame():
-    """Six sentences a sense of "bank" and four a sense of a split word, with index labels of their own."""
-    bank = labelled_sentences().query("word == 'bank'").groupby("sense", sort=False).head(6)
-    split = [(sentence, "swashbuckler", sense) for sense, rows in SPLIT.items() for sentence in rows]
-    table = pd.concat([bank[["sentence", "word", "sense"]], pd.DataFrame(split, columns=["sentence", "word", "sense"])])
-    return table.set_axis(range(100, 100 + len(table)))
-
-
-@pytest.fixture(scope="module")
-def report(encoder, frame):
-    return interchange(encoder, frame)
 
 
 def word_of(encoder, frame, name):
     """One word's rows and slopes, as the report is made of them."""
     rows, _ = swapping.require_rows(encoder, frame[frame["word"] == name], per_sense=4)
     word = SwappedWord.read(encoder, name, rows)
-    return word, word.joined(dict(enumerate(word.slopes(range(len(rows))))))[0]
-
-
-@pytest.fixture(scope="module")
-def split(encoder, frame):
-    return word_of(encoder, frame, "swashbuckler")
-
-
-def test_the_tables_of_the_report(report, frame, encoder):
-    words = ["bank", "swashbuckler", "all"]
-    assert report.heads["word"].unique().tolist() == report.reliability["word"].tolist() == words
-    assert report.reliability["n"].tolist() == [12, 8, 2]
-    assert report.rejected.empty
-    bank = report.heads[report.heads["word"] == "bank"]
-    gap = report.gaps["gap"][0]
-    assert len(bank) == 72 and list(zip(bank["layer"], bank["head"])) == encoder.all_heads
-    np.testing.assert_allclose(bank["share"], (bank["effect"] - bank["control"]) / gap, atol=1e-12)
-    assert ((bank["low"] < bank["share"]) & (bank["share"] < bank["high"])).mean() > 0.95
-    every = report.heads[report.heads["word"] == "all"].reset_index()
-    singly = [report.heads[report.heads["word"] == word].reset_index() for word in words[:2]]
-    np.testing.assert_allclose(every["effect"], (singly[0]["effect"] + singly[1]["effect"]) / 2, atol=1e-12)
-    np.testing.assert_allclose(every["share"], (every["effect"] - every["control"]) / report.gaps["gap"][:2].mean())
-
-
-def test_every_row_has_its_own_tokens_as_sources_and_they_add_up_to_the_effect(report, frame, encoder):
-    for name in ("bank", "swashbuckler"):
-        sources = report.sources[report.sources["word"] == name]
-        senses = frame.loc[frame["word"] == name, "sense"]
-        assert set(sources["row"]) == set(senses.index)
-        row = sources[(sources["row"] == senses.index[0]) & (sources["layer"] == 3) & (sources["head"] == 7)]
-        assert tuple(row["text"]) == encoder.encode(frame["sentence"][senses.index[0]]).tokens
-        assert row["token"].tolist() == list(range(len(row)))
-        rows = sources.groupby(["layer", "head", "row"])["share"].sum().unstack()
-        mean = pd.concat([rows[senses.index[senses == sense]].mean(axis=1) for sense in senses.unique()], axis=1).mean(
-            axis=1
-        )
-        heads = report.heads[report.heads["word"] == name].set_index(["layer", "head"])
-        gap = report.gaps.set_index("word")["gap"][name]
-        np.testing.assert_allclose(mean, heads["effect"] / gap, atol=1e-5)
+    return word, word.joined(word.slopes(range(len(rows))))[0]
 
 
 # "riverbank" is of two pieces in the tiny vocabulary.
@@ -242,70 +176,13 @@ def test_the_resamples_are_counted_in_which_the_head_that_is_named_leads():
 
 
 @pytest.mark.slow
-def test_random_heads_are_drawn_anew_for_each_half_and_word(riverbank, monkeypatch):
-    tiny, table = riverbank
-    table = pd.concat([table, table.assign(sentence="Rain. " + table["sentence"])])
-    other = table.assign(word="bank", sentence=table["sentence"].str.replace("riverbank", "bank"))
-    drawn = set()
-
-    def nothing(word, i, sets, folds):
-        drawn.add(sets[2])  # after both rankings' leading ones
-        return torch.zeros(2, len(sets), dtype=torch.float64)
-
-    monkeypatch.setattr(SwappedWord, "exactly", nothing)
-    leading_heads(tiny, pd.concat([table, other], ignore_index=True), (3,), sets=1)
-    assert len(drawn) == 4
-
-
-def test_no_row_is_axis_and_donor_at_once_nor_meets_itself():
-    senses = np.array([0, 1, 0, 1, 2, 0, 1, 2, 2, 0])
-    counts = np.random.default_rng(1).integers(1, 3, size=(1, 10))
-    draws = Draws.of(senses[None], counts)
-    gram = torch.eye(10, dtype=torch.float64) + 0.3
-    for own in (True, False):
-        weights = donor_weights(draws, own)[0].numpy()
-        for i in range(10):
-            for j in range(10):
-                if i == j:
-                    continue
-                donors = [k for k in range(10) if (senses[k] == senses[i]) == own and k not in (i, j)]
-                assert np.flatnonzero(weights[i, j]).tolist() == donors
-                of_sense = np.array(
-                    [counts[0, (senses == senses[k]) & (np.arange(10) != (i if own else -1))].sum() for k in donors]
-                )
-                shares = counts[0, donors] / of_sense
-                np.testing.assert_allclose(weights[i, j, donors], shares / shares.sum(), atol=1e-12)
-    axis = axes(draws, gram)[0]
-    assert (axis.diagonal() == 0).all()
-    for i in range(10):
-        own = torch.tensor(senses == senses[i])
-        for part in (axis[i] * own, axis[i] * ~own):
-            assert (part @ gram @ part).item() == pytest.approx(1)
-    assert (np.sign(axis.numpy()) == np.where(senses[:, None] == senses, 1, -1) * (1 - np.eye(10))).all()
-
-
-@pytest.mark.slow
-def test_a_row_drawn_twice_is_the_row_counted_twice(split):
-    """A resample's copies are one row of double weight: the same as the sums over a table with the row twice in it."""
-    _, slopes = split
-    counts = np.array([[2, 1, 1, 1, 1, 2, 1, 1]])
-    senses = np.array([[0, 0, 0, 0, 1, 1, 1, 1]])
-    weighted = slopes.differences(Draws.of(senses, counts))
-    effect, control = slopes.effects(Draws.of(senses, counts))
-    torch.testing.assert_close(weighted, effect - control, atol=1e-9, rtol=1e-6)
-    once = slopes.differences(Draws.of(senses, np.ones((1, 8))))
-    assert (weighted - once).abs().max() > 1e-4
-
-
-def test_draws_in_blocks_are_the_same(split, monkeypatch):
-    _, slopes = split
-    draws = Draws.of(np.array([[0, 0, 0, 0, 1, 1, 1, 1]]), swapping._resamples(np.repeat([0, 1], 4))[:9])
+def test_draws_in_blocks_are_the_same(riverbank, monkeypatch):
+    word, slopes = word_of(*riverbank, "riverbank")
+    draws, n = Draws.of(word.senses[None], swapping._resamples(word.senses)[:9]), len(word.senses)
     whole = slopes.differences(draws)
-    monkeypatch.setattr("selfattn.senses.sense_axis.BLOCK", 2 * 8**3)
-    monkeypatch.setattr("selfattn.senses.sense_axis.HELD", 5 * 8**3)
+    monkeypatch.setattr("selfattn.senses.sense_axis.BLOCK", 2 * n**3)
+    monkeypatch.setattr("selfattn.senses.sense_axis.HELD", 5 * n**3)
     torch.testing.assert_close(slopes.differences(draws), whole, atol=1e-12, rtol=0)
-    effect, control = slopes.effects(draws)
-    torch.testing.assert_close(effect - control, whole, atol=1e-7, rtol=0)
 
 
 def test_resamples_keep_three_rows_of_each_sense():
@@ -316,60 +193,17 @@ def test_resamples_keep_three_rows_of_each_sense():
     assert (counts == swapping._resamples(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]))).all()
 
 
-@pytest.mark.slow
-def test_under_shuffled_labels_the_differences_add_up_to_nothing_and_halves_do_not_agree(encoder, frame, report):
-    word, slopes = word_of(encoder, frame, "bank")
-    shuffles = np.random.default_rng(3).permuted(np.tile(word.senses, (1000, 1)), axis=1)
-    draws = Draws.of(shuffles, np.ones(12))
-    true = float(slopes.differences(word.once).sum())
-    assert abs(float(slopes.differences(draws).sum(dim=1).mean())) < 0.05 * true
-    assert abs(float(gaps(draws, word.gram).mean())) < 0.1 * report.gaps["gap"][0]
-    row = report.reliability.iloc[0]
-    assert abs(row["shuffled"]) < 0.15 and row["halves"] > 0.25
-
-
-def test_too_few_sentences_have_no_reliability_and_two_words_none_over_words(report):
-    bank, split, every = (row for _, row in report.reliability.iterrows())
-    assert bank["spearman_brown"] == pytest.approx(2 * bank["halves"] / (1 + bank["halves"]))
-    assert 0 < bank["leads"] <= 1 and 0 < split["leads"] <= 1 and 0 < every["leads"] <= 1
-    assert -1 < bank["own"] < 1
-    for row in (split, every):
-        assert np.isnan([row["halves"], row["shuffled"], row["spearman_brown"], row["own"]]).all()
-
-
-def by_gradient_in_folds(word, slopes):
-    """Effect and control with the axes and donors of the exact computation, (2, n_heads)."""
-    return sum(torch.cat(slopes.effects(fold)) for fold in word.folds(np.ones(len(word.senses), bool))).numpy() / 2
-
-
 @pytest.mark.long
-def test_by_gradient_and_exactly_with_the_same_axes_and_donors(encoder, frame, split, report):
-    heads = list(range(0, 72, 8))
-    for name in ("bank", "swashbuckler"):
-        word, slopes = split if name == "swashbuckler" else word_of(encoder, frame, name)
-        gap = abs(report.gaps.set_index("word")["gap"][name])
-        rows = [word.exactly(i, [(encoder.all_heads[h],) for h in heads]) for i in range(len(word.labels))]
-        patched = np.einsum("i,ich->ch", word.once.row_means[0], np.stack(rows)) / gap
-        gradient = by_gradient_in_folds(word, slopes)[:, heads] / gap
-        shares = [part[0] - part[1] for part in (patched, gradient)]
-        assert np.corrcoef(*map(rankdata, shares))[0, 1] >= 0.98
-        # "swashbuckler" has a gap of hardly anything, which shares are divided by.
-        np.testing.assert_allclose(*shares, atol=0.02 if name == "bank" else 0.002 / gap)
-        np.testing.assert_allclose(patched, gradient, atol=0.03 if name == "bank" else 0.003 / gap)
-
-
-@pytest.mark.long
-def test_the_exact_report_and_the_gradient_rank_the_heads_alike(encoder, frame):
-    bank = frame[frame["word"] == "bank"]
-    report = interchange(encoder, bank, how="exact")
-    gradient = by_gradient_in_folds(*word_of(encoder, frame, "bank"))
-    shares = (gradient[0] - gradient[1]) / report.gaps["gap"][0]
-    assert np.corrcoef(rankdata(shares), rankdata(report.heads["share"]))[0, 1] >= 0.99
-    np.testing.assert_allclose(report.heads["share"], shares, atol=0.02)
-    plain = interchange(encoder, bank)
-    for name in ("low", "high", "p_value"):
-        assert report.heads[name].notna().all()
-    pd.testing.assert_frame_equal(report.sources, plain.sources)
+def test_by_gradient_and_exactly_with_the_same_axes_and_donors(encoder):
+    bank, heads = labelled_sentences().query("word == 'bank'").groupby("sense").head(6), list(range(0, 72, 8))
+    word, slopes = word_of(encoder, bank, "bank")
+    rows = [word.exactly(i, [(encoder.all_heads[h],) for h in heads]) for i in range(len(word.labels))]
+    patched = np.einsum("i,ich->ch", word.once.row_means[0], np.stack(rows))
+    folds = word.folds(np.ones(len(word.senses), bool))
+    gradient = sum(torch.cat(slopes.effects(fold)) for fold in folds).numpy()[:, heads] / 2
+    shares = [part[0] - part[1] for part in (patched, gradient)]
+    assert np.corrcoef(*map(rankdata, shares))[0, 1] >= 0.98
+    np.testing.assert_allclose(patched, gradient, atol=0.03 * float(gaps(word.once, word.gram)))
 
 
 @pytest.mark.slow
@@ -386,41 +220,7 @@ def test_the_eight_heads_that_lead_in_a_word_and_over_all_words_are_run(riverban
         assert plain.leader(word).name == exactly.heads["share"][ran].idxmax()
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("few_draws")
-def test_rows_that_cannot_be_used_are_named(encoder, frame):
-    more = pd.DataFrame(
-        [
-            ("A swashbuckler met another swashbuckler.", "swashbuckler", "person"),
-            (SPLIT["person"][0].upper(), "Swashbuckler", "person"),
-            ("A swashbuckler is a kind of stove.", "swashbuckler", "stove"),
-            ("The seal barked.", "seal", "animal"),
-        ],
-        columns=["sentence", "word", "sense"],
-        index=list("abcd"),
-    )
-    seen = []
-    report = interchange(
-        encoder, pd.concat([frame.iloc[12:], more]), progress=lambda done, total: seen.append((done, total))
-    )
-    reasons = report.rejected.set_index("row")["reason"]
-    assert list(report.rejected) == ["row", "reason", "sentence", "word", "sense"]
-    assert "stands 2 times" in reasons["a"] and "stands further up" in reasons["b"]
-    assert "one usable sentence in the sense 'stove'; at least 4" in reasons["c"] and "at least 4" in reasons["d"]
-    assert seen == [(done, 16) for done in range(1, 17)]
-    assert report.reliability["n"].tolist() == [8, 1] and report.heads["word"].unique().tolist() == ["swashbuckler"]
-
-
-def test_a_word_has_at_most_so_many_rows(encoder, frame, monkeypatch):
-    usable, rejected = swapping.require_rows(encoder, frame, per_sense=4, most=10)
-    assert usable.groupby(["word", "sense"]).size().tolist() == [5, 5, 4, 4]
-    assert (
-        rejected["reason"].str.contains("At most 10 sentences .* the first 5 in the sense").all() and len(rejected) == 2
-    )
-    assert usable.index[:5].tolist() == [100, 101, 102, 103, 104]
-
-
-def test_words_whose_senses_hardly_differ_say_so(report):
+def test_words_whose_senses_hardly_differ_say_so():
     table = pd.DataFrame(
         [
             ("bank", 0.09, 0.04),
@@ -437,15 +237,11 @@ def test_words_whose_senses_hardly_differ_say_so(report):
     assert found["draw"] == 'The senses of "draw" lie 0.050 apart (95 % interval from -0.010).'
 
 
-def test_what_cannot_be_asked_is_refused(encoder, frame):
-    from dataclasses import replace
-
+def test_what_cannot_be_asked_is_refused(encoder):
     with pytest.raises(ValueError, match='"gradient" or "exact", got \'fast\''):
-        interchange(encoder, frame, how="fast")
+        interchange(encoder, pd.DataFrame(), how="fast")
     with pytest.raises(NotRecomputable, match=r"No head of .* can be swapped or removed: a test"):
-        interchange(replace(encoder, recomputable=False, reason="a test."), frame)
-    with pytest.raises(ValueError, match="None of the 3 rows can be used"):
-        interchange(encoder, frame.iloc[:3])
+        interchange(replace(encoder, recomputable=False, reason="a test."), pd.DataFrame())
 
 
 @pytest.mark.slow

@@ -32,27 +32,6 @@ def test_uniform_averages_only_over_what_the_word_may_attend_to():
     assert head_vectors(recording(value), [0])[1].item() == 4
 
 
-def test_a_sentence_gives_the_same_vectors_alone_and_in_company(encoder):
-    texts = ["The bank of the river.", "She walked to the bank of the river and sat down there for an hour or two."]
-    words = [encoder.locate(text, "bank")[0] for text in texts]
-    together = word_vectors(encoder, words)
-    for index in range(2):
-        alone = word_vectors(encoder, words[index : index + 1])
-        for name in ("layers", "bag", "context", "uniform", "own_value"):
-            mine, own = getattr(together, name)[index], getattr(alone, name)[0]
-            assert (mine - own).abs().max() < 1e-5 * own.abs().max(), name
-
-
-def test_a_split_word_is_the_mean_of_its_pieces_and_the_bag_leaves_it_and_special_tokens_out(encoder):
-    text = "A swashbuckler leapt."
-    encoding = encoder.encode(text)
-    assert encoding.tokens == ("[CLS]", "a", "sw", "##ash", "##buck", "##ler", "leapt", ".", "[SEP]")
-    vectors = word_vectors(encoder, encoder.locate(text, "swashbuckler"))
-    assert torch.allclose(vectors.layers[0], encoding.hidden[:, [2, 3, 4, 5]].mean(1), atol=1e-6)
-    assert torch.allclose(vectors.context[0, 1], encoding.own_context(1)[:, [2, 3, 4, 5]].mean(1), atol=1e-6)
-    assert torch.allclose(vectors.bag[0, 0], encoding.static[[1, 6, 7]].mean(0), atol=1e-6)
-
-
 def test_a_sentence_of_the_word_alone_has_an_empty_bag(encoder):
     assert word_vectors(encoder, encoder.locate("bank", "bank")).bag.abs().max() == 0
 

@@ -7,8 +7,7 @@ import pandas as pd
 import streamlit as st
 from torch import Tensor
 
-from selfattn.analysis.attention_rollout import rollout
-from selfattn.analysis.measures import Compared, head_measures, offered
+from selfattn.analysis.measures import Compared, head_measures, offered, rollout
 from selfattn.analysis.word_map import word_map
 from selfattn.captions import attention as captions
 from selfattn.captions.steps import largest

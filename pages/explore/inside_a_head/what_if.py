@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.explore.inside_a_head.steps import Side
 from selfattn.analysis.measures import entropy, similarity
-from selfattn.analysis.removing import Alone, alone
+from selfattn.analysis.removing import alone
 from selfattn.analysis.what_if import change
 from selfattn.captions import steps as captions
 from selfattn.captions import vectors as vector_captions
@@ -15,6 +15,7 @@ from selfattn.charts.bars import Row, bars, rows_frame
 from selfattn.dashboard.cache import cached
 from selfattn.dashboard.choice import Choice
 from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
+from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 
 
@@ -34,7 +35,9 @@ def show_what_if(choice: Choice, sides: Sequence[Side]) -> None:
         )  # fmt: skip
     passes = _alone_passes(choice) if only else {}
     changing = partial(change, scaling=scaling, causal=causal, temperature=temperature, uniform=uniform)
-    changed = {side.name: changing(passes[side.name].trace if only else side.steps.trace) for side in sides}
+    changed = {
+        side.name: changing(passes[side.name].trace(*choice.head) if only else side.steps.trace) for side in sides
+    }
     top = max(float(t.weights[side.position].max()) for side in sides for t in (side.steps.trace, changed[side.name]))
     for side, place in zip(sides, side_by_side(len(sides))):
         with place:
@@ -59,10 +62,10 @@ def _before_and_after(side: Side, changed: AttentionTrace, top: float) -> None:
     show_chart(bars(rows, theme, what="weight", top=top), reading, name=title, table=lambda: rows_frame(rows, "weight"))
 
 
-def _alone_passes(choice: Choice) -> dict[str, Alone]:
+def _alone_passes(choice: Choice) -> dict[str, Encoding]:
     encoder = choice.encoder
 
-    def run(text: str) -> Alone:
+    def run(text: str) -> Encoding:
         key = ("alone", text, choice.head)
         return cached(
             encoder, key, lambda _: alone(encoder, text, *choice.head), "Removing all other heads ...", runs=True
@@ -71,9 +74,9 @@ def _alone_passes(choice: Choice) -> dict[str, Alone]:
     return {name: run(side.sentence.text) for name, side in choice.pair.sides}
 
 
-def _alone_reading(choice: Choice, passes: dict[str, Alone]) -> str:
+def _alone_reading(choice: Choice, passes: dict[str, Encoding]) -> str:
     sides = choice.pair.sides
-    left = [passes[name].hidden[list(side.positions)].mean(0) for name, side in sides]
+    left = [passes[name].vector(choice.encoder.n_layers, side.positions) for name, side in sides]
     real = [side.sentence.vector(side.sentence.n_layers, side.positions) for _, side in sides]
     return vector_captions.only_head(
         float(similarity(*left)), float(similarity(*real)), str(choice.head), choice.pair.word
