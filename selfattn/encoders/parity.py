@@ -19,7 +19,7 @@ from selfattn.encoders.errors import LoadError, brief
 from selfattn.encoders.hooks import install, zero_values
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import Tokens
-from selfattn.encoders.reference import own_weights
+from selfattn.encoders.reference import EagerTwin, own_weights
 
 PADDING = 5  # tokens more that the text beside the short one has
 MOST_TOKENS = 512  # of the text at the limit: a longer one would take longer to check than the encoder to load
@@ -59,6 +59,7 @@ def measure(encoder: Encoder, short: Tokens, pinned: bool = False) -> Encoder:
     _check_maps(encoder, alone)
     if encoder.hooked:
         install(encoder.model, alone.weights[0].shape[0])
+        encoder = replace(encoder, eager=EagerTwin(encoder.model))  # with the hooks
     n_heads, d_model = alone.weights[0].shape[0], alone.states[-1].shape[-1]
     hides = _in_one_head_and_in_all(short, len(alone.weights), n_heads)
     padded, refused = ([alone, *beside], {}) if pinned else _with_hidden(encoder, [short, longer], hides)
@@ -149,7 +150,7 @@ def _eager(
     """The batch through the plain eager model, each sentence cut back to its own length. Raises LoadError."""
     try:
         with torch.no_grad():
-            output = encoder.eager.run_at_load(encoder.inputs(batch), maps, hidden)
+            output = encoder.eager.run(encoder.inputs(batch), hidden, maps)
             states = (*output.hidden_states[:-1], output.last_hidden_state)
     except Exception as error:  # a model of another kind asks for images, boxes or a language, each in its own words
         if is_out_of_memory(error) or hidden:

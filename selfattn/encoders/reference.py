@@ -61,8 +61,7 @@ class EagerTwin:
     """The same parameters under the slow `eager` attention that returns its weights: the reference for the proof.
 
     A loaded model's implementation is never switched, because another thread would lose its recordings. The twin is a
-    copy of the modules only, made when it is first needed. While the model is loaded no other thread has it: `run_at_load`
-    spares the copy, a tenth of the time of a load.
+    copy of the modules only, made when it is first needed.
     """
 
     def __init__(self, model: nn.Module):
@@ -70,34 +69,20 @@ class EagerTwin:
         self._twin: nn.Module | None = None
         self._lock = threading.Lock()
 
-    def run(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = ()):
-        """The model's output with hidden states and attention weights. hidden: one collection for each text."""
+    def run(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = (), weights: bool = True):
+        """The model's output with hidden states and attention weights. hidden: one collection for each text.
+
+        weights: whether to hand out the attention weights, which of a long text take much memory.
+        """
         with self._lock:
             if self._twin is None:
                 shared = {id(tensor): tensor for tensor in (*self._model.parameters(), *self._model.buffers())}
                 twin = copy.deepcopy(self._model, shared)
-                twin.set_attn_implementation(_slow(twin, hidden=True))
+                # The family's own slow function; where tokens can be hidden in it, by way of ours.
+                twin.set_attn_implementation(EAGER if twin.config._attn_implementation == IMPLEMENTATION else "eager")
                 self._twin = twin
         recorder = Recorder(keep=False, hidden=hidden) if hidden else None
-        return run(self._twin, inputs, recorder, output_attentions=True, output_hidden_states=True)
-
-    def run_at_load(self, inputs: dict[str, Tensor], weights: bool, hidden: Sequence[Collection[Hide]] = ()):
-        """As `run`, by the model itself, switched to `eager` and back: before anybody else has it.
-
-        weights: whether to hand out the attention weights, which of a long text take much memory.
-        """
-        own = self._model.config._attn_implementation
-        self._model.set_attn_implementation(_slow(self._model, bool(hidden)))
-        try:
-            recorder = Recorder(keep=False, hidden=hidden) if hidden else None
-            return run(self._model, inputs, recorder, output_attentions=weights, output_hidden_states=True)
-        finally:
-            self._model.set_attn_implementation(own)
-
-
-def _slow(model: nn.Module, hidden: bool) -> str:
-    """The implementation that returns weights: the family's own, and where tokens are to be hidden in it, by way of ours."""
-    return EAGER if hidden and model.config._attn_implementation == IMPLEMENTATION else "eager"
+        return run(self._twin, inputs, recorder, output_attentions=weights, output_hidden_states=True)
 
 
 def stack_layers(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:

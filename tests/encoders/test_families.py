@@ -285,14 +285,14 @@ def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkey
 
 @pytest.mark.parametrize(("factor", "refused"), [(1.03, True), (0.97, True), (1.01, False)])
 def test_weights_whose_rows_do_not_sum_to_one_are_refused(checkpoint, monkeypatch, factor, refused):
-    run = EagerTwin.run_at_load
+    run = EagerTwin.run
 
-    def scaled(twin, inputs, weights=True, hidden=()):
-        output = run(twin, inputs, weights, hidden)
+    def scaled(twin, inputs, hidden=(), weights=True):
+        output = run(twin, inputs, hidden, weights)
         output.attentions = tuple(layer * factor for layer in output.attentions or ())
         return output
 
-    monkeypatch.setattr(EagerTwin, "run_at_load", scaled)
+    monkeypatch.setattr(EagerTwin, "run", scaled)
     if refused:
         with pytest.raises(LoadError, match="rows don't sum to 1"):
             load_encoder(str(checkpoint("BERT")), trusted=True)
