@@ -7,11 +7,10 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-from selfattn import LoadError, NotRecomputable, TextError, load_encoder
+from selfattn import Encoder, LoadError, NotRecomputable, TextError, load_encoder
 from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders import capture
 from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill, save_tiny
-from selfattn.encoders.reference import EagerTwin
 
 SHOWN = {
     "XLNet": "computes its attention by itself, with relative-position terms",
@@ -285,14 +284,14 @@ def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkey
 
 @pytest.mark.parametrize(("factor", "refused"), [(1.03, True), (0.97, True), (1.01, False)])
 def test_weights_whose_rows_do_not_sum_to_one_are_refused(checkpoint, monkeypatch, factor, refused):
-    run = EagerTwin.run
+    run = Encoder.eager
 
     def scaled(twin, inputs, hidden=(), weights=True):
         output = run(twin, inputs, hidden, weights)
         output.attentions = tuple(layer * factor for layer in output.attentions or ())
         return output
 
-    monkeypatch.setattr(EagerTwin, "run", scaled)
+    monkeypatch.setattr(Encoder, "eager", scaled)
     if refused:
         with pytest.raises(LoadError, match="rows don't sum to 1"):
             load_encoder(str(checkpoint("BERT")), trusted=True)

@@ -30,7 +30,7 @@ def plain(encoder, text, pair, eager=False, cut=None):
         hook = encoder.model.encoder.layer[layer].attention.output.dense.register_forward_pre_hook(zero)
     try:
         with torch.no_grad():
-            return encoder.eager.run(inputs) if eager else encoder.model(**inputs)
+            return encoder.eager(inputs) if eager else encoder.model(**inputs)
     finally:
         if hook is not None:
             hook.remove()
