@@ -83,28 +83,6 @@ def overflowing(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def asked_heads(monkeypatch) -> list[tuple[str, int | slice | None, int]]:
-    """What is computed while a test runs: "attend" or "own_weights", the head or heads, and how many rows of them."""
-    from selfattn.encoders import encoding, reference
-    from selfattn.encoders.capture import LayerRecording
-
-    asked = []
-    attend = LayerRecording.attend
-
-    def count_attend(recording, heads, rows):
-        asked.append(("attend", heads, len(range(recording.query.shape[2])[rows])))
-        return attend(recording, heads, rows)
-
-    def count_own_weights(recording, head=None):
-        asked.append(("own_weights", head, recording.query.shape[2]))
-        return reference.own_weights(recording, head)
-
-    monkeypatch.setattr(LayerRecording, "attend", count_attend)
-    monkeypatch.setattr(encoding, "own_weights", count_own_weights)
-    return asked
-
-
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """The address of the running dashboard: offline, its encoders and scans confined to the tests' own folders."""

@@ -1,6 +1,5 @@
 """The bundled encoder: its public face, the kernel against its own weights, removing heads, threads, bad input."""
 
-import re
 from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
@@ -13,17 +12,9 @@ from selfattn import Encoder, TextError, load_encoder
 from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders.errors import NotFinite
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.export.provenance import Provenance
 
 MUDDY = "The bank of the river was muddy after the rain."
-SENTENCES = (
-    MUDDY,
-    "The bank of the river.",
-    "The bank approved the loan.",
-    "It wasn't well-capitalized, so she withdrew her deposit; the teller frowned.",
-    "Colourless green ideas sleep furiously while electroencephalographers unhappily disagree.",
-    "We " + "very " * 120 + "quietly left.",
-)
+SENTENCES = ("The bank approved the loan.", "We " + "very " * 120 + "quietly left.")
 
 
 def test_encoding_of_a_sentence(encoder):
@@ -39,24 +30,20 @@ def test_encoding_of_a_sentence(encoder):
     assert torch.equal(encoding.hidden[-1], output.last_hidden_state[0])
     table = encoder.model.get_input_embeddings().weight
     assert torch.equal(encoding.static[2], table[encoding.ids[2]])
-
-
-def test_bank_looks_at_river(encoder):
-    assert encoder.encode(MUDDY).trace(0, 4).weights[2, 5].item() == pytest.approx(0.51, abs=0.005)
+    assert torch.allclose(encoding.vector(3, [2, 5]), (encoding.hidden[3, 2] + encoding.hidden[3, 5]) / 2, atol=1e-6)
 
 
 @pytest.mark.parametrize("sentence", SENTENCES, ids=range(len(SENTENCES)))
 @pytest.mark.slow
-def test_kernel_against_the_models_own_weights_in_every_layer_and_head(encoder, sentence):
+def test_kernel_against_the_models_own_weights(encoder, sentence):
     encoding, reference = encoder.encode(sentence), encoder.reference_weights(sentence)
-    assert reference.shape == (6, 12, len(encoding.tokens), len(encoding.tokens))
     for layer in range(encoder.n_layers):
         assert (encoding.weights(layer) - reference[layer]).abs().max() <= 1e-5
         assert (encoding.weights(layer) - encoding.own_weights(layer)).abs().max() <= 2e-6
-        for head in range(encoder.n_heads):
-            trace = encoding.trace(layer, head)
-            assert (trace.context - encoding.own_context(layer)[head]).abs().max() <= 5e-6
-            assert torch.allclose(trace.weights, encoding.weights(layer)[head], atol=2e-6)
+
+
+def test_bank_looks_at_river(encoder):
+    assert encoder.encode(MUDDY).trace(0, 4).weights[2, 5].item() == pytest.approx(0.51, abs=0.005)
 
 
 @pytest.mark.parametrize("rows", [None, slice(3, 5), slice(4, None), slice(0, 9, 2), slice(5, 5)])
@@ -71,20 +58,6 @@ def test_one_heads_weights_and_some_rows_are_the_layers(encoder, monkeypatch, ro
     assert torch.allclose(trace.weights, wanted[7], atol=2e-6)
     assert torch.allclose(trace.context, whole.context[7, rows or slice(None)], atol=2e-6)
     assert torch.allclose(encoding.own_weights(2, 7), own[7], atol=2e-6)
-
-
-def test_only_what_is_asked_for_is_computed(encoder, asked_heads):
-    encoding = encoder.encode(MUDDY)
-    encoding.weights(2, 7)
-    encoding.own_weights(4, 3)
-    encoding.trace(1, 5, slice(2, 3))
-    n = len(encoding.tokens)
-    assert asked_heads == [("attend", 7, n), ("own_weights", 3, n), ("attend", 5, 1)]
-
-
-def test_a_split_words_vector_is_the_mean_over_its_pieces(encoder):
-    encoding = encoder.encode(MUDDY)
-    assert torch.allclose(encoding.vector(3, [2, 5]), (encoding.hidden[3, 2] + encoding.hidden[3, 5]) / 2, atol=1e-6)
 
 
 def removed_by_a_hook(encoder, text, layer, head, how):
@@ -122,15 +95,11 @@ def test_knock_out_of_every_head_equals_a_hook_before_the_output_projection(own_
 
 
 @pytest.mark.slow
-def test_knock_out_takes_several_positions_and_two_ways(encoder):
+def test_removing_sets_of_heads_and_at_several_positions(encoder):
     both = encoder.knock_out(MUDDY, [2, 5])
     assert torch.allclose(both, (encoder.knock_out(MUDDY, 2) + encoder.knock_out(MUDDY, 5)) / 2, atol=1e-5)
     with pytest.raises(ValueError, match='"zero" or "mean", got \'median\''):
         encoder.knock_out(MUDDY, 2, how="median")
-
-
-@pytest.mark.slow
-def test_removing_sets_of_heads(encoder):
     vectors = encoder.knock_out(MUDDY, "BANK", heads=[(), (0, 4), ((0, 4), (3, 7)), tuple(encoder.all_heads)])
     assert torch.allclose(vectors[0], encoder.encode(MUDDY).hidden[-1, 2], atol=1e-5)
     assert torch.allclose(vectors[1], encoder.knock_out(MUDDY, 2)[0, 4], atol=1e-5)
@@ -164,15 +133,6 @@ def test_a_batch_runs_in_passes_of_like_length_and_bounded_size(encoder, monkeyp
     sizes = [each["input_ids"].numel() for each in passes]
     assert max(sizes) <= 1024
     assert sum(sizes) < 1.5 * sum(len(encoding.tokens) for encoding in encodings) + 1024
-
-
-def test_an_encoder_and_an_encoding_say_in_one_line_what_they_are(encoder):
-    assert re.fullmatch(r"<Encoder .*: bert, 6 layers x 12 heads, .*, recomputable>", repr(encoder))
-    assert repr(replace(encoder, recomputable=False)).endswith("shown only>")
-    assert "<td>&lt;b&gt;&amp;</td>" in replace(encoder, note="<b>&")._repr_html_()
-    assert repr(encoder.encode("bank " * 12 + "\n")).startswith(
-        f"<Encoding of '{'bank ' * 11}ba...': 14 tokens, 6 layers"
-    )
 
 
 def test_one_text_in_place_of_a_list_is_refused(encoder):
@@ -272,13 +232,6 @@ def test_text_that_cannot_be_read_is_refused_with_the_reason(encoder, text):
             call(text)
 
 
-@pytest.mark.slow
-def test_the_longest_text_is_read(encoder):
-    assert len(encoder.encode("word " * 510).tokens) == 512
-    with pytest.raises(TextError, match="513 tokens"):
-        encoder.encode("word " * 511)
-
-
 def test_indices_out_of_range_are_refused_with_the_range(encoder):
     encoding = encoder.encode("The bank.")
     with pytest.raises(IndexError, match="layer from 0 to 5, got 6"):
@@ -289,17 +242,6 @@ def test_indices_out_of_range_are_refused_with_the_range(encoder):
         encoding.rows(9)
     with pytest.raises(IndexError, match="positions from 0 to 4"):
         encoder.knock_out("The bank.", 5)
-
-
-def test_an_encoders_name_for_a_reader(encoder):
-    assert encoder.title == "sentence-transformers/all-MiniLM-L6-v2"
-    folder = replace(encoder, name="/somewhere/of/mine/bert-finetuned", revision=None)
-    assert folder.title == "bert-finetuned"
-    with pytest.raises(TextError, match=r"and bert-finetuned reads at most 512"):
-        folder.encode("bank " * 600)
-    twin = replace(folder, name=f"{folder.name}, random weights")
-    assert twin.title == "bert-finetuned, random weights"
-    assert Provenance.of(folder, "A map", {"A": encoder.encode("A bank.")}).model == "bert-finetuned"
 
 
 def test_every_pass_runs_inside_what_its_caller_puts_around_it(encoder, monkeypatch):
