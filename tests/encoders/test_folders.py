@@ -223,7 +223,7 @@ def test_shards_and_half_precision_as_save_pretrained_writes_them(template, tmp_
 def test_a_path_is_a_folder_and_never_a_hub_id_and_a_model_is_none(template, monkeypatch):
     monkeypatch.chdir(template.parent)
     encoder = opened(Path("mine"))
-    assert encoder.title == "mine" and encoder.digest == opened(template).digest
+    assert encoder.title == "mine" and encoder.digest == opened(template).digest == opened("mine").digest  # no Hub id
     with pytest.raises(LoadError, match=r"There is no folder '\./bert-base-uncased'"):
         opened(Path("bert-base-uncased"))
     with pytest.raises(

@@ -85,7 +85,7 @@ def test_an_index_that_names_a_pickle(folder, tmp_path):
     assert not canary.exists()
 
 
-@pytest.mark.parametrize("weight_map", [None, {}, [], {"a": 1}, {"a": ["b"]}])
+@pytest.mark.parametrize("weight_map", [None, {}, {"a": ["b"]}, {"a": "../elsewhere.safetensors"}])
 def test_an_index_that_makes_no_sense(folder, weight_map):
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": weight_map}))
@@ -178,7 +178,7 @@ def test_settings_of_a_tokenizer_that_lead_elsewhere(folder, settings):
     refused(folder, "tokenizer")
 
 
-@pytest.mark.parametrize("length", ["albert", [512], {"a": 1}, 0, -1, float("nan"), float("-inf")], ids=str)
+@pytest.mark.parametrize("length", ["albert", [512], 0, float("nan")], ids=str)
 @pytest.mark.slow
 def test_a_length_that_is_no_number_of_tokens(folder, length):
     file = folder / "tokenizer_config.json"
@@ -200,9 +200,7 @@ def test_a_tokenizer_written_in_python(tmp_path, checkpoint):
     refused(folder, "tokenizer", "ByT5Tokenizer) is written in Python")
 
 
-@pytest.mark.parametrize(
-    "signal", [KeyboardInterrupt, SystemExit, GeneratorExit, type("RerunException", (BaseException,), {})]
-)
+@pytest.mark.parametrize("signal", [KeyboardInterrupt, type("RerunException", (BaseException,), {})])
 def test_what_is_no_failure_goes_through(signal):
     with pytest.raises(signal), failing_as(ValueError):
         raise signal()
@@ -232,7 +230,7 @@ MAKERS = {
 }
 
 
-READ = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
+READ = ("config.json", "tokenizer.json", "model.safetensors")
 
 
 @pytest.mark.parametrize(("file", "kind"), [*itertools.product(READ, MAKERS), ("vocab.txt", "pipe")])

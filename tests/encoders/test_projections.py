@@ -59,15 +59,6 @@ def _output_matrices(encoder, encoding):
                 break
 
 
-def test_in_float64_the_projections_are_exact_copies(encoder_of):
-    encoder = encoder_of("BERT")
-    projected = project(encoder, encoder.encode(TEXT), 1, 2, torch.float64)
-    learned = encoder.model.encoder.layer[1].attention.self.query
-    assert projected.query.dtype == torch.float64
-    assert torch.equal(projected.query_weight, learned.weight[16:24].T.double())
-    assert torch.equal(projected.query_bias, learned.bias[16:24].double())
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -82,14 +73,6 @@ def test_what_happens_before_the_projections_is_said(encoder_of, name, words):
     projected = project(encoder, encoder.encode(TEXT), 1, 0)
     assert words in projected.read_note
     assert (projected.read is projected.layer_input) == (projected.read_note == "")
-
-
-@pytest.mark.parametrize(("name", "rotary"), [("ModernBERT", True), ("NomicBERT", True), ("ALBERT", False)])
-def test_rotary_positions_stand_between_projection_and_scores(encoder_of, name, rotary):
-    encoder = encoder_of(name)
-    projected = project(encoder, encoder.encode(TEXT), 1, 0)
-    assert projected.rotary == rotary
-    assert torch.equal(projected.query, projected.query_flat) != rotary
 
 
 def test_rotation_by_hand():
