@@ -11,8 +11,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests and servers run side by s
 
 import pytest
 
-from tests.fuzz.summary import pytest_terminal_summary  # noqa: F401  (counts the generated inputs)
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests run first: they wait much. One that fails runs once more, as a machine's load can swallow a click."""

@@ -175,11 +175,6 @@ def test_a_sentence_transformers_folder_of_two_models_is_told_as_one(template, t
     )
 
 
-def test_what_holds_no_saved_model_is_said(tmp_path):
-    (tmp_path / "empty" / "logs").mkdir(parents=True)
-    refused(tmp_path / "empty", "config", "has no config.json, and no folder in it is a saved model", "save_pretrained")
-
-
 def test_a_whole_disk_is_not_searched(tmp_path, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.folders.MOST_FOLDERS", 3)
     for number in range(4):

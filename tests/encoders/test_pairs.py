@@ -5,8 +5,7 @@ import torch
 from transformers import AutoTokenizer
 
 from selfattn import Head, Patch
-from selfattn.analysis.proof import prove
-from selfattn.analysis.removing import alone, removal_effect
+from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.swapping import swap_pair, swapped_vector
 from selfattn.encoders.sources import resolve
 
@@ -94,10 +93,3 @@ def test_a_words_swap_between_pairs(encoder):
     before = [plain(encoder, PREMISE, pair).last_hidden_state[0, at[0]] for _, _, pair in (first, second)]
     expected = torch.cosine_similarity(*ends, dim=0) - torch.cosine_similarity(*before, dim=0)
     assert effect.item() == pytest.approx(expected.item(), abs=1e-5)
-
-
-def test_one_head_alone_and_the_proof_on_a_pair(encoder):
-    n = len(encoder.tokenize(PREMISE, HYPOTHESIS).ids)
-    assert alone(encoder, PREMISE, 2, 5, HYPOTHESIS).hidden.shape == (n, 384)
-    worst = prove(encoder, PREMISE, pair=HYPOTHESIS)[["same_inputs", "separate_pass", "context"]].max()
-    assert (worst <= 1e-5).all()

@@ -22,7 +22,7 @@ ROWS = 24
 PLACES = (
     "table.csv", "scan/scan.json", *["scan/parts"] * 4, "scan/rejects", "scan/rejects.csv", "encoder",
 )  # fmt: skip
-HOW = (*["flip"] * 3, "cut", "empty", "delete", "append", "swap", "copy", "line")
+HOW = (*["flip"] * 3, "cut", "delete", "append", "swap", "copy", "line")
 
 
 class Stopped(BaseException):
@@ -56,27 +56,27 @@ def damage(folder, place, how, seed):
         return
     path, other = choice.choice(files), choice.choice(files)
     data = bytearray(path.read_bytes())
-    if how == "flip" and data:
-        data[choice.randrange(len(data))] ^= 1 << choice.randrange(8)
-        path.write_bytes(data)
-    elif how == "cut":
-        path.write_bytes(data[: choice.randrange(len(data) + 1)])
-    elif how == "empty":
-        path.write_bytes(b"")
-    elif how == "delete":
-        path.unlink()
-    elif how == "append":
-        path.write_bytes(data + data[choice.randrange(len(data) + 1) :])
-    elif how == "swap":
-        first = other.read_bytes()
-        other.write_bytes(data)
-        path.write_bytes(first)
-    elif how == "copy":
-        path.with_name(choice.choice([f"{path.name} copy", f"x-{path.name}", other.name])).write_bytes(data)
-    elif how == "line" and place.endswith(("csv", "json")):
-        lines = path.read_text("utf-8", errors="replace").split("\n")
-        choice.shuffle(lines) if choice.random() < 0.3 else lines.pop(choice.randrange(len(lines)))
-        path.write_text("\n".join(lines), "utf-8")
+    at = choice.randrange(len(data) + 1)
+    match how:
+        case "flip" if data:
+            data[at % len(data)] ^= 1 << choice.randrange(8)
+            path.write_bytes(data)
+        case "cut":
+            path.write_bytes(data[:at])
+        case "delete":
+            path.unlink()
+        case "append":
+            path.write_bytes(data + data[at:])
+        case "swap":
+            first = other.read_bytes()
+            other.write_bytes(data)
+            path.write_bytes(first)
+        case "copy":
+            path.with_name(choice.choice([f"{path.name} copy", f"x-{path.name}", other.name])).write_bytes(data)
+        case "line" if place.endswith(("csv", "json")):
+            lines = path.read_text("utf-8", errors="replace").split("\n")
+            lines.pop(choice.randrange(len(lines)))
+            path.write_text("\n".join(lines), "utf-8")
 
 
 steps = st.lists(
