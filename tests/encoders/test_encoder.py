@@ -59,40 +59,6 @@ def test_one_heads_weights_and_some_rows_are_the_layers(encoder, monkeypatch, ro
     assert torch.allclose(encoding.own_weights(2, 7), own[7], atol=2e-6)
 
 
-def removed_by_a_hook(encoder, text, layer, head, how):
-    """The last hidden state with the head's slice changed just before W_O: nothing of ours takes part."""
-    slot = slice(head * encoder.d_head, (head + 1) * encoder.d_head)
-
-    def remove(module, arguments):
-        states = arguments[0].clone()
-        states[..., slot] = states[..., slot].sum(dim=1, keepdim=True) / states.shape[1] if how == "mean" else 0
-        return (states, *arguments[1:])
-
-    handle = encoder.model.encoder.layer[layer].attention.output.register_forward_pre_hook(remove)
-    try:
-        with torch.no_grad():
-            return encoder.model(torch.tensor([encoder.tokenize(text).ids])).last_hidden_state[0]
-    finally:
-        handle.remove()
-
-
-@pytest.fixture(scope="module")
-def own_encoder():
-    """A model of its own: a hook on the shared one would reach other tests."""
-    return load_encoder(device="cpu")
-
-
-@pytest.mark.parametrize("how", ["zero", "mean"])
-@pytest.mark.slow
-def test_knock_out_of_every_head_equals_a_hook_before_the_output_projection(own_encoder, how):
-    encoder = own_encoder
-    vectors = encoder.knock_out(MUDDY, 2, how=how)
-    assert vectors.shape == (6, 12, 384)
-    for layer, head in encoder.all_heads[:: 1 if how == "zero" else 5]:
-        expected = removed_by_a_hook(encoder, MUDDY, layer, head, how)[2]
-        assert (vectors[layer, head] - expected).abs().max() <= 2e-5
-
-
 @pytest.mark.slow
 def test_removing_sets_of_heads_and_at_several_positions(encoder):
     both = encoder.knock_out(MUDDY, [2, 5])
@@ -145,16 +111,6 @@ def test_a_row_of_a_batch_keeps_no_more_than_its_own_numbers(encoder):
     held = [*short.states, short.static]
     held += [getattr(layer, name) for layer in short.recordings for name in ("query", "key", "value", "context")]
     assert all(tensor.untyped_storage().nbytes() == 4 * tensor.numel() for tensor in held)
-
-
-def test_padding_is_kept_on_request_and_weighs_nothing(encoder):
-    plain, padded = encoder.encode("The bank."), encoder.encode("The bank.", pad_to=9)
-    assert padded.tokens == (*plain.tokens, *["[PAD]"] * 4)
-    assert padded.special[-4:] == (True,) * 4
-    weights = padded.weights(3)
-    assert weights[..., 5:].abs().max() == 0
-    assert (weights[:, :5, :5] - plain.weights(3)).abs().max() < 1e-5
-    assert padded.trace(3, 0).masked[0, 5:].isinf().all()
 
 
 def test_numbers_that_are_not_finite_are_refused_with_the_text_and_the_layer(overflowing):

@@ -57,31 +57,6 @@ def test_the_kernel_equals_the_models_own_weights(encoder_of, name):
                 )
 
 
-@pytest.mark.parametrize("name", ["BERT", "RoBERTa", "XLM-R", "DeBERTa"])
-def test_sentence_pairs(encoder_of, name):
-    encoding = encoder_of(name).encode("The river bank.", "She sat by it.")
-    assert [word.text for word in encoding.words] == ["The", "river", "bank", ".", "She", "sat", "by", "it", "."]
-    assert {0, 1, None} == set(encoding.segments)
-    for word in encoding.words:
-        assert {encoding.segments[position] for position in word.positions} == {0 if word.start < 6 else 1}
-    for layer in range(encoding.n_layers):
-        torch.testing.assert_close(encoding.weights(layer), encoding.own_weights(layer), atol=1e-5, rtol=0)
-
-
-def test_modernbert_beyond_its_window(encoder_of):
-    encoder = encoder_of("ModernBERT")
-    text = "the river bank was muddy after the rain in the morning"
-    encoding = encoder.encode(text)
-    n = len(encoding.tokens)
-    reach = encoder.model.config.sliding_window
-    distance = (torch.arange(n)[:, None] - torch.arange(n)).abs()
-    assert n > 2 * reach
-    for layer, kind in enumerate(encoder.model.config.layer_types):
-        beyond = encoding.weights(layer)[:, distance > reach]
-        assert (beyond.abs().max() == 0) == (kind == "sliding_attention")
-        torch.testing.assert_close(encoding.weights(layer), encoder.reference_weights(text)[layer], atol=1e-5, rtol=0)
-
-
 @pytest.mark.parametrize("name", SHOWN)
 def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
     encoder = encoder_of(name)

@@ -80,11 +80,6 @@ def test_rotation_by_hand():
     assert quarter_turn.tolist() == [[0.0, 1.0]]
 
 
-def test_shared_layers_say_so(encoder_of):
-    encoder = encoder_of("ALBERT")
-    assert "3 layers share" in project(encoder, encoder.encode(TEXT), 0, 0).family_note
-
-
 def test_a_family_with_another_structure_is_unknown(encoder_of):
     encoder = encoder_of("DistilBERT")
     encoding = encoder.encode(TEXT)
