@@ -9,7 +9,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from selfattn import Encoder, LoadError, NotRecomputable, TextError, load_encoder
 from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders import capture
-from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill, save_tiny
+from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill
 
 SHOWN = {
     "XLNet": "computes its attention by itself, with relative-position terms",
@@ -95,15 +95,6 @@ def test_maps_that_are_not_square_are_refused(checkpoint, name):
     with pytest.raises(LoadError, match=r"attention maps of shape \(.*not \(n, n\)") as refused:
         load_encoder(str(checkpoint(name)), trusted=True)
     assert refused.value.kind == "attention"
-
-
-def test_a_bert_trained_as_a_decoder_is_refused(tmp_path):
-    save_tiny(FAMILIES["BERT"], tmp_path)
-    config = AutoConfig.from_pretrained(tmp_path)
-    config.is_decoder = True
-    config.save_pretrained(tmp_path)
-    with pytest.raises(LoadError, match="is a decoder"):
-        load_encoder(str(tmp_path), trusted=True)
 
 
 def test_of_a_whole_t5_the_encoder_half_is_loaded(tmp_path, encoder_of):

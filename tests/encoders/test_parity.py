@@ -6,7 +6,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
-from transformers import AutoModel
 
 from selfattn import LoadError, load_encoder
 from selfattn.encoders import capture, parity
@@ -20,16 +19,6 @@ from tests.encoders.test_families import TEXTS
 
 CONVBERT = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "head_ratio": 2})
 GEMMA = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, "layer_types": None}
-GEMMA_BOTH_WAYS = {**GEMMA, "use_bidirectional_attention": True}
-
-
-def plain(folder, encoder, text):
-    """The last hidden state and the weights of transformers' own eager model, loaded anew."""
-    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    with torch.no_grad():
-        inputs = encoder.inputs([encoder.tokenize(text)])
-        output = model(**inputs, output_attentions=True)
-    return output.last_hidden_state[0], torch.stack([layer[0] for layer in output.attentions])
 
 
 @pytest.mark.parametrize(("said", "causal"), [(None, False), (False, False), (True, True)])
@@ -43,26 +32,6 @@ def test_attention_runs_causally_only_where_the_module_says_so(said, causal):
     torch.testing.assert_close(context.transpose(1, 2), attend(query, key, value, mask).context, atol=1e-6, rtol=0)
     told, _ = recorded_attention(module, query, key, value, None, is_causal=not causal)
     assert (told - context).abs().max() > 0.1  # the call's own word wins
-
-
-@pytest.mark.parametrize(
-    "family",
-    [
-        Family("Splinter", "splinter", "wordpiece"),
-        Family("BertGeneration", "bert-generation", "wordpiece"),
-        Family("Gemma, both ways", "gemma3_text", "wordpiece", GEMMA_BOTH_WAYS),
-    ],
-    ids=lambda family: family.model_type,
-)
-@pytest.mark.slow
-def test_encoders_that_were_wrong_or_refused_are_recomputed(tmp_path, family):
-    encoder = load_encoder(str(save_tiny(family, tmp_path)), trusted=True)
-    assert encoder.recomputable, encoder.reason
-    encoding = encoder.encode(TEXTS[1])
-    hidden, weights = plain(tmp_path, encoder, TEXTS[1])
-    torch.testing.assert_close(encoding.hidden[-1], hidden, atol=1e-4, rtol=0)
-    for layer in range(encoder.n_layers):
-        torch.testing.assert_close(encoding.weights(layer), weights[layer], atol=1e-5, rtol=0)
 
 
 def test_what_attends_backwards_only_is_refused_and_said(tmp_path):
