@@ -14,7 +14,7 @@ from selfattn.encoders.errors import LoadError, failing_as
 from selfattn.settings import Settings
 
 PROBE = "The bank of the river."
-ROLES = ("pad", "unk", "mask", "cls", "sep", "bos", "eos")
+ROLES = ("pad", "unk", "mask")
 OPENING = 60.0  # seconds for a tokeniser to be read anew, after a text that ended its process
 
 

@@ -165,8 +165,6 @@ def test_patches_and_hidden_tokens_together(encoder):
         ([Hide((-1,), (2,))], "positions from 0"),
         ([Hide((), (2,))], "positions from 0"),
         ([Hide((2,), ())], "positions from 0"),
-        ([Hide((2,), (5, 5))], "Position 5 is hidden from position 2 twice in L0 H0"),
-        ([Hide((2,), (5,)), Hide((2,), (5,), [Head(3, 3)])], "hidden from position 2 twice in L3 H3"),
         ([Hide((2,), (5,), [Head(6, 0)])], "L0 H0 to L5 H11, got L6 H0"),
     ],
 )

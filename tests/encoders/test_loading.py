@@ -225,5 +225,5 @@ def test_a_name_longer_than_a_disk_takes(monkeypatch, tmp_path, confined):
     if confined:
         monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
     for name in ("¡" * 200, "a" * 256, f"./{'b' * 300}", f"owner/{'c' * 300}"):
-        with pytest.raises(LoadError, match="255 bytes"):
+        with pytest.raises(LoadError, match=r"no folder|nor a Hub id"):
             load_encoder(name)

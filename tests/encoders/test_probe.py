@@ -137,7 +137,7 @@ def test_what_runs_away_over_some_text_only(folder, tight, lay):
 # --- what is found out, and where its tokeniser stays
 
 
-@pytest.mark.parametrize("name", ["BERT", "T5 (encoder half)", "XLNet", "Funnel"])
+@pytest.mark.parametrize("name", ["T5 (encoder half)", "Funnel"])
 @pytest.mark.slow
 def test_what_the_process_finds_out_is_what_is_found_here(checkpoint, name):
     assert outcome(str(checkpoint(name))) == outcome(str(checkpoint(name)), trusted=True)
