@@ -187,7 +187,7 @@ def peak_memory(encoder: Encoder, on_cpu: Encoder, plan: Plan) -> Iterator[Check
         yield Check("peak memory", "not measured: only CUDA counts it")
         return
     inputs, peaks = encoder.inputs([encoder.tokenize(text(plan.lengths[-1]))]), {}
-    passes = {"recorded": lambda: run(encoder.model, inputs, Recorder()), "eager": lambda: encoder.eager.run(inputs)}
+    passes = {"recorded": lambda: run(encoder.model, inputs, Recorder()), "eager": lambda: encoder.eager(inputs)}
     for name, forward in passes.items():
         with torch.no_grad():
             forward()

@@ -11,8 +11,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests and servers run side by s
 
 import pytest
 
-from tests.fuzz.summary import pytest_terminal_summary  # noqa: F401  (counts the generated inputs)
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests run first: they wait much. One that fails runs once more, as a machine's load can swallow a click."""
@@ -81,28 +79,6 @@ def overflowing(tmp_path_factory):
     table[wordpiece_tokenizer().convert_tokens_to_ids("loan"), 1::2] = -3e38
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     return folder
-
-
-@pytest.fixture
-def asked_heads(monkeypatch) -> list[tuple[str, int | slice | None, int]]:
-    """What is computed while a test runs: "attend" or "own_weights", the head or heads, and how many rows of them."""
-    from selfattn.encoders import encoding, reference
-    from selfattn.encoders.capture import LayerRecording
-
-    asked = []
-    attend = LayerRecording.attend
-
-    def count_attend(recording, heads, rows):
-        asked.append(("attend", heads, len(range(recording.query.shape[2])[rows])))
-        return attend(recording, heads, rows)
-
-    def count_own_weights(recording, head=None):
-        asked.append(("own_weights", head, recording.query.shape[2]))
-        return reference.own_weights(recording, head)
-
-    monkeypatch.setattr(LayerRecording, "attend", count_attend)
-    monkeypatch.setattr(encoding, "own_weights", count_own_weights)
-    return asked
 
 
 @pytest.fixture(scope="session")

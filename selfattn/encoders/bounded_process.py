@@ -4,14 +4,12 @@ On Linux a helper program (`python -m selfattn.encoders.bounded_process`) import
 each of them; elsewhere the program is begun for each. What goes through is JSON: nothing that comes out of a process is run.
 """
 
-import base64
 import contextlib
 import functools
 import gc
 import importlib
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -20,8 +18,10 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from selfattn.encoders.errors import LoadError, TextError, brief
 
@@ -41,13 +41,6 @@ class Exceeded(RuntimeError):
     """A process ended, or was ended, before it answered; the message says why, as a part of a sentence."""
 
 
-class _Raised(Exception):
-    """What a function raised, in a process that goes on."""
-
-    def __init__(self, error: Exception):
-        self.error = error
-
-
 class BoundedProcess:
     """Functions called by name ("module:function") in a process of its own, one after the other.
 
@@ -59,8 +52,8 @@ class BoundedProcess:
     def __init__(self, *imports: str, first: tuple | None = None):
         self._imports, self._first = imports, first
         self._lock = threading.Lock()
-        self._peer: socket.socket | None = None
-        self._streams: tuple[BinaryIO, BinaryIO] | None = None  # answers, questions
+        self._peer: Connection | None = None
+        self._answered = True  # False while an answer is on its way, and after a call that was interrupted
         self._close: Callable[[], Any] = bool
 
     def call(self, function: str, *arguments: Any, seconds: float, report: Callable[[str], None] | None = None) -> Any:
@@ -71,10 +64,9 @@ class BoundedProcess:
         another; after one that was ended by its bounds the next has a new process.
         """
         with self._lock:
-            if not self._is_alive():  # it may have died long before
-                self.end()
             try:
-                if self._streams is None:
+                # Between two calls there is nothing to read but its end.
+                if self._peer is None or not self._answered or self._peer.poll():
                     self._begin()
                 return self._ask(function, arguments, seconds, report)
             except (OSError, EOFError, json.JSONDecodeError) as error:
@@ -83,58 +75,46 @@ class BoundedProcess:
                 raise Exceeded(
                     f"it took more than {seconds:g} s" if late else "it took more memory than it may, or broke down"
                 ) from None
-            except _Raised as raised:
-                raise raised.error from None
-            except BaseException:  # an interrupt: the answer would be taken for the next one's
-                self.end()
-                raise
 
     def end(self) -> None:
         """End the process, if it runs."""
         self._close()
-        self._peer, self._streams, self._close = None, None, bool
-
-    def _is_alive(self) -> bool:
-        # Between two calls there is nothing to read but its end.
-        return self._peer is not None and not select.select([self._peer], [], [], 0)[0]
+        self._peer, self._close = None, bool
 
     def _ask(self, function: str, arguments: tuple, seconds: float, report: Any = None) -> Any:
-        """The answer. Raises _Raised, and OSError, EOFError or JSONDecodeError where the process has ended."""
-        assert self._peer is not None and self._streams is not None
-        answers, questions = self._streams
-        begun = time.monotonic()
-        self._peer.settimeout(seconds + LATE)
-        questions.write(json.dumps([function, arguments, seconds, report is not None]).encode() + b"\n")
-        questions.flush()
-        while (line := answers.readline(MOST_BYTES)).endswith(b"\n"):
-            match json.loads(line):
-                case "stage", stage:
-                    report(stage)
-                case "raised", name, *words:
-                    raise _Raised(ERRORS.get(name, type(name, (RuntimeError,), {}))(*words))
-                case "bytes", text:
-                    return base64.b64decode(text)
-                case _, answer:
-                    return answer
+        """The answer. Raises what the function raises, and OSError, EOFError or JSONDecodeError where the process has ended."""
+        assert self._peer is not None
+        begun, self._answered = time.monotonic(), False
+        self._peer.send_bytes(json.dumps([function, arguments, seconds, report is not None]).encode())
+        with contextlib.suppress(EOFError):
+            while self._peer.poll(max(0.0, begun + seconds + LATE - time.monotonic())):
+                what, *words = json.loads(self._peer.recv_bytes(MOST_BYTES))
+                if what == "stage":
+                    report(*words)
+                    continue
+                answer = self._peer.recv_bytes(MOST_BYTES) if what == "bytes" else words[-1]
+                self._answered = True
+                if what == "raised":
+                    raise ERRORS.get(words[0], type(words[0], (RuntimeError,), {}))(*words[1:])
+                return answer
         raise TimeoutError if time.monotonic() - begun >= seconds else EOFError
 
     def _begin(self) -> None:
-        self._peer, theirs = socket.socketpair()
+        self.end()
+        self._peer, theirs = Pipe()
+        steps: list[Callable[[], Any]] = [self._peer.close]
         with theirs:
             if FORKS and self._imports:
                 _helper(self._imports).fork(theirs)
-                steps: list[Callable[[], Any]] = []
             else:
                 begun = _program(theirs)
-                steps = [begun.kill, begun.wait]
-        self._streams = self._peer.makefile("rb"), self._peer.makefile("wb")
-        steps += [stream.close for stream in (*self._streams, self._peer)]
+                steps = [begun.kill, begun.wait, *steps]
         self._close = weakref.finalize(self, _each, steps)
         try:
             self._ask("builtins:bool", (), BEGIN)
             if self._first:
                 self._ask(*self._first)
-        except _Raised:
+        except (RuntimeError, ValueError):
             self.end()  # it is of no use to the next call
             raise
 
@@ -172,14 +152,14 @@ class _Helper:
                     self._process = _program(theirs, *self._imports)
             return self._control
 
-    def fork(self, connection: socket.socket) -> None:
+    def fork(self, connection: Connection) -> None:
         socket.send_fds(self.begin(), [b"f"], [connection.fileno()])
 
 
 _helper = functools.cache(_Helper)
 
 
-def _program(connection: socket.socket, *imports: str) -> subprocess.Popen:
+def _program(connection: Connection | socket.socket, *imports: str) -> subprocess.Popen:
     # Its own session: an interrupt at the keyboard isn't meant for it. What goes wrong in it comes back in words, so what
     # libraries print, panics with their stacks too, is not.
     return subprocess.Popen(
@@ -195,25 +175,24 @@ def _each(steps: list[Callable[[], Any]]) -> None:
             step()
 
 
-def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
+def _serve(peer: Connection) -> None:
     """In the process: answer each question; the end of the questions is the end of whoever asks."""
 
     def say(*message: Any) -> None:
-        answers.write(json.dumps(message).encode() + b"\n")
-        answers.flush()
+        peer.send_bytes(json.dumps(message).encode())
 
     def alarm(seconds: float) -> None:
         if hasattr(signal, "setitimer"):  # the system's own alarm: it ends the process, whatever that is doing
             signal.setitimer(signal.ITIMER_REAL, seconds)
 
-    for line in questions:
-        function, arguments, seconds, reports = json.loads(line)
+    while True:
+        function, arguments, seconds, reports = json.loads(peer.recv_bytes())
         module, _, name = function.partition(":")
         options = {"report": functools.partial(say, "stage")} if reports else {}
         alarm(seconds)
         try:
             answer = getattr(importlib.import_module(module), name)(*arguments, **options)
-            said = ("bytes", base64.b64encode(answer).decode()) if isinstance(answer, bytes) else ("answer", answer)
+            said = ("bytes", None) if isinstance(answer, bytes) else ("answer", answer)
         except MemoryError:
             os._exit(1)
         except LoadError as error:
@@ -224,26 +203,29 @@ def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
             said = ("raised", type(error).__name__, brief(error).removeprefix(f"{type(error).__name__}: "))
         alarm(0)
         say(*said)
+        if said[0] == "bytes":
+            peer.send_bytes(answer)
 
 
 def _main(imports: list[str]) -> None:
-    control = socket.socket(fileno=0)
     if not imports:
-        return _serve(control.makefile("rb"), control.makefile("wb"))
+        return _serve(Connection(0))
     for module in imports:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()  # what the processes share stays shared
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
+    control = socket.socket(fileno=0)
     while fds := socket.recv_fds(control, 1, 1)[1]:
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             control.close()
-            with contextlib.suppress(OSError), socket.socket(fileno=fds[0]) as connection:  # whoever asked may be gone
-                _serve(connection.makefile("rb"), connection.makefile("wb"))
+            with contextlib.suppress(OSError, EOFError):  # whoever asked may be gone
+                _serve(Connection(fds[0]))
             os._exit(0)
         os.close(fds[0])
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1:])
+    with contextlib.suppress(EOFError):
+        _main(sys.argv[1:])

@@ -179,7 +179,6 @@ class Recorder:
             for patch in own:
                 self._patches.setdefault(patch.layer, []).append((row, patch))
         self._hidden = [(row, hide) for row, own in enumerate(hidden) for hide in own]
-        self._in_every_head: Tensor | None = None
 
     def hide(self, mask: Tensor | None, shape: tuple[int, int, int], device: torch.device) -> Tensor | None:
         """The coming layer's mask with what is hidden in it, of the mask's own kind: (batch, n_heads or 1, n, n).
@@ -193,14 +192,10 @@ class Recorder:
         ]
         if not here:
             return mask
-        in_every_head = all(hide.heads is None for _, hide in here)  # then the same in every layer
-        may = self._in_every_head if in_every_head else None
-        if may is None:
-            heads = 1 if in_every_head else n_heads  # one mask for all
-            edges = [(row, *edge) for row, hide in here for edge in hide.edges(layer, heads)]
-            may = torch.ones(batch, heads, n, n, dtype=torch.bool, device=device)
-            may[tuple(torch.tensor(edges, device=device).T)] = False
-            self._in_every_head = may if in_every_head else None
+        heads = 1 if all(hide.heads is None for _, hide in here) else n_heads  # one mask for all
+        edges = [(row, *edge) for row, hide in here for edge in hide.edges(layer, heads)]
+        may = torch.ones(batch, heads, n, n, dtype=torch.bool, device=device)
+        may[tuple(torch.tensor(edges, device=device).T)] = False
         if mask is None:
             return may
         mask = mask[:, None, None] if mask.dim() == 2 else mask

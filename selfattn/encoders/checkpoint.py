@@ -10,7 +10,6 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,8 +17,6 @@ from selfattn.encoders.errors import LoadError
 from selfattn.encoders.model_types import check_model_type
 from selfattn.encoders.untrusted_files import open_plain, read_json, unreadable, walk
 
-MOST_FILES = 10_000  # directly in the folder
-MOST_BYTES = 16 * 2**20  # of a file of JSON that is read here
 # Keys that lead transformers to other weights, other files, code from the Hub, or a model that isn't this one.
 LEADING_AWAY = re.compile(
     r"transformers_weights|quantization_config|compression_config|.*backbone.*|.*_implementation.*|configuration_files"
@@ -57,7 +54,7 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
         _check_file(folder / name)
     if base is not None and folder.is_relative_to(base.resolve()):  # a snapshot in the Hub's cache is all links
         _check_links(folder)
-    config = read_json(folder / "config.json", MOST_BYTES, "config")
+    config = read_json(folder / "config.json", "config")
     check_model_type(folder.name, config)
     _check_config(folder, config)
     _check_weights(folder)
@@ -67,19 +64,13 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
 def _names(folder: Path) -> list[str]:
     """What stands directly in the folder."""
     try:
-        with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in islice(entries, MOST_FILES + 1))
+        return sorted(os.listdir(folder))
     except OSError as error:
         raise unreadable(folder, error) from None
-    if len(names) > MOST_FILES:
-        raise LoadError(
-            "file", f"{folder.name} holds more than {MOST_FILES:,} files. Give the encoder a folder of its own."
-        )
-    return names
 
 
 def _refuse_adapter(file: Path) -> NoReturn:
-    adapter = read_json(file, MOST_BYTES, "adapter")
+    adapter = read_json(file, "adapter")
     base = str(adapter.get("base_model_name_or_path") or "a base model")[:200]
     raise LoadError(
         "adapter",
@@ -144,7 +135,7 @@ def _check_weights(folder: Path) -> None:
 def _check_tokenizer(folder: Path, config: dict) -> None:
     """Refuse what is no tokeniser of transformers' own, or leads to other files."""
     file = folder / "tokenizer_config.json"
-    settings = read_json(file, MOST_BYTES, "tokenizer") if file.exists() else {}
+    settings = read_json(file, "tokenizer", {})
     classes = [settings.get("tokenizer_class"), config.get("tokenizer_class")]
     strange = [name for name in classes if name is not None and not (isinstance(name, str) and CLASS.fullmatch(name))]
     leading = [key for key in ("fast_tokenizer_files", "gguf_file", "tokenizer_object") if settings.get(key)]
@@ -170,7 +161,7 @@ def weight_files(folder: Path) -> list[Path]:
         return [single]
     if not index.is_file():
         return []
-    shards = read_json(index, MOST_BYTES, "weights").get("weight_map")
+    shards = read_json(index, "weights").get("weight_map")
     if not isinstance(shards, dict) or not shards or not all(isinstance(shard, str) for shard in shards.values()):
         raise LoadError("weights", f"{folder.name}/{index.name} names no weights files. Download it again.")
     names = sorted(set(shards.values()))

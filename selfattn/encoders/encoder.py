@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from selfattn.encoders.batches import length_batches, tokens_a_pass
 from selfattn.encoders.capture import Head, Hide, Patch, Recorder, run
@@ -16,7 +16,7 @@ from selfattn.encoders.errors import NotFinite, NotRecomputable, OutOfMemory, Te
 from selfattn.encoders.interventions import check_hidden, check_patches
 from selfattn.encoders.memory import in_halves, out_of_memory_as
 from selfattn.encoders.placed_word import PlacedWord, Tokens
-from selfattn.encoders.reference import EagerTwin, stack_layers
+from selfattn.encoders.reference import eager_twin, stack_layers
 from selfattn.encoders.text_reader import TextReader
 from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
@@ -61,7 +61,6 @@ class Encoder(TextReader):
     digest: str = ""  # sha256 of the weights
     note: str = ""  # what a visitor should know ("the encoder half of T5")
     equal_lengths: bool = False  # measured at load: padding changes its numbers, so texts of one length share a pass
-    eager: EagerTwin  # the same parameters under the implementation that returns its weights
     around: Callable[[int], AbstractContextManager] = nullcontext  # each pass, by tokens x layers x d_model
 
     def __repr__(self) -> str:
@@ -147,9 +146,21 @@ class Encoder(TextReader):
         tokens, hidden = self.tokenize(text, pair), tuple(hidden)
         self._check_changes((), hidden, tokens, len(tokens.ids))
         with torch.no_grad(), self.pass_over(1, len(tokens.ids)):
-            output = self.eager.run(self.inputs([tokens]), [hidden] if hidden else ())
+            output = self.eager(self.inputs([tokens]), [hidden] if hidden else ())
         self.check_finite(tokens, [state[0] for state in self.states(output)])
         return stack_layers(output.attentions, 0, len(tokens.ids))
+
+    def eager(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = (), weights: bool = True):
+        """The model's own output by its slow attention, with hidden states and attention weights.
+
+        hidden: one collection for each text. weights: whether to hand them out, which of a long text take much memory.
+        """
+        recorder = Recorder(keep=False, hidden=hidden) if hidden else None
+        return run(self._twin, inputs, recorder, output_attentions=weights, output_hidden_states=True)
+
+    @cached_property
+    def _twin(self) -> nn.Module:
+        return eager_twin(self.model)
 
     def separate_pass_fits(self, n: int) -> bool:
         """Whether the maps of a separate pass over n tokens, all in memory at once, stay within the operator's bound."""
@@ -320,7 +331,7 @@ class Encoder(TextReader):
         recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
         with torch.no_grad(), self.pass_over(len(batch), length):
             if recorder is None:
-                output = self.eager.run(inputs)
+                output = self.eager(inputs)
             else:
                 shown = {} if self.recomputable else {"output_attentions": True}
                 output = run(self.model, inputs, recorder, output_hidden_states=True, **shown)

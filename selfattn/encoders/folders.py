@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from selfattn.encoders.checkpoint import MOST_BYTES, weight_files
+from selfattn.encoders.checkpoint import weight_files
 from selfattn.encoders.errors import LoadError
 from selfattn.encoders.untrusted_files import read_json
 
@@ -23,7 +23,7 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
 
     name: what it was asked for by. allowed: whether a folder inside may be looked into. Raises LoadError where several are.
     """
-    if (folder / "config.json").exists() and "model_type" in _config(folder, {"model_type": "unreadable"}):
+    if "model_type" in _config(folder):
         return folder
     found, level = [], [folder]
     for _ in range(DEPTH):
@@ -62,16 +62,16 @@ def _kind(folder: Path, names: list[str]) -> str:
 
 def _is_model(folder: Path) -> bool:
     try:
-        return "model_type" in _config(folder, {}) and bool(weight_files(folder))
+        return "model_type" in _config(folder) and bool(weight_files(folder))
     except LoadError:
         return False
 
 
-def _config(folder: Path, otherwise: dict) -> dict:
+def _config(folder: Path) -> dict:
     try:
-        return read_json(folder / "config.json", MOST_BYTES, "config")
+        return read_json(folder / "config.json", "config")
     except LoadError:
-        return otherwise
+        return {}
 
 
 def _folders(folder: Path) -> list[Path]:

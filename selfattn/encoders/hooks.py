@@ -12,7 +12,6 @@ from functools import cache, partial
 
 import torch
 from torch import Tensor, nn
-from torch.utils.hooks import RemovableHandle
 
 from selfattn.encoders.capture import added, current_recorder
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias
@@ -45,23 +44,6 @@ def install(model: nn.Module, n_heads: int) -> None:
         for name in (*names, *(name for name in POSITIONS if is_linear(module, name))):
             getattr(module, name).register_forward_hook(partial(_keep, name))
         output.register_forward_pre_hook(partial(_close, n_heads))
-
-
-def zero_values(module: nn.Module, text: int, head: int, n_heads: int) -> RemovableHandle:
-    """Make one head's values zero in one text of a batch, until the handle is removed: without them it hands over nothing."""
-    names = separate(module)
-
-    def zero(layer: nn.Linear, args: Sequence, output: Tensor) -> Tensor:
-        output = output.clone()
-        own = output.unflatten(-1, (n_heads, -1))[text, :, head]  # a view: (n, d_head), or fused (n, 3 * d_head)
-        if names:
-            own.zero_()
-        else:  # the bias is added afterwards
-            bias = module.v_bias.unflatten(0, (n_heads, -1))[head]
-            own[:, -len(bias) :] = -bias
-        return output
-
-    return getattr(module, names[2] if names else FUSED).register_forward_hook(zero)
 
 
 def separate(module: nn.Module) -> tuple[str, str, str] | None:

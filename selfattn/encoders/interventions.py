@@ -1,7 +1,6 @@
-"""Whether patches and hidden tokens fit an encoder, the text they are made in, and one another."""
+"""Whether patches and hidden tokens fit an encoder and the text they are made in, and patches one another."""
 
 from collections.abc import Collection, Sequence
-from itertools import product
 
 from selfattn.encoders.capture import Head, Hide, Patch
 from selfattn.encoders.placed_word import Tokens
@@ -30,8 +29,7 @@ def check_patches(patches: Collection[Patch], n_layers: int, n_heads: int, d_hea
 
 
 def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: Tokens, n: int) -> None:
-    """Refuse what can't be hidden in a text padded to n tokens, or is hidden twice. Raises ValueError."""
-    taken = set()
+    """Refuse what can't be hidden in a text padded to n tokens. Raises ValueError."""
     for hide in hidden:
         heads = all_heads if hide.heads is None else hide.heads
         if not heads:
@@ -46,7 +44,3 @@ def check_hidden(hidden: Collection[Hide], all_heads: Sequence[Head], tokens: To
             raise ValueError(
                 f"A token is never hidden from itself: {names} stands in queries and in keys. Take it from one."
             )
-        for head, query, key in product(heads, hide.queries, hide.keys):
-            if (head, query, key) in taken:
-                raise ValueError(f"Position {key} is hidden from position {query} twice in {head}. Name it once.")
-            taken.add((head, query, key))

@@ -33,7 +33,6 @@ from selfattn.encoders.memory import is_out_of_memory, out_of_memory_as
 from selfattn.encoders.model_types import ignores_interface
 from selfattn.encoders.parity import differs_in_precision, measure
 from selfattn.encoders.placed_word import Tokens
-from selfattn.encoders.reference import EagerTwin
 from selfattn.encoders.sources import Source, resolve
 from selfattn.encoders.tokenizer import PROBE, Fast, Tokenizer, isolated
 from selfattn.settings import Settings
@@ -100,11 +99,12 @@ def load_source(
             exact = _measured(source, device if dtype == "float32" else "cpu", report)
             if dtype == "float32":
                 return exact
-            exact = replace(exact, model=nn.Module(), eager=EagerTwin(nn.Module()))  # makes room
-            return _loaded(source, exact, device, dtype)
-        report(f"Loading {source.name}")
-        tokenizer = isolated(source.folder, source.name, found["files"])
-        return _loaded(source, _encoder(source, nn.Module(), tokenizer, **found), device, dtype)
+            exact = replace(exact, model=nn.Module())  # makes room
+        else:
+            report(f"Loading {source.name}")
+            tokenizer = isolated(source.folder, source.name, found["files"])
+            exact = _encoder(source, nn.Module(), tokenizer, **found)
+        return _loaded(source, exact, device, dtype)
 
 
 def _tried(source: Source, report: Report) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def _measured(source: Source, device: str, report: Report, base: Path | None = N
         check_folder(source.folder, base or Settings.read().model_dir)
     fast = Fast(source.folder, source.name)
     if not pinned:
-        fast.try_out(source.name)
+        fast.check(source.name)
     model, note = _load_model(source, "float32")
     model, tokenizer = model.to(device).eval().requires_grad_(False), fast.handed_out()
     most, family = _max_tokens(source, model, tokenizer), model.config.model_type
@@ -172,7 +172,7 @@ def _loaded(source: Source, exact: Encoder, device: str, dtype: str) -> Encoder:
     """The encoder of which all was measured in float32, with its weights; a lower precision and a GPU have their own check."""
     model, _ = _load_model(source, dtype)
     model = model.to(device).eval().requires_grad_(False)
-    loaded = replace(exact, model=model, eager=EagerTwin(model), device=device, dtype=dtype)
+    loaded = replace(exact, model=model, device=device, dtype=dtype)
     if loaded.hooked:
         install(model, exact.n_heads)
     if (device, dtype) == ("cpu", "float32"):
@@ -198,7 +198,6 @@ def _encoder(source: Source, model: nn.Module, tokenizer: Tokenizer, **facts: An
         model=model,
         tokenizer=tokenizer,
         digest=weights_digest(source.folder),
-        eager=EagerTwin(model),
         **{"device": "cpu", **sizes, **facts},
     )
 

@@ -6,7 +6,10 @@ Being on the list opens nothing: whether a model is an encoder that can be recom
 import importlib
 
 from transformers import CONFIG_MAPPING, MODEL_MAPPING
-from transformers.models.auto import modeling_auto as mappings
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+)
 
 from selfattn.encoders.errors import LoadError
 
@@ -22,37 +25,17 @@ TEXT_ENCODERS = frozenset((
     "xmod",
 ))  # fmt: skip
 
-# What the others are, by the first of transformers' mappings that names them.
+# What the others are where there is a remedy, or they are many.
 KINDS = {
-    "reads images or sound beside text ({})": (
-        "IMAGE_TEXT_TO_TEXT", "MULTIMODAL_LM", "ZERO_SHOT_IMAGE_CLASSIFICATION", "VISUAL_QUESTION_ANSWERING",
-        "RETRIEVAL"
-    ),
-    "reads video ({})": ("VIDEO_CLASSIFICATION",),
-    "reads images ({})": ("IMAGE", "IMAGE_CLASSIFICATION", "MASKED_IMAGE_MODELING", "OBJECT_DETECTION", "BACKBONE"),
-    "reads sound ({})": ("AUDIO_CLASSIFICATION", "CTC", "SPEECH_SEQ_2_SEQ", "TEXT_TO_WAVEFORM", "TEXT_TO_SPECTROGRAM"),
-    "reads series of numbers ({})": ("TIME_SERIES_PREDICTION", "TIME_SERIES_CLASSIFICATION", "TIME_SERIES_REGRESSION"),
-    "is an encoder-decoder ({}) whose encoder half can't be loaded by itself; of this kind, T5, mT5, umT5 and T5Gemma can": (
-        "SEQ_TO_SEQ_CAUSAL_LM",
-    ),
-    "is a decoder ({}): its tokens see only what stands before them": ("CAUSAL_LM",),
-}  # fmt: skip
-
-# What can be said better than by a mapping: what it is, and the remedy.
-SPECIAL = {
-    "bros": "needs the place of each word on a page beside the text",
-    "canine": "reads characters, and pools them before most of its layers",
     "dpr": "wraps a BERT; take that one out: DPRContextEncoder.from_pretrained(folder).ctx_encoder.bert_model"
     ".save_pretrained(new_folder), and the tokeniser beside it",
-    "fnet": "mixes its tokens by a Fourier transform and has no attention",
     "ibert": "computes in whole numbers, by modules of its own whose rows of weights don't sum to 1. Take the RoBERTa it was "
     "made from",
-    "markuplm": "reads web pages: it needs each word's place in the markup beside the text",
-    "mra": "approximates its attention and has no map of each token to each",
-    "perceiver": "reads bytes into a fixed number of latent vectors, so its tokens don't attend to each other",
-    "reformer": "sorts its tokens into buckets by hashing, so there is no map of each token to each",
-    "tapas": "reads tables: it needs the row and column of each token beside the text",
-    "yoso": "samples its attention and has no map of each token to each",
+    **dict.fromkeys(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "is a decoder: its tokens see only what stands before them"),
+    **dict.fromkeys(
+        MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+        "is an encoder-decoder whose encoder half can't be loaded by itself; of this kind, T5, mT5, umT5 and T5Gemma can",
+    ),
 }
 
 WORKING = "selfattn opens text encoders such as BERT, RoBERTa, XLM-R, ModernBERT, MPNet, DeBERTa or T5's encoder half."
@@ -75,18 +58,8 @@ def check_model_type(name: str, config: dict) -> None:
             + f"Update transformers, or take another encoder: {WORKING}",
         )  # fmt: skip
     if family not in TEXT_ENCODERS:
-        raise LoadError("encoder", f"{name} {_kind(family, config)}. {WORKING}")
-
-
-def _kind(family: str, config: dict) -> str:
-    if family in SPECIAL:
-        return f"({family}) {SPECIAL[family]}"
-    for kind, names in KINDS.items():
-        if any(family in getattr(mappings, f"MODEL_FOR_{name}_MAPPING_NAMES", ()) for name in names):
-            return kind.format(family)
-    if any(isinstance(value, dict) and "model_type" in value for value in config.values()):
-        return f"({family}) is put together from several models. If a text encoder is among them, save it by itself"
-    return f"({family}) is no text encoder"
+        kind = KINDS.get(family, "is no text encoder with a map of each token to each")
+        raise LoadError("encoder", f"{name} ({family}) {kind}. {WORKING}")
 
 
 def ignores_interface(config) -> bool:

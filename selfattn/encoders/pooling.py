@@ -13,9 +13,8 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, TextError
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.sources import resolve
-from selfattn.encoders.untrusted_files import parse_object, read_json, read_plain
+from selfattn.encoders.untrusted_files import read_json
 
-MOST_BYTES = 2**20  # of each of these files
 STEPS = ["Transformer", "Pooling", "Normalize"]  # the last may be missing: a cosine doesn't see it
 OLD_KEYS = {
     "pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max",
@@ -68,8 +67,8 @@ def read_pooling(folder: Path) -> Pooling:
         folder, within = folder.parent, folder.name
     if not (folder / "modules.json").is_file():
         raise NoPooling("has no modules.json: it doesn't say how it makes one vector of a sentence.")
-    steps = _steps(folder)
-    names = [str(step.get("type", "")).rpartition(".")[2] for step in steps]
+    steps = read_json(folder / "modules.json", "pooling", of=list)
+    names = [str(step.get("type")).rpartition(".")[2] if isinstance(step, dict) else repr(step) for step in steps]
     if names not in (STEPS, STEPS[:2]):
         raise NoPooling(f"makes its sentence vector by {', '.join(names)}; expected {', '.join(STEPS)}.")
     first, place = str(steps[0].get("path", "")), str(steps[1].get("path", ""))
@@ -77,34 +76,18 @@ def read_pooling(folder: Path) -> Pooling:
         raise NoPooling(
             f"has its steps in {first or '.'!r} and {place!r}; expected {within or '.'!r} and a folder such as '1_Pooling'."
         )
-    pooled = read_json(folder / place / "config.json", MOST_BYTES, "pooling")
+    pooled = read_json(folder / place / "config.json", "pooling")
     modes = pooled.get("pooling_mode") or [mode for key, mode in OLD_KEYS.items() if pooled.get(key)]
     modes = [modes] if isinstance(modes, str) else modes
     if len(modes) != 1 or modes[0] not in POOLED:
         raise NoPooling(
             f"pools tokens by {' and '.join(map(str, modes)) or 'nothing'}; expected one of {', '.join(POOLED)}."
         )
-    own = _optional(transformer / "sentence_bert_config.json")
+    own = read_json(transformer / "sentence_bert_config.json", "pooling", {})
     if own.get("do_lower_case"):
         raise NoPooling("puts each text in lower case before its tokeniser, which isn't done here.")
-    if (prompt := _optional(folder / "config_sentence_transformers.json").get("default_prompt_name")) is not None:
+    prompts = read_json(folder / "config_sentence_transformers.json", "pooling", {})
+    if (prompt := prompts.get("default_prompt_name")) is not None:
         raise NoPooling(f"puts a prompt ({prompt!r}) before each text, which isn't done here.")
     most = own.get("max_seq_length")
     return Pooling(modes[0], most if isinstance(most, int) else None)
-
-
-def _steps(folder: Path) -> list[dict]:
-    """The list in modules.json, as a value of an object: a list alone is no object."""
-    try:
-        steps = parse_object(b'{"steps": %b}' % read_plain(folder / "modules.json", MOST_BYTES))["steps"]
-        if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
-            raise ValueError("expected a list of steps")
-    except (ValueError, RecursionError) as error:
-        raise LoadError(
-            "pooling", f"{folder.name}/modules.json can't be read: {error}. Save the model again."
-        ) from None
-    return steps
-
-
-def _optional(path: Path) -> dict:
-    return read_json(path, MOST_BYTES, "pooling") if path.is_file() else {}

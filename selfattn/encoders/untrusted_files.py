@@ -5,10 +5,11 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from selfattn.encoders.errors import LoadError
 
+MOST_BYTES = 16 * 2**20  # of a file of JSON
 MOST_VALUES = 4_000_000  # in one JSON file: the longest vocabularies with their merges have half of that
 MOST_DEPTH = 32
 
@@ -43,23 +44,25 @@ def read_plain(path: Path, most_bytes: int) -> bytes:
     return data
 
 
-def read_json(path: Path, most_bytes: int, kind: str) -> dict:
-    """The JSON object in a file, no key in it twice; raises LoadError of this kind."""
+def read_json(path: Path, kind: str, otherwise: dict | None = None, of: type = dict) -> Any:
+    """The JSON object (or list) in a file, no key in it twice; raises LoadError of this kind. otherwise: where there is none."""
+    if otherwise is not None and not path.exists():
+        return otherwise
     try:
-        return parse_object(read_plain(path, most_bytes))
+        return parse_object(read_plain(path, MOST_BYTES), of)
     except (ValueError, RecursionError) as error:
         raise LoadError(
             kind, f"{_shown(path)} can't be read as JSON: {str(error)[:200]}. Save the model again."
         ) from None
 
 
-def parse_object(data: bytes) -> dict:
-    """The one JSON object that these bytes hold, of at most MOST_VALUES values; raises ValueError or RecursionError."""
+def parse_object(data: bytes, of: type = dict) -> Any:
+    """The one JSON object (or list) that these bytes hold, of at most MOST_VALUES values; raises ValueError or RecursionError."""
     if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
         raise ValueError(f"it holds more than {MOST_VALUES:,} values")
     value = json.loads(data.decode("utf-8"), object_pairs_hook=each_key_once)
-    if not isinstance(value, dict):
-        raise ValueError(f"expected one JSON object, got {type(value).__name__}")
+    if not isinstance(value, of):
+        raise ValueError(f"expected one JSON {'object' if of is dict else 'list'}, got {type(value).__name__}")
     return value
 
 

@@ -176,7 +176,7 @@ def _run(
             output = run(encoder.model, inputs, recorder, output_hidden_states=vectors)
             weights = {layer: word_rows(recorder.layers[layer], sentence, position) for layer in layers}
         else:  # such a model computes all of its weights anyway
-            output = encoder.eager.run(inputs)
+            output = encoder.eager(inputs)
             weights = {layer: output.attentions[layer][sentence, :, position].float() for layer in layers}
         chosen = torch.stack([weights[at.layer][:, at.head] for at in heads], dim=1)
         whole = output.last_hidden_state.isfinite().all(-1) | (inputs["attention_mask"] == 0)

@@ -7,7 +7,6 @@ import torch
 
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.hooks import install
-from selfattn.encoders.reference import EagerTwin
 
 
 def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
@@ -21,4 +20,4 @@ def random_twin(encoder: Encoder, seed: int = 0) -> Encoder:
     model = model.to(encoder.device, encoder.model.dtype).eval().requires_grad_(False)
     if encoder.hooked:
         install(model, encoder.n_heads)
-    return replace(encoder, name=f"{encoder.name}, random weights", model=model, digest="", eager=EagerTwin(model))
+    return replace(encoder, name=f"{encoder.name}, random weights", model=model, digest="")

@@ -117,18 +117,6 @@ def together(leading, others=(0.09, 0.31, 0.5), words=(("bank", -0.1), ("bat", 0
     return partial(senses.together, pd.DataFrame(rows))
 
 
-def removed(kind="different", reliability=0.85):
-    heads = pd.DataFrame({"layer": [0, 0, 1], "head": [0, 1, 0]})
-    for name, values in (("different", [0.001, -0.0316, 0.02]), ("gap", [0.05, 0.001, -0.0002])):
-        heads[[name, f"{name}_low", f"{name}_high"]] = [(value, value - 0.01, value + 0.01) for value in values]
-    pairs = pd.DataFrame({"same_sense": [True, False, False], "cosine": [0.93, 0.7, 0.8]})
-    report = SimpleNamespace(
-        heads=heads, pairs=pairs, reliability={"different": reliability, "gap": 0.1},
-        chance={"different": (1.2, 2.0), "gap": (0.4, 1.0)}, reliable=lambda _: reliability >= 0.8,
-    )  # fmt: skip
-    return partial(senses.removal, report, kind)
-
-
 SOURCES = pd.DataFrame({"text": ["[CLS]", "river", "."], "share": [-0.01, 0.09, 0.02]})
 ONE_WORD = replace(swapped(), gaps=swapped().gaps[:1])
 BY_GRADIENT = swapped(exact=[0.21, 0.12, NAN, 0.2, 0.12, NAN])  # by it other heads lead than exactly
@@ -170,10 +158,6 @@ SENSES: Cases = {
     "together, one word": together((0.1, 0.3, 0.55), (NAN,) * 3, (("bank", 0.0),)),
     "sources": partial(senses.sources, SOURCES, "bank", Head(0, 10)),
     "sources, a later layer": partial(senses.sources, SOURCES, "bank", Head(5, 10)),
-    "removal": removed(),
-    "removal, the gap": removed("gap"),
-    "removal, unreliable": removed(reliability=0.45),
-    "removal, too few words": removed(reliability=NAN),
 }
 
 

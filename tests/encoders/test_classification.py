@@ -80,32 +80,30 @@ def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
         load_class_head(without_class)
 
 
-def test_a_family_without_such_a_head_in_transformers_has_none(folder, monkeypatch):
-    monkeypatch.setattr(classification, "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES", {"gpt": "GPT"})
-    with pytest.raises(NoHead, match="has no classification head"):
-        load_class_head(folder())
+def without_pooler(weights):
+    for name in [name for name in weights if "pooler" in name]:
+        del weights[name]
 
 
-def test_a_head_whose_pooler_is_missing_would_be_random(folder):
-    def no_pooler(weights):
-        for name in [name for name in weights if "pooler" in name]:
-            del weights[name]
-
-    with pytest.raises(NoHead, match="no classification head"):
-        load_class_head(folder(weights=no_pooler))
+def of_two_classes(weights):
+    weights["classifier.weight"] = weights["classifier.weight"][:2].clone()
 
 
-def test_a_head_of_another_size_is_refused(folder):
-    def two_classes(weights):
-        weights["classifier.weight"] = weights["classifier.weight"][:2].clone()
-
-    with pytest.raises(NoHead, match=r"tiny's classification head can't be read: RuntimeError"):
-        load_class_head(folder(weights=two_classes))
+def with_nan(weights):
+    weights["classifier.bias"].fill_(torch.nan)
 
 
-def test_a_head_that_makes_nan_is_refused(folder):
-    with pytest.raises(NoHead, match="classification head of tiny makes NaN or infinity"):
-        load_class_head(folder(weights=lambda weights: weights["classifier.bias"].fill_(torch.nan)))
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (without_pooler, "no classification head"),  # it would be random
+        (of_two_classes, r"tiny's classification head can't be read: RuntimeError"),
+        (with_nan, "classification head of tiny makes NaN or infinity"),
+    ],
+)
+def test_weights_that_are_no_head(folder, weights, message):
+    with pytest.raises(NoHead, match=message):
+        load_class_head(folder(weights=weights))
 
 
 def test_a_head_that_reads_more_than_states_is_refused(tmp_path):

@@ -1,29 +1,19 @@
 """The bundled encoder: its public face, the kernel against its own weights, removing heads, threads, bad input."""
 
-import re
 from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 import torch
-from transformers import BertModel
 
 from selfattn import Encoder, TextError, load_encoder
 from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders.errors import NotFinite
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.export.provenance import Provenance
 
 MUDDY = "The bank of the river was muddy after the rain."
-SENTENCES = (
-    MUDDY,
-    "The bank of the river.",
-    "The bank approved the loan.",
-    "It wasn't well-capitalized, so she withdrew her deposit; the teller frowned.",
-    "Colourless green ideas sleep furiously while electroencephalographers unhappily disagree.",
-    "We " + "very " * 120 + "quietly left.",
-)
+SENTENCES = ("The bank approved the loan.", "We " + "very " * 120 + "quietly left.")
 
 
 def test_encoding_of_a_sentence(encoder):
@@ -39,24 +29,20 @@ def test_encoding_of_a_sentence(encoder):
     assert torch.equal(encoding.hidden[-1], output.last_hidden_state[0])
     table = encoder.model.get_input_embeddings().weight
     assert torch.equal(encoding.static[2], table[encoding.ids[2]])
-
-
-def test_bank_looks_at_river(encoder):
-    assert encoder.encode(MUDDY).trace(0, 4).weights[2, 5].item() == pytest.approx(0.51, abs=0.005)
+    assert torch.allclose(encoding.vector(3, [2, 5]), (encoding.hidden[3, 2] + encoding.hidden[3, 5]) / 2, atol=1e-6)
 
 
 @pytest.mark.parametrize("sentence", SENTENCES, ids=range(len(SENTENCES)))
 @pytest.mark.slow
-def test_kernel_against_the_models_own_weights_in_every_layer_and_head(encoder, sentence):
+def test_kernel_against_the_models_own_weights(encoder, sentence):
     encoding, reference = encoder.encode(sentence), encoder.reference_weights(sentence)
-    assert reference.shape == (6, 12, len(encoding.tokens), len(encoding.tokens))
     for layer in range(encoder.n_layers):
         assert (encoding.weights(layer) - reference[layer]).abs().max() <= 1e-5
         assert (encoding.weights(layer) - encoding.own_weights(layer)).abs().max() <= 2e-6
-        for head in range(encoder.n_heads):
-            trace = encoding.trace(layer, head)
-            assert (trace.context - encoding.own_context(layer)[head]).abs().max() <= 5e-6
-            assert torch.allclose(trace.weights, encoding.weights(layer)[head], atol=2e-6)
+
+
+def test_bank_looks_at_river(encoder):
+    assert encoder.encode(MUDDY).trace(0, 4).weights[2, 5].item() == pytest.approx(0.51, abs=0.005)
 
 
 @pytest.mark.parametrize("rows", [None, slice(3, 5), slice(4, None), slice(0, 9, 2), slice(5, 5)])
@@ -73,64 +59,12 @@ def test_one_heads_weights_and_some_rows_are_the_layers(encoder, monkeypatch, ro
     assert torch.allclose(encoding.own_weights(2, 7), own[7], atol=2e-6)
 
 
-def test_only_what_is_asked_for_is_computed(encoder, asked_heads):
-    encoding = encoder.encode(MUDDY)
-    encoding.weights(2, 7)
-    encoding.own_weights(4, 3)
-    encoding.trace(1, 5, slice(2, 3))
-    n = len(encoding.tokens)
-    assert asked_heads == [("attend", 7, n), ("own_weights", 3, n), ("attend", 5, 1)]
-
-
-def test_a_split_words_vector_is_the_mean_over_its_pieces(encoder):
-    encoding = encoder.encode(MUDDY)
-    assert torch.allclose(encoding.vector(3, [2, 5]), (encoding.hidden[3, 2] + encoding.hidden[3, 5]) / 2, atol=1e-6)
-
-
-def removed_by_a_hook(encoder, text, layer, head, how):
-    """The last hidden state with the head's slice changed just before W_O: nothing of ours takes part."""
-    slot = slice(head * encoder.d_head, (head + 1) * encoder.d_head)
-
-    def remove(module, arguments):
-        states = arguments[0].clone()
-        states[..., slot] = states[..., slot].sum(dim=1, keepdim=True) / states.shape[1] if how == "mean" else 0
-        return (states, *arguments[1:])
-
-    handle = encoder.model.encoder.layer[layer].attention.output.register_forward_pre_hook(remove)
-    try:
-        with torch.no_grad():
-            return encoder.model(torch.tensor([encoder.tokenize(text).ids])).last_hidden_state[0]
-    finally:
-        handle.remove()
-
-
-@pytest.fixture(scope="module")
-def own_encoder():
-    """A model of its own: a hook on the shared one would reach other tests."""
-    return load_encoder(device="cpu")
-
-
-@pytest.mark.parametrize("how", ["zero", "mean"])
 @pytest.mark.slow
-def test_knock_out_of_every_head_equals_a_hook_before_the_output_projection(own_encoder, how):
-    encoder = own_encoder
-    vectors = encoder.knock_out(MUDDY, 2, how=how)
-    assert vectors.shape == (6, 12, 384)
-    for layer, head in encoder.all_heads[:: 1 if how == "zero" else 5]:
-        expected = removed_by_a_hook(encoder, MUDDY, layer, head, how)[2]
-        assert (vectors[layer, head] - expected).abs().max() <= 2e-5
-
-
-@pytest.mark.slow
-def test_knock_out_takes_several_positions_and_two_ways(encoder):
+def test_removing_sets_of_heads_and_at_several_positions(encoder):
     both = encoder.knock_out(MUDDY, [2, 5])
     assert torch.allclose(both, (encoder.knock_out(MUDDY, 2) + encoder.knock_out(MUDDY, 5)) / 2, atol=1e-5)
     with pytest.raises(ValueError, match='"zero" or "mean", got \'median\''):
         encoder.knock_out(MUDDY, 2, how="median")
-
-
-@pytest.mark.slow
-def test_removing_sets_of_heads(encoder):
     vectors = encoder.knock_out(MUDDY, "BANK", heads=[(), (0, 4), ((0, 4), (3, 7)), tuple(encoder.all_heads)])
     assert torch.allclose(vectors[0], encoder.encode(MUDDY).hidden[-1, 2], atol=1e-5)
     assert torch.allclose(vectors[1], encoder.knock_out(MUDDY, 2)[0, 4], atol=1e-5)
@@ -166,15 +100,6 @@ def test_a_batch_runs_in_passes_of_like_length_and_bounded_size(encoder, monkeyp
     assert sum(sizes) < 1.5 * sum(len(encoding.tokens) for encoding in encodings) + 1024
 
 
-def test_an_encoder_and_an_encoding_say_in_one_line_what_they_are(encoder):
-    assert re.fullmatch(r"<Encoder .*: bert, 6 layers x 12 heads, .*, recomputable>", repr(encoder))
-    assert repr(replace(encoder, recomputable=False)).endswith("shown only>")
-    assert "<td>&lt;b&gt;&amp;</td>" in replace(encoder, note="<b>&")._repr_html_()
-    assert repr(encoder.encode("bank " * 12 + "\n")).startswith(
-        f"<Encoding of '{'bank ' * 11}ba...': 14 tokens, 6 layers"
-    )
-
-
 def test_one_text_in_place_of_a_list_is_refused(encoder):
     with pytest.raises(TypeError, match=r"Expected a list of texts, got one text \('The bank\.'\)\. Use encode"):
         encoder.encode_batch("The bank.")
@@ -186,16 +111,6 @@ def test_a_row_of_a_batch_keeps_no_more_than_its_own_numbers(encoder):
     held = [*short.states, short.static]
     held += [getattr(layer, name) for layer in short.recordings for name in ("query", "key", "value", "context")]
     assert all(tensor.untyped_storage().nbytes() == 4 * tensor.numel() for tensor in held)
-
-
-def test_padding_is_kept_on_request_and_weighs_nothing(encoder):
-    plain, padded = encoder.encode("The bank."), encoder.encode("The bank.", pad_to=9)
-    assert padded.tokens == (*plain.tokens, *["[PAD]"] * 4)
-    assert padded.special[-4:] == (True,) * 4
-    weights = padded.weights(3)
-    assert weights[..., 5:].abs().max() == 0
-    assert (weights[:, :5, :5] - plain.weights(3)).abs().max() < 1e-5
-    assert padded.trace(3, 0).masked[0, 5:].isinf().all()
 
 
 def test_numbers_that_are_not_finite_are_refused_with_the_text_and_the_layer(overflowing):
@@ -272,13 +187,6 @@ def test_text_that_cannot_be_read_is_refused_with_the_reason(encoder, text):
             call(text)
 
 
-@pytest.mark.slow
-def test_the_longest_text_is_read(encoder):
-    assert len(encoder.encode("word " * 510).tokens) == 512
-    with pytest.raises(TextError, match="513 tokens"):
-        encoder.encode("word " * 511)
-
-
 def test_indices_out_of_range_are_refused_with_the_range(encoder):
     encoding = encoder.encode("The bank.")
     with pytest.raises(IndexError, match="layer from 0 to 5, got 6"):
@@ -291,49 +199,20 @@ def test_indices_out_of_range_are_refused_with_the_range(encoder):
         encoder.knock_out("The bank.", 5)
 
 
-def test_an_encoders_name_for_a_reader(encoder):
-    assert encoder.title == "sentence-transformers/all-MiniLM-L6-v2"
-    folder = replace(encoder, name="/somewhere/of/mine/bert-finetuned", revision=None)
-    assert folder.title == "bert-finetuned"
-    with pytest.raises(TextError, match=r"and bert-finetuned reads at most 512"):
-        folder.encode("bank " * 600)
-    twin = replace(folder, name=f"{folder.name}, random weights")
-    assert twin.title == "bert-finetuned, random weights"
-    assert Provenance.of(folder, "A map", {"A": encoder.encode("A bank.")}).model == "bert-finetuned"
-
-
-def test_every_pass_runs_inside_what_its_caller_puts_around_it(encoder, monkeypatch):
+def test_every_pass_runs_inside_what_its_caller_puts_around_it(encoder):
     """Once a pass, with its work: tokens, padding and copies counted, x layers x d_model."""
-    given, inside, bare = [], [0], []
+    given = []
 
     @contextmanager
     def around(work: int):
-        assert inside[0] == 0, "none in another"
-        inside[0] = 1
         given.append(work / (6 * 384))
         yield
-        inside[0] = 0
 
-    forward = BertModel.forward
-
-    def watched(*arguments, **options):
-        bare.append(not inside[0])
-        return forward(*arguments, **options)
-
-    monkeypatch.setattr(BertModel, "forward", watched)
     ours = replace(encoder, around=around)
     word = ours.locate("We sat on the bank.", "bank")[0]  # 8 tokens
-    passes = {
-        "encode": lambda: ours.encode("We sat on the bank."),
-        "a batch": lambda: ours.encode_batch(["We sat on the bank.", "Rain."]),
-        "a separate pass": lambda: ours.reference_weights("We sat on the bank."),
-        "copies": lambda: ours.knock_out(*word, heads=[(0, 1), (2, 3), (4, 5)]),
-        "gradients": lambda: context_gradients(ours, [word], torch.ones(1, 384)),
-    }
-    counted = {}
-    for name, run in passes.items():
-        given.clear()
-        run()
-        counted[name] = list(given)
-    assert counted == {"encode": [8], "a batch": [16], "a separate pass": [8], "copies": [24], "gradients": [8]}
-    assert not any(bare)
+    ours.encode("We sat on the bank.")
+    ours.encode_batch(["We sat on the bank.", "Rain."])
+    ours.reference_weights("We sat on the bank.")
+    ours.knock_out(*word, heads=[(0, 1), (2, 3), (4, 5)])
+    context_gradients(ours, [word], torch.ones(1, 384))
+    assert given == [8, 16, 8, 24, 8]

@@ -175,11 +175,6 @@ def test_a_sentence_transformers_folder_of_two_models_is_told_as_one(template, t
     )
 
 
-def test_what_holds_no_saved_model_is_said(tmp_path):
-    (tmp_path / "empty" / "logs").mkdir(parents=True)
-    refused(tmp_path / "empty", "config", "has no config.json, and no folder in it is a saved model", "save_pretrained")
-
-
 def test_a_whole_disk_is_not_searched(tmp_path, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.folders.MOST_FOLDERS", 3)
     for number in range(4):
@@ -223,7 +218,7 @@ def test_shards_and_half_precision_as_save_pretrained_writes_them(template, tmp_
 def test_a_path_is_a_folder_and_never_a_hub_id_and_a_model_is_none(template, monkeypatch):
     monkeypatch.chdir(template.parent)
     encoder = opened(Path("mine"))
-    assert encoder.title == "mine" and encoder.digest == opened(template).digest
+    assert encoder.title == "mine" and encoder.digest == opened(template).digest == opened("mine").digest  # no Hub id
     with pytest.raises(LoadError, match=r"There is no folder '\./bert-base-uncased'"):
         opened(Path("bert-base-uncased"))
     with pytest.raises(

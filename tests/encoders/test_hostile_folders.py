@@ -13,7 +13,6 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, ByT5Tokenizer
 
 from selfattn import load_encoder
-from selfattn.encoders import checkpoint as limits
 from selfattn.encoders.checkpoint import file_digest
 from selfattn.encoders.errors import failing_as
 from selfattn.encoders.families import FAMILIES, fill, save_tiny, wordpiece_tokenizer
@@ -86,7 +85,7 @@ def test_an_index_that_names_a_pickle(folder, tmp_path):
     assert not canary.exists()
 
 
-@pytest.mark.parametrize("weight_map", [None, {}, [], {"a": 1}, {"a": ["b"]}])
+@pytest.mark.parametrize("weight_map", [None, {}, {"a": ["b"]}, {"a": "../elsewhere.safetensors"}])
 def test_an_index_that_makes_no_sense(folder, weight_map):
     (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": weight_map}))
@@ -129,26 +128,15 @@ def test_a_file_of_the_same_size_and_time_has_its_own_digest(tmp_path):
 @pytest.mark.parametrize(
     ("family", "words"),
     [
-        ("vit", "reads images"),
-        ("wav2vec2", "reads sound"),
-        ("videomae", "reads video"),
-        ("clip", "images or sound beside text"),
-        ("timesfm", "series of numbers"),
+        ("vit", "is no text encoder"),
         ("gpt2", "is a decoder"),
         ("longt5", "is an encoder-decoder"),
         ("dpr", "bert_model.save_pretrained"),
-        ("canine", "reads characters"),
-        ("fnet", "has no attention"),
     ],
 )
 def test_what_is_no_text_encoder_is_refused_by_its_config_alone(folder, family, words):
     change_config(folder, model_type=family)
     refused(folder, "encoder", words, "BERT")
-
-
-def test_a_model_put_together_from_others(folder):
-    change_config(folder, model_type="vision-text-dual-encoder", text_config={"model_type": "bert"})
-    refused(folder, None, "If a text encoder is among them, save it by itself")
 
 
 @pytest.mark.parametrize("family", [None, "", 5, ["bert"], "quantum-bert"])
@@ -190,7 +178,7 @@ def test_settings_of_a_tokenizer_that_lead_elsewhere(folder, settings):
     refused(folder, "tokenizer")
 
 
-@pytest.mark.parametrize("length", ["albert", [512], {"a": 1}, 0, -1, float("nan"), float("-inf")], ids=str)
+@pytest.mark.parametrize("length", ["albert", [512], 0, float("nan")], ids=str)
 @pytest.mark.slow
 def test_a_length_that_is_no_number_of_tokens(folder, length):
     file = folder / "tokenizer_config.json"
@@ -212,9 +200,7 @@ def test_a_tokenizer_written_in_python(tmp_path, checkpoint):
     refused(folder, "tokenizer", "ByT5Tokenizer) is written in Python")
 
 
-@pytest.mark.parametrize(
-    "signal", [KeyboardInterrupt, SystemExit, GeneratorExit, type("RerunException", (BaseException,), {})]
-)
+@pytest.mark.parametrize("signal", [KeyboardInterrupt, type("RerunException", (BaseException,), {})])
 def test_what_is_no_failure_goes_through(signal):
     with pytest.raises(signal), failing_as(ValueError):
         raise signal()
@@ -244,7 +230,7 @@ MAKERS = {
 }
 
 
-READ = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
+READ = ("config.json", "tokenizer.json", "model.safetensors")
 
 
 @pytest.mark.parametrize(("file", "kind"), [*itertools.product(READ, MAKERS), ("vocab.txt", "pipe")])
@@ -264,11 +250,6 @@ def test_a_link_that_leads_in_a_circle_in_an_operators_folder(folder, monkeypatc
     (folder / "below" / "b").symlink_to("a")
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(folder.parent))
     assert refused("mine").kind in ("file", "link")
-
-
-def test_a_folder_of_too_many_files(folder, monkeypatch):
-    monkeypatch.setattr(limits, "MOST_FILES", 3)
-    refused(folder, None, "more than 3 files")
 
 
 def test_a_link_to_nothing_is_no_reason_to_refuse(folder):

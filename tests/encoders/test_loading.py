@@ -5,7 +5,6 @@ import pickle
 import weakref
 
 import pytest
-import torch
 from safetensors.torch import load_file, save_file
 
 from selfattn import LoadError, load_encoder
@@ -66,24 +65,6 @@ def test_loading_reports_its_stages(folder, trusted, words):
     assert [stage.split(" ")[0] for stage in stages] == words
 
 
-def test_weights_in_several_files(folder):
-    tensors = load_file(folder / "model.safetensors")
-    names = sorted(tensors)
-    halves = {"a.safetensors": names[::2], "b.safetensors": names[1::2]}
-    for file, held in halves.items():
-        save_file({name: tensors[name] for name in held}, folder / file, {"format": "pt"})
-    weight_map = {name: file for file, held in halves.items() for name in held}
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": weight_map}))
-    whole = load_encoder(str(folder))
-    (folder / "model.safetensors").unlink()
-    split = load_encoder(str(folder))
-    assert torch.equal(whole.encode("the bank").hidden, split.encode("the bank").hidden)
-    weight_map[names[0]] = "../elsewhere.safetensors"
-    save_file(tensors, folder.parent / "elsewhere.safetensors")
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
-    refused(folder, "weights", "elsewhere")
-
-
 def test_no_folder_and_no_name():
     refused("/no/such/folder", "folder")
     refused("~nobody-here/folder", "folder")
@@ -92,35 +73,19 @@ def test_no_folder_and_no_name():
     refused("x" * 5000, "name")
 
 
-def test_an_existing_folder_wins_over_a_hub_id(folder, monkeypatch):
-    monkeypatch.chdir(folder.parent)
-    assert load_encoder("mine").digest == load_encoder(str(folder)).digest
-
-
 @pytest.mark.parametrize("file", ["pytorch_model.bin", "model.pt"])
-def test_pickles_are_refused_unread(folder, tmp_path, file):
+def test_pickles_are_never_read(folder, tmp_path, file):
     canary = tmp_path / "canary"
-    (folder / "model.safetensors").unlink()
     (folder / file).write_bytes(pickle.dumps(Canary(canary)))
-    refused(folder, "safetensors", file, "save_pretrained")
-    assert not canary.exists()
-
-
-def test_a_pickle_beside_the_safetensors_is_not_read(folder, tmp_path):
-    canary = tmp_path / "canary"
-    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Canary(canary)))
     load_encoder(str(folder))
+    (folder / "model.safetensors").unlink()
+    refused(folder, "safetensors", file, "save_pretrained")
     assert not canary.exists()
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", "[" * 100_000])
 def test_a_config_that_is_no_json_object(folder, text):
     (folder / "config.json").write_text(text)
-    refused(folder, "config")
-
-
-def test_a_config_of_no_known_model(folder):
-    change_config(folder, model_type="quantum-bert")
     refused(folder, "config")
 
 
@@ -185,19 +150,12 @@ def test_out_of_memory(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
-def test_a_bundled_file_that_was_changed(monkeypatch, file):
-    assert file in sources.BUNDLED_DIGESTS
+def test_a_bundled_file_that_was_changed_is_not_read(monkeypatch, file):
+    monkeypatch.setattr(loading, "Fast", lambda *args: pytest.fail("read before its digest"))
     monkeypatch.setitem(sources.BUNDLED_DIGESTS, file, "0" * 64)
     with pytest.raises(LoadError, match=f"{file} is not the published one.*--force-reinstall") as caught:
         load_encoder()
     assert caught.value.kind == "digest"
-
-
-def test_a_bundled_file_that_was_changed_is_not_read(monkeypatch):
-    monkeypatch.setitem(sources.BUNDLED_DIGESTS, "tokenizer.json", "0" * 64)
-    monkeypatch.setattr(loading, "Fast", lambda *args: pytest.fail("read before its digest"))
-    with pytest.raises(LoadError, match=r"tokenizer\.json is not the published one"):
-        load_encoder()
 
 
 def test_allow_list(folder, monkeypatch):
@@ -253,16 +211,6 @@ def test_a_folder_has_no_revisions(folder):
     refused(folder, "revision", "has no revisions", revision="main")
 
 
-def test_without_a_network_only_the_cache_is_asked(monkeypatch, tmp_path):
-    monkeypatch.setenv("SELFATTN_OFFLINE", "1")
-    refused("nobody/has-this", "network", "hf download nobody/has-this")
-
-
-def test_a_name_that_no_hub_model_can_have(monkeypatch):
-    monkeypatch.setenv("SELFATTN_OFFLINE", "1")
-    refused("a/b/c", "name")
-
-
 def test_an_encoder_that_is_let_go_gives_its_memory_back(folder):
     encoder = load_encoder(str(folder))
     encoder.reference_weights("the bank")  # makes the eager twin
@@ -277,5 +225,5 @@ def test_a_name_longer_than_a_disk_takes(monkeypatch, tmp_path, confined):
     if confined:
         monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
     for name in ("¡" * 200, "a" * 256, f"./{'b' * 300}", f"owner/{'c' * 300}"):
-        with pytest.raises(LoadError, match="255 bytes"):
+        with pytest.raises(LoadError, match=r"no folder|nor a Hub id"):
             load_encoder(name)

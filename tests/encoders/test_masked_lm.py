@@ -1,9 +1,7 @@
 """Masked words: predictions equal the family's own masked-language model, with and without a head."""
 
-from dataclasses import replace
 from functools import cache
 
-import pandas as pd
 import pytest
 import torch
 from transformers import AutoModelForMaskedLM
@@ -68,12 +66,6 @@ def test_an_encoder_without_the_head_says_so(encoder, tmp_path):
     for name in ("DistilBERT", "T5 (encoder half)"):
         with pytest.raises(NoHead):
             load_masked_head(load_encoder(str(save_tiny(FAMILIES[name], tmp_path / name)), trusted=True))
-
-
-def test_encoders_that_are_shown_only_predict(encoder_of):
-    encoder = encoder_of("MPNet")
-    head = load_masked_head(replace(encoder, recomputable=False))
-    assert isinstance(head.predictions(masked(head)), pd.DataFrame)
 
 
 def test_one_mask_and_no_more(encoder_of):

@@ -5,15 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
-import torch
 from transformers import BertConfig, BertModel
 
 import selfattn
 from selfattn.encoders.families import wordpiece_tokenizer
 from selfattn.encoders.loading import quiet
-from selfattn.encoders.memory import give_freed_back
 
 TEXT = "a " * 510
 BARE = """
@@ -33,13 +30,6 @@ encoding = load_encoder(FOLDER, device="cpu").encode(TEXT)
 assert len(encoding.tokens) == 512
 encoding.trace(3, 4)
 encoding.rows(100)
-"""
-
-UNEVEN = """
-from selfattn import load_encoder
-encoder = load_encoder(device="cpu")
-encoder.encode("The bank.")
-encoder.encode_batch(["The bank of the river was muddy."] * 199 + ["bank " * 509])
 """
 
 
@@ -64,23 +54,3 @@ def test_peak_memory_of_512_tokens(tmp_path):
     # what the recording holds (query, key, value and context of 12 layers: 75 MB), a tenth the eager pass at the load.
     bare, ours = (sorted(peak(code, tmp_path) for _ in range(3))[1] for code in (BARE, OURS))
     assert ours < 1.25 * bare, f"{ours / bare:.3f} of the bare pass ({ours // 1024} MB and {bare // 1024} MB)"
-
-
-@pytest.mark.long
-@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss differs")
-def test_peak_memory_of_many_short_texts_and_one_long(tmp_path):
-    """In one padded pass: 6.5 GB."""
-    assert peak(UNEVEN, tmp_path) < 1_000_000
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="malloc_trim is glibc's")
-@pytest.mark.slow
-def test_what_many_sizes_have_left_behind_is_given_back():
-    held = [torch.ones(1000 + 37 * (i * i % 4999)) for i in range(3000)]  # kept one in fifty: holes, and no end to cut
-    kept = held[::50]
-    size = sum(tensor.nbytes for tensor in held)
-    del held
-    before = psutil.Process().memory_info().rss
-    give_freed_back()
-    assert before - psutil.Process().memory_info().rss > size / 2
-    assert len(kept) == 60

@@ -6,7 +6,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
-from transformers import AutoModel
 
 from selfattn import LoadError, load_encoder
 from selfattn.encoders import capture, parity
@@ -16,22 +15,10 @@ from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.encoders.parity import filled
 from selfattn.encoders.sources import resolve
 from selfattn.kernel import attend
-from selfattn.scan.measure import measure
-from selfattn.scan.tables import Row
 from tests.encoders.test_families import TEXTS
 
 CONVBERT = Family("ConvBERT", "convbert", "wordpiece", {"embedding_size": 16, "head_ratio": 2})
 GEMMA = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, "layer_types": None}
-GEMMA_BOTH_WAYS = {**GEMMA, "use_bidirectional_attention": True}
-
-
-def plain(folder, encoder, text):
-    """The last hidden state and the weights of transformers' own eager model, loaded anew."""
-    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    with torch.no_grad():
-        inputs = encoder.inputs([encoder.tokenize(text)])
-        output = model(**inputs, output_attentions=True)
-    return output.last_hidden_state[0], torch.stack([layer[0] for layer in output.attentions])
 
 
 @pytest.mark.parametrize(("said", "causal"), [(None, False), (False, False), (True, True)])
@@ -45,26 +32,6 @@ def test_attention_runs_causally_only_where_the_module_says_so(said, causal):
     torch.testing.assert_close(context.transpose(1, 2), attend(query, key, value, mask).context, atol=1e-6, rtol=0)
     told, _ = recorded_attention(module, query, key, value, None, is_causal=not causal)
     assert (told - context).abs().max() > 0.1  # the call's own word wins
-
-
-@pytest.mark.parametrize(
-    "family",
-    [
-        Family("Splinter", "splinter", "wordpiece"),
-        Family("BertGeneration", "bert-generation", "wordpiece"),
-        Family("Gemma, both ways", "gemma3_text", "wordpiece", GEMMA_BOTH_WAYS),
-    ],
-    ids=lambda family: family.model_type,
-)
-@pytest.mark.slow
-def test_encoders_that_were_wrong_or_refused_are_recomputed(tmp_path, family):
-    encoder = load_encoder(str(save_tiny(family, tmp_path)), trusted=True)
-    assert encoder.recomputable, encoder.reason
-    encoding = encoder.encode(TEXTS[1])
-    hidden, weights = plain(tmp_path, encoder, TEXTS[1])
-    torch.testing.assert_close(encoding.hidden[-1], hidden, atol=1e-4, rtol=0)
-    for layer in range(encoder.n_layers):
-        torch.testing.assert_close(encoding.weights(layer), weights[layer], atol=1e-5, rtol=0)
 
 
 def test_what_attends_backwards_only_is_refused_and_said(tmp_path):
@@ -101,13 +68,6 @@ def test_what_padding_changes_is_run_with_its_equals_only(convbert, encoder_of):
         torch.testing.assert_close(batched.weights(1), single.weights(1), atol=1e-5, rtol=0)
 
 
-def test_the_corpus_job_pads_nothing_where_padding_changes_the_numbers(convbert):
-    rows = [Row(i, "", i, text, "the", None) for i, text in enumerate((*TEXTS[1:], "by the bank"))]
-    together, _ = measure(convbert, rows)
-    alone = [value for row in rows for value in measure(convbert, [row])[0]["entropy"].to_pylist()]
-    torch.testing.assert_close(torch.tensor(together["entropy"].to_pylist()), torch.tensor(alone), atol=1e-5, rtol=0)
-
-
 def off(monkeypatch, when, change):
     """Make the fast pass go on with another context than the one it recorded, where `when` says so."""
     receive = Recorder.receive
@@ -129,13 +89,11 @@ def off(monkeypatch, when, change):
     ],
     ids=["one layer", "padded", "at the limit"],
 )
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.slow
-def test_a_fast_pass_that_differs_anywhere_is_not_trusted(checkpoint, monkeypatch, when, change, dtype):
+def test_a_fast_pass_that_differs_anywhere_is_not_trusted(checkpoint, monkeypatch, when, change):
     off(monkeypatch, when, change)
-    encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype, trusted=True)
+    encoder = load_encoder(str(checkpoint("BERT")), dtype="bfloat16", trusted=True)  # measured in float32 first
     assert not encoder.recomputable
-    assert "bert" in encoder.reason
     assert "differ from the model's own by" in encoder.reason
 
 
@@ -163,7 +121,7 @@ def test_the_shorter_check_of_the_bundled_encoder_says_what_the_whole_one_says(e
     check_folder(resolve().folder)  # refuses nothing
 
 
-@pytest.mark.parametrize(("n", "error"), [(8, 1e-3), (64, 1e-3), (8, float("nan"))])
+@pytest.mark.parametrize(("n", "error"), [(8, float("nan")), (64, 1e-3)])
 def test_a_kernel_that_differs_in_one_layer_is_not_trusted(checkpoint, monkeypatch, n, error):
     """At the limit too, where the weights of some tokens are compared: here all but the first token's are wrong."""
     right, layers = capture.attend_precisely, []
@@ -248,10 +206,9 @@ def with_weights(folder, change):
     return str(folder)
 
 
-@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
-def test_weights_that_are_not_finite_are_refused(tmp_path, number):
+def test_weights_that_are_not_finite_are_refused(tmp_path):
     def break_one(tensors):
-        tensors["embeddings.word_embeddings.weight"][3, 5] = number
+        tensors["embeddings.word_embeddings.weight"][3, 5] = float("nan")
 
     with pytest.raises(LoadError, match=r"not finite in float32 \(first: embeddings.word_embeddings") as refused:
         load_encoder(with_weights(save_tiny(FAMILIES["BERT"], tmp_path), break_one), trusted=True)
@@ -262,17 +219,13 @@ def test_a_number_that_a_low_precision_cannot_hold_is_refused(tmp_path):
     def enlarge(tensors):
         tensors["pooler.dense.bias"][0] = 1e6
 
-    folder = with_weights(save_tiny(FAMILIES["BERT"], tmp_path), enlarge)
-    assert load_encoder(folder, trusted=True).recomputable
-    with pytest.raises(LoadError, match="not finite in float16"):
-        load_encoder(folder, dtype="float16", trusted=True)
-
-
-def test_numbers_whose_sum_a_low_precision_cannot_hold_are_no_reason_to_refuse(tmp_path):
     folder = with_weights(
         save_tiny(FAMILIES["BERT"], tmp_path), lambda tensors: tensors["pooler.dense.bias"].fill_(6e4)
     )
-    assert load_encoder(folder, dtype="float16", trusted=True).dtype == "float16"
+    assert load_encoder(folder, dtype="float16", trusted=True).dtype == "float16"  # though their sum is too large
+    with_weights(tmp_path, enlarge)
+    with pytest.raises(LoadError, match="not finite in float16"):
+        load_encoder(folder, dtype="float16", trusted=True)
 
 
 @pytest.mark.parametrize("prefix", ["", "bert."])

@@ -101,7 +101,7 @@ def test_a_folder_without_these_files_says_so(encoder_of):
         load_pooling(encoder_of("BERT"))
 
 
-@pytest.mark.parametrize("content", [b"{", b"[1]", b'"x"', b'], "a": [', b"[" * 100_000])
+@pytest.mark.parametrize("content", [b"{", b'"x"', b'], "a": [', b"[" * 100_000])
 def test_broken_files(tmp_path, content):
     embedder(tmp_path)
     (tmp_path / "modules.json").write_bytes(content)

@@ -57,16 +57,6 @@ def splits(pattern):
     )
 
 
-def added(folder):
-    """6,000 tokens of 1,000 letters, no two with the same beginning."""
-    known = json.loads((folder / "tokenizer.json").read_text())["added_tokens"]
-    letters = ["".join(chr(97 + (i * 7919 * (j + 1) >> 3) % 26) for j in range(1000)) for i in range(6000)]
-    kind = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
-    change_tokenizer(
-        folder, added_tokens=[*known, *({"id": 1000 + i, "content": text, **kind} for i, text in enumerate(letters))]
-    )
-
-
 def holes(folder):
     """A file of a terabyte that takes no room."""
     with open(folder / "a.txt", "wb") as opened:
@@ -100,16 +90,9 @@ BOMBS = {
     "a normaliser that doubles 40 times": ("BERT", in_turn("normalizer", "normalizers", [BYTE_LEVEL] * 40), GROWN),
     "a window of 20,000 tokens": ("Longformer", config_with(attention_window=[20_000] * 3), GROWN),
     "a template of a million texts": ("BERT", tokenizer_with(post_processor=TEMPLATE), GROWN),
-    "50 MB before each word": (
-        "BERT",
-        tokenizer_with(normalizer={"type": "Prepend", "prepend": "a" * 50_000_000}),
-        GROWN,
-    ),
     "merges dropped at random": ("RoBERTa", tokenizer_with({"dropout": 0.5}), "in two ways"),
     "a table of characters that panics": ("XLM-R", tokenizer_with(normalizer=CHARSMAP), "PanicException"),
-    "groups in groups": ("BERT", splits("(" * 100_000 + "a" + ")" * 100_000), "can't be loaded"),
     "a billion layers": ("BERT", config_with(num_hidden_layers=10**9), GROWN),
-    "a giant of a config": ("BERT", config_with(vocab_size=4_000_000, hidden_size=65_536), "sizes differ"),
     "a file of holes": ("BERT", holes, "more than 6 s"),
     "a shape beyond all numbers": ("BERT", header, "damaged"),
     "a file nested 50,000 deep": ("BERT", deep, "can't be loaded"),
@@ -133,9 +116,7 @@ def test_what_explodes_is_refused_in_words(folder, tight, bomb):
 
 
 @pytest.mark.parametrize(
-    "lay",
-    [splits("(?#[)(a+)+$|(?#])x"), splits("(?x)#[\n(a|aa)+$"), splits("(?:(?:a*)*)*b"), added],
-    ids=["a bracket in a comment", "in a comment to the line's end", "in the open", "6,000 long tokens"],
+    "lay", [splits("(?#[)(a+)+$|(?#])x"), splits("(?:(?:a*)*)*b")], ids=["in a comment", "in the open"]
 )
 @pytest.mark.slow
 def test_what_runs_away_over_some_text_only(folder, tight, lay):
@@ -156,7 +137,7 @@ def test_what_runs_away_over_some_text_only(folder, tight, lay):
 # --- what is found out, and where its tokeniser stays
 
 
-@pytest.mark.parametrize("name", ["BERT", "T5 (encoder half)", "XLNet", "Funnel"])
+@pytest.mark.parametrize("name", ["T5 (encoder half)", "Funnel"])
 @pytest.mark.slow
 def test_what_the_process_finds_out_is_what_is_found_here(checkpoint, name):
     assert outcome(str(checkpoint(name))) == outcome(str(checkpoint(name)), trusted=True)

@@ -59,15 +59,6 @@ def _output_matrices(encoder, encoding):
                 break
 
 
-def test_in_float64_the_projections_are_exact_copies(encoder_of):
-    encoder = encoder_of("BERT")
-    projected = project(encoder, encoder.encode(TEXT), 1, 2, torch.float64)
-    learned = encoder.model.encoder.layer[1].attention.self.query
-    assert projected.query.dtype == torch.float64
-    assert torch.equal(projected.query_weight, learned.weight[16:24].T.double())
-    assert torch.equal(projected.query_bias, learned.bias[16:24].double())
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -84,22 +75,9 @@ def test_what_happens_before_the_projections_is_said(encoder_of, name, words):
     assert (projected.read is projected.layer_input) == (projected.read_note == "")
 
 
-@pytest.mark.parametrize(("name", "rotary"), [("ModernBERT", True), ("NomicBERT", True), ("ALBERT", False)])
-def test_rotary_positions_stand_between_projection_and_scores(encoder_of, name, rotary):
-    encoder = encoder_of(name)
-    projected = project(encoder, encoder.encode(TEXT), 1, 0)
-    assert projected.rotary == rotary
-    assert torch.equal(projected.query, projected.query_flat) != rotary
-
-
 def test_rotation_by_hand():
     quarter_turn = rotate(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 0.0]]), torch.tensor([[1.0, 1.0]]))
     assert quarter_turn.tolist() == [[0.0, 1.0]]
-
-
-def test_shared_layers_say_so(encoder_of):
-    encoder = encoder_of("ALBERT")
-    assert "3 layers share" in project(encoder, encoder.encode(TEXT), 0, 0).family_note
 
 
 def test_a_family_with_another_structure_is_unknown(encoder_of):

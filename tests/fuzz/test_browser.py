@@ -49,23 +49,22 @@ def test_markup_stays_text_on_the_main_view(server, page):
     assert all(link.get_attribute("href").startswith("./") for link in links.all())
 
 
-@pytest.mark.parametrize("live", [(), ("map",)], ids=["still", "live"])
-def test_markup_stays_text_in_the_report(page, tmp_path, encoder, live):
+def test_markup_stays_text_in_the_report(page, tmp_path, encoder):
     text = " ".join(MARKUP)
     origin = Provenance.of(encoder, text, {"A": encoder.encode(text)}, layer=0, head=0, link="javascript:alert(1)")
     spec = heatmap(np.eye(len(MARKUP)), MARKUP, LIGHT, title=text)
     table = pd.DataFrame({"token": MARKUP})
     file = tmp_path / "report.html"
     view = View("x", origin, {"map": lambda: spec}, {"tokens": lambda: table}, captions={"map": text})
-    view = replace(view, live={name: view.figures[name] for name in live})
+    view = replace(view, live=view.figures)
     file.write_text(report.html(view), "utf-8")
     page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
     requests = []
     page.on("request", lambda request: requests.append(request.url))
     page.goto(file.as_uri())
-    expect(page.locator(".live svg.marks")).to_have_count(len(live))
+    expect(page.locator(".live svg.marks")).to_have_count(1)
     assert page.locator(INJECTED).count() == 0
-    assert page.locator("script").count() == 2 * len(live)  # the spec, and what draws it
+    assert page.locator("script").count() == 2  # the spec, and what draws it
     assert page.locator("img").evaluate("image => image.complete && image.naturalWidth > 300")
     assert [url for url in requests if not url.startswith("data:")] == [file.as_uri()]
     assert MARKUP[0] in page.locator("h1").inner_text()

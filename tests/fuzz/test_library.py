@@ -36,10 +36,6 @@ def test_a_text_is_encoded_or_refused_with_a_message(tiny, generated):
     generated(100, 2000, texts(), lambda text: _encoded_or_refused(tiny, text))
 
 
-def test_the_bundled_encoder_too(encoder, generated):
-    generated(30, 600, texts(), lambda text: _encoded_or_refused(encoder, text))
-
-
 def test_pairs_and_padding_too_where_there_is_one_segment_only(tmp_path_factory, generated):
     family = FAMILIES["BERT"]
     family = replace(family, settings={**family.settings, "type_vocab_size": 1})

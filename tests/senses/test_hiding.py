@@ -13,7 +13,6 @@ from scipy.stats import spearmanr
 from selfattn import NotRecomputable
 from selfattn.encoders import projections
 from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.reference import EagerTwin
 from selfattn.encoders.sources import resolve
 from selfattn.examples import labelled_sentences
 from selfattn.senses import hidden_words, hiding, word_rankings
@@ -51,7 +50,7 @@ ROUNDING = 1e-5  # of shares in float32, whose axes are short: measured 1.3e-6 i
 def in_float64(encoder: Encoder) -> Encoder:
     """The same weights computed with in float64, so that what differs from the plain loops isn't rounding."""
     model = copy.deepcopy(encoder.model).double()
-    return dataclasses.replace(encoder, model=model, eager=EagerTwin(model))
+    return dataclasses.replace(encoder, model=model)
 
 
 @torch.no_grad()
