@@ -26,9 +26,8 @@ from selfattn.stored_reports import AllSenseMeans
 from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
 
 T = TypeVar("T")
-SHORT = (
-    32  # tokens of a sentence: up to so many its words are hidden in less time than others would wait for costly work
-)
+# Tokens of a sentence: up to so many its words are hidden in less time than others would wait for costly work.
+SHORT = 32
 SENSES, SENTENCES = "senses", "sentences"  # between which a word's way lies
 NAMED = SAID["way"]
 
@@ -47,7 +46,6 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSente
         encoder,
         key,
         lambda _: put_together(encoder, found, heads, over_many=many, labelled=bool(told[1]), between_senses=other),
-        runs=True,
     )
 
 
@@ -146,17 +144,8 @@ def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:
 
 def _told(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """What the labels of a word say: results about them are kept by it."""
-    own = _own_rows(word)
-    return _built_in_told(word.casefold()) if own.empty else (word.casefold(), *_labels(own))
-
-
-@functools.cache
-def _built_in_told(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    return word, *_labels(_built_in(word))
-
-
-def _labels(rows: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(rows["sentence"]), tuple(rows["sense"])
+    rows = labelled_rows(word)
+    return word.casefold(), tuple(rows["sentence"]), tuple(rows["sense"])
 
 
 def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:
@@ -193,7 +182,7 @@ def _shown_above(encoder: Encoder, key: Hashable, make: Callable[[Progress], T],
     news = this_page().news
     with nullcontext() if news is st else news:  # without the frame it stands where it is
         said = "" if is_cached(encoder, key) else title
-        return cached(encoder, key, make, said, runs=not costly, costly=costly)
+        return cached(encoder, key, make, said, costly)
 
 
 def _can(encoder: Encoder) -> bool:

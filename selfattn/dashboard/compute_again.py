@@ -36,7 +36,7 @@ def offer_again(*reports: Stored | None) -> None:
     known = [report for report in reports if report]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         date = min(report.date for report in known)
-        st.caption(f"Computed on {date}, with the weights and the sentences that are here now.", width="content")
+        st.text(f"Computed on {date}, with the weights and the sentences that are here now.", width="content")
         names = [NAMES[type(report.report)] for report in known]
         asked = dict.fromkeys(map(session.AGAIN.of, names), True)
         st.button("Compute again", key=f"again {names[0]}", on_click=st.session_state.update, args=(asked,))

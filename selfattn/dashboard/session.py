@@ -69,7 +69,6 @@ AT_PAGE = Key("at_page", "the address of the page that was shown last")
 
 # The frame.
 RECORD = Key("page_record", "the record of this run of a page")
-BEGAN = Key("began", "when this run asked for its turn")
 MENU = Key("menu", "the pages of the menu, made once")
 
 # The main view.

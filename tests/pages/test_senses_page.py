@@ -95,12 +95,12 @@ def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_com
     at, swapped = whole()
     kept = stored("separation", load_encoder(), labelled_sentences())
     assert f"Over 32 words and {len(kept.report.items)} sentences" in texts(at)
-    assert any(f"Computed on {kept.date}" in caption.value for caption in at.caption)
+    assert any(f"Computed on {kept.date}" in text.value for text in at.text)
     assert not computed
     at.button(key="again separation").click().run()
     assert computed == ["separation", "one word", "separation", "swaps"]  # of the chosen word first
     assert "Over 32 words" in texts(at)
-    assert not any("Computed on" in caption.value for caption in at.caption)
+    assert not any("Computed on" in text.value for text in at.text)
 
 
 def test_what_one_word_needs_is_computed_first(few, monkeypatch):
