@@ -5,7 +5,7 @@ from urllib.parse import urlparse
 
 import pytest
 
-from tests.browser.conftest import start_server
+from tests.soak.server import start_server
 from tests.soak.session import Session
 
 UPGRADE = (

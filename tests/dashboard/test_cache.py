@@ -160,13 +160,3 @@ def test_the_least_recently_used_encoder_goes_first_with_all_that_it_left(result
     load("c")  # b goes
     assert gone() is None
     assert sorted(chr(int(result)) for result in the_cache._results.results) == ["a", "c"]
-
-
-def test_a_failed_load_leaves_room_for_another_try(monkeypatch):
-    monkeypatch.setattr(encoder_picker, "_encoders", Cache(1, lambda _: 1))
-    monkeypatch.setattr(encoder_picker, "_settle", lambda: None)
-    monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: _raise())
-    with pytest.raises(Superseded):
-        encoder_picker.load("a", None, "cpu", "float32")
-    monkeypatch.setattr(encoder_picker, "load_encoder", lambda name, **_: Thing(name))
-    assert encoder_picker.load("a", None, "cpu", "float32").name == "a"

@@ -164,7 +164,8 @@ def test_costly_work_ends_at_its_sign_of_progress_when_its_visitor_has_left(monk
     lane = Queue(1)
     monkeypatch.setattr(queue, "_costly", lane)
     monkeypatch.setattr(queue, "AHEAD", -1.0)
-    with pytest.raises(Superseded), queue.costly_slot() as give_way:
+    monkeypatch.setattr(queue, "_pages", pages := Queue(1))
+    with pytest.raises(Superseded), pages.turn(), queue.costly_slot() as give_way:
         if waits:
             other = threading.Thread(target=lambda: _hold_a_turn(lane))
             other.start()
@@ -174,6 +175,7 @@ def test_costly_work_ends_at_its_sign_of_progress_when_its_visitor_has_left(monk
             monkeypatch.setattr(queue, "stop_if_superseded", _raise_superseded)
         give_way()
         pytest.fail("it went on")
+    assert pages.held == 0
     _until(lambda: lane.held == lane.waiting == 0)
 
 

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import socket
 import subprocess
 import time
 import urllib.request
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import start_server
+from tests.soak.server import free_port, start_server
 from tests.soak.session import Session
 
 pytestmark = pytest.mark.long
@@ -34,7 +33,7 @@ def proxied(tmp_path):
         pytest.skip("no nginx on this machine, and none could be installed")
     servers = {address.removeprefix("http://").replace("localhost", "127.0.0.1"): process
                for process, address in (start_server(), start_server())}  # fmt: skip
-    port = _free_port()
+    port = free_port()
     recipe = RECIPE.read_text("utf-8").replace("127.0.0.1:8080", f"127.0.0.1:{port}")
     for old, new in zip(("127.0.0.1:8501", "127.0.0.1:8502"), servers):
         recipe = recipe.replace(old, new)
@@ -105,12 +104,6 @@ def _get(address: str, cookie: str = "") -> tuple[str, str]:
             return response.read().decode("utf-8", "replace"), response.headers.get("X-Served-By", "")
     except OSError:
         return "", ""
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _until(condition) -> None:
