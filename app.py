@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.browser_history import one_entry_a_gesture, restore_address
+from selfattn.dashboard.browser_history import note_in_address, one_entry_a_gesture
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
 from selfattn.dashboard.while_loading import check_stored_pictures, show_stored_pictures
 from selfattn.settings import Settings
@@ -90,7 +90,7 @@ def show() -> None:
         finally:
             if stored and not this_page().figures:  # the page has ended before its pictures
                 stored.empty()
-            restore_address(page.url_path, this_page().address)
+            note_in_address(this_page().address)
             show_download(end_page())
 
 

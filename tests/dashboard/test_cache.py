@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from selfattn.dashboard import cache as the_cache
 from selfattn.dashboard import encoder_picker
@@ -27,6 +26,20 @@ from selfattn.dashboard.cache import (
 
 class Superseded(Exception):
     """What Streamlit raises in a run that a newer one has replaced, in short."""
+
+
+@dataclass(eq=False)
+class Thing:
+    """Stands in for an encoder; can be watched for being freed."""
+
+    name: str
+    around: object = None
+    device, dtype, revision = "cpu", "float32", None
+
+    @property
+    def digest(self) -> str:
+        """Its name."""
+        return self.name
 
 
 def _raise():
@@ -100,49 +113,16 @@ def test_results_are_kept_by_encoder_text_word_and_way(encoder, results, monkeyp
     alone = cached_encode(encoder, "The bank.")
     assert cached_encode(encoder, "The bank.") is alone
     assert cached_encode(encoder, "The bank.", "It closed.") is not alone
-    twin = SimpleNamespace(
-        name=encoder.name, revision=encoder.revision, digest="another", device="cpu", dtype="float32"
-    )
-    assert cached(twin, ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
+    assert cached(Thing(encoder.name), ("encoding", "The bank.", None), lambda progress: "its own") == "its own"
 
 
-@pytest.mark.slow
-def test_progress_is_shown_while_it_is_made_and_gone_after(results):
-    def script():
-        from types import SimpleNamespace
-
-        import streamlit as st
-
-        from selfattn.dashboard.cache import cached
-
-        twin = SimpleNamespace(name="n", revision=None, digest="d", device="cpu", dtype="float32")
-
-        def make(progress):
-            progress(3, 4)
-            st.session_state.made = st.session_state.get("made", 0) + 1
-            return "result"
-
-        st.text(cached(twin, "key", make, "Working ..."))
-
-    at = AppTest.from_function(script).run().run()
-    assert not at.exception
-    assert at.session_state["made"] == 1
-    assert [element.value for element in at.text] == ["result"]
-    assert not at.get("progress")
-
-
-@dataclass(eq=False)
-class Thing:
-    """Stands in for an encoder; can be watched for being freed."""
-
-    name: str
-    around: object = None
-    device, dtype, revision = "cpu", "float32", None
-
-    @property
-    def digest(self) -> str:
-        """Its name."""
-        return self.name
+def test_progress_is_shown_while_it_is_made_and_gone_after(results, monkeypatch):
+    said = []
+    place = SimpleNamespace(progress=lambda part, title: said.append(part), empty=lambda: said.append("gone"))
+    monkeypatch.setattr(the_cache.st, "empty", lambda: place)
+    for _ in range(2):
+        cached(Thing("n"), "key", lambda progress: progress(3, 4), "Working ...")
+    assert said == [0.0, 0.75, "gone", "gone"]
 
 
 def test_the_least_recently_used_encoder_goes_first_with_all_that_it_left(results, monkeypatch):

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -161,62 +161,52 @@ def test_long_work_gives_way_at_its_sign_of_progress_to_what_has_had_less(monkey
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_costly_work_ends_at_its_sign_of_progress_when_its_visitor_has_left(monkeypatch, waits):
-    lane = Queue(1)
+    lane, pages = Queue(1), Queue(1)
     monkeypatch.setattr(queue, "_costly", lane)
+    monkeypatch.setattr(queue, "_pages", pages)
     monkeypatch.setattr(queue, "AHEAD", -1.0)
-    monkeypatch.setattr(queue, "_pages", pages := Queue(1))
-    with pytest.raises(Superseded), pages.turn(), queue.costly_slot() as give_way:
-        if waits:
-            other = threading.Thread(target=lambda: _hold_a_turn(lane))
-            other.start()
-            _until(lambda: lane.waiting == 1)
-            monkeypatch.setattr(queue, "stop_if_superseded", _superseded_while(lane))
-        else:
-            monkeypatch.setattr(queue, "stop_if_superseded", _raise_superseded)
-        give_way()
-        pytest.fail("it went on")
-    assert pages.held == 0
-    _until(lambda: lane.held == lane.waiting == 0)
 
-
-def _superseded_while(lane: Queue):
-    """Whoever looks is superseded as soon as another works in the lane."""
-
-    def look() -> None:
-        if not lane._has_turn():
+    def look() -> None:  # whoever looks is superseded; here as soon as another works in the lane
+        if not waits or not lane._has_turn():
             raise Superseded
 
-    return look
-
-
-def _hold_a_turn(lane: Queue) -> None:
-    with lane.turn(order=0.0):
-        time.sleep(0.1)
+    with ExitStack() as held:
+        coming = threading.Thread(target=held.enter_context, args=(_another_thread_holds(lane),))
+        with pytest.raises(Superseded), pages.turn(), queue.costly_slot() as give_way:
+            if waits:
+                coming.start()
+                _until(lambda: lane.waiting == 1)
+            monkeypatch.setattr(queue, "stop_if_superseded", look)
+            give_way()
+            pytest.fail("it went on")
+        if waits:
+            coming.join(10)
+    assert pages.held == 0
+    _until(lambda: lane.held == lane.waiting == 0)
 
 
 def _raise_superseded():
     raise Superseded
 
 
-class _another_thread_holds:
+@contextmanager
+def _another_thread_holds(turns: Queue):
     """One place is taken by another thread inside the `with`."""
+    held, let_go = threading.Event(), threading.Event()
 
-    def __init__(self, turns: Queue):
-        self._turns, self._held, self._let_go = turns, threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._hold)
+    def hold() -> None:
+        with turns.turn():
+            held.set()
+            let_go.wait(20)
 
-    def _hold(self) -> None:
-        with self._turns.turn():
-            self._held.set()
-            self._let_go.wait(20)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-        assert self._held.wait(10)
-
-    def __exit__(self, *_) -> None:
-        self._let_go.set()
-        self._thread.join(10)
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(10)
+    try:
+        yield
+    finally:
+        let_go.set()
+        thread.join(10)
 
 
 def _until(condition) -> None:
