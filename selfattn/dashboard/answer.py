@@ -95,7 +95,7 @@ def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
     if rows.empty or encoder.hide_reason:
         return None
     if _own_rows(word).empty:
-        kept = stored_report(AllSenseMeans, encoder, labelled(), "the labelled sentences")
+        kept = stored_report(AllSenseMeans, encoder)
         if kept is not None:
             key = ("stored means", word.casefold())
             return cached(encoder, key, lambda _: kept.report.of(word, encoder, labelled()))
@@ -191,5 +191,5 @@ def _can(encoder: Encoder) -> bool:
 
 def _over_many(encoder: Encoder) -> HiddenWordsReport | None:
     """What hiding words tells over the built-in sentences, where this encoder was asked."""
-    kept = stored_report(HiddenWordsReport, encoder, labelled(), "the labelled sentences")
+    kept = stored_report(HiddenWordsReport, encoder)
     return kept.report if kept else None

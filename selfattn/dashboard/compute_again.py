@@ -1,7 +1,6 @@
 """A report that was computed beforehand (selfattn/stored_reports.py), its date on the page, and "Compute again"."""
 
-import functools
-from collections.abc import Hashable
+from functools import cache, partial
 from typing import TypeVar
 
 import pandas as pd
@@ -17,18 +16,25 @@ T = TypeVar("T")
 NAMES = {kind.type: name for name, kind in KINDS.items()}
 
 
-@functools.cache
+@cache
 def labelled() -> pd.DataFrame:
     """The built-in labelled sentences."""
     return labelled_sentences()
 
 
-def stored_report(kind: type[T], encoder: Encoder, read: object, key: Hashable) -> Stored[T] | None:
-    """The stored report about `read`, which `key` names in the cache; None where there is none, or it is computed again."""
+def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
+    """The stored report about the built-in sentences; None where there is none, or it is computed again."""
     name = NAMES[kind]
     if session.AGAIN.of(name).get():
         return None
-    return cached(encoder, ("stored", name, key), lambda _: stored(name, encoder, read))
+    return cached(encoder, ("stored", name), lambda _: stored(name, encoder, KINDS[name].reads()))
+
+
+def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
+    """The report about the built-in sentences, made now where it isn't stored; and the stored one. title: of its progress."""
+    name, kept = NAMES[kind], stored_report(kind, encoder)
+    make = partial(KINDS[name].make, encoder, KINDS[name].reads())
+    return kept.report if kept else cached(encoder, name, make, title, costly=True), kept
 
 
 def offer_again(*reports: Stored | None) -> None:

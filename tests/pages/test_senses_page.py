@@ -51,6 +51,7 @@ def few(monkeypatch):
     few = labelled_sentences()
     few = few[few["word"].isin(["bank", "bat"])].groupby(["word", "sense"]).head(4)
     monkeypatch.setattr(view, "labelled", lambda: few)
+    monkeypatch.setattr(compute_again, "stored", lambda *_: None)
 
 
 @pytest.fixture

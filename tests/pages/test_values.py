@@ -526,10 +526,12 @@ def test_a_similarity_is_explained_in_both_sentences(visit, encoder):
 
 def test_the_senses_page_draws_its_report_and_the_chosen_heads_sentences(visit, encoder, monkeypatch):
     from pages.explore.senses import tables_and_reports as view
+    from selfattn.dashboard import compute_again
 
     few = labelled_sentences()
     few = few[few["word"].isin(["bank", "bat"])].groupby(["word", "sense"]).head(3)  # too few to be swapped over
     monkeypatch.setattr(view, "labelled", lambda: few)
+    monkeypatch.setattr(compute_again, "stored", lambda *_: None)
     monkeypatch.setattr(view, "separation", partial(separation, shuffles=50))
     at, record = visit("senses")
     report = separation(encoder, few, shuffles=50, floor=False)

@@ -9,7 +9,7 @@ from pages.explore.senses import tables_and_reports as view
 from pages.explore.senses import which_word
 from selfattn import load_encoder
 from selfattn.captions import which_word as captions
-from selfattn.dashboard import session
+from selfattn.dashboard import compute_again, session
 from selfattn.dashboard.cache import encoder_key
 from selfattn.examples import labelled_sentences
 from selfattn.senses import hidden_words
@@ -33,6 +33,7 @@ def few(monkeypatch):
     few = labelled_sentences()
     few = few[few["word"] == "bank"].groupby("sense").head(4)
     monkeypatch.setattr(view, "labelled", lambda: few)
+    monkeypatch.setattr(compute_again, "stored", lambda *_: None)
     return few
 
 

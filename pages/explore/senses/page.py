@@ -28,10 +28,10 @@ own = source == "labelled"
 frame, key = (view.labelled(), "labelled") if own else (view.pick_table() or st.stop())
 # What takes longest stands above what is there at once.
 when, first, top, early = st.container(), st.container(), st.empty(), st.empty()
-kept = stored_report(SeparationReport, encoder, frame, key) if own else None
-kept_swaps = stored_report(SwapReport, encoder, frame, key) if own else None
-kept_hidden = stored_report(HiddenWordsReport, encoder, frame, key) if own else None
-kept_sets = stored_report(LeadingHeads, encoder, frame, key) if own else None
+kept = stored_report(SeparationReport, encoder) if own else None
+kept_swaps = stored_report(SwapReport, encoder) if own else None
+kept_hidden = stored_report(HiddenWordsReport, encoder) if own else None
+kept_sets = stored_report(LeadingHeads, encoder) if own else None
 with this_page().beside:
     word = swaps.pick_word(frame)
 rows = LABELLED if own else OWN_TABLE
