@@ -133,7 +133,7 @@ def _own_rows(word: str) -> pd.DataFrame:
     return _rows_of(table, word) if usable else labelled().iloc[:0]
 
 
-@functools.cache
+@functools.lru_cache
 def _built_in(word: str) -> pd.DataFrame:
     return _rows_of(labelled(), word)
 

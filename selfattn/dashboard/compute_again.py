@@ -1,7 +1,7 @@
 """A report that was computed beforehand (selfattn/stored_reports.py), its date on the page, and "Compute again"."""
 
 from functools import cache, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -33,7 +33,7 @@ def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
 def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
     """The report about the built-in sentences, made now where it isn't stored; and the stored one. title: of its progress."""
     name, kept = NAMES[kind], stored_report(kind, encoder)
-    make = partial(KINDS[name].make, encoder, KINDS[name].reads())
+    make: Any = partial(KINDS[name].make, encoder, KINDS[name].reads())
     return kept.report if kept else cached(encoder, name, make, title, costly=True), kept
 
 
