@@ -171,7 +171,7 @@ def test_costly_work_ends_at_its_sign_of_progress_when_its_visitor_has_left(monk
             raise Superseded
 
     with ExitStack() as held:
-        coming = threading.Thread(target=held.enter_context, args=(_another_thread_holds(lane),))
+        coming = threading.Thread(target=held.enter_context, args=(_another_thread_holds(lane, order=0.0),))
         with pytest.raises(Superseded), pages.turn(), queue.costly_slot() as give_way:
             if waits:
                 coming.start()
@@ -190,12 +190,12 @@ def _raise_superseded():
 
 
 @contextmanager
-def _another_thread_holds(turns: Queue):
+def _another_thread_holds(turns: Queue, order: float | None = None):
     """One place is taken by another thread inside the `with`."""
     held, let_go = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with turns.turn():
+        with turns.turn(order=order):
             held.set()
             let_go.wait(20)
 
