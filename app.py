@@ -10,13 +10,21 @@ from contextlib import asynccontextmanager
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.browser_history import one_entry_a_gesture, restore_address
+from selfattn.dashboard.browser_history import note_in_address, one_entry_a_gesture
 from selfattn.dashboard.streamlit_internals import bound_uploads, let_navigation_find_the_pages, this_session
 from selfattn.dashboard.while_loading import check_stored_pictures, show_stored_pictures
 from selfattn.settings import Settings
 
-# File, title, address ("": the start), and what the frame draws above the page (pickers.pick_for).
+# File, title, address ("": the start), and what the frame draws above the page (pickers.pick_for). A newcomer meets the lessons
+# first; the start page stays the main view.
 PAGES = {
+    "Learn": [
+        ("learn/from_scratch/page.py", "From scratch · 40 min", "from-scratch", ""),
+        ("learn/before_attention.py", "Before attention · 10 min", "before-attention", ""),
+        ("learn/train_a_tiny_one.py", "Train a tiny one · 5 min", "train-a-tiny-one", ""),
+        ("learn/pronouns_and_negation/page.py", "Pronouns · 10 min", "pronouns-and-negation", ""),
+        ("learn/exercises.py", "Exercises · 15 min", "exercises", ""),
+    ],
     "Explore": [
         ("explore/two_sentences/page.py", "A word in two sentences", "", "main"),
         ("explore/inside_a_head/page.py", "Inside a head", "inside-a-head", "pair"),
@@ -25,23 +33,13 @@ PAGES = {
         ("explore/two_encoders.py", "Two encoders", "two-encoders", "sentence"),
         ("explore/predictions/page.py", "Predictions", "predictions", "sentence"),
     ],
-    "Learn": [
-        ("learn/from_scratch/page.py", "From scratch · 40 min", "from-scratch", ""),
-        ("learn/before_attention.py", "Before attention · 10 min", "before-attention", ""),
-        ("learn/train_a_tiny_one.py", "Train a tiny one · 5 min", "train-a-tiny-one", ""),
-        ("learn/pronouns_and_negation/page.py", "Pronouns · 10 min", "pronouns-and-negation", ""),
-        ("learn/exercises.py", "Exercises · 15 min", "exercises", ""),
-    ],
     "About": [
         ("about/models_and_proof.py", "Models and proof", "models-and-proof", ""),
         ("about/what_it_cannot_tell/page.py", "What it cannot tell", "what-it-cannot-tell", ""),
     ],
 }
-
-
-MENU = ("Learn", "Explore", "About")  # a newcomer meets the lessons first; the start page stays the main view
 CALM = 20.0  # seconds after the start, when the first page stands, that the helper for other encoders is begun
-OLD = {"masked-words": "predictions"}  # addresses that links may still have
+OLD = ("explore/predictions/page.py", "Predictions", "masked-words")  # what links may still ask for
 
 
 def show() -> None:
@@ -92,25 +90,21 @@ def show() -> None:
         finally:
             if stored and not this_page().figures:  # the page has ended before its pictures
                 stored.empty()
-            restore_address(page.url_path, this_page().address)
+            note_in_address(this_page().address)
             show_download(end_page())
 
 
 def _menu() -> dict[str, list]:
     """The pages by section; out of sight, those that an old address opens."""
-    file_of = {address: path for entries in PAGES.values() for path, _, address, _ in entries}
     listed = {
         section: [
             st.Page(f"pages/{path}", title=title, url_path=address, default=not address)
-            for path, title, address, _ in PAGES[section]
+            for path, title, address, _ in entries
         ]
-        for section in MENU
+        for section, entries in PAGES.items()
     }
-    titles = {address: title for entries in PAGES.values() for _, title, address, _ in entries}
-    listed["Explore"] += [
-        st.Page(f"pages/{file_of[now]}", title=titles[now], url_path=old, visibility="hidden")
-        for old, now in OLD.items()
-    ]
+    path, title, address = OLD
+    listed["Explore"].append(st.Page(f"pages/{path}", title=title, url_path=address, visibility="hidden"))
     return listed
 
 

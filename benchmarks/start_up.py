@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 
 from benchmarks.table import Row, duration, paired, timed
-from tests.browser.conftest import start_server
+from tests.soak.server import start_server
 from tests.soak.session import Session
 
 TITLE = "Start-up"

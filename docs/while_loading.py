@@ -31,6 +31,12 @@ def record(look: str) -> figures.Page:
 
 if __name__ == "__main__":
     records = {look: record(look) for look in ("light", "dark")}
-    drawn = {look: while_loading.pictures(shown) for look, shown in records.items()}
+    drawn = {
+        look: [
+            [figure.caption, json.loads(json.dumps(figure.draw(), default=float))]
+            for figure in while_loading.figures(shown)
+        ]
+        for look, shown in records.items()
+    }
     kept = {**while_loading.identity(records["light"]), "pictures": drawn}
     Path(str(while_loading.STORED)).write_text(json.dumps(kept) + "\n", "utf-8")

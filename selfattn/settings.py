@@ -25,8 +25,7 @@ class Settings:
     cached_megabytes: int = _setting(
         320, "megabytes of results kept; the least recently used go first, one always stays"
     )
-    max_runs: int = _setting(2, "passes through an encoder at the same time; the others wait in turn")
-    max_pages: int = _setting(2, "pages that are put together at the same time; the others wait in turn")
+    max_pages: int = _setting(2, "pages that are put together, and sentences run, at the same time; the others wait")
     separate_pass_megabytes: int = _setting(
         80, "megabytes of attention maps that the check against a separate eager pass may hold; beyond, it is left out"
     )

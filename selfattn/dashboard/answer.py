@@ -26,9 +26,8 @@ from selfattn.stored_reports import AllSenseMeans
 from selfattn.views.two_sentences import WordInTwoSentences, leading_words, measured, put_together
 
 T = TypeVar("T")
-SHORT = (
-    32  # tokens of a sentence: up to so many its words are hidden in less time than others would wait for costly work
-)
+# Tokens of a sentence: up to so many its words are hidden in less time than others would wait for costly work.
+SHORT = 32
 SENSES, SENTENCES = "senses", "sentences"  # between which a word's way lies
 NAMED = SAID["way"]
 
@@ -47,7 +46,6 @@ def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSente
         encoder,
         key,
         lambda _: put_together(encoder, found, heads, over_many=many, labelled=bool(told[1]), between_senses=other),
-        runs=True,
     )
 
 
@@ -97,7 +95,7 @@ def means_of_senses(encoder: Encoder, word: str) -> SenseMeans | None:
     if rows.empty or encoder.hide_reason:
         return None
     if _own_rows(word).empty:
-        kept = stored_report(AllSenseMeans, encoder, labelled(), "the labelled sentences")
+        kept = stored_report(AllSenseMeans, encoder)
         if kept is not None:
             key = ("stored means", word.casefold())
             return cached(encoder, key, lambda _: kept.report.of(word, encoder, labelled()))
@@ -135,7 +133,7 @@ def _own_rows(word: str) -> pd.DataFrame:
     return _rows_of(table, word) if usable else labelled().iloc[:0]
 
 
-@functools.cache
+@functools.lru_cache
 def _built_in(word: str) -> pd.DataFrame:
     return _rows_of(labelled(), word)
 
@@ -146,17 +144,8 @@ def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:
 
 def _told(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """What the labels of a word say: results about them are kept by it."""
-    own = _own_rows(word)
-    return _built_in_told(word.casefold()) if own.empty else (word.casefold(), *_labels(own))
-
-
-@functools.cache
-def _built_in_told(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    return word, *_labels(_built_in(word))
-
-
-def _labels(rows: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(rows["sentence"]), tuple(rows["sense"])
+    rows = labelled_rows(word)
+    return word.casefold(), tuple(rows["sentence"]), tuple(rows["sense"])
 
 
 def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:
@@ -193,7 +182,7 @@ def _shown_above(encoder: Encoder, key: Hashable, make: Callable[[Progress], T],
     news = this_page().news
     with nullcontext() if news is st else news:  # without the frame it stands where it is
         said = "" if is_cached(encoder, key) else title
-        return cached(encoder, key, make, said, runs=not costly, costly=costly)
+        return cached(encoder, key, make, said, costly)
 
 
 def _can(encoder: Encoder) -> bool:
@@ -202,5 +191,5 @@ def _can(encoder: Encoder) -> bool:
 
 def _over_many(encoder: Encoder) -> HiddenWordsReport | None:
     """What hiding words tells over the built-in sentences, where this encoder was asked."""
-    kept = stored_report(HiddenWordsReport, encoder, labelled(), "the labelled sentences")
+    kept = stored_report(HiddenWordsReport, encoder)
     return kept.report if kept else None

@@ -1,12 +1,13 @@
 """One press of Back for one thing done, and the choice as it was.
 
 Streamlit writes the address in steps when a page is left for another: the old choice goes, the page changes, the choice
-comes back. Each step would be an entry in the browser's history, and Back would stop at addresses that nobody chose.
+comes back. Each step would be an entry in the browser's history, and a choice none.
 So a script in the browser lets whatever the visitor did last make one entry and what follows from it replace that entry;
 and after Back or Forward the address stays as the browser has restored it.
 
-Tried without all this in Chromium (Streamlit 1.67, 2026-11-22, tests/browser/test_history.py; the pickers drawn by the frame):
-after a page without pickers, or a choice on the page, Back stayed where it was; a sentence B of one's own was lost by Back.
+Tried without it in Chromium (Streamlit 1.67, 2026-11-24, bound widgets and st.navigation alone): a page link made two or three
+entries, so that Back stayed on the page, then lost its head; a head and an example chosen on one page made one between them,
+and one press of Back undid both. Without `carry_choice` a link's head was the default on the next page.
 """
 
 from collections.abc import Mapping
@@ -67,14 +68,10 @@ def carry_choice(page: str) -> None:
     session.PAGE.set(page)
 
 
-def restore_address(page: str, noted: Mapping[str, str | None]) -> None:
-    """On arrival at a page, put the choice back into the address, from which the browser took it with the old page's widgets.
-
-    noted: what else the address holds, beside its widgets' values; None: it must not.
-    """
-    changed = {key: value for key, value in noted.items() if st.query_params.get(key) != value}
-    for key in [key for key, value in changed.items() if value is None]:
-        del st.query_params[key]
-    if changed or session.AT_PAGE.get() != page:
-        session.AT_PAGE.set(page)
-        st.query_params.update({key: value for key, value in changed.items() if value is not None})
+def note_in_address(noted: Mapping[str, str | None]) -> None:
+    """At the end of a run: what the address holds beside its widgets' values. None: it must not hold it."""
+    for key, value in noted.items():
+        if value is None:
+            st.query_params.pop(key, None)
+        elif st.query_params.get(key) != value:
+            st.query_params[key] = value

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Collection, Hashable
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 import cachetools
@@ -19,7 +18,7 @@ from torch import Tensor
 
 from selfattn.analysis.removing import change_of_cosine
 from selfattn.analysis.swapping import PairSwaps, swap_pair
-from selfattn.dashboard.queue import costly_slot, page_left, run_slot
+from selfattn.dashboard.queue import costly_slot, page_left
 from selfattn.encoders.capture import Head, Hide
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.encoding import Encoding
@@ -43,30 +42,19 @@ class Cache(Generic[T]):
 
     def __init__(self, bound: int, size: Callable[[T], int]):
         self._changing = threading.Condition()
-        self._store = cachetools.LRUCache(bound, getsizeof=lambda kept: min(kept[1], bound))  # results with their sizes
-
-        @cachetools.cached(self._store, key=lambda key, make: key, condition=self._changing)
-        def kept(key: Hashable, make: Callable[[], T]) -> tuple[T, int]:
-            result = make()
-            return result, size(result)
-
-        self._kept = kept
-
-    @property
-    def size(self) -> int:
-        """What the cache holds now, in the unit of its bound."""
-        with self._changing:
-            return sum(size for _, size in self._store.values())
+        self._store = cachetools.LRUCache(bound, getsizeof=lambda result: min(size(result), bound))
+        kept = cachetools.cached(self._store, key=lambda key, make: key, condition=self._changing)
+        self._get = kept(lambda key, make: make())
 
     @property
     def results(self) -> list[T]:
         """Every result that it holds."""
         with self._changing:
-            return [result for result, _ in self._store.values()]
+            return [*self._store.values()]
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result for this key, made where the cache hasn't got it."""
-        return self._kept(key, make)[0]
+        return self._get(key, make)
 
     def __contains__(self, key: Hashable) -> bool:
         """Whether the result for this key is there."""
@@ -121,17 +109,14 @@ def cached(
     key: Hashable,
     make: Callable[[Progress], T],
     title: str = "",
-    *,
-    runs: bool = False,
     costly: bool = False,
 ) -> T:
     """make's result about an encoder, from the cache where it was made before.
 
     make gets a function (done, total) for its progress, which the page shows under `title` ("": it shows nothing).
-    runs: make does nothing but run the encoder, so it waits in the queue for that. One that asks for other results of this
-    cache must not: it would hold a place in the queue while it waits for whoever is making them.
-    costly: the same for many runs. They wait in a queue of their own, while other pages go on in this one's place, and end
-    at the next sign of progress after the visitor has moved on or left.
+    costly: make runs the encoder many times. It waits in a queue of its own, while other pages go on in this one's place, and
+    ends at the next sign of progress after the visitor has moved on or left. It must not ask for other results of this cache:
+    it would hold a place in the queue while it waits for whoever is making them.
     """
     whole_key = (encoder_key(encoder), key)
     place = st.empty() if title else None
@@ -139,7 +124,7 @@ def cached(
     def run() -> T:
         if place is not None:
             place.progress(0.0, title)
-        with costly_slot() if costly else run_slot() if runs else nullcontext() as give_way:
+        with costly_slot() if costly else nullcontext() as give_way:
 
             def show(done: int, total: int) -> None:
                 if give_way is not None:
@@ -170,15 +155,15 @@ def forget_all_but(encoders: Collection[Encoder]) -> None:
 
 def cached_encode(encoder: Encoder, text: str, pair: str | None = None) -> Encoding:
     """The text's Encoding. Raises TextError."""
-    return cached(encoder, ("encoding", text, pair), lambda _: encoder.encode(text, pair), runs=True)
+    return cached(encoder, ("encoding", text, pair), lambda _: encoder.encode(text, pair))
 
 
 def cached_hidden(encoder: Encoder, word: PlacedWord[Encoding], hidden: Word) -> PlacedWord[Encoding]:
     """A word in its sentence as it is run with another one hidden from it."""
     hide = Hide(word.positions, hidden.positions)
     key = ("hidden from", word.key, hidden.positions)
-    make = partial(encoder.encode, word.sentence.text, word.sentence.pair, hidden=[hide])
-    return PlacedWord(cached(encoder, key, lambda _: make(), runs=True), word.positions)
+    text, pair = word.sentence.text, word.sentence.pair
+    return PlacedWord(cached(encoder, key, lambda _: encoder.encode(text, pair, hidden=[hide])), word.positions)
 
 
 def cached_removal(encoder: Encoder, word: PlacedWord, how: str = "zero") -> Tensor:
@@ -211,7 +196,6 @@ def cached_swaps(encoder: Encoder, *words: PlacedWord[Encoding], how: str = "exa
         ("swaps", *(word.key for word in words), how),
         lambda progress: swap_pair(encoder, *words, how=how, progress=progress),
         "Swapping each head in turn ...",
-        runs=True,
         costly=how == "exact",
     )
 
@@ -228,17 +212,12 @@ def cached_or_why(encoder: Encoder, key: Hashable, load: Callable[[Encoder], T],
     return cached(encoder, key, make, title)
 
 
-def cached_weights(encoder: Encoder, text: str, head: Head) -> Tensor:
-    """A head's weights (n, n)."""
-    return cached(encoder, ("weights", text, head), lambda _: cached_encode(encoder, text).weights(*head))
-
-
 def cached_error(encoder: Encoder, text: str, head: Head) -> float:
     """The largest difference between the kernel's weights and the model's own, on the same inputs."""
 
     def make(_: Progress) -> float:
-        own = cached_encode(encoder, text).own_weights(*head)
-        return float((cached_weights(encoder, text, head) - own).abs().max())
+        encoding = cached_encode(encoder, text)
+        return float((encoding.weights(*head) - encoding.own_weights(*head)).abs().max())
 
     return cached(encoder, ("error", text, head), make)
 
@@ -250,8 +229,7 @@ def cached_separate_error(encoder: Encoder, text: str, head: Head) -> float | No
         return None
 
     def make(progress: Progress) -> Tensor:
-        with run_slot():
-            reference = encoder.reference_weights(text)
+        reference = encoder.reference_weights(text)
         kernel = (encoding.weights(layer) for layer in range(encoder.n_layers))
         return torch.stack([(own - ours).abs().amax(dim=(1, 2)) for own, ours in zip(reference, kernel)])
 

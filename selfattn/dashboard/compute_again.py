@@ -1,8 +1,7 @@
 """A report that was computed beforehand (selfattn/stored_reports.py), its date on the page, and "Compute again"."""
 
-import functools
-from collections.abc import Hashable
-from typing import TypeVar
+from functools import cache, partial
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -17,18 +16,25 @@ T = TypeVar("T")
 NAMES = {kind.type: name for name, kind in KINDS.items()}
 
 
-@functools.cache
+@cache
 def labelled() -> pd.DataFrame:
     """The built-in labelled sentences."""
     return labelled_sentences()
 
 
-def stored_report(kind: type[T], encoder: Encoder, read: object, key: Hashable) -> Stored[T] | None:
-    """The stored report about `read`, which `key` names in the cache; None where there is none, or it is computed again."""
+def stored_report(kind: type[T], encoder: Encoder) -> Stored[T] | None:
+    """The stored report about the built-in sentences; None where there is none, or it is computed again."""
     name = NAMES[kind]
     if session.AGAIN.of(name).get():
         return None
-    return cached(encoder, ("stored", name, key), lambda _: stored(name, encoder, read))
+    return cached(encoder, ("stored", name), lambda _: stored(name, encoder, KINDS[name].reads()))
+
+
+def stored_or_made(kind: type[T], encoder: Encoder, title: str) -> tuple[T, Stored[T] | None]:
+    """The report about the built-in sentences, made now where it isn't stored; and the stored one. title: of its progress."""
+    name, kept = NAMES[kind], stored_report(kind, encoder)
+    make: Any = partial(KINDS[name].make, encoder, KINDS[name].reads())
+    return kept.report if kept else cached(encoder, name, make, title, costly=True), kept
 
 
 def offer_again(*reports: Stored | None) -> None:
@@ -36,7 +42,7 @@ def offer_again(*reports: Stored | None) -> None:
     known = [report for report in reports if report]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         date = min(report.date for report in known)
-        st.caption(f"Computed on {date}, with the weights and the sentences that are here now.", width="content")
+        st.text(f"Computed on {date}, with the weights and the sentences that are here now.", width="content")
         names = [NAMES[type(report.report)] for report in known]
         asked = dict.fromkeys(map(session.AGAIN.of, names), True)
         st.button("Compute again", key=f"again {names[0]}", on_click=st.session_state.update, args=(asked,))

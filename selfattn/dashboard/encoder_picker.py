@@ -5,6 +5,7 @@ import threading
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -115,11 +116,8 @@ def pick_encoder() -> tuple[str, str, str, str]:
     known, others = offered_encoders()
     options = [*known, OTHER] if others else known
     remember_link()
-    _spell_short(session.MODEL, options)
-    if session.MODEL in st.session_state:
-        session.MODEL.keep_within(options, known[0])
     with st.sidebar:
-        name = st.selectbox("Encoder", options, key=session.MODEL, bind="query-params", format_func=short_name)
+        name = _pick(session.MODEL, "Encoder", options)
         revision = ""
         if name == OTHER:
             name, revision = _named()
@@ -137,10 +135,12 @@ def pick_encoder() -> tuple[str, str, str, str]:
     return name, revision, devices[0] if device == "auto" else device, dtype
 
 
-def _spell_short(key: str, options: Collection[str]) -> None:
-    """A link may have an encoder's whole name; the picker, and so the address, has the short one."""
+def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> str:
+    # A link may have an encoder's whole name; the picker, and so the address, has the short one.
     if linked(key) in options and key not in st.session_state:
         spell(key, short_name(linked(key)))
+    key.keep_within(options, options[0])
+    return st.selectbox(label, options, key=key, bind="query-params", format_func=short_name, **look)
 
 
 def _named(key: str = "") -> tuple[str, str]:
@@ -201,11 +201,7 @@ def pick_second_encoder(first: Encoder) -> Encoder | None:
     known, others = offered_encoders()
     rest = [name for name in dict.fromkeys((BUNDLED_NAME, *known)) if name != first.name]
     options = [UNTRAINED, *rest, *([OTHER] if others else [])]
-    _spell_short(session.SECOND, options)
-    session.SECOND.keep_within(options, UNTRAINED)
-    name = st.selectbox(
-        "Second encoder", options, key=session.SECOND, bind="query-params", format_func=short_name, width=260
-    )
+    name = _pick(session.SECOND, "Second encoder", options, width=260)
     _say_not_offered(session.SECOND, {*map(short_name, options), *options}, short_name(name), "second encoder")
     revision = ""
     if name == OTHER:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import streamlit as st
 
 from selfattn.dashboard import session
-from selfattn.dashboard.figures import Page, show_error, this_page
+from selfattn.dashboard.figures import show_error, this_page
 from selfattn.dashboard.queue import page_turn
 from selfattn.encoders.errors import NotFinite, OutOfMemory
 
@@ -22,7 +22,9 @@ def show_part(key: str, show: Callable[[], None], *, computes: bool = True) -> N
         if session.RECORD.get() is record:  # the whole page is running
             show()
             return
-        session.RECORD.set(_again(record, news))
+        again = copy.copy(record)  # its figures nobody collects: "Download" runs the whole page
+        again.news, again.noted, again.tables = news, [], {}
+        session.RECORD.set(again)
         with page_turn(news) if computes else nullcontext():  # a wait is said in `news`: only its own can be filled
             try:
                 show()
@@ -32,10 +34,3 @@ def show_part(key: str, show: Callable[[], None], *, computes: bool = True) -> N
                 del st.session_state[session.RECORD]
 
     st.fragment(part, key=key)()
-
-
-def _again(record: Page, news) -> Page:
-    """The page's record for a run of one part of it, whose figures nobody collects: "Download" runs the whole page."""
-    again = copy.copy(record)
-    again.news, again.noted, again.tables = news, [], {}
-    return again

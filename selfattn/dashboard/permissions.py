@@ -1,9 +1,7 @@
 """What a visitor may open: on this machine anything; where others can come, the operator's encoders and scans only."""
 
 import argparse
-import functools
 import re
-import sys
 from pathlib import Path
 
 import streamlit as st
@@ -27,14 +25,9 @@ def beyond_localhost() -> bool:
 
 def start_model() -> str:
     """The encoder named on the command line (`streamlit run app.py -- --model NAME`), else the bundled one."""
-    return _named_in(*sys.argv[1:])
-
-
-@functools.cache  # a page asks three times
-def _named_in(*arguments: str) -> str:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--model", default=BUNDLED_NAME)
-    return parser.parse_known_args(arguments)[0].model
+    return parser.parse_known_args()[0].model
 
 
 def offered_encoders() -> tuple[tuple[str, ...], bool]:

@@ -28,7 +28,6 @@ from selfattn.examples import PAIRS
 
 FIRST = PAIRS[0]
 EXAMPLES = {pair.word: pair for pair in PAIRS}
-CHIPS = 8  # buttons that can be read
 # Heads x tokens: where there are more, the map of all is by gradient but for the leading heads, in a fraction of the time.
 EXACT = 72 * 12
 ZOOM = 64  # a map of more rows than this gets a range to zoom into
@@ -236,12 +235,8 @@ def _pick_place(where, encoding: Encoding, word: str, sentence: str) -> PlacedWo
     if len(found) > 1:
         options = list(range(1, len(found) + 1))
         key.keep_within(options, 1)
-        with where:
-            question = f"The word stands {len(found)} times in {sentence}: which one?"
-            if len(found) <= CHIPS:
-                index = segmented(question, options, key=key) - 1
-            else:  # too many buttons to read
-                index = st.selectbox(question, options, key=key, bind="query-params", width=320) - 1
+        question = f"The word stands {len(found)} times in {sentence}: which one?"
+        index = where.selectbox(question, options, key=key, bind="query-params", width=320) - 1
     if not linked(session.WORD):  # else the link's number is another word's
         with where:
             places = [str(number) for number in range(1, len(found) + 1)]

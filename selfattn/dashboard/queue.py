@@ -1,9 +1,7 @@
-"""The queues in which visitors wait their turn: to put a page together, to run a sentence, and for costly work.
+"""The two queues in which visitors wait their turn: to put a page together, and for costly work.
 
 Costly work (all heads of a pair, many sentences) has a queue of its own, and a page that waits for it leaves its place to
 others, so that a page, a choice of a head and a sentence always pass.
-A page takes several turns in one run. They count from when the run began, so that it doesn't queue up anew for each: with
-many visitors the pages then end one after the other, and not all of them late.
 """
 
 import bisect
@@ -17,7 +15,7 @@ from typing import Any
 
 import torch
 
-from selfattn.dashboard.session import BEGAN
+from selfattn.dashboard.session import RECORD
 from selfattn.dashboard.streamlit_internals import this_session
 from selfattn.settings import Settings
 
@@ -115,18 +113,8 @@ class Queue:
 
 
 _CORES = torch.get_num_threads()  # as many as there are, or OMP_NUM_THREADS
-_runs = Queue(Settings.read().max_runs)
-_costly = Queue(max(1, Settings.read().max_runs - 1))
+_costly = Queue(max(1, Settings.read().max_pages - 1))
 _pages = Queue(Settings.read().max_pages)
-
-
-def run_slot() -> AbstractContextManager[None]:
-    """Wait for one of the places to run an encoder, so that many visitors take turns instead of thrashing.
-
-    Who has moved on in the meantime (a changed input, a closed tab) stops waiting: Streamlit's own exception for that ends
-    the wait, and the place goes to the next.
-    """
-    return _runs.turn(stop_if_superseded, BEGAN.get() if this_session() is not None else None)
 
 
 @contextmanager
@@ -165,11 +153,11 @@ def page_left() -> AbstractContextManager[None]:
 def page_turn(news: Any) -> Iterator[None]:
     """Wait until fewer pages than the limit are put together, and say so in `news`, a container, where it takes long.
 
+    Who has moved on in the meantime (a changed input, a closed tab) stops waiting: Streamlit's own exception for that ends it.
     Python runs one thread at a time: with many pages at once an encoder's pass, made of many short steps, would have to wait
     for the interpreter before each of them.
     """
     place, said = None, time.monotonic()
-    BEGAN.set(said)
 
     def look() -> None:
         nonlocal place, said
@@ -193,7 +181,7 @@ def threads_for(work: int) -> Iterator[None]:
     another: fifty visitors on two cores waited a third longer, and used more processor time for the same.
     """
     before = torch.get_num_threads()
-    share = _CORES if alone() else _CORES // Settings.read().max_runs
+    share = _CORES if alone() else _CORES // Settings.read().max_pages
     torch.set_num_threads(max(1, share) if work > SMALL else 1)
     try:
         yield
@@ -205,4 +193,4 @@ def stop_if_superseded() -> None:
     """End this run where a newer one has replaced it, or its visitor has left."""
     # Any read of the session's state is a point where Streamlit ends a script run that a newer one has replaced.
     if this_session() is not None:
-        BEGAN.get()
+        RECORD.get()

@@ -65,11 +65,9 @@ LINK = Key("link", "what the address held when the session began, less what was 
 INSTEAD = Key("instead", "by key of the link: what was shown in its place")
 DEFAULT_OF = Key("default of {}", "a bound widget's default in the run before")
 PAGE = Key("page", "the title of the page whose pickers were drawn last")
-AT_PAGE = Key("at_page", "the address of the page that was shown last")
 
 # The frame.
 RECORD = Key("page_record", "the record of this run of a page")
-BEGAN = Key("began", "when this run asked for its turn")
 MENU = Key("menu", "the pages of the menu, made once")
 
 # The main view.

@@ -1,19 +1,12 @@
 """How the browser tests start a server and watch a page: for console errors, and for requests that leave the machine."""
 
-import os
 import re
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Callable
-from pathlib import Path
 from urllib.parse import urlparse
 
 from playwright.sync_api import Page, expect
 
-ROOT = Path(__file__).parents[2]
 IDLE = (
     "() => { const app = document.querySelector('[data-testid=stApp]');"
     " return app && app.getAttribute('data-test-script-state') === 'notRunning'"
@@ -22,24 +15,6 @@ IDLE = (
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
 
 expect.set_options(timeout=30_000)  # a slow machine is no error; Playwright's own five seconds took it for one
-
-
-def start_server(*arguments: str, **environment: str) -> tuple[subprocess.Popen, str]:
-    """Start the dashboard on a free port: the process and its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--", *arguments]
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.DEVNULL)
-    address = f"http://localhost:{port}"
-    for _ in range(240):
-        try:
-            if urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).read() == b"ok":
-                return process, address
-        except OSError:
-            time.sleep(0.25)
-    process.kill()
-    raise RuntimeError("The dashboard did not start within a minute.")
 
 
 def watch(page: Page) -> list[str]:

@@ -1,12 +1,9 @@
-"""The static pages of `selfattn site`, opened from their folder in a browser that has no network; and one that stands alone."""
-
-from dataclasses import replace
+"""The static pages of `selfattn site`, opened from their folder in a browser that has no network."""
 
 import pytest
 from playwright.sync_api import expect
 
 from selfattn.examples import PAIRS
-from selfattn.export import report
 from selfattn.export.site import write_site
 
 pytestmark = pytest.mark.browser
@@ -18,16 +15,17 @@ EVAL = """() => new Promise(done => setTimeout(() => {
 
 @pytest.fixture(scope="module")
 def site(encoder, tmp_path_factory):
-    """The folder of one pair's page, and its view."""
-    folder, views, html = tmp_path_factory.mktemp("web") / "site", [], report.html
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report, "html", lambda view, **options: views.append(view) or html(view, **options))
-        write_site(encoder, PAIRS[:1], folder, print)
-    return folder, views[0]
+    """The folder of one pair's page."""
+    folder = tmp_path_factory.mktemp("web") / "site"
+    write_site(encoder, PAIRS[:1], folder, print)
+    return folder
 
 
-def hover_and_click(page):
-    """The figure follows a click on a word, and tells of a head under the cursor."""
+def test_a_visitor_goes_from_the_index_to_a_pair_and_back_offline(site, page):
+    page.context.set_offline(True)
+    page.goto((site / "index.html").as_uri())
+    page.get_by_role("link", name="bank").click()
+    expect(page.get_by_role("heading", name='Where does "bank" get its meaning?')).to_be_visible()
     figure = page.locator(".live").first
     expect(figure.locator("svg.marks")).to_be_visible()
     expect(figure.locator("img")).to_be_hidden()
@@ -36,14 +34,6 @@ def hover_and_click(page):
     expect(figure.locator("svg.marks")).to_contain_text("reads “loan”")
     page.locator(".live g[class*='cells_marks'] path[aria-label^='L3 H7:']").hover()
     expect(figure.locator("svg.marks")).to_contain_text("Head 7 of layer 3 gives “loan”")
-
-
-def test_a_visitor_goes_from_the_index_to_a_pair_and_back_offline(site, page):
-    page.context.set_offline(True)
-    page.goto((site[0] / "index.html").as_uri())
-    page.get_by_role("link", name="bank").click()
-    expect(page.get_by_role("heading", name='Where does "bank" get its meaning?')).to_be_visible()
-    hover_and_click(page)
     assert page.evaluate(EVAL) == "EvalError"
     assert page.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 200)")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -51,18 +41,10 @@ def test_a_visitor_goes_from_the_index_to_a_pair_and_back_offline(site, page):
     expect(page.get_by_text(PAIRS[0].second)).to_be_visible()
 
 
-def test_a_report_alone_in_its_folder_is_live_too(site, page, tmp_path):
-    (tmp_path / "report.html").write_text(report.html(replace(site[1], tables={})), encoding="utf-8")
-    page.context.set_offline(True)
-    page.goto((tmp_path / "report.html").as_uri())
-    hover_and_click(page)
-    assert page.evaluate(EVAL) == "EvalError"
-
-
 def test_without_javascript_the_pictures_stand_there(site, browser):
     window = browser.new_context(java_script_enabled=False)
     page = window.new_page()
-    page.goto((site[0] / "bank.html").as_uri())
+    page.goto((site / "bank.html").as_uri())
     expect(page.locator("img")).to_have_count(3)
     assert all(image.is_visible() for image in page.locator("img").all())
     window.close()

@@ -8,13 +8,8 @@ import pytest
 
 from selfattn import LoadError, TextError
 from selfattn.dashboard import permissions
-from selfattn.dashboard.permissions import (
-    allowed_scan_folder,
-    beyond_localhost,
-    check_encoder,
-    for_visitors,
-    offered_encoders,
-)
+from selfattn.dashboard.encoder_picker import offered_devices
+from selfattn.dashboard.permissions import allowed_scan_folder, check_encoder, for_visitors, offered_encoders
 from selfattn.encoders.sources import BUNDLED_NAME, CURATED, resolve
 
 
@@ -44,7 +39,7 @@ def listening(monkeypatch):
 )
 def test_who_can_come(listening, address, names, beyond):
     listening(address, names)
-    assert beyond_localhost() is beyond
+    assert permissions.beyond_localhost() is beyond
 
 
 def test_on_this_machine_anything_may_be_named(listening):
@@ -59,22 +54,11 @@ def test_beyond_it_without_a_list_there_is_the_bundled_encoder_only(listening, t
     listening()
     assert offered_encoders() == ((BUNDLED_NAME,), False)
     check_encoder(BUNDLED_NAME)
-    names = (
-        str(tmp_path),
-        str(tmp_path / "no"),
-        "bert-base-uncased",
-        "some/model",
-        "~",
-        "/etc/passwd",
-        "a\0b",
-        "x" * 5000,
-    )
-    messages = set()
-    for name in names:
+    messages, names = set(), ("bert-base-uncased", "some/model", "~", "/etc/passwd", "a\0b", "x" * 5000)
+    for name in (str(tmp_path), str(tmp_path / "no"), *names):
         with pytest.raises(LoadError) as caught:
             check_encoder(name)
-        assert caught.value.kind == "allowed"
-        messages.add(str(caught.value).replace(repr(name[:1000]), ""))
+        messages.add((caught.value.kind, str(caught.value).replace(repr(name[:1000]), "")))
     assert len(messages) == 1  # what isn't offered and what isn't there read the same
 
 
@@ -138,3 +122,19 @@ def test_a_message_holds_no_path_of_the_server_for_strangers(listening, text, na
     for address, said in (("0.0.0.0", beyond), ("localhost", here)):
         listening(address)
         assert for_visitors(text, name) == (said or text)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a" * 1001])
+def test_a_scan_folders_name_that_no_disk_takes(name):
+    with pytest.raises(TextError, match="1,000 characters"):
+        allowed_scan_folder(name)
+
+
+def test_devices_are_the_machines_and_the_operators(monkeypatch):
+    monkeypatch.delenv("SELFATTN_DEVICES", raising=False)
+    assert offered_devices(["cuda", "cpu"]) == ["cuda", "cpu"]
+    monkeypatch.setenv("SELFATTN_DEVICES", "cpu, mps")
+    assert offered_devices(["cuda", "cpu"]) == ["cpu"]
+    monkeypatch.setenv("SELFATTN_DEVICES", "mps")
+    with pytest.raises(SystemExit, match="this machine has cuda, cpu only"):
+        offered_devices(["cuda", "cpu"])

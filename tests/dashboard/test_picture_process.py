@@ -17,44 +17,21 @@ from selfattn.export.provenance import Provenance
 SPEC = {"mark": "bar", "data": {"values": [{"x": 1}]}, "encoding": {"x": {"field": "x", "type": "quantitative"}}}
 
 
-@pytest.fixture(scope="module")
-def process():
-    """One for all these tests: its first picture takes a second."""
-    own = BoundedProcess()
-    yield own
-    own.end()
-
-
-@pytest.fixture
-def painting(monkeypatch, process):
-    """Whatever asks for a process gets that one."""
+@pytest.mark.slow
+def test_the_same_picture_comes_from_another_process_and_a_new_one_where_that_has_died(monkeypatch):
+    here, process = files.png(SPEC, Provenance(title="bars"), width=300), BoundedProcess()
     monkeypatch.setattr(picture_process, "_drawing", process)
-    return process
-
-
-@pytest.fixture
-def painted(painting):
-    """Whatever the library draws inside this test, it asks the process for."""
     token = files.painter.set(Painter())
-    yield painting
-    files.painter.reset(token)
-
-
-@pytest.mark.slow
-def test_the_same_picture_comes_from_one_other_process(painted):
-    drawn = [files.png(SPEC, Provenance(title="bars"), width=300) for _ in range(2)]
-    assert painted.call("os:getpid", seconds=60) != os.getpid()
-    files.painter.set(vlc)
-    assert drawn == [files.png(SPEC, Provenance(title="bars"), width=300)] * 2
-
-
-@pytest.mark.slow
-def test_a_process_that_died_is_started_anew(painting):
-    first, before = Painter().vegalite_to_svg(SPEC), painting.call("os:getpid", seconds=60)
-    os.kill(before, signal.SIGKILL)
-    psutil.Process(before).wait(10)
-    assert Painter().vegalite_to_svg(SPEC) == first
-    assert painting.call("os:getpid", seconds=60) != before
+    try:
+        for _ in range(2):
+            assert files.png(SPEC, Provenance(title="bars"), width=300) == here
+            drew = process.call("os:getpid", seconds=60)
+            assert drew != os.getpid()
+            os.kill(drew, signal.SIGKILL)
+            psutil.Process(drew).wait(10)
+    finally:
+        files.painter.reset(token)
+        process.end()
 
 
 def test_who_has_left_gets_no_further_picture(monkeypatch):

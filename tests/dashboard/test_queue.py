@@ -2,7 +2,7 @@
 
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -18,55 +18,24 @@ class Superseded(Exception):
     """What Streamlit raises in a run that a newer one has replaced, in short."""
 
 
-@pytest.mark.parametrize("places", [1, 2])
-@pytest.mark.slow
-def test_fifty_visitors_take_turns_in_the_order_they_came(places):
-    turns, running, most, order = Queue(places), 0, 0, []
-    lock = threading.Lock()
-
-    def visit(number: int) -> None:
-        nonlocal running, most
-        with turns.turn():
-            with lock:
-                running += 1
-                most = max(most, running)
-                order.append(number)
-            time.sleep(0.002)
-            with lock:
-                running -= 1
-
-    visitors = []
-    with ExitStack() as held:
-        for _ in range(places):
-            held.enter_context(_another_thread_holds(turns))
-        for number in range(50):
-            visitors.append(threading.Thread(target=visit, args=(number,)))
-            visitors[-1].start()
-            _until(lambda wanted=number + 1: turns.waiting == wanted)
-    for visitor in visitors:
-        visitor.join(10)
-    assert most <= places
-    assert turns.waiting == 0
-    assert sorted(order) == list(range(50))
-    if places == 1:  # of two that run side by side either may note itself first
-        assert order == list(range(50))
-
-
-def test_a_page_that_began_earlier_goes_before_one_that_asked_earlier():
-    turns, order, visitors = Queue(1), [], []
+def test_no_more_than_the_places_at_once_and_the_least_order_first():
+    turns, order, visitors = Queue(2), [], []
 
     def visit(since: float) -> None:
         with turns.turn(order=since):
-            order.append(since)
+            order.append((since, turns.held))
+            time.sleep(0.02)
 
-    with _another_thread_holds(turns):
+    with _another_thread_holds(turns), _another_thread_holds(turns):
         for waiting, since in enumerate((3.0, 1.0, 2.0), start=1):
             visitors.append(threading.Thread(target=visit, args=(since,)))
             visitors[-1].start()
             _until(lambda wanted=waiting: turns.waiting == wanted)
+        assert turns.held == 2
     for visitor in visitors:
         visitor.join(10)
-    assert order == [1.0, 2.0, 3.0]
+    assert {since for since, _ in order[:2]} == {1.0, 2.0} and max(held for _, held in order) == 2
+    assert turns.held == turns.waiting == 0
 
 
 def test_superseded_work_frees_its_place_whether_it_ran_or_waited():
@@ -117,23 +86,20 @@ def test_a_rerun_calls_off_the_one_that_waits():
 
     def script():
         import streamlit as st
+        from streamlit.runtime.scriptrunner import get_script_run_ctx
 
         from selfattn.dashboard import queue
 
-        st.session_state.runs = st.session_state.get("runs", 0) + 1
-        if st.session_state.runs == 1:
-            from streamlit.runtime.scriptrunner import get_script_run_ctx
-
-            get_script_run_ctx().script_requests.request_stop()
-        with queue.run_slot():
+        get_script_run_ctx().script_requests.request_stop()
+        with queue.page_turn(st.empty()):
             st.session_state.reached = True
 
-    with _another_thread_holds(queue._runs), _another_thread_holds(queue._runs):
-        started = time.time()
-        app = AppTest.from_function(script, default_timeout=20).run()
+    with ExitStack() as held:
+        for _ in range(Settings.read().max_pages):
+            held.enter_context(_another_thread_holds(queue._pages))
+        app = AppTest.from_function(script, default_timeout=10).run()  # it doesn't wait for the places to be let go
         assert "reached" not in app.session_state
-        assert time.time() - started < 10  # it didn't wait for the places to be let go
-        assert queue._runs.waiting == 0
+        assert queue._pages.waiting == 0
 
 
 def test_cheap_work_passes_while_costly_work_waits_and_works(monkeypatch):
@@ -154,19 +120,11 @@ def test_cheap_work_passes_while_costly_work_waits_and_works(monkeypatch):
         visitor.start()
     assert working.wait(10)
     _until(lambda: queue._costly.waiting == 1)
-    with queue._pages.turn(), queue.run_slot():  # would hang otherwise
+    with queue._pages.turn():  # would hang otherwise
         let_go.set()
         for visitor in visitors:
             visitor.join(10)  # they come back at once, beside whoever has their place
         assert sorted(done) == [("a", True), ("b", True)] and queue._pages.held == 1
-    assert queue._pages.held == queue._costly.held == 0
-
-
-def test_costly_work_that_ends_early_leaves_no_place_taken(monkeypatch):
-    monkeypatch.setattr(queue, "_pages", Queue(1))
-    monkeypatch.setattr(queue, "_costly", Queue(1))
-    with pytest.raises(Superseded), queue._pages.turn(), queue.costly_slot():
-        raise Superseded
     assert queue._pages.held == queue._costly.held == 0
 
 
@@ -203,60 +161,52 @@ def test_long_work_gives_way_at_its_sign_of_progress_to_what_has_had_less(monkey
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_costly_work_ends_at_its_sign_of_progress_when_its_visitor_has_left(monkeypatch, waits):
-    lane = Queue(1)
+    lane, pages = Queue(1), Queue(1)
     monkeypatch.setattr(queue, "_costly", lane)
+    monkeypatch.setattr(queue, "_pages", pages)
     monkeypatch.setattr(queue, "AHEAD", -1.0)
-    with pytest.raises(Superseded), queue.costly_slot() as give_way:
-        if waits:
-            other = threading.Thread(target=lambda: _hold_a_turn(lane))
-            other.start()
-            _until(lambda: lane.waiting == 1)
-            monkeypatch.setattr(queue, "stop_if_superseded", _superseded_while(lane))
-        else:
-            monkeypatch.setattr(queue, "stop_if_superseded", _raise_superseded)
-        give_way()
-        pytest.fail("it went on")
-    _until(lambda: lane.held == lane.waiting == 0)
 
-
-def _superseded_while(lane: Queue):
-    """Whoever looks is superseded as soon as another works in the lane."""
-
-    def look() -> None:
-        if not lane._has_turn():
+    def look() -> None:  # whoever looks is superseded; here as soon as another works in the lane
+        if not waits or not lane._has_turn():
             raise Superseded
 
-    return look
-
-
-def _hold_a_turn(lane: Queue) -> None:
-    with lane.turn(order=0.0):
-        time.sleep(0.1)
+    with ExitStack() as held:
+        coming = threading.Thread(target=held.enter_context, args=(_another_thread_holds(lane, order=0.0),))
+        with pytest.raises(Superseded), pages.turn(), queue.costly_slot() as give_way:
+            if waits:
+                coming.start()
+                _until(lambda: lane.waiting == 1)
+            monkeypatch.setattr(queue, "stop_if_superseded", look)
+            give_way()
+            pytest.fail("it went on")
+        if waits:
+            coming.join(10)
+    assert pages.held == 0
+    _until(lambda: lane.held == lane.waiting == 0)
 
 
 def _raise_superseded():
     raise Superseded
 
 
-class _another_thread_holds:
+@contextmanager
+def _another_thread_holds(turns: Queue, order: float | None = None):
     """One place is taken by another thread inside the `with`."""
+    held, let_go = threading.Event(), threading.Event()
 
-    def __init__(self, turns: Queue):
-        self._turns, self._held, self._let_go = turns, threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._hold)
+    def hold() -> None:
+        with turns.turn(order=order):
+            held.set()
+            let_go.wait(20)
 
-    def _hold(self) -> None:
-        with self._turns.turn():
-            self._held.set()
-            self._let_go.wait(20)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-        assert self._held.wait(10)
-
-    def __exit__(self, *_) -> None:
-        self._let_go.set()
-        self._thread.join(10)
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(10)
+    try:
+        yield
+    finally:
+        let_go.set()
+        thread.join(10)
 
 
 def _until(condition) -> None:
@@ -283,7 +233,7 @@ def test_a_large_pass_has_all_cores_alone_and_its_share_beside_others_and_a_smal
         assert threads(queue.SMALL) == 1 and threads(queue.SMALL + 1) == 8
         for beside in (queue._pages, queue._costly):
             with _another_thread_holds(beside):
-                assert Settings().max_runs == 2 and threads(10**9) == 4 and threads(queue.SMALL) == 1
+                assert Settings().max_pages == 2 and threads(10**9) == 4 and threads(queue.SMALL) == 1
         with queue.costly_slot():  # the page has left its own place meanwhile
             assert threads(10**9) == 8
             with _another_thread_holds(queue._pages):

@@ -1,4 +1,4 @@
-"""What stands at the start: the encoder named on the command line, and imports that take no time."""
+"""What stands at the start: imports that take no time, and the public names."""
 
 import subprocess
 import sys
@@ -6,32 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from selfattn.dashboard.permissions import start_model
-from selfattn.encoders.sources import BUNDLED_NAME
-
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_encoder_named_on_the_command_line_is_the_first(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["app.py"])
-    assert start_model() == BUNDLED_NAME
-    monkeypatch.setattr(sys, "argv", ["app.py", "--model", "a/folder"])
-    assert start_model() == "a/folder"
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("modules", "heavy"),
-    [
-        # What app.py imports before its first visitor, and what the kernel's tests import, run at its every change.
-        ("selfattn.dashboard.streamlit_internals", "torch transformers pandas altair"),
-        ("tests.conftest, selfattn.kernel", "transformers streamlit playwright pandas hypothesis xdist"),
-    ],
-)
-def test_nothing_heavy_is_imported_by(modules, heavy):
-    code = f"import {modules}, sys; print([name for name in {heavy.split()} if name in sys.modules])"
+def test_nothing_heavy_is_imported_before_the_first_visitor():
+    heavy = "{'torch', 'transformers', 'pandas', 'altair'}"
+    code = f"import selfattn.dashboard.streamlit_internals, sys; print({heavy} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.strip() == "set()"
 
 
 def test_every_public_name_is_there():

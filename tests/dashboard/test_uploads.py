@@ -29,26 +29,18 @@ def uploads(monkeypatch):
     return manager
 
 
-def test_beyond_the_bound_the_oldest_files_go_whosever_they_are(uploads):
-    add(uploads, "first", "1", 1)
-    add(uploads, "second", "2", 1)
-    add(uploads, "second", "3", 1)
+def test_beyond_the_bound_the_oldest_go_whosever_they_are_and_those_taken_away_count_no_more(uploads):
+    for session, name in (("first", "1"), ("second", "2"), ("second", "3")):
+        add(uploads, session, name, 1)
     assert held(uploads) == {"1", "2", "3"}
     add(uploads, "second", "4", 2)
     assert held(uploads) == {"3", "4"}
-
-
-def test_the_newest_stays_however_large_and_those_taken_away_count_no_more(uploads):
-    add(uploads, "first", "1", 1)
-    add(uploads, "second", "2", 5)
-    assert held(uploads) == {"2"}
     uploads.remove_session_files("second")
-    add(uploads, "third", "3", 1)
-    add(uploads, "fourth", "4", 2)
-    uploads.remove_session_files("fourth")
-    for name in "56":
+    for name in "567":
         add(uploads, "third", name, 1)
-    assert held(uploads) == {"3", "5", "6"}
+    assert held(uploads) == {"5", "6", "7"}
+    add(uploads, "fourth", "8", 5)  # the newest stays however large
+    assert held(uploads) == {"8"}
 
 
 def add(uploads, session: str, name: str, megabytes: int) -> None:

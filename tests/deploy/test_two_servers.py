@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import socket
 import subprocess
 import time
 import urllib.request
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import start_server
+from tests.soak.server import free_port, start_server
 from tests.soak.session import Session
 
 pytestmark = pytest.mark.long
@@ -34,7 +33,7 @@ def proxied(tmp_path):
         pytest.skip("no nginx on this machine, and none could be installed")
     servers = {address.removeprefix("http://").replace("localhost", "127.0.0.1"): process
                for process, address in (start_server(), start_server())}  # fmt: skip
-    port = _free_port()
+    port = free_port()
     recipe = RECIPE.read_text("utf-8").replace("127.0.0.1:8080", f"127.0.0.1:{port}")
     for old, new in zip(("127.0.0.1:8501", "127.0.0.1:8502"), servers):
         recipe = recipe.replace(old, new)
@@ -63,34 +62,26 @@ def test_visitors_stay_with_their_server_and_move_when_it_dies(proxied):
     for cookie, home in visitors:
         assert {_get(f"{address}/", cookie)[1] for _ in range(3)} == {home}
 
-    texts = []
-    for server in servers:
-        cookie = next(cookie for cookie, home in visitors if home == server)
-        with Session(address, {"Cookie": cookie}) as session:
-            run = session.open("", LINK)
-            assert not run.exceptions
-            texts.append(_readings(run.texts))
-            session.set(download=True)
-            assert session.download("PNG").startswith(b"\x89PNG")
-    assert texts[0] == texts[1]  # a link opens the same view on either
-    assert len(texts[0]) >= 4
-
     dead, alive = servers
+    cookie = next(cookie for cookie, home in visitors if home == dead)
+    before = _readings(address, cookie)
     servers[dead].kill()
     servers[dead].wait(10)
-    for cookie, _ in visitors:
-        body, home = _get(f"{address}/_stcore/health", cookie)
+    for each, _ in visitors:
+        body, home = _get(f"{address}/_stcore/health", each)
         assert (body, home.split(", ")[-1]) == ("ok", alive)
-    cookie = next(cookie for cookie, home in visitors if home == dead)
+    assert _readings(address, cookie) == before  # a link opens the same view on either
+    assert len(before) >= 4
+
+
+def _readings(address: str, cookie: str) -> list[str]:
+    """What a link's page says about its pictures: not how it was loaded, which the first visitor of a server sees."""
     with Session(address, {"Cookie": cookie}) as session:
         run = session.open("", LINK)
-    assert not run.exceptions
-    assert _readings(run.texts) == texts[0]
-
-
-def _readings(texts: list[str]) -> list[str]:
-    """What the page says about the pictures: not how it was loaded, which the first visitor of a server sees."""
-    return [text for text in texts if re.search('L3 H7|Largest|"bank"', text)]
+        assert not run.exceptions
+        session.set(download=True)
+        assert session.download("PNG").startswith(b"\x89PNG")
+    return [text for text in run.texts if re.search('L3 H7|Largest|"bank"', text)]
 
 
 def _new_visitor(address: str) -> tuple[str, str]:
@@ -105,12 +96,6 @@ def _get(address: str, cookie: str = "") -> tuple[str, str]:
             return response.read().decode("utf-8", "replace"), response.headers.get("X-Served-By", "")
     except OSError:
         return "", ""
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _until(condition) -> None:

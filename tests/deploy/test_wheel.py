@@ -107,14 +107,6 @@ def test_the_metadata_allows_what_was_tried():
     assert "5.16.1" not in allowed["transformers"] and "2.10.0" not in allowed["torch"]  # nobody tried those
 
 
-def test_every_optional_requirements_file_is_an_extra():
-    extras = {
-        name: {Requirement(text).name for text in texts} for name, texts in PROJECT["optional-dependencies"].items()
-    }
-    assert extras == {"scan": {"duckdb"}, "notebook": {"jupyterlab"}, "ray": {"ray"}}
-    assert extras["ray"] == set(pins("requirements-ray.txt"))
-
-
 def test_everything_required_is_in_the_metadata():
     """requirements.txt is for `streamlit run app.py`, the metadata for `pip install .`: the same packages."""
     named = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}

@@ -57,6 +57,7 @@ def few(monkeypatch):
     monkeypatch.setattr(swapping, "SHUFFLES", 20)
     few = some(4, "bank", "bat")
     monkeypatch.setattr(view, "labelled", lambda: few)
+    monkeypatch.setattr(compute_again, "stored", lambda *_: None)
     return few
 
 
@@ -113,12 +114,12 @@ def test_the_built_in_set_opens_from_what_is_stored_with_its_date_and_can_be_com
     monkeypatch.setattr(swaps, "interchange", lambda *given, **more: computed.append("one word") or swapped)
     at, swapped = whole()
     kept = stored("separation", load_encoder(), labelled_sentences())
-    assert any(f"Computed on {kept.date}" in caption.value for caption in at.caption)
+    assert any(f"Computed on {kept.date}" in text.value for text in at.text)
     assert not computed
     at.button(key="again separation").click().run()
     assert computed == ["separation", "one word", "separation", "swaps"]  # of the chosen word first
     assert "Over 32 words" in texts(at)
-    assert not any("Computed on" in caption.value for caption in at.caption)
+    assert not any("Computed on" in text.value for text in at.text)
 
 
 def test_the_maps_are_the_shares_over_all_words_and_in_the_chosen_one_without_the_noise(whole, monkeypatch):

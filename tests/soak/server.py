@@ -1,4 +1,4 @@
-"""A dashboard of one's own whose whole log is kept: Streamlit prints the tracebacks of pages to its standard output."""
+"""A dashboard of one's own, on a free port; its whole log may be kept: Streamlit prints the tracebacks of pages there."""
 
 import os
 import socket
@@ -9,10 +9,19 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.soak.session import Session
 
+ROOT = Path(__file__).parents[2]
 TROUBLE = ("Traceback", "ERROR", "Exception")
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def streamlit(port: int) -> list[str]:
@@ -20,21 +29,33 @@ def streamlit(port: int) -> list[str]:
     return [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless=true"]
 
 
+def start_server(
+    command: Callable[[int], list[str]] = streamlit, folder: Path = ROOT, log: Any = None, **environment: str
+) -> tuple[subprocess.Popen, str]:
+    """Start a dashboard: the process and its address. command: of its port; log: the open file that gets all it says."""
+    port = free_port()
+    process = subprocess.Popen(
+        command(port), cwd=folder, env={**os.environ, **environment}, stdout=log or subprocess.DEVNULL, stderr=log
+    )
+    address = f"http://localhost:{port}"
+    for _ in range(240):
+        try:
+            if urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).read() == b"ok":
+                return process, address
+        except OSError:
+            time.sleep(0.25)
+    process.kill()
+    raise RuntimeError("The dashboard did not start within a minute.")
+
+
 @contextmanager
 def warm_server(
-    log: Path, folder: Path | None = None, command: Callable[[int], list[str]] = streamlit
+    log: Path, folder: Path = ROOT, command: Callable[[int], list[str]] = streamlit
 ) -> Iterator[tuple[str, int]]:
     """A running dashboard with its first page done: its address and its process id. `log` gets all it says."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     with open(log, "wb") as out:
-        process = subprocess.Popen(
-            command(port), cwd=folder or Path(__file__).parents[2], env=dict(os.environ), stdout=out, stderr=out
-        )
-    address = f"http://localhost:{port}"
+        process, address = start_server(command, folder, out)
     try:
-        _wait(address)
         with Session(address) as session:
             session.open()
         yield address, process.pid
@@ -47,13 +68,3 @@ def trouble_in(log: Path) -> list[str]:
     """The lines of a log that speak of an error."""
     lines = log.read_text("utf-8", errors="replace").splitlines()
     return [line for line in lines if any(word in line for word in TROUBLE)]
-
-
-def _wait(address: str) -> None:
-    for _ in range(240):
-        try:
-            if urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).read() == b"ok":
-                return
-        except OSError:
-            time.sleep(0.25)
-    raise RuntimeError("The dashboard did not start within a minute.")

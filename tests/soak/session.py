@@ -13,6 +13,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
 UNFINISHED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
+LONGEST = 240  # seconds that anything may take
 WIDGETS = ("text_input", "text_area", "selectbox", "slider", "checkbox", "button_group", "number_input")
 
 
@@ -21,7 +22,6 @@ class Run:
     """What one run of the page's script sent."""
 
     seconds: float = 0.0
-    bytes: int = 0
     first_chart: float | None = None  # seconds until the first picture's data were there
     charts: int = 0
     exceptions: list[str] = field(default_factory=list)
@@ -66,26 +66,27 @@ class Session:
         """Whether the page has a download button of this label."""
         return label in self._downloads
 
-    def open(self, page: str = "", query: str = "", timeout: float = 240) -> Run:
+    def open(self, page: str = "", query: str = "") -> Run:
         """Open a page by its address ("" is the default page) and wait until its script has finished."""
         self._page, self._query = page, query
         self._values.clear()
         self._widgets.clear()
         self._downloads.clear()
         self._heads = None
-        return self._rerun(timeout)
+        self._ask()
+        return self._read()
 
-    def set(self, timeout: float = 240, **values: object) -> Run:
+    def set(self, **values: object) -> Run:
         """Set widgets by their keys and wait until the page has run: text, a head's name, True, a number."""
         self.send(**values)
-        return self._read(timeout)
+        return self._read()
 
-    def click_head(self, layer: int, head: int, timeout: float = 240) -> Run:
+    def click_head(self, layer: int, head: int) -> Run:
         """Click a head in the picture of all and wait until what it runs, the page or its parts, has run."""
         held, part = self._heads
         self._picked = {held: json.dumps({"selection": {"pick": [{"layer": layer, "head": head}]}})}
         self._ask(part)
-        return self._read(timeout)
+        return self._read()
 
     def send(self, **values: object) -> None:
         """Set widgets by their keys and don't wait."""
@@ -93,12 +94,12 @@ class Session:
             self._values[key] = _state(value, key)
         self._ask()
 
-    def download(self, label: str, timeout: float = 240) -> bytes:
+    def download(self, label: str) -> bytes:
         """Click a download button of the page, by its label, and fetch the file."""
-        with urllib.request.urlopen(self.prepare(label, timeout), timeout=timeout) as response:
+        with urllib.request.urlopen(self.prepare(label), timeout=LONGEST) as response:
             return response.read()
 
-    def prepare(self, label: str, timeout: float = 240) -> str:
+    def prepare(self, label: str) -> str:
         """Click a download button and wait until the server has made the file; its address."""
         message = BackMsg()
         message.backend_operation_request.request_id = label
@@ -106,16 +107,12 @@ class Session:
         message.backend_operation_request.deferred_file.file_id = self._downloads[label]
         self._socket.send(message.SerializeToString())
         while True:
-            answer = _parsed(self._socket.recv(timeout))
+            answer = _parsed(self._socket.recv(LONGEST))
             if answer.WhichOneof("type") == "backend_operation_response":
                 break
         if error := answer.backend_operation_response.error_msg:
             raise RuntimeError(error)
         return self._address + answer.backend_operation_response.deferred_file.url
-
-    def _rerun(self, timeout: float) -> Run:
-        self._ask()
-        return self._read(timeout)
 
     def _ask(self, part: str = "") -> None:
         """part: of the page, all that is to run; "": the page."""
@@ -136,12 +133,10 @@ class Session:
                 message.rerun_script.widget_states.widgets.add(id=held, string_value=picked)
         self._socket.send(message.SerializeToString())
 
-    def _read(self, timeout: float) -> Run:
+    def _read(self) -> Run:
         run, started = Run(), time.monotonic()
         while True:
-            raw = self._socket.recv(max(0.01, started + timeout - time.monotonic()))
-            message = _parsed(raw)
-            run.bytes += len(raw)
+            message = _parsed(self._socket.recv(max(0.01, started + LONGEST - time.monotonic())))
             kind = message.WhichOneof("type")
             if kind == "new_session":
                 self._id = message.new_session.initialize.session_id

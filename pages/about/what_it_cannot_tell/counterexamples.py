@@ -71,13 +71,6 @@ def removal_example(encoder: Encoder) -> tuple[str, str]:
     )
 
 
-def halved_senses(encoder: Encoder, stored: counterexamples.HalvedSenses | None) -> counterexamples.HalvedSenses:
-    """The stored halves, or those of this encoder."""
-    make = partial(counterexamples.halved_senses, encoder, labelled_sentences())
-    title = "Measuring every head on the labelled sentences ..."
-    return stored or cached(encoder, "halved senses", make, title, costly=True)
-
-
 def sense_example(found: counterexamples.HalvedSenses) -> str:
     """On how many heads a plain average, or the word's own value, separates the senses as well as attention does.
 

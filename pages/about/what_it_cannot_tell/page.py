@@ -3,17 +3,16 @@
 import streamlit as st
 
 from pages.about.what_it_cannot_tell import counterexamples
-from pages.learn.pronouns_and_negation.pronouns import weights_of_pronouns
 from selfattn.captions.which_word import on_trial
 from selfattn.charts.bars import bar_list
 from selfattn.charts.which_word import agreement_list
 from selfattn.dashboard import teaching
 from selfattn.dashboard.cache import cached
-from selfattn.dashboard.compute_again import offer_again, stored_report
+from selfattn.dashboard.compute_again import offer_again, stored_or_made, stored_report
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
 from selfattn.dashboard.figures import current_theme, heading, this_page
 from selfattn.encoders.encoder import Encoder
-from selfattn.examples import PAIRS, PRONOUNS, labelled_sentences
+from selfattn.examples import PAIRS
 from selfattn.lessons.counterexamples import HalvedSenses, recomputed_noise
 from selfattn.lessons.pronouns import PronounWeights
 from selfattn.numbers import error, weight
@@ -29,7 +28,7 @@ def show_hidden_words(encoder: Encoder) -> None:
     if encoder.hide_reason:
         st.text(f"No word can be hidden in this encoder: {encoder.hide_reason}", width="stretch")
         return
-    kept = stored_report(HiddenWordsReport, encoder, labelled_sentences(), "built in")
+    kept = stored_report(HiddenWordsReport, encoder)
     report = counterexamples.hidden_words_report(encoder, kept and kept.report)
     chart = agreement_list(report, current_theme())
     teaching.figure("How often each way names the most telling word", chart, on_trial(report), teaching.PICTURE)
@@ -55,21 +54,19 @@ def show_weights(encoder: Encoder) -> None:
 
 
 def show_senses_and_luck(encoder: Encoder) -> None:
-    halves = stored_report(HalvedSenses, encoder, labelled_sentences(), "built in")
-    read = stored_report(PronounWeights, encoder, PRONOUNS, "built in")
+    halves, kept = stored_or_made(HalvedSenses, encoder, "Measuring every head on the labelled sentences ...")
+    weights, kept_weights = stored_or_made(PronounWeights, encoder, "Reading the pronoun sentences ...")
     st.markdown("#### A sense that can be separated is not a sense that a head found")
     teaching.prose(
         "If a head's output separates two senses, the word's own value, or a plain average over the sentence, may do as "
         "well. That is why the Senses page sets every head beside both."
     )
-    st.text(
-        counterexamples.sense_example(counterexamples.halved_senses(encoder, halves and halves.report)), width="stretch"
-    )
+    st.text(counterexamples.sense_example(halves), width="stretch")
     st.markdown("#### A head that passes one test may be lucky")
     teaching.prose("With many heads, one always does well. An example chosen from many proves less than it seems.")
-    st.text(counterexamples.luck_example(weights_of_pronouns(encoder, read and read.report)), width="stretch")
-    if halves and read:
-        offer_again(halves, read)
+    st.text(counterexamples.luck_example(weights), width="stretch")
+    if kept and kept_weights:
+        offer_again(kept, kept_weights)
 
 
 heading("What it cannot tell")

@@ -19,7 +19,7 @@ from selfattn.senses import HeadProfiles
 def show_what_it_does(encoder: Encoder, encoding: Encoding, head: Head) -> None:
     """Over the labelled sentences where they were read beforehand, else in this sentence."""
     st.markdown(f"**What {head} does**")
-    found = stored_report(HeadProfiles, encoder, labelled(), "labelled sentences")
+    found = stored_report(HeadProfiles, encoder)
     if found is None:
         say(captions.head_profile(fits(encoding.weights(*head), encoding), str(head), "In this sentence"))
         return

@@ -67,9 +67,7 @@ def _alone_passes(choice: Choice) -> dict[str, Encoding]:
 
     def run(text: str) -> Encoding:
         key = ("alone", text, choice.head)
-        return cached(
-            encoder, key, lambda _: alone(encoder, text, *choice.head), "Removing all other heads ...", runs=True
-        )
+        return cached(encoder, key, lambda _: alone(encoder, text, *choice.head), "Removing all other heads ...")
 
     return {name: run(side.sentence.text) for name, side in choice.pair.sides}
 

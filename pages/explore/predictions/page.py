@@ -28,11 +28,11 @@ def explained(encoder: Encoder, question: Question) -> Explained:
     target = question.asked(sentence)
     found = cached(
         encoder, key, lambda progress: explain(encoder, sentence, target, progress=progress), "Hiding each word ...",
-        runs=True, costly=len(sentence.tokens) > SHORT,
+        costly=len(sentence.tokens) > SHORT,
     )  # fmt: skip
     if found.heads.isnan().all() or found.heads[head].isfinite():
         return found
-    (without,) = cached(encoder, (*key, head), lambda _: removed_in_turn(encoder, sentence, target, [head]), runs=True)
+    (without,) = cached(encoder, (*key, head), lambda _: removed_in_turn(encoder, sentence, target, [head]))
     heads = found.heads.clone()
     heads[head] = without - found.number
     return replace(found, heads=heads)

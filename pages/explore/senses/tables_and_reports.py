@@ -46,7 +46,7 @@ class Labelled:
 
     def stored(self, kind: type[T]) -> Stored[T] | None:
         """The report about them that was computed beforehand."""
-        return stored_report(kind, self.encoder, self.frame, self.key) if self.key == BUILT_IN else None
+        return stored_report(kind, self.encoder) if self.key == BUILT_IN else None
 
     def comes_late(self, what: str) -> bool:
         """Whether this report is yet to be made, and of several words, of which one is there sooner."""

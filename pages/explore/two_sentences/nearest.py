@@ -31,7 +31,7 @@ def show(view: WordInTwoSentences) -> None:
         hidden = None if encoder.hide_reason else hidden_now(view).get("A")
         first = view.pair.placed[0]
         asked_for = ("nearest", first.key, hidden and hidden.positions, tuple(rows["sentence"]))
-        stages = cached(encoder, asked_for, lambda _: nearest_by_stage(encoder, first, vectors, hidden), runs=True)
+        stages = cached(encoder, asked_for, lambda _: nearest_by_stage(encoder, first, vectors, hidden))
         names = dict(zip(("alone", "sentence", "hidden"), stages))
         state = segmented("Its vector", names, key="nearest_to", label_visibility="collapsed", default="sentence")
         name = names.get(state, names["sentence"])

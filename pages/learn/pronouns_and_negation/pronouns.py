@@ -1,13 +1,11 @@
 """Which heads attend from a pronoun to its noun, scored against luck and against mere distance."""
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
 from selfattn.dashboard import teaching
-from selfattn.dashboard.cache import cached, cached_encode
-from selfattn.dashboard.compute_again import offer_again, stored_report
+from selfattn.dashboard.cache import cached_encode
+from selfattn.dashboard.compute_again import offer_again, stored_or_made
 from selfattn.dashboard.figures import say, show_chart, this_page
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
@@ -15,21 +13,13 @@ from selfattn.examples import PRONOUNS, UNRESOLVED
 from selfattn.lessons import pronouns
 from selfattn.lessons.encoded_words import weight_on
 from selfattn.numbers import share, span, weight
-from selfattn.stored_reports import read_pronouns
 
 LEAN = 0.05  # two weights nearer to each other than that are no lean
 OPTIONS = ("yes, clearly more often than not", "no better than luck can explain", "it picks the other noun")
 
 
-def weights_of_pronouns(encoder: Encoder, stored: pronouns.PronounWeights | None) -> pronouns.PronounWeights:
-    """What every pronoun gives its two nouns: the stored weights, or this encoder's."""
-    make = partial(read_pronouns, encoder, PRONOUNS)
-    return stored or cached(encoder, "pronouns", make, "Reading the pronoun sentences ...", costly=True)
-
-
 def show(encoder: Encoder) -> None:
-    found = stored_report(pronouns.PronounWeights, encoder, PRONOUNS, "built in")
-    weights = weights_of_pronouns(encoder, found and found.report)
+    weights, found = stored_or_made(pronouns.PronounWeights, encoder, "Reading the pronoun sentences ...")
     n_heads = encoder.n_layers * encoder.n_heads
     teaching.prose(
         f"{len(PRONOUNS)} sentences of our own, many in twins that differ in one word, as in *too tired* and *too wide*. "

@@ -38,7 +38,7 @@ def show(picture, numbers) -> None:
             extra = st.slider("Tokens of padding", LEAST, min(MOST, room), LEAST, key="padding-mask.extra")
         row = st.selectbox("The row of", range(n), min(2, n - 1), lambda i: f"{i}: {tokens[i]}", key="padding-mask.row")
     key = ("padded", encoding.text, n + extra)
-    padded = cached(encoder, key, lambda _: encoder.encode(encoding.text, pad_to=n + extra), runs=True)
+    padded = cached(encoder, key, lambda _: encoder.encode(encoding.text, pad_to=n + extra))
     trace, theme = padded.trace(*head), current_theme()
     error = float((trace.weights[:n, :n] - alone.weights).abs().max())
     share = float(trace.weights[:n, n:].sum(-1).max())
