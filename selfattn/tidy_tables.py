@@ -16,7 +16,6 @@ from torch import Tensor
 from selfattn.analysis.compare import align
 from selfattn.analysis.explaining import Explained
 from selfattn.analysis.hiding import HiddenPair
-from selfattn.analysis.measures import weighted_values
 from selfattn.analysis.swapping import PairSwaps
 from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
@@ -48,19 +47,6 @@ def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> p
         "special": special,
     }
     return pd.DataFrame(columns)
-
-
-def handed_over_frame(
-    encoding: Encoding, layer: int, head: int, word: Word, output_weight: Tensor | None = None
-) -> pd.DataFrame:
-    """`row_frame` of one head, with the norm of weight x value of each word, summed over its pieces: values differ in size.
-
-    output_weight (d_head, d_model) takes it through W_O.
-    """
-    trace = encoding.trace(layer, head, slice(word.start, word.stop))
-    handed = weighted_values(trace.weights.mean(0), trace.value, output_weight)
-    norms = [float(handed[list(group)].sum(0).norm()) for group in places(encoding).groups]
-    return row_frame(trace, word.positions, encoding, "A").assign(norm=norms)
 
 
 def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
