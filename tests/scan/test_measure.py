@@ -9,7 +9,7 @@ import torch
 
 from selfattn import Head, Hide, NotRecomputable, load_encoder
 from selfattn.analysis.measures import entropy, special_share
-from selfattn.encoders.batches import length_batches, tokens_a_pass
+from selfattn.encoders.batches import length_batches
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -37,15 +37,6 @@ def expected(encoder, text, word):
         rows = torch.stack([encoding.rows(position) for position in place.positions]).mean(0)
         to_words = torch.stack([rows[..., w.start : w.stop].sum(-1) for w in encoding.words], dim=-1)
         yield to_words, entropy(rows), special_share(rows, encoding.special), encoding, place.word
-
-
-def overflowing(encoder, word):
-    """Make the encoder compute NaN for texts with a word, of weights that are all finite."""
-    tokens = encoder.tokenize(word)
-    (token,) = tokens.ids[tokens.words[0].start : tokens.words[0].stop]
-    with torch.no_grad():
-        encoder.model.get_input_embeddings().weight[token] = 3e38
-    assert all(parameter.isfinite().all() for parameter in encoder.model.parameters())
 
 
 def check(encoder, pairs, tolerance=2e-5, batch_tokens=40):
@@ -76,11 +67,10 @@ def test_every_number_equals_the_encoders_own_answer(encoder):
     "name", ["ModernBERT", "T5 (encoder half)", "ALBERT", "RoBERTa", "MPNet", "DeBERTa-v3", "XLNet"]
 )
 @pytest.mark.slow
-def test_other_families_too(tmp_path, name):
+def test_other_families_too(encoder_of, name):
     """Windows (ModernBERT), terms by distance (T5, MPNet, DeBERTa), byte tokens (RoBERTa), and shown only (XLNet)."""
-    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
     long = "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank."
-    check(encoder, [("The bank of the river.", "bank"), (long, "bank")], tolerance=1e-4, batch_tokens=1000)
+    check(encoder_of(name), [("The bank of the river.", "bank"), (long, "bank")], tolerance=1e-4, batch_tokens=1000)
 
 
 def test_the_start_is_the_words_own_even_where_its_token_begins_with_the_space_before_it():
@@ -121,13 +111,14 @@ def test_senses_and_bad_rows(encoder):
     assert "vectors" not in table.column_names
 
 
-@pytest.mark.parametrize("heads", [None, [Head(0, 0)]])
-@pytest.mark.parametrize("name", ["BERT", "ALBERT", "XLNet"])
+@pytest.mark.parametrize(("name", "heads"), [("BERT", None), ("BERT", [Head(0, 0)]), ("XLNet", None)])
 @pytest.mark.slow
-def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measure(tmp_path, name, heads):
+def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measured(tmp_path, name, heads):
     """In its place: one word's vector is finite, and its sum over the dimensions isn't. XLNet is shown only."""
-    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
-    overflowing(encoder, "loan")
+    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu", trusted=True)
+    tokens = encoder.tokenize("loan")
+    with torch.no_grad():
+        encoder.model.get_input_embeddings().weight[tokens.ids[tokens.words[0].start]] = 3e38
     pairs = [
         ("The bank of the loan.", "bank"),
         ("The bank of the river.", "bank"),
@@ -135,14 +126,13 @@ def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measu
         ("rain", "rain"),
     ]
     rows = rows_of([*pairs, ("No such.", "bank")])
-    for vectors in (False, True):
-        table, rejects = measure(encoder, rows, vectors=vectors, heads=heads)
-        alone, _ = measure(encoder, [rows[1], rows[3]], vectors=vectors, heads=heads)
-        for column in ("row", "start", "top_weight", "entropy", *(["vectors"] if vectors else [])):
-            found, wanted = (np.stack(one[column].to_pylist()) for one in (table, alone))
-            assert found == pytest.approx(wanted, abs=1e-4)
-        assert [reject.row.row for reject in rejects] == [0, 2, 4]
-        assert all("in float32 makes NaN or infinity of this text" in reject.reason for reject in rejects[:2])
+    table, rejects = measure(encoder, rows, vectors=True, heads=heads)
+    alone, _ = measure(encoder, [rows[1], rows[3]], vectors=True, heads=heads)
+    for column in ("row", "start", "top_weight", "entropy", "vectors"):
+        found, wanted = (np.stack(one[column].to_pylist()) for one in (table, alone))
+        assert found == pytest.approx(wanted, abs=1e-4)
+    assert [reject.row.row for reject in rejects] == [0, 2, 4]
+    assert all("in float32 makes NaN or infinity of this text" in reject.reason for reject in rejects[:2])
 
 
 def test_progress_counts_every_row(encoder):
@@ -158,11 +148,6 @@ def test_batches_hold_items_of_like_length_up_to_the_limit():
     assert list(chain(*batches)) == sorted(lengths, reverse=True)
     assert all(len(batch) * max(batch) <= 20 or len(batch) == 1 for batch in batches)
     assert len(batches) == 4
-
-
-def test_a_pass_takes_what_its_kind_of_device_does():
-    taken = [tokens_a_pass(device) for device in ("cpu", "cuda", "cuda:1", "mps:0", "xpu")]
-    assert taken == [1024, 32768, 32768, 8192, 1024]
 
 
 def test_a_row_whose_word_the_tokeniser_does_not_know_is_rejected_and_another_such_word_is_marked(encoder):
