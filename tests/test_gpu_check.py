@@ -12,7 +12,7 @@ from benchmarks.gpu_check import DRY, checks, main
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_runs_dry_on_the_cpu(capsys, monkeypatch):
     monkeypatch.setattr(gpu_check, "keep", lambda section: pytest.fail("a dry run keeps nothing"))
     assert main(["--dry"]) == 0

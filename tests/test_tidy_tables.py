@@ -14,7 +14,6 @@ from selfattn.tidy_tables import (
     drift_frame,
     explained_heads_frame,
     explained_words_frame,
-    handed_over_frame,
     heads_frame,
     hidden_curves_frame,
     hidden_heads_frame,
@@ -177,23 +176,6 @@ def test_what_is_asked_about_has_no_effect_and_a_heads_number_is_the_one_that_wa
     assert words["text"].tolist() == ["The", "[MASK]", "of", "it"] and words["said"].tolist() == ["said"] * 4
     assert words["chosen"].tolist() == [False, True, True, False]
     assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)
-
-
-def test_what_each_word_hands_over_is_of_all_its_pieces(encoder):
-    encoding = encoder.encode("Electroencephalographers disagree in the river.")
-    word = encoding.words[0]
-    pieces, trace = list(word.positions), encoding.trace(2, 5)
-    w_o = torch.randn(32, 7, generator=torch.Generator().manual_seed(0))
-    frame = handed_over_frame(encoding, 2, 5, word, w_o)
-    assert frame["text"].tolist()[1:3] == ["Electroencephalographers", "disagree"]
-    row = trace.weights[pieces].mean(0)
-    handed = sum(row[j] * trace.value[j] for j in pieces)
-    assert frame["weight"][1] == pytest.approx(float(row[pieces].sum()), abs=1e-6)
-    assert frame["norm"][1] == pytest.approx(float((handed @ w_o).norm()), abs=1e-5)
-    assert handed_over_frame(encoding, 2, 5, word)["norm"][1] == pytest.approx(float(handed.norm()), abs=1e-5)
-    context = row @ trace.value
-    assert frame["share"][1] == pytest.approx(float(handed @ context / (context @ context)), abs=1e-5)
-    assert frame["share"].sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_heads_swapped_together_are_the_mean_over_words_of_each_number():

@@ -175,12 +175,6 @@ def test_labels_that_would_be_cut_inside_an_emoji_are_drawn_whole():
     assert all(f">{token}<" in picture for token in tokens)
 
 
-@pytest.mark.parametrize("title", ["constructor", "propertyIsEnumerable", "if"])
-def test_a_title_that_vega_would_take_for_a_name(title):
-    chart = heatmap(np.eye(2), ["a", title], LIGHT, title=title)
-    assert files.draw_svg(chart).count(title) >= 2
-
-
 @pytest.mark.slow
 def test_a_long_sentence_is_wrapped_beneath_the_title_and_what_is_left_out_is_counted(encoder):
     text = "The bank of the river was muddy. " * 60
@@ -207,10 +201,7 @@ def test_parquet_and_npz_hold_the_numbers_as_they_are(encoder, provenance):
         np.testing.assert_array_equal(opened["A"], weights.numpy())
 
 
-def test_a_csv_holds_no_cell_that_a_spreadsheet_would_run(provenance):
-    frame = pd.DataFrame({"token": ["=1", "a\r=1", "bank"], "weight": [-0.5] * 3, "mixed": [-1, "-1", None]})
-    table = pd.read_csv(io.StringIO(files.csv(frame, provenance)), dtype=str, keep_default_na=False)
-    assert table["token"].tolist() == ["'=1", "a\r=1", "bank"]
-    assert table["weight"].tolist() == ["-0.5"] * 3 and table["mixed"].tolist() == ["-1", "'-1", ""]  # numbers stay
-    assert pd.read_parquet(io.BytesIO(files.parquet(frame[["token"]])))["token"].tolist() == frame["token"].tolist()
-    assert ",'=folder," in files.csv(frame, replace(provenance, model="=folder"))
+@pytest.mark.parametrize("title", ["constructor", "propertyIsEnumerable", "if"])
+def test_a_title_that_vega_would_take_for_a_name(title):
+    chart = heatmap(np.eye(2), ["a", title], LIGHT, title=title)
+    assert files.draw_svg(chart).count(title) >= 2

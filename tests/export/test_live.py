@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-from types import SimpleNamespace
 
 import pytest
 
@@ -116,12 +115,3 @@ def test_the_picture_and_its_text_alternative_stay_for_where_nothing_runs(view):
     assert [each["alt"] for each in pictures] == [SHOWN, "still"]
     assert all(each["src"].startswith("data:image/svg+xml") and "hidden" not in each for each in pictures)
     assert page.count('<div class="live">') == 1
-
-
-def test_what_draws_a_visitors_pictures_bundles_the_script_too(view, monkeypatch):
-    from selfattn.dashboard import picture_process
-
-    asked = []
-    monkeypatch.setattr(picture_process, "_drawing", SimpleNamespace(call=lambda *what, **_: asked.append(what)))
-    picture_process.Painter().javascript_bundle("let a")
-    assert asked == [("selfattn.dashboard.picture_process:draw", "javascript_bundle", "let a", {})]

@@ -15,11 +15,9 @@ from selfattn.analysis.word_map import word_map
 from selfattn.captions.attention import largest_cell
 from selfattn.captions.hidden_words import answer
 from selfattn.charts.labels import drawable_spec
-from selfattn.charts.theme import LIGHT
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.export import live, report
 from selfattn.export.site import SiteError, write_site
-from tests.charts.scene import drawn, texts
 from tests.export.test_live import policy, scripts
 from tests.export.test_report import Elements
 
@@ -110,32 +108,6 @@ def test_a_page_holds_its_own_pairs_numbers(encoder, site, spring):
     maps = [word_map(side.sentence, own) for side, own in zip(sides, ours)]
     said = [f"In {name}: {largest_cell(own.matrix.numpy(), own.labels)}" for name, own in zip("AB", maps)]
     assert " ".join(said) in elements.text
-
-
-@pytest.mark.slow
-def test_a_pages_pictures_are_of_its_own_pair(site, spring):
-    """Of the second pair: the words of A and B, and the leading head's two maps with the word's row marked."""
-    view, (sides, hidden, shares) = site[2][1], spring
-    words, whole, _ = (draw() for draw in view.figures.values())
-    spoken = [word.text for side in sides[:2] for word in side.sentence.words]
-    items = [item["text"] for item in drawn(words, "text")]
-    assert [text for text in items if text in spoken][: len(spoken)] == spoken
-    head = "L{} H{}".format(*leading(hidden, shares))
-    assert texts(whole, "title-text") == [f"{name}   {head}" for name in "AB"]
-    outlines = [item for item in drawn(whole, "rect") if item["stroke"] == LIGHT.ink]
-    for side, outline in zip(sides[:2], outlines, strict=True):
-        top = min(item["y"] for item in drawn(whole, "rect"))
-        place = [word.positions for word in side.sentence.words].index(side.positions) + 1  # after [CLS]
-        assert round((outline["y"] - top) / outline["height"]) == place
-
-
-@pytest.mark.slow
-def test_a_file_from_a_page_names_the_head_and_the_sentences_that_it_shows(site):
-    view = site[2][1]
-    names = [*view.figures, *view.tables]
-    figure, whole, row, *tables = names
-    assert [name for name in names if view.origin(name).layer is None] == [figure, *tables]
-    assert [name for name in names if [*view.origin(name).sentences] == ["A", "B"]] == [whole, row, "words", "heads"]
 
 
 def test_an_encoder_that_is_shown_only_has_no_site(encoder, tmp_path):
