@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfattn.spreadsheets import csv_text, unescaped
+from selfattn.tidy_tables import csv_text, unescaped
 
 ROOT = Path(__file__).parents[1]
 FORMULAS = [
@@ -43,4 +43,4 @@ def test_nothing_else_writes_csv():
         if getattr(node, "attr", getattr(node, "name", None))
         in ("to_csv", "writer", "DictWriter", "savetxt", "write_csv")
     }
-    assert writes == {"selfattn/spreadsheets.py", "selfattn/stored_reports.py"}
+    assert writes == {"selfattn/tidy_tables.py", "selfattn/stored_reports.py"}

@@ -32,7 +32,7 @@ from selfattn.scan import description
 from selfattn.scan.description import Job, ScanError
 from selfattn.scan.measure import Reject, schema
 from selfattn.scan.tables import Chunk
-from selfattn.spreadsheets import csv_text, unescaped
+from selfattn.tidy_tables import csv_text, unescaped
 
 LOCK, REJECTS = "lock", "rejects.csv"
 BATCH = 4096  # occurrences that are read back at a time

@@ -14,7 +14,7 @@ from selfattn.scan.description import Job, ScanError
 from selfattn.scan.job import Outcome
 from selfattn.scan.tables import PLAIN, InputError, input_files, rows_of
 from selfattn.senses import over_sentences
-from selfattn.spreadsheets import csv_text
+from selfattn.tidy_tables import csv_text
 
 
 def run_target(job: Job, target: str, progress: Progress) -> Outcome:

@@ -22,8 +22,7 @@ from selfattn.encoders.errors import TextError
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_upload
 from selfattn.senses import SeparationReport, SwapReport, separation
-from selfattn.spreadsheets import csv_text
-from selfattn.tidy_tables import named_heads
+from selfattn.tidy_tables import csv_text, named_heads
 
 T = TypeVar("T")
 
