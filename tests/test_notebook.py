@@ -29,7 +29,9 @@ PAIR = ("The bank of the river.", "The bank approved the loan.")
 
 @pytest.mark.slow
 def test_the_three_lines_of_the_docstring_make_the_figure():
-    lines = textwrap.dedent(re.search(r"\n\n((?:    .*\n)+)", notebook.__doc__)[1]).splitlines()
+    shown = textwrap.dedent(re.search(r"\n\n((?:    .*\n)+)", notebook.__doc__)[1])
+    assert shown in (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    lines = shown.splitlines()
     assert len(lines) == 3
     names = {}
     exec("\n".join(lines[:2]), names)
@@ -37,12 +39,6 @@ def test_the_three_lines_of_the_docstring_make_the_figure():
     picture = draw_svg(chart.to_dict())
     assert picture.count("river") >= 3  # beside its bars, as a row, as a column
     assert "0.62" in picture  # bank to river in L0 H10
-
-
-def test_the_readme_shows_the_same_lines():
-    readme = Path(__file__).parents[1] / "README.md"
-    lines = textwrap.dedent(re.search(r"\n\n((?:    .*\n)+)", notebook.__doc__)[1])
-    assert lines in readme.read_text("utf-8")
 
 
 CRANES = ("Yesterday a crane lifted the beam.", "A crane waded slowly near the shore.")
@@ -89,29 +85,13 @@ def test_of_a_word_that_stands_twice_the_named_place_is_drawn(encoder, plain):
     records = drawn(notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(2, 1), layer=3, head=7))
     wanted = encoder.reference_weights(twice)[3, 7, 6:8].mean(0).numpy()
     own = records["a"].dropna()
+    assert texts(notebook.two_sentences(encoder, *CRANES, layer=3, head=7), "title-text")[:2] == [
+        "A against B   L3 H7",
+        "A   L3 H7",
+    ]
     np.testing.assert_allclose(own, np.add.reduceat(wanted, [0, 1, 2, 4, 5, 6, 8, 9, 10]), atol=1e-5)
     with pytest.raises(TextError, match=r"stands 2 times in .*; there is no number 3"):
         notebook.two_sentences(encoder, twice, WADED[1], "waded", at=(3, 1), layer=3, head=7)
-
-
-@pytest.mark.slow
-def test_two_sentences_draws_the_words_row_and_the_map_of_each(encoder, plain):
-    chart = notebook.two_sentences(encoder, *CRANES, layer=3, head=7)  # of "crane", the longest in both
-    assert texts(chart, "title-text")[:2] == ["A against B   L3 H7", "A   L3 H7"]
-    records = drawn(chart)
-    against = records.dropna(subset="text")
-    cells = records.dropna(subset=["row", "value"])
-    at = 0
-    starts = {"A": range(9), "B": [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]}  # of the words; "waded" is two tokens
-    for name, text, place in (("A", CRANES[0], 3), ("B", CRANES[1], 2)):
-        weights = encoder.reference_weights(text)[3, 7].numpy()
-        row = against[name.lower()].dropna()
-        np.testing.assert_allclose(row, np.add.reduceat(weights[place], starts[name]), atol=1e-5)
-        assert against["text"][against["chosen"].astype(bool)].tolist() == ["crane"]
-        map_ = cells.iloc[at : at + weights.size].sort_values(["row", "column"])
-        np.testing.assert_allclose(map_["value"], weights.flatten(), atol=1e-5)
-        at += weights.size
-    assert at == len(cells)
 
 
 @pytest.mark.slow
@@ -200,11 +180,10 @@ BANKS = ("We sat on the bank of the river.", "We went to the bank for a loan.", 
 
 @pytest.mark.slow
 def test_hidden_words_says_which_way_it_measures(encoder):
-    senses = labelled_sentences()
-    title, beneath = above(notebook.hidden_words(encoder, *BANKS[:2], senses=senses))
+    title, beneath = above(notebook.hidden_words(encoder, *BANKS[:2], senses=labelled_sentences()))
     assert title.endswith("to its other sense?") and "A is taken for river side, B for money house." in beneath
     jams = "The printer had a paper jam again.", "They ate toast with jam."
-    title, beneath = above(notebook.hidden_words(encoder, *jams, senses=senses))
+    title, beneath = above(notebook.hidden_words(encoder, *jams, senses=labelled_sentences()))
     assert "the other sentence’s" in title and "A fits no labelled sense of 'jam': the squared" in beneath
 
 
@@ -228,20 +207,6 @@ def test_where_no_word_is_hidden_in_one_head_alone_all_heads_are_by_gradient(enc
     chart = notebook.hidden_words(encoder_of("XLM"), *PAIR)
     assert len(chart.to_dict()["datasets"]["heads"]) == 1
     assert f"All heads are by gradient: {encoder_of('XLM').one_head_reason}" in above(chart)[1]
-
-
-@pytest.mark.slow
-def test_hidden_words_of_the_same_sentence_twice_and_of_a_word_alone(encoder):
-    for texts_, said in (
-        ((BANKS[0], BANKS[0], None, "bank"), "are the same sentence"),
-        (("Bank", "bank"), "no other word"),
-    ):
-        chart = notebook.hidden_words(encoder, *texts_)
-        assert said in above(chart)[1] and draw_svg(chart.to_dict())
-        curve = parameter(chart.to_dict(), "curves")["value"][0]
-        assert [int(cosine) / 1e5 for cosine in curve.split(",")] == pytest.approx([1] * 7, abs=1e-5)
-    with pytest.raises(TextError, match="No word stands in both"):
-        notebook.hidden_words(encoder, "It rained.", WADED[0])
 
 
 def test_altair_shows_the_figure_of_hidden_words_as_any_chart(encoder):

@@ -1,6 +1,10 @@
 """Tensors to tidy frames, on small hand-made cases with a repeated token."""
 
+import ast
+import csv
+import io
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
@@ -11,7 +15,7 @@ from selfattn.analysis.swapping import PairSwaps
 from selfattn.kernel import attend
 from selfattn.tidy_tables import (
     context_share,
-    drift_frame,
+    csv_text,
     explained_heads_frame,
     explained_words_frame,
     heads_frame,
@@ -21,10 +25,10 @@ from selfattn.tidy_tables import (
     layers_frame,
     named_heads,
     row_frame,
-    stage_names,
     strip_frame,
     swaps_frame,
     together_frame,
+    unescaped,
     weights_frame,
     words_frame,
 )
@@ -79,16 +83,6 @@ def test_shares_of_the_context_are_projections_on_it():
         part = trace.weights[2, j] * trace.value[j]
         expected = (part @ trace.context[2]) / (trace.context[2] @ trace.context[2])
         assert shares[j].item() == pytest.approx(expected.item(), abs=1e-5)
-
-
-def test_drift_frame_has_a_stage_for_token_position_and_each_layer():
-    frame = drift_frame(main=torch.tensor([1.0, 0.9, 0.8]), floor=torch.zeros(3))
-    assert stage_names(1) == ["token", "embedding", "after L0"]
-    assert frame["stage"].tolist() == stage_names(1) * 2
-    assert frame.loc[frame["curve"] == "main", "similarity"].tolist() == pytest.approx([1, 0.9, 0.8])
-
-
-# The numbers of a head and of sentences that nobody chose as a default
 
 
 @pytest.fixture(scope="module")
@@ -232,3 +226,42 @@ def test_a_hand_made_pairs_frames_hold_one_kind_a_word_and_tell_punctuation_apar
     assert curves["similarity"].tolist() == pytest.approx([at / 72 for at in (0, 1, 2, 51, 52, 53)])
     assert curves["depth"].tolist() == [0, 1, 2] * 2 and curves["stage"].tolist()[:2] == ["embedding", "after L0"]
     assert hidden_curves_frame(hidden_pair_of(top=(None, 0)))["curve"].tolist()[3:] == ['"A" hidden'] * 3
+
+
+FORMULAS = [
+    "=HYPERLINK(1)", "+1", "-1", "-", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\nbank", " =1", "\u00a0 +1", "\0=1", "\ufeff=1",
+    "\uff1d1", "\uff0b1", "\uff0d1", "\uff20SUM(A1)", "\n\uff1d1", "\ufe66\u200b1", "'=1", "''=1", "'\n=1",
+]  # fmt: skip
+PLAIN = ["bank", "a-b", "1 = 1", "'tis", "", "bank\r=1+1", "bank\n=1+1", 'a "b", c', "\r\n".join("ab"), "\u2212 1"]
+
+
+def read_back(text: str) -> list[list[str]]:
+    """By a reader to which a lone CR, a lone LF and both together end a line, as to spreadsheets."""
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+def test_each_cell_of_a_csv_is_one_cell_and_only_what_would_run_is_escaped():
+    texts = [*FORMULAS, *PLAIN]
+    frame = pd.DataFrame({"=name": texts, "n": [-0.5] * len(texts), "mixed": [-1, "-1", None, 2.5, *texts[4:]]})
+    header, *rows = read_back(csv_text(frame))
+    assert header == ["'=name", "n", "mixed"]
+    assert [row[0] for row in rows] == [f"'{text}" for text in FORMULAS] + PLAIN
+    assert [unescaped(row[0]) for row in rows] == texts
+    assert {row[1] for row in rows} == {"-0.5"}  # a number stays one
+    assert [row[2] for row in rows[:4]] == ["-1", "'-1", "", "2.5"]
+    assert read_back(csv_text(frame, header=False)) == rows
+
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_nothing_else_writes_csv():
+    """The stored reports are the project's own numbers, in files that a checkout holds and only it reads."""
+    writes = {
+        str(path.relative_to(ROOT))
+        for path in [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if getattr(node, "attr", getattr(node, "name", None))
+        in ("to_csv", "writer", "DictWriter", "savetxt", "write_csv")
+    }
+    assert writes == {"selfattn/tidy_tables.py", "selfattn/stored_reports.py"}

@@ -24,8 +24,7 @@ TOKENS = ["[CLS]", "</svg><script>alert(1)</script>", "bell \x07 nul \x00", "\uf
 
 @pytest.fixture
 def spec():
-    weights = np.full((5, 5), 0.2)
-    return heatmap(weights, TOKENS, LIGHT)
+    return heatmap(np.full((5, 5), 0.2), TOKENS, LIGHT)
 
 
 @pytest.fixture
@@ -191,14 +190,6 @@ def test_csv_keeps_the_tables_own_columns_and_their_digits(provenance):
     table = pd.read_csv(io.StringIO(files.csv(frame, provenance)))
     pd.testing.assert_frame_equal(table[["head", "effect"]], frame)
     assert set(table["layer"]) == {3}
-
-
-def test_parquet_and_npz_hold_the_numbers_as_they_are(encoder, provenance):
-    weights = encoder.encode("The bank of the river.").weights(3, 7)
-    frame = pd.DataFrame({"weight": weights.flatten().tolist()})
-    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(files.parquet(frame, provenance))), frame)
-    with np.load(io.BytesIO(files.npz({"A": weights}, provenance)), allow_pickle=False) as opened:
-        np.testing.assert_array_equal(opened["A"], weights.numpy())
 
 
 @pytest.mark.parametrize("title", ["constructor", "propertyIsEnumerable", "if"])

@@ -498,12 +498,3 @@ def test_what_words_take_their_meaning_from_is_counted_as_pandas_does(made, tmp_
     pq.write_table(part.set_column(part.num_columns - 2, "sources", names), found.parts[-1])
     with pytest.raises(ScanError, match="words without a text or a move"):
         found.sources()
-
-
-@pytest.mark.slow
-def test_sources_of_an_encoder_that_is_shown_only_are_refused(tmp_path, capsys, monkeypatch, encoder_of):
-    text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
-    monkeypatch.setattr(description, "load_encoder", lambda *_, **__: encoder_of("XLNet"))
-    assert scan(text, output, "--word", "bank", "--sources") == 2
-    assert "No word can be hidden in" in capsys.readouterr().err
-    assert not output.exists()

@@ -1,7 +1,6 @@
 """The rows of a part against the encoder's own answers, sentence by sentence, in every family."""
 
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from selfattn.encoders.batches import length_batches
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.encoders.placed_word import Tokens
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
 
@@ -73,22 +71,6 @@ def test_other_families_too(encoder_of, name):
     check(encoder_of(name), [("The bank of the river.", "bank"), (long, "bank")], tolerance=1e-4, batch_tokens=1000)
 
 
-def test_the_start_is_the_words_own_even_where_its_token_begins_with_the_space_before_it():
-    text = "The bank."
-    tokens = Tokens(
-        text=text, pair=None, tokens=("The", " bank", "."), ids=(1, 2, 3), types=(0,) * 3, special=(False,) * 3,
-        offsets=((0, 3), (3, 8), (8, 9)), segments=(0,) * 3, reader="",
-    )  # fmt: skip
-    assert [place.first_character for place in tokens.places("BANK", "the")] == [0, 4]
-
-
-def test_chosen_heads_alone_are_measured_and_as_among_all(encoder):
-    table, _ = measure(encoder, rows_of(SENTENCES[:1]), heads=[Head(0, 10), Head(5, 7)])
-    every, _ = measure(encoder, rows_of(SENTENCES[:1]))
-    chosen = [every["top_weight"][0].as_py()[place] for place in (10, 5 * 12 + 7)]
-    assert table["top_weight"][0].as_py() == pytest.approx(chosen, abs=1e-6)
-
-
 def test_senses_and_bad_rows(encoder):
     good = Row(0, "t", 2, "The bank opened.", "bank", " money ")
     number = Row(1, "t", 3, "The bank opened.", "bank", 7)
@@ -135,19 +117,16 @@ def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measu
     assert all("in float32 makes NaN or infinity of this text" in reject.reason for reject in rejects[:2])
 
 
+def test_batches_hold_items_of_like_length_up_to_the_limit():
+    batches = list(length_batches([5, 1, 9, 2, 2, 9, 40, 3], lambda n: n, 20))
+    assert batches == [[40], [9, 9], [5, 3, 2, 2], [1]]
+
+
 def test_progress_counts_every_row(encoder):
     counted = []
     measure(encoder, [*rows_of(SENTENCES), Row(9, "t", 2, "", "bank", None)], batch_tokens=16, progress=counted.append)
     assert sum(counted) == 6
     assert len(counted) > 2
-
-
-def test_batches_hold_items_of_like_length_up_to_the_limit():
-    lengths = [5, 1, 9, 2, 2, 9, 40, 3]
-    batches = list(length_batches(lengths, lambda n: n, 20))
-    assert list(chain(*batches)) == sorted(lengths, reverse=True)
-    assert all(len(batch) * max(batch) <= 20 or len(batch) == 1 for batch in batches)
-    assert len(batches) == 4
 
 
 def test_a_row_whose_word_the_tokeniser_does_not_know_is_rejected_and_another_such_word_is_marked(encoder):
