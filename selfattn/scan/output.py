@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -233,13 +233,12 @@ class ScanFolder:
 
     def parts(self) -> list["_Part"]:
         """The parts that are there, in order, each verified. Raises ScanError for any that isn't what was written."""
-        about, parts = self.about, []
-        columns = schema(
-            *(about["encoder"][name] for name in description.MOST),
-            about["vectors"],
+        about, parts = self.about, list[_Part]()
+        sizes, n_measured = (
+            {name: about["encoder"][name] for name in description.MOST},
             len(description.measured(about)),
-            "sources" in about,
         )
+        columns = schema(**sizes, vectors=about["vectors"], n_measured=n_measured, sources="sources" in about)
         for path in sorted((self.path / "parts").glob("*")):
             if LEFT.fullmatch(path.name):
                 continue  # it is being written, or was when its job was killed
@@ -260,7 +259,8 @@ def check_place(output: Path) -> None:
         raise ScanError(f"{output} holds other files. Choose a new or empty folder for --output.")
 
 
-class _Part(NamedTuple):
+@dataclass(frozen=True)
+class _Part:
     index: int
     path: Path
     n_rows: int
