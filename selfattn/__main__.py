@@ -35,8 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"selfattn {__version__}")
     parser.add_argument("--port", type=int, help="the dashboard's port (default: 8501, or the next that is free)")
     options = parser.parse_args(given)
-    if options.model is not None and not _opens(options.model):
-        return 2
+    if options.model is not None:
+        from selfattn import LoadError
+
+        try:
+            _check(options.model)
+        except LoadError as error:
+            print(f"selfattn: {error}", file=sys.stderr)
+            return 2
     port = [] if options.port is None else ["--server.port", str(options.port)]
     model = [] if options.model is None else ["--", "--model", options.model]
     command = [sys.executable, "-m", "streamlit", "run", str(app()), *port, *model]
@@ -44,22 +50,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.execve(sys.executable, command, {"MALLOC_ARENA_MAX": "2", **os.environ})
 
 
-def _opens(model: str) -> bool:
-    """Whether the encoder is there, and its folder may be read; else it is said. A Hub id's files are fetched here already."""
+def _check(model: str) -> None:
+    """Raise LoadError where the encoder isn't there, or its folder may not be read. A Hub id's files are fetched here already."""
     from selfattn.encoders.checkpoint import check_folder
-    from selfattn.encoders.errors import LoadError
     from selfattn.encoders.sources import resolve
 
-    try:
-        folder = resolve(
-            model, report=lambda stage: print(stage, file=sys.stderr) if stage[-1:] != "%" else None
-        ).folder
-        check_folder(folder, Settings.read().model_dir)
-    except LoadError as error:
-        print(f"selfattn: {error}", file=sys.stderr)
-    else:
-        return True
-    return False
+    found = resolve(model, report=lambda stage: print(stage, file=sys.stderr) if stage[-1:] != "%" else None)
+    check_folder(found.folder, Settings.read().model_dir)
 
 
 def _site(given: Sequence[str]) -> int:

@@ -8,7 +8,8 @@ Altair draws them as it draws any chart; in JupyterLab without a network: altair
 """
 
 import copy
-from collections.abc import Hashable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,8 +24,7 @@ from selfattn.analysis.measures import Compared, drift, head_measures, offered
 from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
-from selfattn.charts.bars import bar_list, bars
-from selfattn.charts.butterfly import butterfly
+from selfattn.charts.bars import bars
 from selfattn.charts.curves import layers_curve, lines
 from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
 from selfattn.charts.heatmap import heatmap
@@ -37,12 +37,11 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import TextError
 from selfattn.encoders.placed_word import PlacedWord
-from selfattn.encoders.projections import ProjectionsUnknown, project
 from selfattn.export.links import linked_figure
 from selfattn.scan import Scan
 from selfattn.senses import SeparationReport, SwapReport
 from selfattn.views.all_heads import lines_of_word
-from selfattn.views.one_head import row_steps, whole_head, word_against
+from selfattn.views.one_head import against, row_steps, whole_head
 from selfattn.views.two_sentences import word_in_two_sentences
 from selfattn.words import shared_words
 
@@ -76,13 +75,11 @@ def two_sentences(
     What it doesn't say: which words give it its meaning; `swaps` asks what the head's output does.
     """
     sides = _sides(encoder, first, second, word, at)
-    maps = {
-        name: word_map(encoding, encoding.weights(layer, head), words=False) for name, (encoding, _) in sides.items()
-    }
-    rows = {name: side.sentence.weights(layer, head, side.rows).mean(0) for name, side in sides.items()}
-    row = butterfly(word_against(sides, rows), theme, name=str(Head(layer, head)))
-    whole = whole_head(sides, maps, Head(layer, head), theme, "scratch")
-    return _chart(stacked(row, beside(*(picture.spec for picture in whole.values()))))
+    at_head = Head(layer, head)
+    maps = {name: word_map(side.sentence, side.sentence.weights(*at_head), words=False) for name, side in sides.items()}
+    row, _ = against(sides, at_head, theme)
+    whole = whole_head(sides, maps, at_head, theme, "scratch")
+    return _chart(stacked(row.spec, beside(*(picture.spec for picture in whole.values()))))
 
 
 def all_heads(
@@ -122,7 +119,10 @@ def all_heads(
     frame, kind = tidy.heads_frame(**columns), "effect" if record.signed else "weights"
     grid = head_grid(maps, frame, measure, theme, "", kind=kind, columns=encoder.n_heads)
     large = {head: heatmap(own, encoding.tokens, theme) for head, own in zip(encoder.all_heads, maps)}
-    return _chart(opened_by_a_click(grid, large, _first(frame, measure, chosen)))
+    if chosen and chosen not in set(frame["name"]):
+        raise ValueError(f"Expected a head from L0 H0 to {encoder.all_heads[-1]}, got {chosen!r}.")
+    leading = encoder.all_heads[int(frame[measure].fillna(-math.inf).argmax())]
+    return _chart(opened_by_a_click(grid, large, Head.named(chosen) if chosen else leading))
 
 
 def steps(
@@ -267,38 +267,15 @@ def swaps(
 ) -> alt.TopLevelMixin:
     """All heads: how far the first sentence's word moves to the second's with each one's output at it from there (1: it arrives).
 
-    A click on a head opens what the word attends to in it, in both sentences (at first `chosen`, "L0 H10", or the leading head).
     In the tooltips the other direction and, of a control, a sentence of the first's sense, how far its outputs move the first's:
-    each a share of its way. Numbers: `tidy_tables.swaps_frame`. What it doesn't say: a head that no more than equals the largest
-    of all heads' from the control is a hint; over other pairs other heads lead; donors carry topic as well as sense; only the
-    word's own position is swapped, so what other positions gathered for it counts to the head that fetched it.
+    each a share of its way. chosen: a head to mark. Numbers: `tidy_tables.swaps_frame`.
+    What it doesn't say: a head that no more than equals the largest of all heads' from the control is a hint; over other pairs
+    other heads lead; donors carry topic as well as sense; only the word's own position is swapped, so what other positions
+    gathered for it counts to the head that fetched it.
     """
     sides = _sides(encoder, first, second, word, control=control)
     frame = tidy.swaps_frame(swap_pair(encoder, *sides.values()))
-    sides.pop("control", None)
-    heads = head_map(frame, "a_from_b", theme, "", title="share of the way")
-    rows = {name: encoding.word_rows(positions) for name, (encoding, positions) in sides.items()}
-    weights = {at: word_against(sides, {name: own[at] for name, own in rows.items()}) for at in encoder.all_heads}
-    most = max(float(own[["a", "b"]].max(axis=None)) for own in weights.values())
-    words = {at: butterfly(own, theme, name=str(at), maximum=most) for at, own in weights.items()}
-    return _chart(opened_by_a_click(heads, words, _first(frame, "a_from_b", chosen)))
-
-
-def handed_over(
-    encoder: Encoder, text: str, word: str, layer: int, head: int, theme: Theme = LIGHT, *, pair: str | None = None
-) -> alt.TopLevelMixin:
-    """The norm of weight x value, through W_O, of each word of a text for one word of it (Kobayashi et al. 2020).
-
-    Numbers: `tidy_tables.handed_over_frame`. The weights of a split word are the mean of its pieces'; what one hands over is
-    summed over its pieces. What it doesn't say: what later layers make of it. Before W_O where projections aren't known.
-    """
-    encoding = encoder.encode(text, pair)
-    try:
-        output_weight = project(encoder, encoding, layer, head).output_weight
-    except ProjectionsUnknown:
-        output_weight = None
-    frame = tidy.handed_over_frame(encoding, layer, head, _place(encoding, word).word, output_weight)
-    return _chart(bar_list(frame, "norm", theme, label="text"))
+    return _chart(head_map(frame, "a_from_b", theme, chosen, title="share of the way"))
 
 
 def brought_in(report: SwapReport, word: str = "all", *, chosen: str = "", theme: Theme = LIGHT) -> alt.TopLevelMixin:
@@ -327,39 +304,6 @@ def scanned(scan: Scan, measure: str, *, chosen: str = "", theme: Theme = LIGHT)
     """
     title = measure.replace("_", " ")
     return _chart(head_map(tidy.named_heads(scan.heads()), measure, theme, chosen, kind="weights", title=title))
-
-
-def sources(report: SwapReport, row: Hashable, layer: int, head: int, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """What of a head's effect in one sentence comes from each token (report.sources). row: the table's index label.
-
-    What it doesn't say: these add up to effect / gap, not to the share, which has the control taken off. After layer 0 a
-    position has itself taken in context.
-    """
-    table = report.sources
-    own = table[(table["row"] == row) & (table["layer"] == layer) & (table["head"] == head)]
-    return _chart(bar_list(own, "share", theme, label="text"))
-
-
-def reliability(report: SwapReport, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """How far two halves agree on the ranking of the heads, by word and over all words: Spearman-Brown (report.reliability).
-
-    What it doesn't say: that the leading head stays the same, in which `leads` of the resamples it leads; nor what another
-    encoder or other words would give. Words with too few sentences, or whose halves don't agree at all, have no bar.
-    """
-    table = report.reliability.dropna(subset="spearman_brown")
-    return _chart(bar_list(table, "spearman_brown", theme, label="word", domain=(0, 1.2)))
-
-
-def leading_together(curve: pd.DataFrame, word: str, theme: Theme = LIGHT) -> alt.TopLevelMixin:
-    """The share of the gap that the k leading heads make together, exactly, beside the k of the other words and k random ones.
-
-    Of `senses.leading_heads`; the line across is the whole gap. What it doesn't say: that a set of heads is needed; others may
-    do as well. Effects of single heads don't add up.
-    """
-    own = tidy.together_frame(curve[curve["word"] == word])
-    return _chart(
-        lines(own, "k", "share", theme, series="heads", titles=("heads swapped together", "share"), level=1.0)
-    )
 
 
 def parting(
@@ -397,14 +341,6 @@ class _Whole(alt.TopLevelMixin):
 
     def to_dict(self, *args: Any, **options: Any) -> Spec:
         return copy.deepcopy(self.spec)
-
-
-def _first(frame: pd.DataFrame, measure: str, chosen: str) -> Head:
-    """The head named `chosen`, or where none is, that of the largest number."""
-    if chosen and chosen not in set(frame["name"]):
-        raise ValueError(f"Expected a head from {frame['name'].iloc[0]} to {frame['name'].iloc[-1]}, got {chosen!r}.")
-    row = frame[frame["name"] == chosen] if chosen else frame.nlargest(1, measure)
-    return Head(*next(row[["layer", "head"]].itertuples(index=False)))
 
 
 def _sides(

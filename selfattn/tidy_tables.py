@@ -1,4 +1,4 @@
-"""Tensors to tidy pandas frames: one observation a row, every column documented.
+"""Tensors to tidy pandas frames, one observation a row, every column documented; and the one writer of frames as CSV.
 
 Positions, layers and heads count from 0. `query` is the token a weight comes from (the row of an attention map), `key`
 the token it goes to (the column). Words repeat in a sentence, so frames are keyed on positions and carry the token
@@ -6,17 +6,19 @@ beside them.
 """
 
 import math
+import re
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from pandas.api.types import is_numeric_dtype
 from torch import Tensor
 
 from selfattn.analysis.compare import align
 from selfattn.analysis.explaining import Explained
 from selfattn.analysis.hiding import HiddenPair
-from selfattn.analysis.measures import weighted_values
 from selfattn.analysis.swapping import PairSwaps
 from selfattn.analysis.word_map import places
 from selfattn.encoders.capture import Head
@@ -24,6 +26,11 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 from selfattn.senses import HiddenWordsReport, SeparationReport
 from selfattn.words import Word, to_groups
+
+# How a cell begins that a spreadsheet would run: full-width and small signs too, after spaces and controls; and behind
+# apostrophes, so that each text can be had back.
+SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
+FORMULA = re.compile(rf"'*(?:[\t\r\n]|[\s\0-\x1f\ufeff]*[{SIGNS}])")
 
 
 def weights_frame(weights: Tensor, tokens: Sequence[str]) -> pd.DataFrame:
@@ -48,19 +55,6 @@ def strip_frame(encoding: Encoding, row: Tensor, word: Word, sentence: str) -> p
         "special": special,
     }
     return pd.DataFrame(columns)
-
-
-def handed_over_frame(
-    encoding: Encoding, layer: int, head: int, word: Word, output_weight: Tensor | None = None
-) -> pd.DataFrame:
-    """`row_frame` of one head, with the norm of weight x value of each word, summed over its pieces: values differ in size.
-
-    output_weight (d_head, d_model) takes it through W_O.
-    """
-    trace = encoding.trace(layer, head, slice(word.start, word.stop))
-    handed = weighted_values(trace.weights.mean(0), trace.value, output_weight)
-    norms = [float(handed[list(group)].sum(0).norm()) for group in places(encoding).groups]
-    return row_frame(trace, word.positions, encoding, "A").assign(norm=norms)
 
 
 def against_frame(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
@@ -279,3 +273,27 @@ def together_frame(shares: pd.DataFrame) -> pd.DataFrame:
     """
     means = shares.groupby("k")[["leading", "random", "others"]].mean().rename(columns={"others": "of the other words"})
     return means.reset_index().melt("k", var_name="heads", value_name="share").dropna()
+
+
+def csv_text(frame: pd.DataFrame, header: bool = True) -> str:
+    """A table as CSV, lines ending in CR LF (RFC 4180). Numbers stay numbers; no value is an empty cell.
+
+    No cell begins a new row, and none is run by a spreadsheet as a formula: an apostrophe before such a text says "this is text"
+    to it. Cells with a line break of any kind stand in quotation marks. (OWASP, "CSV Injection")
+    """
+    # As plain objects: pandas' own kind of text takes no half of a surrogate pair.
+    others = [name for name, column in frame.items() if not is_numeric_dtype(column)]
+    texts = {name: pd.Series(map(escaped, frame[name]), frame.index, dtype=object) for name in others}
+    # Python's writer puts marks around a cell only for the characters of its own line ends: with LF alone, not for a CR.
+    table = frame.assign(**texts).rename(columns=escaped)
+    return table.to_csv(index=False, header=header, lineterminator="\r\n")
+
+
+def escaped(cell: Any) -> Any:
+    """The cell of a CSV; what is no text, and what no spreadsheet runs, as it is."""
+    return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
+
+
+def unescaped(cell: str) -> str:
+    """The text of which `escaped` made the cell."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell

@@ -57,7 +57,8 @@ def folder(tmp_path, monkeypatch, encoder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [name for name, found in SNIPPETS.items() if found])
-def test_every_snippet_runs(page, folder):
+def test_every_snippet_runs(page, folder, encoder):
+    """And what it comes to is what the page says of it."""
     names: dict = {}
     for kind, text in SNIPPETS[page]:
         if kind == "python":
@@ -68,30 +69,22 @@ def test_every_snippet_runs(page, folder):
             assert kind == "sh", f"{page}: nobody runs {kind}"
             for line in text.replace("\\\n", " ").splitlines():
                 run(shlex.split(line, comments=True), folder)
+    if page == "docs/notebook.md":
+        check_class(names["classes"])
+    if page == "docs/scan.md":
+        check_queries(names, encoder)
 
 
-@pytest.mark.slow
-def test_the_notebooks_page_says_which_words_carry_a_class(folder):
-    names: dict = {}
-    for kind, text in SNIPPETS["docs/notebook.md"]:
-        if kind == "python" and ("load_class_head" in text or not names):
-            exec(compile(text, "docs/notebook.md", "exec"), names)
-    words, heads = names["report"].words.set_index("word"), names["report"].heads.dropna()
+def check_class(report):
+    """Which words carry a class."""
+    words, heads = report.words.set_index("word"), report.heads.dropna()
     assert words.loc[["the", "river", "muddy", "loan"], "n"].tolist() == [3, 2, 2, 1]
     assert (words.loc["the", "low"] < words.loc["the", "effect"] < words.loc["the", "high"]) and len(heads) == 8
     assert (heads["n"] == 3).all() and (heads["low"] < heads["high"]).all()
 
 
-@pytest.mark.slow
-def test_the_queries_of_the_scans_page_answer_what_the_encoder_says(folder, encoder):
+def check_queries(names, encoder):
     """Both sentences and both texts, by pandas and by DuckDB, beside the encoder's own weights of L0 H10."""
-    names: dict = {}
-    for kind, text in SNIPPETS["docs/scan.md"]:
-        if kind == "python":
-            exec(compile(text, "docs/scan.md", "exec"), names)
-        else:
-            for line in text.replace("\\\n", " ").splitlines():
-                run(shlex.split(line, comments=True), folder)
 
     def top(text):
         encoding = encoder.encode(text)
@@ -145,11 +138,6 @@ def run(command: list[str], started: list) -> None:
                 assert name.startswith("-") or (ROOT / name).exists()
         case _:
             raise AssertionError(f"nobody runs {command}")
-
-
-def test_there_are_snippets_of_both_kinds():
-    kinds = [kind for found in SNIPPETS.values() for kind, _ in found]
-    assert kinds.count("python") >= 6 and kinds.count("sh") >= 6
 
 
 def public(module: str) -> set[str]:

@@ -112,13 +112,6 @@ def test_terms_are_added_to_the_scaled_scores_before_the_mask():
     assert attend(query, key, value).terms == ()
 
 
-def test_terms_that_do_not_fit_are_refused():
-    query = random(3, 4)
-    for values in (random(3, 2), random(5, 3, 3), torch.ones(3, 3, dtype=torch.bool)):
-        with pytest.raises(ValueError, match="The term 'bias' must be of floats that broadcast to"):
-            attend(query, query, query, terms=[Term("bias", values)])
-
-
 def test_rows_sum_to_one_and_permuting_tokens_permutes_the_result():
     query, key, value = random(6, 4), random(6, 4, seed=1), random(6, 4, seed=2)
     order = torch.tensor([3, 1, 5, 0, 2, 4])
@@ -168,6 +161,15 @@ BAD = {
     "mask plus infinity": ((2, 3), (2, 3), (2, 3), {"mask": torch.tensor([[0.0, math.inf]])}, "plus infinity"),
     "mask nan": ((2, 3), (2, 3), (2, 3), {"mask": torch.full((2, 2), math.nan)}, "NaN"),
     "scale": ((2, 3), (2, 3), (2, 3), {"scale": math.nan}, "finite"),
+    "term shape": (
+        (3, 4),
+        (3, 4),
+        (3, 4),
+        {"terms": [Term("bias", random(3, 2))]},
+        "The term 'bias' must be of floats",
+    ),
+    "term batch": ((3, 4), (3, 4), (3, 4), {"terms": [Term("bias", random(5, 3, 3))]}, r"broadcast to \(3, 3\)"),
+    "term dtype": ((3, 4), (3, 4), (3, 4), {"terms": [Term("bias", torch.ones(3, 3).bool())]}, "must be of floats"),
 }
 
 

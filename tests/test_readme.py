@@ -55,14 +55,6 @@ def test_every_variable_that_is_named_anywhere_is_a_setting():
             assert set(re.findall(r"SELFATTN_[A-Z_]+[A-Z]", file.read_text("utf-8"))) <= known, file
 
 
-def test_the_commands_are_targets_of_the_makefile():
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    for command in ("run", "quick", "test", "test-long", "test-held-back", "test-ray", "bench"):
-        assert f"make {command} " in README + contributing
-        assert re.search(rf"^{command}:", makefile, re.M)
-
-
 def test_the_suite_and_the_cluster_test_are_asked_for_unconditionally():
     lines = (ROOT / ".ci/run").read_text("utf-8").splitlines()
     assert "set -euo pipefail" in lines and {"make test", "make test-held-back", "make test-ray"} <= {*lines}

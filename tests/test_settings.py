@@ -14,6 +14,7 @@ GIVEN = {
     "models": ("some/model", ("some/model",)),
     "model_dir": ("/tmp/../tmp", Path("/tmp")),
     "offline": ("1", True),
+    "max_runs": ("3", 3),
 }
 
 
@@ -21,11 +22,6 @@ GIVEN = {
 def nothing_is_set(monkeypatch):
     for each in fields(Settings):
         monkeypatch.delenv(variable(each.name), raising=False)
-
-
-def test_without_a_variable_the_defaults_hold():
-    assert Settings.read() == Settings()
-    assert (Settings().max_characters, Settings().devices, Settings().offline) == (40_000, (), False)
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -39,11 +35,6 @@ def test_each_is_read_when_it_is_asked_for(monkeypatch, name):
     }
     monkeypatch.setenv(f"SELFATTN_{name.upper()}", "")
     assert Settings.read() == Settings()
-
-
-def test_offline_0_means_online(monkeypatch):
-    monkeypatch.setenv("SELFATTN_OFFLINE", "0")
-    assert not Settings.read().offline
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "many", "1.5"])

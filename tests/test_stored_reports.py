@@ -8,11 +8,9 @@ import pandas as pd
 import pytest
 
 from selfattn import stored_reports
-from selfattn.examples import PAIRS
 from selfattn.senses import separation
 from selfattn.stored_reports import KINDS, store, stored
 
-EXAMPLES = {pair.word: pair for pair in PAIRS}
 ANEW = "The sentences, the weights or the method have changed: run `python -m selfattn.stored_reports`, and keep what it writes."
 
 
@@ -29,24 +27,6 @@ def test_one_words_stored_separation_equals_the_live_one(encoder):
     pd.testing.assert_frame_equal(own.reset_index(drop=True), live.words, check_dtype=False, atol=1e-6)
     sentences, expected = (report.sentences(3, 7).query("word == 'bank'") for report in (found, live))
     pd.testing.assert_frame_equal(sentences, expected, check_dtype=False)
-
-
-@pytest.mark.slow
-def test_one_heads_stored_passport_equals_the_live_one(encoder):
-    frame = KINDS["head_profiles"].reads()
-    found = stored("head_profiles", encoder, frame).report
-    own = found.sentences.query("layer == 5 and head == 7")
-    least = own["weight"].iloc[-1]
-    for index, row in pd.concat([frame.loc[own["row"]], frame[frame["word"] == "file"]]).iterrows():
-        encoding = encoder.encode(row["sentence"])
-        (word,) = (w for w in encoding.words if w.text.casefold() == row["word"])
-        weights = encoding.weights(5, 7)[list(word.positions)].mean(0)
-        to = {w.text: float(weights[list(w.positions)].sum()) for w in encoding.words if w.text.isalnum() and w != word}
-        listed = own[own["row"] == index]
-        if len(listed):
-            assert to[listed["to"].iloc[0]] == max(to.values()) == pytest.approx(listed["weight"].iloc[0], abs=1e-4)
-        else:
-            assert max(to.values()) <= least
 
 
 @pytest.mark.long

@@ -1,6 +1,10 @@
 """Tensors to tidy frames, on small hand-made cases with a repeated token."""
 
+import ast
+import csv
+import io
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
@@ -11,10 +15,9 @@ from selfattn.analysis.swapping import PairSwaps
 from selfattn.kernel import attend
 from selfattn.tidy_tables import (
     context_share,
-    drift_frame,
+    csv_text,
     explained_heads_frame,
     explained_words_frame,
-    handed_over_frame,
     heads_frame,
     hidden_curves_frame,
     hidden_heads_frame,
@@ -22,10 +25,10 @@ from selfattn.tidy_tables import (
     layers_frame,
     named_heads,
     row_frame,
-    stage_names,
     strip_frame,
     swaps_frame,
     together_frame,
+    unescaped,
     weights_frame,
     words_frame,
 )
@@ -80,16 +83,6 @@ def test_shares_of_the_context_are_projections_on_it():
         part = trace.weights[2, j] * trace.value[j]
         expected = (part @ trace.context[2]) / (trace.context[2] @ trace.context[2])
         assert shares[j].item() == pytest.approx(expected.item(), abs=1e-5)
-
-
-def test_drift_frame_has_a_stage_for_token_position_and_each_layer():
-    frame = drift_frame(main=torch.tensor([1.0, 0.9, 0.8]), floor=torch.zeros(3))
-    assert stage_names(1) == ["token", "embedding", "after L0"]
-    assert frame["stage"].tolist() == stage_names(1) * 2
-    assert frame.loc[frame["curve"] == "main", "similarity"].tolist() == pytest.approx([1, 0.9, 0.8])
-
-
-# The numbers of a head and of sentences that nobody chose as a default
 
 
 @pytest.fixture(scope="module")
@@ -179,23 +172,6 @@ def test_what_is_asked_about_has_no_effect_and_a_heads_number_is_the_one_that_wa
     assert words["effect"].tolist() == pytest.approx([0.1, float("nan"), float("nan"), 0.2], nan_ok=True)
 
 
-def test_what_each_word_hands_over_is_of_all_its_pieces(encoder):
-    encoding = encoder.encode("Electroencephalographers disagree in the river.")
-    word = encoding.words[0]
-    pieces, trace = list(word.positions), encoding.trace(2, 5)
-    w_o = torch.randn(32, 7, generator=torch.Generator().manual_seed(0))
-    frame = handed_over_frame(encoding, 2, 5, word, w_o)
-    assert frame["text"].tolist()[1:3] == ["Electroencephalographers", "disagree"]
-    row = trace.weights[pieces].mean(0)
-    handed = sum(row[j] * trace.value[j] for j in pieces)
-    assert frame["weight"][1] == pytest.approx(float(row[pieces].sum()), abs=1e-6)
-    assert frame["norm"][1] == pytest.approx(float((handed @ w_o).norm()), abs=1e-5)
-    assert handed_over_frame(encoding, 2, 5, word)["norm"][1] == pytest.approx(float(handed.norm()), abs=1e-5)
-    context = row @ trace.value
-    assert frame["share"][1] == pytest.approx(float(handed @ context / (context @ context)), abs=1e-5)
-    assert frame["share"].sum() == pytest.approx(1, abs=1e-5)
-
-
 def test_heads_swapped_together_are_the_mean_over_words_of_each_number():
     table = pd.DataFrame(
         {"word": ["bank", "bank", "seal", "seal"], "k": [1, 3, 1, 3], "leading": [0.1, 0.3, 0.3, 0.5],
@@ -250,3 +226,42 @@ def test_a_hand_made_pairs_frames_hold_one_kind_a_word_and_tell_punctuation_apar
     assert curves["similarity"].tolist() == pytest.approx([at / 72 for at in (0, 1, 2, 51, 52, 53)])
     assert curves["depth"].tolist() == [0, 1, 2] * 2 and curves["stage"].tolist()[:2] == ["embedding", "after L0"]
     assert hidden_curves_frame(hidden_pair_of(top=(None, 0)))["curve"].tolist()[3:] == ['"A" hidden'] * 3
+
+
+FORMULAS = [
+    "=HYPERLINK(1)", "+1", "-1", "-", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\nbank", " =1", "\u00a0 +1", "\0=1", "\ufeff=1",
+    "\uff1d1", "\uff0b1", "\uff0d1", "\uff20SUM(A1)", "\n\uff1d1", "\ufe66\u200b1", "'=1", "''=1", "'\n=1",
+]  # fmt: skip
+PLAIN = ["bank", "a-b", "1 = 1", "'tis", "", "bank\r=1+1", "bank\n=1+1", 'a "b", c', "\r\n".join("ab"), "\u2212 1"]
+
+
+def read_back(text: str) -> list[list[str]]:
+    """By a reader to which a lone CR, a lone LF and both together end a line, as to spreadsheets."""
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+def test_each_cell_of_a_csv_is_one_cell_and_only_what_would_run_is_escaped():
+    texts = [*FORMULAS, *PLAIN]
+    frame = pd.DataFrame({"=name": texts, "n": [-0.5] * len(texts), "mixed": [-1, "-1", None, 2.5, *texts[4:]]})
+    header, *rows = read_back(csv_text(frame))
+    assert header == ["'=name", "n", "mixed"]
+    assert [row[0] for row in rows] == [f"'{text}" for text in FORMULAS] + PLAIN
+    assert [unescaped(row[0]) for row in rows] == texts
+    assert {row[1] for row in rows} == {"-0.5"}  # a number stays one
+    assert [row[2] for row in rows[:4]] == ["-1", "'-1", "", "2.5"]
+    assert read_back(csv_text(frame, header=False)) == rows
+
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_nothing_else_writes_csv():
+    """The stored reports are the project's own numbers, in files that a checkout holds and only it reads."""
+    writes = {
+        str(path.relative_to(ROOT))
+        for path in [*(ROOT / "selfattn").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if getattr(node, "attr", getattr(node, "name", None))
+        in ("to_csv", "writer", "DictWriter", "savetxt", "write_csv")
+    }
+    assert writes == {"selfattn/tidy_tables.py", "selfattn/stored_reports.py"}

@@ -73,14 +73,6 @@ def test_every_visible_character_is_in_one_word(text):
         assert times <= 1
 
 
-@given(TEXTS)
-@in_any_time
-@pytest.mark.slow
-def test_a_word_taken_alone_is_one_word(text):
-    for word in words_of(text):
-        assert words_of(word) == [word]
-
-
 @pytest.mark.parametrize("kind", BACKENDS)
 @given(text=TEXTS)
 @in_any_time
@@ -145,14 +137,6 @@ def test_each_kind_of_tokeniser(kind, tokens, spans):
     words = token_words(text, found.offsets, found.special_tokens_mask)
     assert [word.text for word in words] == ["The", "riverbank", "河", "."]
     assert [(word.start, word.stop) for word in words] == spans
-
-
-def test_words_that_were_typed_like_special_tokens_are_special_as_the_tokeniser_says():
-    text = "the [MASK] bank"
-    found = BACKENDS["wordpiece"].encode(text)
-    assert found.tokens == ["[CLS]", "the", "[MASK]", "bank", "[SEP]"]
-    words = token_words(text, found.offsets, found.special_tokens_mask)
-    assert "bank" in [word.text for word in words]
 
 
 def test_finding_and_sharing():

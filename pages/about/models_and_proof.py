@@ -15,7 +15,7 @@ from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.families import SENTENCES
 from selfattn.numbers import error
-from selfattn.spreadsheets import csv_text
+from selfattn.tidy_tables import csv_text
 
 ERRORS = {
     "same_inputs": "weights, on the same inputs",

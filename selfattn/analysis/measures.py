@@ -51,15 +51,6 @@ def drift(first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
     return torch.cat([static[None], layers])
 
 
-def weighted_values(weights: Tensor, value: Tensor, output_weight: Tensor | None = None) -> Tensor:
-    """What each token hands over, weight x value: (..., n), (n, d_head) -> (..., n, d_head).
-
-    output_weight (d_head, d_model), the head's slice of W_O: as it enters the residual stream, (..., n, d_model). Its norm
-    says what the weight alone doesn't. (Kobayashi et al. 2020, "Attention is Not Only a Weight", section 3: alpha f(x))
-    """
-    return weights[..., None] * (value if output_weight is None else value @ output_weight)
-
-
 def mean_distance(weights: Tensor) -> Tensor:
     """How far each row reaches, in tokens: the mean of |i - j| under its weights. (..., n, n) -> (..., n)"""
     places = torch.arange(weights.shape[-1], dtype=weights.dtype)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from selfattn.encoders.precision import attend_precisely, to_single
 from selfattn.kernel import AttentionTrace, add_mask
 from selfattn.kernel_inputs import Term
-from selfattn.precision import attend_precisely, to_single
 
 
 def change(

@@ -25,8 +25,8 @@ from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_f
 from transformers.masking_utils import eager_mask, sdpa_mask
 
 from selfattn.encoders.pair_terms import DistanceVectors, PositionBias, of_sentence
+from selfattn.encoders.precision import attend_precisely, precision, to_single
 from selfattn.kernel import AttentionTrace
-from selfattn.precision import attend_precisely, precision, to_single
 
 IMPLEMENTATION, EAGER = "selfattn", "selfattn eager"
 

@@ -4,6 +4,7 @@ import io
 import re
 import zipfile
 from dataclasses import replace
+from functools import cache
 
 from selfattn.export import files, report
 from selfattn.export.files import View
@@ -11,22 +12,19 @@ from selfattn.export.files import View
 
 def zipped(view: View, scale: float = 2.0, width: float | None = None) -> bytes:
     """The view as a ZIP; PNGs with `scale` pixels a unit, pictures `width` units wide (None: as drawn)."""
-    drawn = {name: spec() for name, spec in view.figures.items()}
-    frames = {name: make() for name, make in view.tables.items()}
-    parts: dict[str, str | bytes] = {"provenance.json": view.provenance.json()}
-    for name, spec in drawn.items():
-        parts[f"figures/{safe_name(name)}.png"] = files.png(spec, view.origin(name), scale, width)
-        parts[f"figures/{safe_name(name)}.svg"] = files.svg(spec, view.origin(name), width)
-    for name, frame in frames.items():
-        parts[f"tables/{safe_name(name)}.csv"] = files.csv(frame, view.origin(name))
+    view = replace(  # each is drawn once
+        view,
+        figures={name: cache(make) for name, make in view.figures.items()},
+        tables={name: cache(make) for name, make in view.tables.items()},
+    )
+    parts: dict[str, str | bytes] = {"provenance.json": view.provenance.json(), "report.html": report.html(view, width)}
+    for name, draw in view.figures.items():
+        parts[f"figures/{safe_name(name)}.png"] = files.png(draw(), view.origin(name), scale, width)
+        parts[f"figures/{safe_name(name)}.svg"] = files.svg(draw(), view.origin(name), width)
+    for name, make in view.tables.items():
+        parts[f"tables/{safe_name(name)}.csv"] = files.csv(make(), view.origin(name))
     if view.arrays:
         parts["weights.npz"] = files.npz({name: make() for name, make in view.arrays.items()}, view.provenance)
-    made = replace(
-        view,
-        figures={name: lambda spec=spec: spec for name, spec in drawn.items()},
-        tables={name: lambda frame=frame: frame for name, frame in frames.items()},
-    )
-    parts["report.html"] = report.html(made, width)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():

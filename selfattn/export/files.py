@@ -19,7 +19,7 @@ from PIL.PngImagePlugin import PngInfo, putchunk
 from selfattn.charts.labels import drawable, drawable_spec, unlimited_spec
 from selfattn.charts.vega import Spec, in_light
 from selfattn.export.provenance import Provenance
-from selfattn.spreadsheets import csv_text
+from selfattn.tidy_tables import csv_text
 
 PARQUET = "application/vnd.apache.parquet"
 UNITS_PER_INCH = 72

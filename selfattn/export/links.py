@@ -130,27 +130,20 @@ def _head(encoder: Encoder, asked: Asked, key: str = "head", default: str = "L0 
     return heads.get(asked.get(key, ""), heads.get(default, encoder.all_heads[0]))
 
 
-def _encoder(asked: Asked) -> Encoder:
-    """The encoder that a link names, of the weights that it was made with."""
-    name = asked.get("other") if asked.get("model") == "another ..." else asked.get("model")
-    bundled = name in (None, BUNDLED_NAME.split("/")[-1])
-    encoder = load_encoder(
-        None if bundled else name, revision=asked.get("revision"), dtype=asked.get("dtype", "float32")
-    )
-    return _as_linked(encoder, asked.get("digest", ""))
-
-
 def _second(first: Encoder, asked: Asked) -> Encoder:
-    """The second encoder of Two encoders, likewise; the first one untrained, unless the link names one."""
-    name = asked.get("second_other") if asked.get("second") == "another ..." else asked.get("second")
-    if name in (None, "the same, untrained"):
+    """The second encoder of Two encoders; the first one untrained, unless the link names one."""
+    if asked.get("second") in (None, "the same, untrained"):
         return random_twin(first)
-    bundled = name == BUNDLED_NAME.split("/")[-1]
-    second = load_encoder(None if bundled else name, revision=asked.get("second_revision"), dtype=first.dtype)
-    return _as_linked(second, asked.get("second_digest", ""))
+    return _encoder(asked, "second", "second_", first.dtype)
 
 
-def _as_linked(encoder: Encoder, digest: str) -> Encoder:
+def _encoder(asked: Asked, key: str = "model", prefix: str = "", dtype: str | None = None) -> Encoder:
+    """The encoder that a link names, of the weights that it was made with."""
+    name = asked.get(f"{prefix}other") if asked.get(key) == "another ..." else asked.get(key)
+    bundled = name in (None, BUNDLED_NAME.split("/")[-1])
+    revision, dtype = asked.get(f"{prefix}revision"), dtype or asked.get("dtype", "float32")
+    encoder = load_encoder(None if bundled else name, revision=revision, dtype=dtype)
+    digest = asked.get(f"{prefix}digest", "")
     if not encoder.digest.startswith(digest.split(" ")[0]):
         raise LoadError(
             "digest",

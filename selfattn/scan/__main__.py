@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from tqdm import tqdm
@@ -13,6 +12,7 @@ from selfattn.encoders.errors import LoadError, NotRecomputable, OutOfMemory
 from selfattn.encoders.loading import DTYPES
 from selfattn.scan.description import PART_ROWS, Job, ScanError
 from selfattn.scan.job import run
+from selfattn.scan.ray_engine import ray_engine
 from selfattn.scan.tables import InputError
 from selfattn.scan.target import run_target
 
@@ -46,36 +46,43 @@ that holds something else; 3 done, but more than --max-rejects of the rows were 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m selfattn.scan") -> int:
     """Run the command line; the exit status. prog: how it was called."""
-    options = vars(parser(prog).parse_args(arguments))
-    strict, max_rejects = options.pop("strict"), options.pop("max_rejects")
-    engine, address, workers = (options.pop(name) for name in ("engine", "address", "workers"))
-    listed, target = options.pop("listed"), options.pop("target")
+    command = parser(prog)
+    options = vars(command.parse_args(arguments))
+    strict, max_rejects, listed, target = map(options.pop, ("strict", "max_rejects", "listed", "target"))
+    engine, address, workers = map(options.pop, ("engine", "address", "workers"))
     if engine != "ray" and (address or workers):
-        return _fail(prog, "--address and --workers need --engine ray.")
+        command.error("--address and --workers need --engine ray.")
+    if not 0 <= max_rejects <= 1:
+        command.error(f"--max-rejects is a share from 0 to 1, got {max_rejects}.")
     try:
         options["words"] = (*options["words"], *_listed(listed))
         if target is None:
-            outcome = run(Job(**options), _engine(engine, address, workers), _bar)
+            outcome = run(Job(**options), ray_engine(address, workers) if engine == "ray" else None, _bar)
         elif options["words"] or options["heads"] or options["vectors"] or options["sources"] or engine == "ray":
             raise InputError(
                 "--target takes whole texts: leave out --word, --words, --heads, --vectors, --sources, --engine."
             )
         else:
             with tqdm(unit="pass", mininterval=0.5) as bar:
-                outcome = run_target(Job(**options), target, partial(_moved, bar))
+
+                def moved(done: int, total: int) -> None:
+                    bar.total = total
+                    bar.update(done - bar.n)
+
+                outcome = run_target(Job(**options), target, moved)
     except (InputError, ScanError, LoadError, NotRecomputable, OutOfMemory, OSError) as error:
-        return _fail(prog, str(error))
+        print(f"{prog}: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("\nStopped. The same command goes on where it was.", file=sys.stderr)
         return 130
     rejected = f"{outcome.n_rejected:,} rejected (see rejects.csv)" if outcome.n_rejected else "none rejected"
     skipped = f", {outcome.n_skipped:,} empty line(s) skipped" if outcome.n_skipped else ""
-    n_rows = outcome.n_rows - outcome.n_without
     without = f", {outcome.n_without:,} text(s) without any of the words" if options["words"] else ""
     occurrences = "" if target else f"{outcome.n_occurrences:,} occurrence(s) in "
     counted = f"{occurrences}{outcome.n_texts:,} text(s)"
     print(f"{counted}, {rejected}{skipped}{without}: {options['output']}", file=sys.stderr)
-    if outcome.n_rejected > max_rejects * n_rows:
+    if outcome.n_rejected > max_rejects * (outcome.n_rows - outcome.n_without):
         print(f"More than {max_rejects:.0%} of the rows were rejected (--max-rejects).", file=sys.stderr)
         return 3
     return int(strict and outcome.n_rejected > 0)
@@ -107,7 +114,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add(
         "--max-rejects",
         metavar="SHARE",
-        type=_share,
+        type=float,
         default=MAX_REJECTS,
         help=f"exit with 3 where more than this share of the rows was rejected, 0 to 1 (default: {MAX_REJECTS})",
     )
@@ -117,16 +124,6 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--address", help='a Ray cluster, "auto" on one of its machines (default: a Ray of its own on this machine)')
     add("--workers", type=_positive, help="Ray workers (default: one for each GPU, on CPUs one for each core)")
     return options
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
-    return share
 
 
 def _positive(text: str) -> int:
@@ -147,35 +144,17 @@ def _listed(file: str | None) -> list[str]:
     if file is None:
         return []
     try:
-        words = [line for line in Path(file).read_text("utf-8-sig").splitlines() if line.strip()]
+        words = Path(file).read_text("utf-8-sig").split("\n")
     except UnicodeDecodeError:
         raise InputError(f"{file} is not valid UTF-8. Save it as UTF-8.") from None
-    if not words:
+    if not any(map(str.strip, words)):
         raise InputError(f"{file} has no words. Write one a line.")
-    return words
-
-
-def _engine(name: str, address: str | None, workers: int | None):
-    if name == "local":
-        return None
-    from selfattn.scan.ray_engine import ray_engine
-
-    return ray_engine(address, workers)
+    return [word for word in words if word.strip()]
 
 
 def _bar(done: int, total: int):
     """A progress bar with rate and time left on the terminal; its counter."""
     return tqdm(initial=done, total=total, unit="row", unit_scale=False, mininterval=0.5, smoothing=0.1).update
-
-
-def _moved(bar: tqdm, done: int, total: int) -> None:
-    bar.total = total
-    bar.update(done - bar.n)
-
-
-def _fail(prog: str, message: str) -> int:
-    print(f"{prog}: {message}", file=sys.stderr)
-    return 2
 
 
 if __name__ == "__main__":

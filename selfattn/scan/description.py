@@ -4,20 +4,21 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, zip_longest
+from itertools import groupby, starmap, zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
-from selfattn.encoders.errors import LoadError
+from selfattn.encoders.errors import LoadError, brief
 from selfattn.encoders.loading import load_encoder
 from selfattn.encoders.untrusted_files import parse_object, read_plain
 from selfattn.scan.tables import Chunk
 
 NAME = "scan.json"
 FORMAT = 3
-READ = (2, FORMAT)  # a scan by an earlier version can be read; which rows are rejected has changed since
 MOST_BYTES = 2**26  # far above what MOST_PARTS take
 MOST_PARTS = 1_000_000  # their names count with six digits
 MOST = {"n_layers": 256, "n_heads": 1024, "d_model": 65_536}  # of an encoder's sizes
@@ -78,24 +79,19 @@ def read(folder: Path) -> dict:
     """What scan.json says, its own digest and what is read of it again checked. Raises ScanError."""
     try:
         about = parse_object(read_plain(folder / NAME, MOST_BYTES))
-        if not {"format", "n_parts"} & about.keys():
+        if "format" not in about:
             raise ValueError(f"{NAME} isn't what the job writes")
     except (LoadError, ValueError, RecursionError, MemoryError) as error:
-        reason = f"{type(error).__name__}: {error}"[:500]
-        raise ScanError(f"{folder} holds no scan by python -m selfattn.scan ({reason}).") from None
-    if about.get("format") not in READ:
+        raise ScanError(f"{folder} holds no scan by python -m selfattn.scan ({brief(error)}).") from None
+    if about["format"] != FORMAT:
         raise ScanError(f"{folder} holds a scan by another version of selfattn. Scan anew with another --output.")
     try:
-        own = about["sha256"] == _digest_of({name: about[name] for name in about if name != "sha256"})
-        reason = "something in it doesn't fit" if own else "its digest is another's"
-        own = own and _fits(about)
+        _check(about)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        own, reason = False, f"{type(error).__name__}: {error}"[:200]
-    if not own:
         raise ScanError(
-            f"{folder / NAME} isn't what the job wrote ({reason}): it was changed or is damaged. Put back what it was, or "
-            "scan anew with another --output."
-        )
+            f"{folder / NAME} isn't what the job wrote ({brief(error)}): it was changed or is damaged. Put back what it was, "
+            "or scan anew with another --output."
+        ) from None
     return about
 
 
@@ -104,11 +100,19 @@ def n_parts(about: dict) -> int:
     return sum(len(file["chunks"]) for file in about["input"])
 
 
-def _fits(about: dict) -> bool:
-    """Whether what is read again is what a job writes. Raises AttributeError, KeyError, TypeError, ValueError where it isn't."""
-    encoder, words = about["encoder"], about["words"] or []
+def measured(about: dict) -> tuple[Head, ...]:
+    """The heads that a part's lists run over."""
+    every = starmap(Head, np.ndindex(about["encoder"]["n_layers"], about["encoder"]["n_heads"]))
+    return tuple(map(Head.named, about["heads"])) if about["heads"] else tuple(every)
+
+
+def _check(about: dict) -> None:
+    """Raise AttributeError, KeyError, TypeError or ValueError where what is read again isn't what a job writes."""
+    if about["sha256"] != _digest_of({name: about[name] for name in about if name != "sha256"}):
+        raise ValueError("its digest is another's")
+    encoder, words, files = about["encoder"], about["words"] or [], about["input"]
     heads = [Head.named(name) for name in about["heads"] or ()]
-    return (
+    fits = (
         all(type(encoder[name]) is int and 1 <= encoder[name] <= most for name, most in MOST.items())
         and isinstance(encoder["name"], str)
         and len(encoder["name"]) <= LONGEST
@@ -120,23 +124,24 @@ def _fits(about: dict) -> bool:
         and all(isinstance(word, str) for word in words)
         and isinstance(about["vectors"], bool)
         and about.get("sources", True) is True
-        and isinstance(about["input"], list)
-        and all(isinstance(file["chunks"], list) and isinstance(file["file"], str) for file in about["input"])
+        and isinstance(files, list)
+        and all(isinstance(file["chunks"], list) and isinstance(file["file"], str) for file in files)
         and n_parts(about) <= MOST_PARTS
     )
+    if not fits:
+        raise ValueError("something in it doesn't fit")
 
 
 def difference(earlier: dict, now: dict) -> str | None:
     """The first thing but the input in which two descriptions differ, in words."""
     for name in {**earlier, **now}:
         before, after = earlier.get(name, False), now.get(name, False)
-        if name in ("encoder", "files") and before != after:
+        if before == after or name in ("input", "sha256"):
+            continue
+        if name in ("encoder", "files"):
             return difference(before or {}, after or {})
-        if name not in ("input", "sha256") and before != after:
-            is_file = "." in name
-            return (
-                f"the encoder's {name} has changed" if is_file else f"{name} was {before!r:.200} and is {after!r:.200}"
-            )
+        changed = f"{name} was {before!r:.200} and is {after!r:.200}"
+        return f"the encoder's {name} has changed" if "." in name else changed
     return None
 
 

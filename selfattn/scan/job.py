@@ -21,10 +21,10 @@ class Outcome:
 
     n_rows: int  # of the input
     n_rejected: int
-    n_skipped: int  # empty lines
-    n_without: int  # texts of the input with none of the words searched for
-    n_occurrences: int
-    n_texts: int  # that these stand in
+    n_texts: int  # that the occurrences stand in
+    n_occurrences: int = 0
+    n_skipped: int = 0  # empty lines
+    n_without: int = 0  # texts of the input with none of the words searched for
 
 
 Engine = Callable[[Job, Encoder, list[Chunk], Progress], None]
@@ -66,8 +66,8 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
         return Outcome(
             total,
             scan.n_rejected,
-            n_occurrences=scan.n_rows,
-            n_texts=scan.n_texts,
+            scan.n_texts,
+            scan.n_rows,
             n_skipped=sum(chunk.n_skipped for chunk in chunks),
             n_without=sum(chunk.n_without for chunk in chunks),
         )

@@ -7,14 +7,18 @@ a scan goes on and whenever it is read.
 """
 
 import hashlib
+import io
 import json
+import os
 import re
+import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import starmap
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -26,20 +30,19 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.untrusted_files import parse_object
 from selfattn.scan import description
 from selfattn.scan.description import Job, ScanError
-from selfattn.scan.files import SHORT, UNFINISHED, short_digest, sync_folder, whole
 from selfattn.scan.measure import Reject, schema
 from selfattn.scan.tables import Chunk
-from selfattn.spreadsheets import csv_text, unescaped
+from selfattn.tidy_tables import csv_text, unescaped
 
 LOCK, REJECTS = "lock", "rejects.csv"
 BATCH = 4096  # occurrences that are read back at a time
 REJECT_COLUMNS = ("row", "file", "line", "sentence", "word", "sense", "reason")
 NUMBERS = {"top_weight", "entropy", "special_share", "vectors", "source_moves"}
 DICTIONARIES = ["sentence", "word", "sense", "top_word"]
+SHORT = 16  # hexadecimal digits of a digest that tell damage from what was written
 PART = re.compile(rf"part-(\d{{6}})-([0-9a-f]{{{SHORT}}})\.parquet")
 # What a killed job has left half written. Whatever else stands there is somebody's own and stays.
-BEGUN = re.compile(rf"scan\.json{UNFINISHED}")  # before anything else
-LEFT = re.compile(rf"(scan\.json|rejects\.csv|part-\d{{6}}\.(parquet|csv)){UNFINISHED}")
+LEFT = re.compile(r"(scan\.json|rejects\.csv|part-\d{6}\.(parquet|csv))\.unfinished-[0-9a-f]+")
 AGAIN = "Delete it, and the same command makes it again."
 
 
@@ -75,15 +78,14 @@ class Scan:
             last = int(rows[-1])
         return n
 
-    def frame(self, columns: Sequence[str] | None = None, limit: int | None = None) -> pd.DataFrame:
+    def frame(self, columns: list[str] | None = None, limit: int | None = None) -> pd.DataFrame:
         """The rows (the first `limit`) as a table; the lists are arrays over `measured`, the heads layer by layer."""
-        batches, left = [], limit
+        batches: list[pa.RecordBatch] = []
         for batch in self._batches(columns):
-            batches.append(batch if left is None else batch.slice(0, left))
-            left = None if left is None else left - len(batches[-1])
-            if left == 0:
+            batches.append(batch)
+            if limit is not None and sum(map(len, batches)) >= limit:
                 break
-        return pa.Table.from_batches(batches).to_pandas() if batches else pd.DataFrame()
+        return pa.Table.from_batches(batches).slice(0, limit).to_pandas() if batches else pd.DataFrame()
 
     def heads(self) -> pd.DataFrame:
         """Means over all rows: layer, head, top_weight, entropy (bits), special_share. Read a batch at a time."""
@@ -122,18 +124,17 @@ class Scan:
 
     def rejects(self) -> pd.DataFrame:
         """The rejected rows with their reasons."""
-        return pd.read_csv(self.folder / REJECTS, dtype=str, keep_default_na=False).map(unescaped)
+        data = b"".join(_rejected(self.parts))
+        return pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False).map(unescaped)
 
-    def _batches(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    def _batches(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         for part in self.parts:
             try:
-                for batch in pq.ParquetFile(part).iter_batches(
-                    BATCH, columns=None if columns is None else list(columns)
-                ):
+                for batch in pq.ParquetFile(part).iter_batches(BATCH, columns=columns):
                     for name in NUMBERS & {*batch.schema.names}:
                         numbers = batch[name].flatten().to_numpy(zero_copy_only=False)
                         if batch[name].null_count or not np.isfinite(numbers).all():
-                            raise ValueError("it holds NaN or infinity, as parts by an earlier version may; scan anew")
+                            raise ValueError("it holds NaN or infinity, as no scan writes them; scan anew")
                     yield batch
             except (OSError, ValueError, pa.ArrowException) as error:
                 raise ScanError(f"{part} can't be read: {str(error)[:200]}.") from None
@@ -141,36 +142,16 @@ class Scan:
 
 def read_scan(folder: str | Path) -> Scan:
     """Open what `python -m selfattn.scan` wrote, every part verified. Raises ScanError for a folder that can't be."""
-    folder = Path(folder)
-    about = description.read(folder)
+    opened = ScanFolder(Path(folder), description.read(Path(folder)))
     try:
-        parts = _read_parts(folder, about)
-        rejects, finished = folder / REJECTS, len(parts) == description.n_parts(about)
-        if finished and rejects.exists() and _digest(rejects) != _gathered(folder, parts):
-            raise ScanError(f"{rejects} isn't what the job wrote. {AGAIN}")
+        return opened.scan(opened.parts())
     except OSError as error:
         raise ScanError(f"{folder} can't be read: {error}.") from None
-    return _of_parts(folder, about, parts, finished and rejects.exists())
-
-
-def _of_parts(folder: Path, about: dict, parts: Sequence["_Part"], finished: bool) -> Scan:
-    return Scan(
-        folder=folder,
-        model=about["encoder"]["name"],
-        **{name: about["encoder"][name] for name in ("revision", "n_layers", "n_heads", "d_model")},
-        finished=finished,
-        n_rows=sum(part.n_rows for part in parts),
-        n_rejected=sum(part.n_rejected for part in parts),
-        parts=tuple(part.path for part in parts),
-        measured=_measured(about),
-        words=tuple(about["words"] or ()),
-        has_sources="sources" in about,
-    )
 
 
 @dataclass(frozen=True)
 class ScanFolder:
-    """The writing side of a scan's folder. Workers may write different chunks at the same time."""
+    """A scan's folder, to write and to verify. Workers may write different chunks at the same time."""
 
     path: Path
     about: dict  # what it is a scan of, as scan.json has it
@@ -188,28 +169,22 @@ class ScanFolder:
         note = self.path / description.NAME
         if note.exists():
             earlier = description.read(self.path)
-            if earlier["format"] != description.FORMAT:
-                raise ScanError(
-                    f"{self.path} holds a scan by an earlier version of selfattn, which kept rows that are rejected now. It "
-                    "can be read, but not gone on with: choose another --output."
-                )
-            if other := description.difference(earlier, self.about) or description.input_difference(
-                earlier, self.about
-            ):
+            other = description.difference(earlier, self.about) or description.input_difference(earlier, self.about)
+            if other:
                 raise ScanError(
                     f"{self.path} holds another scan: {other}. To go on with it, give the same command, encoder and "
                     "input as then; for a new scan choose another --output."
                 )
         else:
-            with whole(note) as stream:
+            with _whole(note) as stream:
                 stream.write(json.dumps(self.about, indent=1).encode())
         for name in ("", "parts", "rejects"):
             (self.path / name).mkdir(exist_ok=True)
             for path in (self.path / name).iterdir():
                 if LEFT.fullmatch(path.name):
                     path.unlink()
-        sync_folder(self.path)
-        return {part.index for part in _read_parts(self.path, self.about)}
+        _sync_folder(self.path)
+        return {part.index for part in self.parts()}
 
     def is_done(self, chunk: Chunk) -> bool:
         """Whether the chunk's part is there; then it is whole."""
@@ -217,16 +192,15 @@ class ScanFolder:
 
     def write(self, chunk: Chunk, table: pa.Table, rejects: Sequence[Reject]) -> None:
         """Keep a chunk's rows and rejected rows. The part gets its name last: only then is the chunk done."""
-        lines = [[*(getattr(r.row, name) for name in REJECT_COLUMNS[:-1]), r.reason] for r in rejects]
-        data = _csv_bytes(lines)
-        with whole(_rejects_of(self.path, chunk.index)) as rejected:
+        data = _csv_bytes([[*(getattr(r.row, name) for name in REJECT_COLUMNS[:-1]), r.reason] for r in rejects])
+        with _whole(self.path / "rejects" / f"part-{chunk.index:06d}.csv") as rejected:
             rejected.write(data)
         own = {"scan": self.about["sha256"], "index": chunk.index, "n_rejected": len(rejects)}
         said = json.dumps({**own, "rejects": hashlib.sha256(data).hexdigest()})
         # A dictionary of numbers that hardly repeat makes the file larger and takes 30 MB while it is built.
         parquet = {"compression": "zstd", "use_dictionary": DICTIONARIES}
         with (
-            whole(self.path / "parts" / f"part-{chunk.index:06d}.parquet", stamped=True) as part,
+            _whole(self.path / "parts" / f"part-{chunk.index:06d}.parquet", stamped=True) as part,
             pq.ParquetWriter(part, table.schema, **parquet) as writer,
         ):
             writer.write_table(table)
@@ -234,13 +208,45 @@ class ScanFolder:
 
     def finish(self) -> Scan:
         """Verify all parts and gather their rejected rows in rejects.csv; returns the finished scan."""
-        parts = _read_parts(self.path, self.about)
+        parts = self.parts()
         if len(parts) != description.n_parts(self.about):
             raise ScanError(f"{self.path} lacks parts that were there before. The same command makes them again.")
-        with whole(self.path / REJECTS) as out:
-            for data in _gather(self.path, parts):
-                out.write(data)
-        return _of_parts(self.path, self.about, parts, finished=True)
+        with _whole(self.path / REJECTS) as out:
+            out.writelines(_rejected([part.path for part in parts]))
+        return self.scan(parts)
+
+    def scan(self, parts: Sequence["_Part"]) -> Scan:
+        """What these parts, verified, come to."""
+        about, encoder = self.about, self.about["encoder"]
+        return Scan(
+            folder=self.path,
+            model=encoder["name"],
+            **{name: encoder[name] for name in ("revision", *description.MOST)},
+            finished=len(parts) == description.n_parts(about) and (self.path / REJECTS).exists(),
+            n_rows=sum(part.n_rows for part in parts),
+            n_rejected=sum(part.n_rejected for part in parts),
+            parts=tuple(part.path for part in parts),
+            measured=description.measured(about),
+            words=tuple(about["words"] or ()),
+            has_sources="sources" in about,
+        )
+
+    def parts(self) -> list["_Part"]:
+        """The parts that are there, in order, each verified. Raises ScanError for any that isn't what was written."""
+        about, parts = self.about, list[_Part]()
+        sizes, n_measured = (
+            {name: about["encoder"][name] for name in description.MOST},
+            len(description.measured(about)),
+        )
+        columns = schema(**sizes, vectors=about["vectors"], n_measured=n_measured, sources="sources" in about)
+        for path in sorted((self.path / "parts").glob("*")):
+            if LEFT.fullmatch(path.name):
+                continue  # it is being written, or was when its job was killed
+            part = _read_part(path, about["sha256"], columns)
+            if parts and parts[-1].index == part.index:
+                raise ScanError(f"{path} and {parts[-1].path.name} are for the same rows. Delete one of them.")
+            parts.append(part)
+        return parts
 
 
 def check_place(output: Path) -> None:
@@ -249,7 +255,7 @@ def check_place(output: Path) -> None:
         raise ScanError(f"{output} is a file; --output takes a folder.")
     if (output / description.NAME).exists():
         description.read(output)
-    elif output.exists() and any(path.name != LOCK and not BEGUN.fullmatch(path.name) for path in output.iterdir()):
+    elif output.exists() and any(path.name != LOCK and not LEFT.fullmatch(path.name) for path in output.iterdir()):
         raise ScanError(f"{output} holds other files. Choose a new or empty folder for --output.")
 
 
@@ -261,34 +267,11 @@ class _Part:
     n_rejected: int
 
 
-def _measured(about: dict) -> tuple[Head, ...]:
-    """The heads that the lists run over."""
-    every = starmap(Head, np.ndindex(about["encoder"]["n_layers"], about["encoder"]["n_heads"]))
-    return tuple(map(Head.named, about["heads"])) if about["heads"] else tuple(every)
-
-
-def _read_parts(folder: Path, about: dict) -> list[_Part]:
-    """The parts that are there, in order, each verified. Raises ScanError for any that isn't what was written."""
-    parts: list[_Part] = []
-    sizes = {name: about["encoder"][name] for name in ("n_layers", "n_heads", "d_model")}
-    columns = schema(**sizes, vectors=about["vectors"], n_measured=len(_measured(about)), sources="sources" in about)
-    for path in sorted((folder / "parts").glob("*")):
-        if LEFT.fullmatch(path.name):
-            continue  # it is being written, or was when its job was killed
-        part = _read_part(folder, path, about["sha256"], columns)
-        if parts and parts[-1].index == part.index:
-            raise ScanError(f"{path} and {parts[-1].path.name} are for the same rows. Delete one of them.")
-        parts.append(part)
-    return parts
-
-
-def _read_part(folder: Path, path: Path, scan: str, columns: pa.Schema) -> _Part:
+def _read_part(path: Path, scan: str, columns: pa.Schema) -> _Part:
     match = PART.fullmatch(path.name)
     if not match or not path.is_file():
         raise ScanError(f"{path} is none of the scan's parts. Move it away.")
-    with open(path, "rb") as stream:
-        intact = short_digest(stream) == match[2]
-    if not intact:
+    if not _digest(path).startswith(match[2]):
         raise ScanError(f"{path} is damaged: its checksum isn't the one in its name. {AGAIN}")
     index = int(match[1])
     try:
@@ -302,38 +285,52 @@ def _read_part(folder: Path, path: Path, scan: str, columns: pa.Schema) -> _Part
         raise ScanError(f"{path} is from another scan or another place in this one. {AGAIN}")
     if None in place or not as_planned or type(n_rejected) is not int or n_rejected < 0:
         raise ScanError(f"{path} isn't what the job wrote: its columns, or what it says of itself. {AGAIN}")
-    rejects = _rejects_of(folder, index)
-    if _digest(rejects) != own.get("rejects", ""):
+    rejects = _rejects_of(path)
+    if not rejects.is_file() or _digest(rejects) != own.get("rejects"):
         raise ScanError(f"{rejects} isn't what the job wrote. Delete {path}, and the same command makes both again.")
-    return _Part(index, path, n_rows=footer.num_rows, n_rejected=n_rejected)
+    return _Part(index, path, footer.num_rows, n_rejected)
 
 
-def _rejects_of(folder: Path, index: int) -> Path:
-    return folder / "rejects" / f"part-{index:06d}.csv"
+def _rejects_of(part: Path) -> Path:
+    return part.parents[1] / "rejects" / f"{part.name[:11]}.csv"
 
 
-def _gather(folder: Path, parts: Sequence[_Part]) -> Iterator[bytes]:
+def _rejected(parts: Sequence[Path]) -> Iterator[bytes]:
     """The content of rejects.csv, a part at a time."""
     yield _csv_bytes([], header=True)
-    for part in parts:
-        yield _rejects_of(folder, part.index).read_bytes()
-
-
-def _gathered(folder: Path, parts: Sequence[_Part]) -> str:
-    digest = hashlib.sha256()
-    for data in _gather(folder, parts):
-        digest.update(data)
-    return digest.hexdigest()
-
-
-def _digest(path: Path) -> str | None:
-    """The sha256 of a plain file; None where there is none."""
-    if not path.is_file():
-        return None
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    yield from (_rejects_of(part).read_bytes() for part in parts)
 
 
 def _csv_bytes(lines: Sequence[Sequence], header: bool = False) -> bytes:
     frame = pd.DataFrame(lines, columns=list(REJECT_COLUMNS), dtype=object)
     return csv_text(frame, header).encode("utf-8", errors="backslashreplace")
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def _whole(path: Path, stamped: bool = False) -> Iterator[BinaryIO]:
+    """Written beside its place, flushed to the disk, then renamed: there whole or not at all. stamped: its digest becomes a part
+    of its name.
+
+    Beside it is a name that nothing had, and renaming replaces a link or a pipe: neither is ever written through.
+    """
+    beside = path.with_name(f"{path.name}.unfinished-{secrets.token_hex(8)}")
+    with open(beside, "xb") as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(beside, path.with_stem(f"{path.stem}-{_digest(beside)[:SHORT]}") if stamped else path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make sure that the names in a folder survive a failure of the machine too."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -7,6 +7,7 @@ another machine, starts reading at the right byte. Nothing is ever held beyond o
 import csv
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
@@ -24,6 +25,7 @@ SEARCHED = ("sentence", "text", "sense")  # where words are searched for: one of
 KINDS = (".csv", ".jsonl", ".ndjson", ".parquet")
 PLAIN = ".txt"  # one text a line
 LINE_LIMIT = 2**24  # bytes; a longer line is no table's
+SURROGATE = re.compile("[\ud800-\udfff]")
 QUOTED_LINES, QUOTED_BYTES = 1000, 2**20  # of a record in quotation marks; beyond, one of them was never closed
 
 
@@ -343,18 +345,10 @@ def _row(file: Path, line: int, values: dict, problem: str | None = None) -> Row
         if not isinstance(cell, str | int | float | None):
             problem = problem or f"The column {name} holds no text here ({type(cell).__name__})."
             values = values | {name: None}
-        elif isinstance(cell, str) and not _is_unicode(cell):
+        elif isinstance(cell, str) and SURROGATE.search(cell):
             problem = problem or f"The column {name} is not valid Unicode: it has half of a surrogate pair. Remove it."
     sentence = values.get("sentence", values.get("text"))
     return Row(0, str(file), line, sentence, values.get("word"), values.get("sense"), problem)
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _check_columns(file: Path, names: list[str], columns: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from selfattn.scan.description import Job, ScanError
 from selfattn.scan.job import Outcome
 from selfattn.scan.tables import PLAIN, InputError, input_files, rows_of
 from selfattn.senses import over_sentences
-from selfattn.spreadsheets import csv_text
+from selfattn.tidy_tables import csv_text
 
 
 def run_target(job: Job, target: str, progress: Progress) -> Outcome:
@@ -40,20 +40,13 @@ def run_target(job: Job, target: str, progress: Progress) -> Outcome:
         [(rows[at].file, rows[at].line, broken[at]) for at in sorted(broken)], columns=["file", "line", "reason"]
     )
     output.mkdir(parents=True, exist_ok=True)
-    for name in ("words", "heads", "sentences"):
-        (output / f"{name}.csv").write_text(csv_text(getattr(report, name)), "utf-8", newline="")
-    (output / "rejects.csv").write_text(csv_text(rejects), "utf-8", newline="")
+    tables = {"words": report.words, "heads": report.heads, "sentences": report.sentences, "rejects": rejects}
+    for name, table in tables.items():
+        (output / f"{name}.csv").write_text(csv_text(table), "utf-8", newline="")
     about = {"target": target, "encoder": encoder.name, "revision": encoder.revision, "digest": encoder.digest}
     about |= {"dtype": encoder.dtype, "sentences": len(report.sentences), "note": report.note}
     (output / "target.json").write_text(json.dumps(about, indent=1), "utf-8")
-    return Outcome(
-        n_rows=len(rows),
-        n_rejected=len(broken),
-        n_skipped=0,
-        n_without=0,
-        n_occurrences=0,
-        n_texts=len(report.sentences),
-    )
+    return Outcome(len(rows), len(broken), len(report.sentences))
 
 
 def _asked(encoder: Encoder, target: str) -> Asked:

@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from selfattn.analysis.measures import drift, entropy, hide_special, rollout, similarity, special_share, weighted_values
-from selfattn.encoders.projections import project
+from selfattn.analysis.measures import drift, entropy, hide_special, rollout, similarity, special_share
 
 
 def random_weights(*shape, seed=0):
@@ -52,23 +51,6 @@ def test_drift_of_a_split_word_is_that_of_the_mean_of_its_pieces(encoder):
     others = [second.static[5], *second.hidden[:, 5]]
     expected = [float(a @ b / a.norm() / b.norm()) for a, b in zip(states, others)]
     assert curve.tolist() == pytest.approx(expected, abs=1e-5)
-
-
-def test_weight_is_not_the_norm_of_weight_times_value(encoder):
-    """Kobayashi et al. 2020: "river" has .62 of the weight, and what it hands over is eight times what any other token does."""
-    encoding = encoder.encode("The bank of the river.")
-    trace = encoding.trace(0, 10)
-    w_o = project(encoder, encoding, 0, 10).output_weight
-    through = weighted_values(trace.weights, trace.value, w_o)
-    norms = through[2].norm(dim=-1)
-    assert [norms[5].item(), norms[2].item()] == pytest.approx([1.76, 0.21], abs=0.0051)
-    assert all(norms[j] <= 0.11 for j in (0, 1, 3, 4, 6, 7))
-    before = weighted_values(trace.weights, trace.value)
-    assert before.shape == (8, 8, 32) and before[2].norm(dim=-1).argmax() == 5
-    torch.testing.assert_close(before.sum(dim=1), trace.context, atol=1e-5, rtol=0)
-    for query, key in ((2, 5), (6, 0)):
-        expected = sum(trace.value[key, d] * w_o[d] for d in range(32)) * trace.weights[query, key]
-        torch.testing.assert_close(through[query, key], expected, atol=1e-5, rtol=0)
 
 
 def test_rollout_equals_plain_loops(encoder):

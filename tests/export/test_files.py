@@ -24,8 +24,7 @@ TOKENS = ["[CLS]", "</svg><script>alert(1)</script>", "bell \x07 nul \x00", "\uf
 
 @pytest.fixture
 def spec():
-    weights = np.full((5, 5), 0.2)
-    return heatmap(weights, TOKENS, LIGHT)
+    return heatmap(np.full((5, 5), 0.2), TOKENS, LIGHT)
 
 
 @pytest.fixture
@@ -176,12 +175,6 @@ def test_labels_that_would_be_cut_inside_an_emoji_are_drawn_whole():
     assert all(f">{token}<" in picture for token in tokens)
 
 
-@pytest.mark.parametrize("title", ["constructor", "propertyIsEnumerable", "if"])
-def test_a_title_that_vega_would_take_for_a_name(title):
-    chart = heatmap(np.eye(2), ["a", title], LIGHT, title=title)
-    assert files.draw_svg(chart).count(title) >= 2
-
-
 @pytest.mark.slow
 def test_a_long_sentence_is_wrapped_beneath_the_title_and_what_is_left_out_is_counted(encoder):
     text = "The bank of the river was muddy. " * 60
@@ -200,18 +193,7 @@ def test_csv_keeps_the_tables_own_columns_and_their_digits(provenance):
     assert set(table["layer"]) == {3}
 
 
-def test_parquet_and_npz_hold_the_numbers_as_they_are(encoder, provenance):
-    weights = encoder.encode("The bank of the river.").weights(3, 7)
-    frame = pd.DataFrame({"weight": weights.flatten().tolist()})
-    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(files.parquet(frame, provenance))), frame)
-    with np.load(io.BytesIO(files.npz({"A": weights}, provenance)), allow_pickle=False) as opened:
-        np.testing.assert_array_equal(opened["A"], weights.numpy())
-
-
-def test_a_csv_holds_no_cell_that_a_spreadsheet_would_run(provenance):
-    frame = pd.DataFrame({"token": ["=1", "a\r=1", "bank"], "weight": [-0.5] * 3, "mixed": [-1, "-1", None]})
-    table = pd.read_csv(io.StringIO(files.csv(frame, provenance)), dtype=str, keep_default_na=False)
-    assert table["token"].tolist() == ["'=1", "a\r=1", "bank"]
-    assert table["weight"].tolist() == ["-0.5"] * 3 and table["mixed"].tolist() == ["-1", "'-1", ""]  # numbers stay
-    assert pd.read_parquet(io.BytesIO(files.parquet(frame[["token"]])))["token"].tolist() == frame["token"].tolist()
-    assert ",'=folder," in files.csv(frame, replace(provenance, model="=folder"))
+@pytest.mark.parametrize("title", ["constructor", "propertyIsEnumerable", "if"])
+def test_a_title_that_vega_would_take_for_a_name(title):
+    chart = heatmap(np.eye(2), ["a", title], LIGHT, title=title)
+    assert files.draw_svg(chart).count(title) >= 2

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-from types import SimpleNamespace
 
 import pytest
 
@@ -100,28 +99,9 @@ def test_what_vl_convert_bundles_goes_into_a_page_as_it_is():
     assert addresses <= {"www.w3.org", "vega.github.io", "github.com"}  # names of formats, and where to read on
 
 
-def test_a_page_beside_others_leaves_the_script_to_a_file(view):
-    page = report.html(view, script=live.FILE)
-    (_, spec), (attributes, run) = scripts(page)
-    assert json.loads(spec)["note"] == SHOWN
-    assert (attributes, run) == ({"src": "figures.js"}, "") and len(page) < 100_000
-    assert policy(page)["script-src"] == "'self' file:"
-    addresses = [a[key] for _, a in Elements(page).found for key in ("src", "href") if key in a]
-    assert [address for address in addresses if not address.startswith("data:")] == ["figures.js"]
-
-
 def test_the_picture_and_its_text_alternative_stay_for_where_nothing_runs(view):
     page = report.html(view, script=live.FILE)
     pictures = [attributes for name, attributes in Elements(page).found if name == "img"]
     assert [each["alt"] for each in pictures] == [SHOWN, "still"]
     assert all(each["src"].startswith("data:image/svg+xml") and "hidden" not in each for each in pictures)
     assert page.count('<div class="live">') == 1
-
-
-def test_what_draws_a_visitors_pictures_bundles_the_script_too(view, monkeypatch):
-    from selfattn.dashboard import picture_process
-
-    asked = []
-    monkeypatch.setattr(picture_process, "_drawing", SimpleNamespace(call=lambda *what, **_: asked.append(what)))
-    picture_process.Painter().javascript_bundle("let a")
-    assert asked == [("selfattn.dashboard.picture_process:draw", "javascript_bundle", "let a", {})]

@@ -15,94 +15,71 @@ from selfattn.analysis.word_map import word_map
 from selfattn.captions.attention import largest_cell
 from selfattn.captions.hidden_words import answer
 from selfattn.charts.labels import drawable_spec
-from selfattn.charts.theme import LIGHT
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.export import live, report
 from selfattn.export.site import SiteError, write_site
-from tests.charts.scene import drawn, texts
 from tests.export.test_live import policy, scripts
 from tests.export.test_report import Elements
 
-SHOWN = PAIRS[0], PAIRS[2]  # in the second B's word has the larger share, and a head of A's the larger share of a head
+SPRING = PAIRS[2]  # B's word has the larger share, and a head of A's the larger share of a head
 
 
 @pytest.fixture(scope="module")
 def site(encoder, tmp_path_factory):
-    """The folder of two pairs' pages and their index, what was said to be written, and the pages' views."""
+    """The folder of a pair's page and its index, what was said to be written, and the page's view."""
     folder, wrote, views = tmp_path_factory.mktemp("web") / "new" / "site", [], []
     html = report.html
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report, "html", lambda view, **options: views.append(view) or html(view, **options))
-        write_site(encoder, SHOWN, folder, wrote.append)
-    return folder, wrote, views
-
-
-@pytest.fixture(scope="module")
-def spring(encoder):
-    """The second pair by itself: its words' places, what hiding them does, and the head that leads, each run."""
-    pair = SHOWN[1]
-    sides = [encoder.encode(text).places(pair.word)[0] for text in pair.sentences]
-    rows = labelled_sentences()
-    hidden = hidden_pair(encoder, *sides, senses=rows[rows["word"] == pair.word])
-    shares = [
-        hidden_heads(encoder, side, words[top], way)
-        for side, words, top, way in zip(sides, hidden.words, hidden.top, hidden.ways)
-    ]
-    return sides, hidden, shares
-
-
-def leading(hidden, shares):
-    """Layer and head of the largest share, of the word that moves it further."""
-    first = max((0, 1), key=lambda side: float(hidden.share[side][hidden.top[side]]))
-    assert first != max((0, 1), key=lambda side: float(shares[side].max()))
-    return divmod(int(shares[first].argmax()), 12)
+        write_site(encoder, [SPRING], folder, wrote.append)
+    return folder, wrote, views[0]
 
 
 @pytest.mark.slow
-def test_the_index_leads_to_a_page_a_pair(site):
-    folder, wrote, _ = site
-    assert wrote == ["figures.js", "bank.html", "spring.html", "index.html"]
-    assert {path.name for path in folder.iterdir()} == set(wrote)
+def test_the_index_leads_to_a_page_a_pair_and_the_script_stands_once_beside_them(site):
+    folder, wrote, view = site
+    assert wrote == ["figures.js", "spring.html", "index.html"] and {path.name for path in folder.iterdir()} == set(
+        wrote
+    )
     page = (folder / "index.html").read_text("utf-8")
     index = Elements(page)
-    assert [attributes["href"] for name, attributes in index.found if name == "a"] == wrote[1:3]
+    assert [attributes["href"] for name, attributes in index.found if name == "a"] == ["spring.html"]
     assert scripts(page) == [] and "script-src" not in policy(page)
-    for pair in SHOWN:
-        assert pair.first in index.text and pair.second in index.text
-
-
-@pytest.mark.slow
-def test_the_script_stands_once_beside_the_pages(site):
-    folder, _, views = site
+    assert SPRING.first in index.text and SPRING.second in index.text
     assert (folder / "figures.js").read_text("utf-8") == live.script()
-    for view in views:
-        page = (folder / f"{view.name}.html").read_text("utf-8")
-        *specs, (attributes, run) = scripts(page)
-        assert (attributes, run) == ({"src": "figures.js"}, "") and policy(page)["script-src"] == "'self' file:"
-        written = [json.loads(content) for kind, content in specs if kind == {"type": "application/json"}]
-        asked = [{"description": view.captions[name], **draw()} for name, draw in view.live.items()]
-        assert written == json.loads(json.dumps(drawable_spec(asked))) and len(asked) == 2
-        assert [name for name, _ in Elements(page).found].count("img") == len(view.figures) == 3
-        assert len(page) < 900_000
+    page = (folder / "spring.html").read_text("utf-8")
+    *specs, (attributes, run) = scripts(page)
+    assert (attributes, run) == ({"src": "figures.js"}, "") and policy(page)["script-src"] == "'self' file:"
+    written = [json.loads(content) for kind, content in specs if kind == {"type": "application/json"}]
+    asked = [{"description": view.captions[name], **draw()} for name, draw in view.live.items()]
+    assert written == json.loads(json.dumps(drawable_spec(asked))) and len(asked) == 2
+    assert [name for name, _ in Elements(page).found].count("img") == len(view.figures) == 3
 
 
 @pytest.mark.slow
-def test_a_page_holds_its_own_pairs_numbers(encoder, site, spring):
-    """Of the second pair: of each word, of each head of the words that lead, of A and of B."""
-    page, (sides, hidden, shares) = (site[0] / "spring.html").read_text("utf-8"), spring
+def test_a_page_holds_its_own_pairs_numbers(encoder, site):
+    """Of each word, of each head of the words that lead, of A and of B, run here by themselves."""
+    sides = [encoder.encode(text).places(SPRING.word)[0] for text in SPRING.sentences]
+    rows = labelled_sentences()
+    hidden = hidden_pair(encoder, *sides, senses=rows[rows["word"] == SPRING.word])
+    leading = list(zip(sides, (words[top] for words, top in zip(hidden.words, hidden.top)), hidden.ways))
+    shares = [hidden_heads(encoder, *each) for each in leading]
+    page = (site[0] / "spring.html").read_text("utf-8")
     elements = Elements(page)
     links = [attributes for name, attributes in elements.found if name == "a"]
     assert links[0]["href"] == "index.html"
     words, heads, curves = (pd.read_csv(io.BytesIO(base64.b64decode(link["href"].split(",")[1]))) for link in links[1:])
-    for name, others, share, top, exact in zip("AB", hidden.words, hidden.share, hidden.top, shares):
+    for name, share, (_, word, _), exact in zip("AB", hidden.share, leading, shares):
         own = words[(words["sentence"] == name) & ~words["chosen"]]
         assert own["share"].tolist() == pytest.approx(share.tolist(), abs=1e-5)
-        run = heads[(heads["sentence"] == name) & (heads["place"] == others[top].start)]
+        run = heads[(heads["sentence"] == name) & (heads["place"] == word.start)]
         assert run["share"].tolist() == pytest.approx(exact.flatten().tolist(), abs=1e-5)
     assert curves["similarity"].iloc[6] == pytest.approx(float(hidden.cosine[0, 0]), abs=1e-5)
-    for line in answer(hidden):
-        assert line in elements.text
-    head = leading(hidden, shares)
+    assert all(line in elements.text for line in answer(hidden))
+    # The head of the largest share, of the word that moves it further.
+    first = max((0, 1), key=lambda side: float(hidden.share[side][hidden.top[side]]))
+    assert first != max((0, 1), key=lambda side: float(shares[side].max()))
+    head = divmod(int(shares[first].argmax()), 12)
     assert f"<td>layer</td><td>{head[0]}</td></tr><tr><td>head</td><td>{head[1]}</td>" in page
     ours = [side.sentence.weights(*head) for side in sides[:2]]
     error = max(float((own - side.sentence.own_weights(*head)).abs().max()) for own, side in zip(ours, sides))
@@ -113,39 +90,18 @@ def test_a_page_holds_its_own_pairs_numbers(encoder, site, spring):
 
 
 @pytest.mark.slow
-def test_a_pages_pictures_are_of_its_own_pair(site, spring):
-    """Of the second pair: the words of A and B, and the leading head's two maps with the word's row marked."""
-    view, (sides, hidden, shares) = site[2][1], spring
-    words, whole, _ = (draw() for draw in view.figures.values())
-    spoken = [word.text for side in sides[:2] for word in side.sentence.words]
-    items = [item["text"] for item in drawn(words, "text")]
-    assert [text for text in items if text in spoken][: len(spoken)] == spoken
-    head = "L{} H{}".format(*leading(hidden, shares))
-    assert texts(whole, "title-text") == [f"{name}   {head}" for name in "AB"]
-    outlines = [item for item in drawn(whole, "rect") if item["stroke"] == LIGHT.ink]
-    for side, outline in zip(sides[:2], outlines, strict=True):
-        top = min(item["y"] for item in drawn(whole, "rect"))
-        place = [word.positions for word in side.sentence.words].index(side.positions) + 1  # after [CLS]
-        assert round((outline["y"] - top) / outline["height"]) == place
-
-
-@pytest.mark.slow
 def test_a_file_from_a_page_names_the_head_and_the_sentences_that_it_shows(site):
-    view = site[2][1]
-    names = [*view.figures, *view.tables]
-    figure, whole, row, *tables = names
+    view = site[2]
+    figure, whole, row, *tables = names = [*view.figures, *view.tables]
     assert [name for name in names if view.origin(name).layer is None] == [figure, *tables]
     assert [name for name in names if [*view.origin(name).sentences] == ["A", "B"]] == [whole, row, "words", "heads"]
 
 
-def test_an_encoder_that_is_shown_only_has_no_site(encoder, tmp_path):
+def test_a_shown_encoder_and_a_folder_that_holds_something_are_refused(encoder, tmp_path):
     shown = replace(encoder, recomputable=False, reason="it has terms of its own")
     with pytest.raises(NotRecomputable, match="terms of its own"):
         write_site(shown, PAIRS[:1], tmp_path / "site", print)
     assert not (tmp_path / "site").exists()
-
-
-def test_a_folder_that_holds_something_is_left_alone(encoder, tmp_path):
     (tmp_path / "index.html").write_text("mine")
     with pytest.raises(SiteError, match=r"holds something already\. Choose a new or empty folder"):
         write_site(encoder, PAIRS[:1], tmp_path, print)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from selfattn import TextError
 from selfattn.scan.tables import InputError, plan, read_chunk
 from selfattn.scan.uploads import read_table
-from selfattn.spreadsheets import csv_text, unescaped
+from selfattn.tidy_tables import csv_text, unescaped
 from tests.fuzz.hostile import texts
 
 pytestmark = pytest.mark.slow

@@ -18,18 +18,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from selfattn import load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import labelled_sentences
 from selfattn.scan import ScanError, description, read_scan
 from selfattn.scan.__main__ import main
 from selfattn.scan.description import Job
-from selfattn.scan.files import short_digest
 from selfattn.scan.job import run
 from selfattn.scan.output import ScanFolder
 from selfattn.scan.ray_engine import ChunkWorker
 from selfattn.scan.tables import input_files, plan
-from tests.scan.test_measure import overflowing
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,19 +44,18 @@ def bundled_encoder_is_loaded_once(encoder, monkeypatch):
 
 
 def write(path, n, bad=()):
-    with open(path, "w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["sentence", "word", "sense"])
-        for number in range(n):
-            text = (
-                "No such word here." if number in bad else f"The bank number {number} is a bank" + " too" * (number % 7)
-            )
-            writer.writerow([text, "bank", "money" if number % 2 else ""])
+    lines = [f"The bank number {number} is a bank{' too' * (number % 7)}" for number in range(n)]
+    rows = [("No such word here." if at in bad else line, "bank", "money" * (at % 2)) for at, line in enumerate(lines)]
+    pd.DataFrame(rows, columns=["sentence", "word", "sense"]).to_csv(path, index=False)
     return path
 
 
 def scan(table, output, *more):
-    return main([str(table), "--output", str(output), "--device", "cpu", *more])
+    """The exit status of the command."""
+    try:
+        return main([str(table), "--output", str(output), "--device", "cpu", *more])
+    except SystemExit as ended:
+        return ended.code
 
 
 @pytest.fixture(scope="module")
@@ -93,11 +89,10 @@ def test_a_scan_and_what_is_read_back(tmp_path, capsys, monkeypatch):
     assert frame["start"].iloc[:2].tolist() == [4, 23]
     assert frame["sense"].iloc[2] == "money"
     assert pd.isna(frame["sense"].iloc[0])
-    assert frame["entropy"].map(len).eq(72).all()
     assert len(found.frame(["row"], limit=15)) == 15
     heads = found.heads()
-    assert heads["entropy"].to_numpy() == pytest.approx(np.stack(frame["entropy"]).mean(axis=0), abs=1e-5)
     for name in ("top_weight", "entropy", "special_share"):  # the lists run layer by layer: [layer * n_heads + head]
+        assert heads[name].to_numpy() == pytest.approx(np.stack(frame[name]).mean(axis=0), abs=1e-5)
         one = heads[(heads["layer"] == 3) & (heads["head"] == 7)][name].iloc[0]
         assert one == pytest.approx(frame[name].map(lambda values: values[3 * 12 + 7]).mean(), abs=1e-5)
     rejects = found.rejects()
@@ -115,54 +110,50 @@ def test_rejected_rows_hold_no_cell_that_a_spreadsheet_would_run_and_read_back_a
     found = read_scan(tmp_path / "scan").rejects()
     assert found["sentence"].tolist() == sentences
     assert found["word"].tolist() == ["=bank"] * len(sentences)
-    for file in ("rejects.csv", "rejects/part-000000.csv"):
-        with open(tmp_path / "scan" / file, encoding="utf-8", newline="") as stream:
-            cells = [cell for line in csv.reader(stream) for cell in line]
-        assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
-        assert "'=HYPERLINK(1)" in cells
+    with open(tmp_path / "scan" / "rejects.csv", encoding="utf-8", newline="") as stream:
+        cells = [cell for line in csv.reader(stream) for cell in line]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    assert "'=HYPERLINK(1)" in cells
 
 
-@pytest.mark.parametrize(
-    ("more", "status"),
-    [((), 3), (("--max-rejects", "0.2"), 0), (("--max-rejects", "0.19"), 3), (("--max-rejects", "1", "--strict"), 1)],
-)
-@pytest.mark.slow
-def test_the_exit_status_says_whether_rows_were_rejected(tmp_path, more, status):
+def test_the_exit_status_says_whether_rows_were_rejected(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 5, bad=(1,)), tmp_path / "scan"
-    assert scan(table, output, *more) == scan(table, output, *more) == status  # and where nothing is left to do
+    for more, status in [("", 3), ("--max-rejects 0.2", 0), ("--max-rejects 0.19", 3), ("--max-rejects 1 --strict", 1)]:
+        assert scan(table, output, *more.split()) == status  # also where nothing is left to do
+    # Texts without the word don't make the share smaller.
+    (tmp_path / "corpus.txt").write_text("A bank.\n" + "bank " * 600 + "\n" + "Nothing here.\n" * 18, "utf-8")
+    assert scan(tmp_path / "corpus.txt", tmp_path / "second", "--word", "bank") == 3
+    said = "1 occurrence(s) in 1 text(s), 1 rejected (see rejects.csv), 18 text(s) without any of the words"
+    assert said in capsys.readouterr().err
 
 
 def test_wrong_use_is_status_2_with_a_message_and_writes_nothing(tmp_path, capsys):
-    folder = tmp_path / "folder"
+    folder, out = tmp_path / "folder", tmp_path / "out"
     folder.mkdir()
-    table, absent, out = write(folder / "table.csv", 2), tmp_path / "absent", tmp_path / "out"
+    table, empty, latin = write(folder / "table.csv", 2), tmp_path / "empty.txt", tmp_path / "latin.txt"
+    empty.write_text("\n")
+    latin.write_bytes(b"b\xe4nk\n")
     for source, output, more, message in [
-        (absent, out, (), "no file or folder"),
-        (folder, folder / "inside", (), "lies inside the input"),
-        (table, table, (), "is a file"),
-        (table, folder, (), "holds other files"),
-        (table, out, ("--address", "auto"), "need --engine ray"),
-        (table, out, ("--device", "abacus"), "no 'abacus'"),
-        (table, out, ("--model", str(absent)), ""),
+        (tmp_path / "absent", out, "", "no file or folder"),
+        (folder, folder / "inside", "", "lies inside the input"),
+        (table, table, "", "is a file"),
+        (table, folder, "", "holds other files"),
+        (table, out, "--address auto", "need --engine ray"),
+        (table, out, "--device abacus", "no 'abacus'"),
+        (table, out, f"--model {tmp_path}/absent", ""),
+        (table, out, "--part-rows 0", "a whole number of at least 1"),
+        (table, out, "--max-rejects nan", "a share from 0 to 1"),
+        (table, out, "--max-rejects 1.1", "a share from 0 to 1"),
+        (table, out, "--heads 5.10", "Expected a head as L5H10, got '5.10'"),
+        (table, out, "--heads L6H0,L0H1", "has no L6 H0: its heads are L0 H0 to L5 H11. Change --heads."),
+        (table, out, "--heads L0H12", "has no L0 H12"),
+        (table, out, "--word bank.", "Expected one word to search for, got 'bank.' (2 words or signs)"),
+        (table, out, f"--words {empty}", "has no words"),
+        (table, out, f"--words {latin}", "latin.txt is not valid UTF-8. Save it as UTF-8."),
     ]:
-        assert main([str(source), "--output", str(output), *more]) == 2
+        assert scan(source, output, *more.split()) == 2
         assert message in capsys.readouterr().err
     assert not out.exists() and [path.name for path in folder.iterdir()] == ["table.csv"]
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--part-rows", "0"], "a whole number of at least 1"),
-        (["--max-rejects", "nan"], "a share from 0 to 1"),
-        (["--max-rejects", "1.1"], "a share from 0 to 1"),
-        (["--heads", "5.10"], "Expected a head as L5H10, got '5.10'"),
-    ],
-)
-def test_a_wrong_command_line_is_status_2(more, message, capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(["a.csv", "--output", "b", *more])
-    assert caught.value.code == 2 and message in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -171,7 +162,6 @@ def test_another_scan_in_the_same_folder_is_refused_and_says_what_differs(made, 
     for other, message in {
         ("--vectors",): "vectors was False and is True",
         ("--sources",): "sources was False and is True",
-        ("--dtype", "bfloat16"): "dtype was 'float32' and is 'bfloat16'",
         ("--word", "bank"): "words was None and is ['bank']",
         ("--heads", "L0H10"): "heads was None and is ['L0 H10']",
     }.items():
@@ -186,11 +176,12 @@ def test_another_scan_in_the_same_folder_is_refused_and_says_what_differs(made, 
 @pytest.mark.slow
 def test_a_second_run_makes_only_what_is_missing(made):
     table, output, _ = made
-    parts, frame = read_scan(output).parts, read_scan(output).frame()
+    parts, frame, rejected = read_scan(output).parts, read_scan(output).frame(), (output / "rejects.csv").read_bytes()
     before = [part.stat().st_mtime_ns for part in parts]
     parts[2].unlink()
+    (output / "rejects.csv").unlink()
     (output / "parts" / "part-000002.parquet.unfinished-1").write_bytes(b"half")
-    assert not read_scan(output).finished
+    assert not read_scan(output).finished and read_scan(output).rejects()["row"].tolist() == ["5"]
     starts, counted = [], []
     job = Job(str(table), str(output), device="cpu", part_rows=4)
     run(job, progress=lambda *rows: starts.append(rows) or counted.append)
@@ -199,29 +190,26 @@ def test_a_second_run_makes_only_what_is_missing(made):
     assert [a == b for a, b in zip(before, after)] == [True, True, False]
     assert sorted(path.name for path in (output / "parts").iterdir()) == [part.name for part in parts]
     pd.testing.assert_frame_equal(read_scan(output).frame(), frame)
-    assert read_scan(output).rejects()["row"].tolist() == ["5"]
+    assert (output / "rejects.csv").read_bytes() == rejected
+    (output / "rejects.csv").unlink()
+    assert not read_scan(output).finished  # killed before its last step
+    assert run(job).n_rejected == 1 and read_scan(output).finished
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_again_and_again_no_row_is_lost_and_none_comes_twice(tmp_path):
     table, output, whole = write(tmp_path / "table.csv", 72, bad=(5, 32)), tmp_path / "scan", tmp_path / "whole"
     more = ["--part-rows", "8", "--batch-tokens", "64"]
     assert scan(table, whole, *more) == 0
     command = [sys.executable, "-m", "selfattn.scan", str(table), "--output", str(output), "--device", "cpu", *more]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    kills = 0
-    while kills < 2:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+    for _ in range(2):
+        process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
         parts = len(list(output.glob("parts/*.parquet")))
         while process.poll() is None and len(list(output.glob("parts/*.parquet"))) < parts + 1:
             time.sleep(0.01)
-        if process.poll() is not None:
-            break
         os.kill(process.pid, signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
-        kills += 1
         assert not read_scan(output).finished
-    assert kills == 2
     assert scan(table, output, *more) == 0
     pd.testing.assert_frame_equal(read_scan(output).frame(), read_scan(whole).frame(), check_exact=True)
     pd.testing.assert_frame_equal(read_scan(output).rejects(), read_scan(whole).rejects())
@@ -236,31 +224,12 @@ def test_an_interrupt_is_status_130_and_says_how_to_go_on(tmp_path, monkeypatch,
     assert "goes on" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_rows_that_fit_no_table_are_rejected_and_the_job_ends_with_the_others(tmp_path):
-    good = {"sentence": "The bank opened.", "word": "bank", "sense": "money"}
-    lines = [
-        json.dumps({**good, **odd})
-        for odd in ({}, {"sense": "\ud83d"}, {"sense": [1]}, {"id": 7}, {"sentence": "\ud83d"})
-    ]
-    (tmp_path / "table.jsonl").write_text("\n".join(lines).replace("7", "7" * 5000))
-    senses = pa.array([b"water", b"m\xffney", b"water"]).cast(pa.binary()).view(pa.string())
-    pq.write_table(
-        pa.table({"sentence": ["A bank."] * 3, "word": ["bank"] * 3, "sense": senses}), tmp_path / "table.parquet"
-    )
-    for name, rows, rejected in (("table.jsonl", [0], list("1234")), ("table.parquet", [0, 2], ["1"])):
-        assert scan(tmp_path / name, tmp_path / f"{name} scan", "--max-rejects", "1") == 0
-        found = read_scan(tmp_path / f"{name} scan")
-        assert found.frame()["row"].tolist() == rows and found.rejects()["row"].tolist() == rejected
-        assert found.rejects()["reason"].str.contains("not valid Unicode|no text|Not valid JSON|can't be read").all()
-
-
 def test_an_empty_table_is_a_finished_scan_of_nothing(tmp_path):
     assert scan(write(tmp_path / "table.csv", 0), tmp_path / "scan") == 0
     found = read_scan(tmp_path / "scan")
     assert found.finished
     assert (found.n_rows, found.n_texts) == (0, 0)
-    assert found.frame().empty
+    assert found.frame().empty and found.rejects().empty
 
 
 @pytest.mark.parametrize("content", [None, "{}", "no json", "[" * 100_000, "a pipe"])
@@ -293,6 +262,10 @@ def test_an_encoder_of_which_a_file_changed_is_refused_on_a_worker_and_when_a_sc
     assert "another scan: the encoder's tokenizer.json has changed" in capsys.readouterr().err
 
 
+def rejected_rows(part):
+    return part.parents[1] / "rejects" / f"{part.name[:11]}.csv"
+
+
 def damage(part):
     data = bytearray(part.read_bytes())
     data[len(data) // 2] ^= 1
@@ -303,63 +276,55 @@ def swap_names(part):
     """With the digests in their names: only what they say of themselves tells them apart."""
     other = sorted(part.parent.iterdir())[0]
     one, two = part.name.split("-")[1], other.name.split("-")[1]
-    moved = part.rename(part.with_name(part.name.replace(one, two)))
+    part.rename(part.with_name(part.name.replace(one, two)))
     other.rename(other.with_name(other.name.replace(two, one)))
-    assert moved != other
 
 
-def foreign(part):
-    (part.parent / "mine.parquet").write_bytes(part.read_bytes())
-
-
-def rejects(part):
-    (part.parents[1] / "rejects" / f"{part.name[:11]}.csv").write_text("nothing")
-
-
-def no_rejects(part):
-    (part.parents[1] / "rejects" / f"{part.name[:11]}.csv").unlink()
-
-
-def twice(part):
-    """The same rows once more, whole by their own digest."""
-    other = part.with_name("other")
-    table = pq.read_table(part)
-    with pq.ParquetWriter(other, table.schema, compression="none") as writer:
+def rewrite(part, says=lambda own: own, columns=lambda table: table, compression="snappy"):
+    """The part again, whole by its own digest: what it says of itself changed, or its columns."""
+    table, own = columns(pq.read_table(part)), pq.read_metadata(part).metadata[b"part"]
+    with pq.ParquetWriter(part.with_name("other"), table.schema, compression=compression) as writer:
         writer.write_table(table)
-        writer.add_key_value_metadata({"part": pq.read_metadata(part).metadata[b"part"].decode()})
-    with open(other, "rb") as stream:
-        other.rename(part.with_name(f"{part.name[:11]}-{short_digest(stream)}.parquet"))
+        writer.add_key_value_metadata({"part": says(own)})
+    digest = hashlib.sha256(part.with_name("other").read_bytes()).hexdigest()[:16]
+    part.with_name("other").rename(part.with_name(f"{part.name[:11]}-{digest}.parquet"))
 
 
+def instead(part, **options):
+    rewrite(part, **options)
+    part.unlink()
+
+
+def another_scan(own):
+    return json.dumps({**json.loads(own), "scan": "0" * 64})
+
+
+UNFIT = "isn't what the job wrote: its columns, or what it says of itself"
 CHANGES = {
-    damage: "is damaged", swap_names: "or another place in this one", foreign: "is none of the scan's parts. Move it away",
-    twice: "are for the same rows. Delete one of them", rejects: "isn't what the job wrote. Delete",
-    no_rejects: "isn't what the job wrote. Delete",
-}  # fmt: skip
+    "damaged": (damage, "is damaged"),
+    "names swapped": (swap_names, "or another place in this one"),
+    "of another scan": (lambda part: instead(part, says=another_scan), "is from another scan"),
+    "not the scan's": (lambda part: shutil.copy(part, part.with_name("mine.parquet")), "is none of the scan's parts"),
+    "there twice": (lambda part: rewrite(part, compression="none"), "are for the same rows. Delete one of them"),
+    "other rejects": (lambda part: rejected_rows(part).write_text("nothing"), "isn't what the job wrote. Delete"),
+    "no rejects": (lambda part: rejected_rows(part).unlink(), "isn't what the job wrote. Delete"),
+    "other columns": (lambda part: instead(part, columns=lambda table: table.drop_columns(["entropy"])), UNFIT),
+    "says nothing": (lambda part: instead(part, says=lambda own: b"{}"), UNFIT),
+    "says too much": (lambda part: instead(part, says=lambda own: b"[" * 99_999), UNFIT),
+}
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.slow
 def test_a_part_that_is_not_what_was_written_is_refused_by_name(made, capsys, change):
     table, output, more = made
-    change(read_scan(output).parts[1])
+    make, says = CHANGES[change]
+    make(read_scan(output).parts[1])
     assert scan(table, output, *more) == 2
     message = capsys.readouterr().err
-    assert CHANGES[change] in message and str(output) in message
+    assert says in message and str(output) in message
     with pytest.raises(ScanError) as caught:
         read_scan(output)
     assert str(caught.value) in message
-
-
-@pytest.mark.slow
-def test_a_part_of_another_scan_is_refused(made, tmp_path):
-    table, output, more = made
-    assert scan(table, tmp_path / "two", *more, "--vectors") == 0
-    one, two = (read_scan(folder).parts[0] for folder in (output, tmp_path / "two"))
-    one.unlink()
-    two.rename(one.with_name(two.name))
-    with pytest.raises(ScanError, match="another scan"):
-        read_scan(output)
 
 
 @pytest.mark.slow
@@ -382,28 +347,13 @@ def test_only_what_the_scan_made_is_removed_and_no_link_is_written_through(made,
     assert (tmp_path / "elsewhere").read_text() == "mine" and read_scan(output).finished
 
 
-@pytest.mark.parametrize("name", ["thesis.unfinished-draft.docx", "rejects.csv", "rejects.csv.unfinished-1", "parts"])
+@pytest.mark.parametrize("name", ["thesis.unfinished-draft.docx", "rejects.csv", "parts"])
 def test_a_folder_with_something_of_ones_own_is_refused_and_left(tmp_path, capsys, name):
     (tmp_path / "scan").mkdir()
     (tmp_path / "scan" / name).write_text("mine")
     assert scan(write(tmp_path / "table.csv", 1), tmp_path / "scan") == 2
     assert "Choose a new or empty folder" in capsys.readouterr().err
     assert [(path.name, path.read_text()) for path in (tmp_path / "scan").iterdir()] == [(name, "mine")]
-
-
-@pytest.mark.slow
-def test_gathered_rejects_that_were_changed_are_refused_and_made_again(made):
-    table, output, more = made
-    whole = (output / "rejects.csv").read_bytes()
-    (output / "rejects.csv").write_bytes(whole[:-3])
-    with pytest.raises(ScanError, match=r"rejects\.csv isn't what the job wrote"):
-        read_scan(output)
-    assert scan(table, output, *more) == 0
-    assert (output / "rejects.csv").read_bytes() == whole
-    (output / "rejects.csv").unlink()
-    assert not read_scan(output).finished  # killed before its last step
-    assert scan(table, output, *more) == 0
-    assert read_scan(output).finished
 
 
 def described(about):
@@ -425,7 +375,6 @@ MISFITS = [  # of what is read again
 ]  # fmt: skip
 
 
-@pytest.mark.slow
 def test_a_description_that_does_not_fit_is_refused_whatever_its_own_digest_says(made, capsys):
     table, output, more = made
     note, whole = output / "scan.json", (output / "scan.json").read_text()
@@ -446,41 +395,8 @@ def test_a_description_that_does_not_fit_is_refused_whatever_its_own_digest_says
         note.write_text(text)
         with pytest.raises(ScanError, match=r"isn't what the job wrote|holds no scan|by another version"):
             read_scan(output)
-        assert scan(table, output, *more) == 2
-        assert "Traceback" not in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("about", [b"{}", b"no", b"[" * 99_999, None])
-@pytest.mark.slow
-def test_a_part_that_says_nothing_fit_of_itself_is_refused_by_name(tmp_path, about):
-    assert scan(write(tmp_path / "table.csv", 3), tmp_path / "scan") == 0
-    (part,) = read_scan(tmp_path / "scan").parts
-    own, table = pq.read_metadata(part).metadata[b"part"], pq.read_table(part)
-    columns = table if about else table.drop_columns(["entropy"])  # or others than the encoder and the heads make
-    part.unlink()
-    with pq.ParquetWriter(tmp_path / "other", columns.schema) as writer:
-        writer.write_table(columns)
-        writer.add_key_value_metadata({"part": about or own})
-    with open(tmp_path / "other", "rb") as stream:
-        (tmp_path / "other").rename(part.with_name(f"part-000000-{short_digest(stream)}.parquet"))
-    with pytest.raises(ScanError, match="isn't what the job wrote: its columns, or what it says of itself"):
-        read_scan(tmp_path / "scan")
-
-
-@pytest.mark.slow
-def test_a_scan_by_an_earlier_version_is_read_where_it_can_be_and_not_gone_on_with(made, capsys):
-    table, output, more = made
-    note = output / "scan.json"
-    about = described({**json.loads(note.read_text()), "format": 2})
-    note.write_text(about)
-    for part in (output / "parts").iterdir():
-        part.unlink()
-    assert read_scan(output).n_rows == 0
     assert scan(table, output, *more) == 2
-    assert "can be read, but not gone on with: choose another --output" in capsys.readouterr().err
-    note.write_text('{"model": {"name": "x"}, "input": [], "part_rows": 4096, "n_parts": 1}')
-    assert scan(table, output, *more) == 2
-    assert "by another version of selfattn. Scan anew with another --output" in capsys.readouterr().err
+    assert "Traceback" not in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -524,35 +440,21 @@ def corpus(path):
 def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsys, encoder):
     text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
     (tmp_path / "words.txt").write_text("\ufeff Lake\n\nRiver \n", "utf-8")
-    more = [
-        "--word",
-        "bank",
-        "--words",
-        str(tmp_path / "words.txt"),
-        "--heads",
-        "L5H7,L0H10,L5 H7",
-        "--max-rejects",
-        "0.5",
-    ]
-    assert scan(text, output, *more, "--part-rows", "2") == 0
-    said = capsys.readouterr().err
-    assert (
-        "5 occurrence(s) in 3 text(s), 1 rejected (see rejects.csv), 1 empty line(s) skipped, 1 text(s) without any of the words"
-        in said
+    more = f"--word bank --words {tmp_path}/words.txt --heads L5H7,L0H10,L5H7 --max-rejects 0.5 --part-rows 2"
+    assert scan(text, output, *more.split()) == 0
+    counted = (
+        "5 occurrence(s) in 3 text(s), 1 rejected (see rejects.csv), 1 empty line(s) skipped, 1 text(s) without any"
     )
+    assert counted in capsys.readouterr().err
     found = read_scan(output)
     assert found.finished and found.measured == ((0, 10), (5, 7)) and found.words == ("bank", "lake", "river")
     frame = found.frame()
     places = [(0, "bank", 4), (0, "river", 16), (2, "Bank", 2), (2, "bank", 16), (4, "river", 2)]
     assert list(zip(frame["row"], frame["word"], frame["start"])) == places
     for line in frame.itertuples():
-        encoding = encoder.encode(line.sentence)
-        (word,) = [w for w in encoding.words if line.sentence[line.start :].startswith(w.text) and w.text == line.word][
-            :1
-        ]
-        starts = [i for i, w in enumerate(encoding.words) if w.text == line.word]
-        own = encoder.reference_weights(line.sentence)[[0, 5], [10, 7], encoding.words[starts[0]].start]
-        assert line.special_share == pytest.approx(own[:, [0, -1]].sum(-1).tolist(), abs=1e-4), word
+        first = next(word for word in encoder.encode(line.sentence).words if word.text == line.word)
+        own = encoder.reference_weights(line.sentence)[[0, 5], [10, 7], first.start]
+        assert line.special_share == pytest.approx(own[:, [0, -1]].sum(-1).tolist(), abs=1e-4)
     heads = found.heads()
     assert list(zip(heads["layer"], heads["head"])) == [(0, 10), (5, 7)]
     assert heads["top_weight"].tolist() == pytest.approx(np.stack(frame["top_weight"]).mean(axis=0), abs=1e-5)
@@ -562,36 +464,14 @@ def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsy
 
 
 @pytest.mark.slow
-def test_sources_are_kept_where_they_are_asked_for_and_a_scan_without_is_what_it_was(tmp_path):
-    text, plain, output = corpus(tmp_path / "corpus.txt"), tmp_path / "plain", tmp_path / "scan"
-    more = ["--word", "bank", "--max-rejects", "1"]
-    assert scan(text, plain, *more) == scan(text, output, *more, "--sources") == 0
-    assert "sources" not in json.loads((plain / "scan.json").read_text())
-    frame, found = read_scan(output).frame(), read_scan(output)
-    assert [len(one) for one in frame["sources"]] == [3, 3, 3]
-    assert "river" in frame["sources"][0] and frame["source_moves"].map(max).between(0.001, 1).all()
-    with pytest.raises(ScanError, match="was made without --sources"):
-        read_scan(plain).sources()
-    assert found.heads()["entropy"].tolist() == pytest.approx(read_scan(plain).heads()["entropy"].tolist(), abs=1e-6)
-    table = pq.read_table(found.parts[-1])
-    moves = pa.array([[np.nan]] * len(table), pa.list_(pa.float32()))
-    pq.write_table(table.set_column(table.num_columns - 1, "source_moves", moves), found.parts[-1])  # by a stranger
-    with pytest.raises(ScanError, match="NaN or infinity"):
-        found.frame()
-    names = pa.array([["river", None, "of"]] * len(table), pa.list_(pa.string()))
-    pq.write_table(table.set_column(table.num_columns - 2, "sources", names), found.parts[-1])
-    with pytest.raises(ScanError, match="words without a text or a move"):
-        found.sources()
-
-
-@pytest.mark.slow
-def test_what_words_take_their_meaning_from_is_counted_as_pandas_does(tmp_path, monkeypatch):
-    rows = labelled_sentences().query("word in ['bank', 'bat']").groupby("word").head(24)
+def test_what_words_take_their_meaning_from_is_counted_as_pandas_does(made, tmp_path):
+    rows = labelled_sentences().query("word in ['bank', 'bat']").groupby("word").head(16)
     lone = pd.DataFrame({"sentence": ["Bank!"], "word": ["bank"], "sense": [None]})
     pd.concat([rows, lone]).to_csv(tmp_path / "some.csv", index=False)
-    assert scan(tmp_path / "some.csv", tmp_path / "scan", "--sources", "--part-rows", "7") == 0
-    found = read_scan(tmp_path / "scan")
+    assert scan(tmp_path / "some.csv", tmp_path / "moved", "--sources", "--part-rows", "7") == 0
+    found = read_scan(tmp_path / "moved")
     frame = found.frame()
+    assert {len(one) for one in frame["sources"]} == {0, 3}
     frame = frame.assign(word=frame["word"].str.lower(), source=frame["sources"].str[0].str.lower())
     frame["move"] = frame["source_moves"].str[0]
     first = frame.sort_values("move", ascending=False)
@@ -606,62 +486,15 @@ def test_what_words_take_their_meaning_from_is_counted_as_pandas_does(tmp_path, 
         assert row.share == pytest.approx(own["n"] / (frame["word"] == row.word).sum())
     ordered = table.sort_values(["word", "n", "move"], ascending=[True, False, False])
     assert table["n"].max() > 1 and ordered.index.tolist() == table.index.tolist()
-    assert table.query("word == 'bank'")["share"].sum() == pytest.approx(24 / 25)  # "Bank!" has no other word
-
-
-@pytest.mark.slow
-def test_sources_of_an_encoder_that_is_shown_only_are_refused(tmp_path, capsys, monkeypatch, encoder_of):
-    text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
-    monkeypatch.setattr(description, "load_encoder", lambda *_, **__: encoder_of("XLNet"))
-    assert scan(text, output, "--word", "bank", "--sources") == 2
-    assert "No word can be hidden in" in capsys.readouterr().err
-    assert not output.exists()
-
-
-def test_texts_without_the_word_dont_make_the_share_of_rejected_rows_smaller(tmp_path, capsys):
-    (tmp_path / "corpus.txt").write_text("A bank.\n" + "bank " * 600 + "\n" + "Nothing here.\n" * 18, "utf-8")
-    assert scan(tmp_path / "corpus.txt", tmp_path / "scan", "--word", "bank") == 3
-    assert (
-        "1 occurrence(s) in 1 text(s), 1 rejected (see rejects.csv), 18 text(s) without any of the words"
-        in capsys.readouterr().err
-    )
-
-
-def test_heads_that_do_not_exist_and_words_that_are_none_are_status_2(tmp_path, capsys):
-    text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
-    (tmp_path / "empty.txt").write_text("\n")
-    (tmp_path / "latin.txt").write_bytes(b"b\xe4nk\n")
-    for more, message in {
-        ("--word", "bank", "--heads", "L6H0,L0H1"): "has no L6 H0: its heads are L0 H0 to L5 H11. Change --heads.",
-        ("--word", "bank", "--heads", "L0H12"): "has no L0 H12",
-        ("--word", "New York"): "Expected one word to search for, got 'New York' (2 words or signs)",
-        ("--words", str(tmp_path / "empty.txt")): "has no words",
-        ("--words", str(tmp_path / "absent.txt")): "absent.txt",
-        ("--words", str(tmp_path / "latin.txt")): "latin.txt is not valid UTF-8. Save it as UTF-8.",
-    }.items():
-        assert scan(text, output, *more) == 2
-        assert message in capsys.readouterr().err
-        assert not output.exists()
-
-
-@pytest.mark.slow
-def test_a_text_that_comes_out_as_nan_is_rejected(tmp_path):
-    folder = save_tiny(FAMILIES["BERT"], tmp_path / "encoder")
-    overflowing(broken := load_encoder(str(folder), device="cpu"), "loan")
-    broken.model.save_pretrained(folder)
-    (tmp_path / "corpus.txt").write_text("The bank of the river.\nThe bank of the loan.\nA bank.\n" + "bank " * 70)
-    job = Job(str(tmp_path / "corpus.txt"), str(tmp_path / "scan"), str(folder), device="cpu", words=("bank",))
-    assert run(job).n_rejected == 2
-    found = read_scan(tmp_path / "scan")
-    assert found.rejects()["row"].tolist() == ["1", "3"] and found.frame()["row"].tolist() == [0, 2]
-    assert "makes NaN or infinity of this text, so nothing was measured" in found.rejects()["reason"][0]
-    assert np.isfinite(np.stack(found.frame()["entropy"])).all()
-    assert found.heads().notna().all(axis=None)
-    table = pq.read_table(found.parts[0])
-    table = table.set_column(
-        7, table.schema.field("entropy"), pa.array([[np.nan] * 12] * 2, table.schema.field("entropy").type)
-    )
-    pq.write_table(table, found.parts[0])  # as a version before could have
-    for read in (found.frame, found.heads):
-        with pytest.raises(ScanError, match="NaN or infinity, as parts by an earlier version may"):
-            read()
+    assert table.query("word == 'bank'")["share"].sum() == pytest.approx(16 / 17)  # "Bank!" has no other word
+    with pytest.raises(ScanError, match="was made without --sources"):
+        read_scan(made[1]).sources()
+    part = pq.read_table(found.parts[-1])
+    moves = pa.array([[np.nan]] * len(part), pa.list_(pa.float32()))
+    pq.write_table(part.set_column(part.num_columns - 1, "source_moves", moves), found.parts[-1])  # by a stranger
+    with pytest.raises(ScanError, match="NaN or infinity"):
+        found.frame()
+    names = pa.array([["river", None, "of"]] * len(part), pa.list_(pa.string()))
+    pq.write_table(part.set_column(part.num_columns - 2, "sources", names), found.parts[-1])
+    with pytest.raises(ScanError, match="words without a text or a move"):
+        found.sources()

@@ -1,7 +1,6 @@
 """The rows of a part against the encoder's own answers, sentence by sentence, in every family."""
 
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 import pytest
@@ -9,11 +8,10 @@ import torch
 
 from selfattn import Head, Hide, NotRecomputable, load_encoder
 from selfattn.analysis.measures import entropy, special_share
-from selfattn.encoders.batches import length_batches, tokens_a_pass
+from selfattn.encoders.batches import length_batches
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import OutOfMemory
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.encoders.placed_word import Tokens
 from selfattn.scan.measure import measure
 from selfattn.scan.tables import Row
 
@@ -37,15 +35,6 @@ def expected(encoder, text, word):
         rows = torch.stack([encoding.rows(position) for position in place.positions]).mean(0)
         to_words = torch.stack([rows[..., w.start : w.stop].sum(-1) for w in encoding.words], dim=-1)
         yield to_words, entropy(rows), special_share(rows, encoding.special), encoding, place.word
-
-
-def overflowing(encoder, word):
-    """Make the encoder compute NaN for texts with a word, of weights that are all finite."""
-    tokens = encoder.tokenize(word)
-    (token,) = tokens.ids[tokens.words[0].start : tokens.words[0].stop]
-    with torch.no_grad():
-        encoder.model.get_input_embeddings().weight[token] = 3e38
-    assert all(parameter.isfinite().all() for parameter in encoder.model.parameters())
 
 
 def check(encoder, pairs, tolerance=2e-5, batch_tokens=40):
@@ -76,27 +65,10 @@ def test_every_number_equals_the_encoders_own_answer(encoder):
     "name", ["ModernBERT", "T5 (encoder half)", "ALBERT", "RoBERTa", "MPNet", "DeBERTa-v3", "XLNet"]
 )
 @pytest.mark.slow
-def test_other_families_too(tmp_path, name):
+def test_other_families_too(encoder_of, name):
     """Windows (ModernBERT), terms by distance (T5, MPNet, DeBERTa), byte tokens (RoBERTa), and shown only (XLNet)."""
-    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
     long = "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank."
-    check(encoder, [("The bank of the river.", "bank"), (long, "bank")], tolerance=1e-4, batch_tokens=1000)
-
-
-def test_the_start_is_the_words_own_even_where_its_token_begins_with_the_space_before_it():
-    text = "The bank."
-    tokens = Tokens(
-        text=text, pair=None, tokens=("The", " bank", "."), ids=(1, 2, 3), types=(0,) * 3, special=(False,) * 3,
-        offsets=((0, 3), (3, 8), (8, 9)), segments=(0,) * 3, reader="",
-    )  # fmt: skip
-    assert [place.first_character for place in tokens.places("BANK", "the")] == [0, 4]
-
-
-def test_chosen_heads_alone_are_measured_and_as_among_all(encoder):
-    table, _ = measure(encoder, rows_of(SENTENCES[:1]), heads=[Head(0, 10), Head(5, 7)])
-    every, _ = measure(encoder, rows_of(SENTENCES[:1]))
-    chosen = [every["top_weight"][0].as_py()[place] for place in (10, 5 * 12 + 7)]
-    assert table["top_weight"][0].as_py() == pytest.approx(chosen, abs=1e-6)
+    check(encoder_of(name), [("The bank of the river.", "bank"), (long, "bank")], tolerance=1e-4, batch_tokens=1000)
 
 
 def test_senses_and_bad_rows(encoder):
@@ -121,13 +93,14 @@ def test_senses_and_bad_rows(encoder):
     assert "vectors" not in table.column_names
 
 
-@pytest.mark.parametrize("heads", [None, [Head(0, 0)]])
-@pytest.mark.parametrize("name", ["BERT", "ALBERT", "XLNet"])
+@pytest.mark.parametrize(("name", "heads"), [("BERT", None), ("BERT", [Head(0, 0)]), ("XLNet", None)])
 @pytest.mark.slow
-def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measure(tmp_path, name, heads):
+def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measured(tmp_path, name, heads):
     """In its place: one word's vector is finite, and its sum over the dimensions isn't. XLNet is shown only."""
-    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu")
-    overflowing(encoder, "loan")
+    encoder = load_encoder(str(save_tiny(FAMILIES[name], tmp_path)), device="cpu", trusted=True)
+    tokens = encoder.tokenize("loan")
+    with torch.no_grad():
+        encoder.model.get_input_embeddings().weight[tokens.ids[tokens.words[0].start]] = 3e38
     pairs = [
         ("The bank of the loan.", "bank"),
         ("The bank of the river.", "bank"),
@@ -135,14 +108,18 @@ def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measu
         ("rain", "rain"),
     ]
     rows = rows_of([*pairs, ("No such.", "bank")])
-    for vectors in (False, True):
-        table, rejects = measure(encoder, rows, vectors=vectors, heads=heads)
-        alone, _ = measure(encoder, [rows[1], rows[3]], vectors=vectors, heads=heads)
-        for column in ("row", "start", "top_weight", "entropy", *(["vectors"] if vectors else [])):
-            found, wanted = (np.stack(one[column].to_pylist()) for one in (table, alone))
-            assert found == pytest.approx(wanted, abs=1e-4)
-        assert [reject.row.row for reject in rejects] == [0, 2, 4]
-        assert all("in float32 makes NaN or infinity of this text" in reject.reason for reject in rejects[:2])
+    table, rejects = measure(encoder, rows, vectors=True, heads=heads)
+    alone, _ = measure(encoder, [rows[1], rows[3]], vectors=True, heads=heads)
+    for column in ("row", "start", "top_weight", "entropy", "vectors"):
+        found, wanted = (np.stack(one[column].to_pylist()) for one in (table, alone))
+        assert found == pytest.approx(wanted, abs=1e-4)
+    assert [reject.row.row for reject in rejects] == [0, 2, 4]
+    assert all("in float32 makes NaN or infinity of this text" in reject.reason for reject in rejects[:2])
+
+
+def test_batches_hold_items_of_like_length_up_to_the_limit():
+    batches = list(length_batches([5, 1, 9, 2, 2, 9, 40, 3], lambda n: n, 20))
+    assert batches == [[40], [9, 9], [5, 3, 2, 2], [1]]
 
 
 def test_progress_counts_every_row(encoder):
@@ -150,19 +127,6 @@ def test_progress_counts_every_row(encoder):
     measure(encoder, [*rows_of(SENTENCES), Row(9, "t", 2, "", "bank", None)], batch_tokens=16, progress=counted.append)
     assert sum(counted) == 6
     assert len(counted) > 2
-
-
-def test_batches_hold_items_of_like_length_up_to_the_limit():
-    lengths = [5, 1, 9, 2, 2, 9, 40, 3]
-    batches = list(length_batches(lengths, lambda n: n, 20))
-    assert list(chain(*batches)) == sorted(lengths, reverse=True)
-    assert all(len(batch) * max(batch) <= 20 or len(batch) == 1 for batch in batches)
-    assert len(batches) == 4
-
-
-def test_a_pass_takes_what_its_kind_of_device_does():
-    taken = [tokens_a_pass(device) for device in ("cpu", "cuda", "cuda:1", "mps:0", "xpu")]
-    assert taken == [1024, 32768, 32768, 8192, 1024]
 
 
 def test_a_row_whose_word_the_tokeniser_does_not_know_is_rejected_and_another_such_word_is_marked(encoder):
@@ -232,10 +196,9 @@ def test_sources_in_other_families_too(encoder_of, name):
 
 def test_copies_share_passes_within_the_budget_and_come_out_as_alone(encoder_of, monkeypatch):
     """Of several sentences too; where padding changes an encoder's numbers, of one length; in halves where memory runs out."""
-    encoder, passes, in_copies = encoder_of("BERT"), [], Encoder.in_copies
-    pairs = [
-        (text, "bank") for text in ("The bank.", "A bank of the river.", "The river " * 12 + "bank", "My bank leapt.")
-    ]
+    encoder, passes, most, in_copies = encoder_of("BERT"), [], 1000, Encoder.in_copies
+    texts = ("The bank.", "A bank of the river.", "The river " * 12 + "bank", "My bank leapt.")
+    pairs = [(text, "bank") for text in texts]
 
     def counted(self, copies, layers=False):
         passes.append([len(copy.word.sentence.ids) for copy in copies])
@@ -244,20 +207,15 @@ def test_copies_share_passes_within_the_budget_and_come_out_as_alone(encoder_of,
         return in_copies(self, copies, layers)
 
     monkeypatch.setattr(Encoder, "in_copies", counted)
-    most = 1000
-    table = check_sources(encoder, pairs, batch_tokens=120)
+    check_sources(encoder, pairs, batch_tokens=120)
     assert all(max(lengths) * len(lengths) <= 120 for lengths in passes)
-    assert sum(map(len, passes)) == 1 + 4 + 24 + 2 and len(passes) == 24 / 4 + 1
-    assert len({*passes[-1]}) == 3
+    assert sum(map(len, passes)) == 1 + 4 + 24 + 2 and len(passes) == 24 / 4 + 1 and len({*passes[-1]}) == 3
     passes.clear()
     check_sources(replace(encoder, equal_lengths=True), pairs, batch_tokens=120)
     assert all(len({*lengths}) == 1 for lengths in passes) and len(passes) == 24 / 4 + 3
-    passes.clear()
     most = 4
-    halved, _ = measure(encoder, rows_of(pairs), sources=True, batch_tokens=120)
+    check_sources(encoder, pairs, batch_tokens=120)
     assert max(map(len, passes)) > 4
-    for one, other in zip(halved["source_moves"].to_pylist(), table["source_moves"].to_pylist(), strict=True):
-        assert one == pytest.approx(other, abs=1e-5)
 
 
 def test_a_text_that_comes_out_as_nan_with_a_word_hidden_is_a_rejected_row(encoder_of, monkeypatch):

@@ -23,9 +23,8 @@ from selfattn.encoders.errors import TextError
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_table
 from selfattn.senses import SeparationReport, SwapReport, separation
-from selfattn.spreadsheets import csv_text
 from selfattn.stored_reports import Stored
-from selfattn.tidy_tables import named_heads
+from selfattn.tidy_tables import csv_text, named_heads
 
 T = TypeVar("T")
 BUILT_IN = "labelled"  # the key of the built-in sentences

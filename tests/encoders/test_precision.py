@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from selfattn.encoders.precision import attend_precisely, to_single
 from selfattn.kernel import attend
 from selfattn.kernel_inputs import Term
-from selfattn.precision import attend_precisely, to_single
 from tests.test_kernel import random
 
 
@@ -25,7 +25,7 @@ def test_precise_is_double_up_to_a_size_and_single_above(monkeypatch):
     query, key, value = (random(6, 4, seed=s).float() for s in range(3))
     exact = attend(query.double(), key.double(), value.double())
     assert torch.equal(attend_precisely(query, key, value).context, exact.context)
-    monkeypatch.setattr("selfattn.precision.MOST_IN_DOUBLE", 35)
+    monkeypatch.setattr("selfattn.encoders.precision.MOST_IN_DOUBLE", 35)
     assert torch.equal(attend_precisely(query, key, value).context, attend(query, key, value).context)
-    monkeypatch.setattr("selfattn.precision.MOST_IN_DOUBLE", 36)
+    monkeypatch.setattr("selfattn.encoders.precision.MOST_IN_DOUBLE", 36)
     assert torch.equal(attend_precisely(query, key, value).context, exact.context)
