@@ -14,7 +14,6 @@ GIVEN = {
     "models": ("some/model", ("some/model",)),
     "model_dir": ("/tmp/../tmp", Path("/tmp")),
     "offline": ("1", True),
-    "max_runs": ("3", 3),
 }
 
 

@@ -32,7 +32,7 @@ from selfattn.tidy_tables import (
     weights_frame,
     words_frame,
 )
-from tests.captions.cases import explained
+from tests.captions.cases_of_many import explained
 from tests.small_hidden_pair import BY_HEAD, EXACT, hidden_pair_of
 
 
