@@ -28,7 +28,7 @@ def test_opens_without_a_complaint(visitor, path):
     before = visitor.subheader[0].value
     at = visitor.switch_page(path).run()
     assert not at.error
-    assert (at.subheader[0].value != before) == ("two_sentences" not in path)
+    assert at.subheader[0].value != before or "two_sentences" in path  # which is where it begins
     assert at.markdown or at.text
 
 
