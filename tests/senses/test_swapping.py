@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from scipy.stats import kstest, rankdata
+from scipy.stats import kstest
 
 from selfattn import NotRecomputable, load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
@@ -14,6 +14,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.senses import interchange, leading_heads, swapping
 from selfattn.senses.sense_axis import Draws, gaps
 from selfattn.senses.swapped_word import SwappedWord
+from tests.senses.conftest import RIVERBANKS, tiny_table
 from tests.senses.plain_swaps import PlainBert, by_gradient, exact
 
 
@@ -24,28 +25,11 @@ def word_of(encoder, frame, name):
     return word, word.joined(word.slopes(range(len(rows))))[0]
 
 
-# "riverbank" is of two pieces in the tiny vocabulary.
-RIVERBANKS = {
-    "water": ["The riverbank was muddy.", "She sat by the riverbank in the rain.", "Rain, and the riverbank waited.",
-              "The well-known riverbank was muddy after the rain."],
-    "money": ["The riverbank approved the loan.", "It was by the riverbank in the loan.", "A loan, and the riverbank sat.",
-              "Didn't the riverbank approve it in the morning?", "The riverbank didn't wait."],
-    "row": ["Morning, and a riverbank of it.", "A well-known riverbank waited.", "After the riverbank, rain.",
-            "It sat in the riverbank."],
-}  # fmt: skip
-
-
 @pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.long)], ids=["two senses", "three senses"])
 def riverbank(request, tmp_path_factory):
     """A tiny encoder and one word of it, with two senses or three."""
     tiny = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("bert"))), device="cpu")
-    senses = list(RIVERBANKS)[: request.param]
-    table = pd.DataFrame(
-        [(sentence, "riverbank", sense) for sense in senses for sentence in RIVERBANKS[sense]],
-        columns=["sentence", "word", "sense"],
-    )
-    # The senses' rows are mixed: their order decides the folds.
-    return tiny, table.sample(frac=1, random_state=1)
+    return tiny, tiny_table(*[*RIVERBANKS][: request.param], words=["riverbank"])
 
 
 @pytest.fixture
@@ -193,25 +177,11 @@ def test_resamples_keep_three_rows_of_each_sense():
     assert (counts == swapping._resamples(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]))).all()
 
 
-@pytest.mark.long
-def test_by_gradient_and_exactly_with_the_same_axes_and_donors(encoder):
-    bank, heads = labelled_sentences().query("word == 'bank'").groupby("sense").head(6), list(range(0, 72, 8))
-    word, slopes = word_of(encoder, bank, "bank")
-    rows = [word.exactly(i, [(encoder.all_heads[h],) for h in heads]) for i in range(len(word.labels))]
-    patched = np.einsum("i,ich->ch", word.once.row_means[0], np.stack(rows))
-    folds = word.folds(np.ones(len(word.senses), bool))
-    gradient = sum(torch.cat(slopes.effects(fold)) for fold in folds).numpy()[:, heads] / 2
-    shares = [part[0] - part[1] for part in (patched, gradient)]
-    assert np.corrcoef(*map(rankdata, shares))[0, 1] >= 0.98
-    np.testing.assert_allclose(patched, gradient, atol=0.03 * float(gaps(word.once, word.gram)))
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_draws")
 def test_the_eight_heads_that_lead_in_a_word_and_over_all_words_are_run(riverbank):
     tiny, table = riverbank
-    renamed = table.assign(word="bank", sentence=table["sentence"].str.replace("riverbank", "bank"))
-    both = pd.concat([table, renamed], ignore_index=True)
+    both = tiny_table(*table["sense"].unique())
     exactly, plain = interchange(tiny, both, how="exact"), interchange(tiny, both)
     for word, own in plain.heads.groupby("word"):
         ran = own.index[own["exact"].notna()]
@@ -221,16 +191,8 @@ def test_the_eight_heads_that_lead_in_a_word_and_over_all_words_are_run(riverban
 
 
 def test_words_whose_senses_hardly_differ_say_so():
-    table = pd.DataFrame(
-        [
-            ("bank", 0.09, 0.04),
-            ("nail", 0.02, 0.01),
-            ("draw", 0.05, -0.01),
-            ("odd", 0.05, np.nan),
-            ("none", np.nan, np.nan),
-        ],
-        columns=["word", "gap", "low"],
-    )
+    gaps = {"gap": [0.09, 0.02, 0.05, 0.05, np.nan], "low": [0.04, 0.01, -0.01, np.nan, np.nan]}
+    table = pd.DataFrame({"word": ["bank", "nail", "draw", "odd", "none"]} | gaps)
     found = swapping.SwapReport(None, None, None, table, None).small_gaps
     assert set(found) == {"nail", "draw", "none"}
     assert found["nail"] == 'The senses of "nail" lie 0.020 apart, under 0.03.'
@@ -250,8 +212,7 @@ def test_an_encoder_that_is_shown_only_is_swapped_too(tmp_path):
     """Its sources are by the model's own weights, and add up to the effect as everywhere."""
     shown = load_encoder(str(save_tiny(FAMILIES["LiLT"], tmp_path)), device="cpu")
     assert not shown.recomputable
-    rows = [(f"{start} bank {end}", "bank", sense) for sense, ends in ENDS.items() for start, end in ends]
-    frame = pd.DataFrame(rows, columns=["sentence", "word", "sense"])
+    frame = tiny_table("water", "money", words=["bank"])
     found = interchange(shown, frame)
     assert len(found.heads) == 12
     sums = found.sources.groupby(["layer", "head", "row"])["share"].sum().unstack()
@@ -259,12 +220,6 @@ def test_an_encoder_that_is_shown_only_is_swapped_too(tmp_path):
     effects = found.heads.set_index(["layer", "head"])["effect"]
     np.testing.assert_allclose(mean, effects / found.gaps["gap"][0], atol=1e-5)
     assert effects.abs().max() > 1e-3
-
-
-ENDS = {
-    "water": [("The", "of the river."), ("A", "by the water."), ("The muddy", "of it."), ("By the", "she sat.")],
-    "money": [("The", "gave a loan."), ("A", "for the loan."), ("The", "was open in the morning."), ("My", "has it.")],
-}
 
 
 @pytest.mark.long
