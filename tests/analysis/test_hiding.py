@@ -130,6 +130,8 @@ def test_whole_tables_against_plain_transformers(encoder, model, pair_of):
             exact = plain.by_head(model, rows[here], tops[-1], way)
             heads = hidden_heads(encoder, (OWN[here], "stalagmite"), ours.words[side][tops[-1]], ours.ways[side])
             np.testing.assert_allclose(heads, exact, **near)
+            slopes = plain.by_head(model, rows[here], tops[-1], way, strength=1e-4) / 1e-4
+            np.testing.assert_allclose(ours.by_head[side][tops[-1]], slopes, atol=1e-4)
     assert ours.top == tuple(tops)
     np.testing.assert_allclose(ours.cosine, plain.cosines(*found[:2]), **near)
     both, others = plain.both_hidden(*rows[:2], plain.cosines(*found[:2]), *tops)
@@ -250,13 +252,14 @@ def test_other_families(encoder_of, name):
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at])])
-    # By a small step towards the layer's context without it: in layer 0, whose input is the same with it and without.
-    for head in range(encoder.n_heads):
-        without, context = (each.own_context(0)[head, list(positions)] for each in (hidden, plain_one))
-        patches = [[Patch(0, head, positions, context + step * (without - context))] for step in (0.01, -0.01)]
+    # By a small step towards the head's context with it hidden in this layer alone, whose input stays the same.
+    for layer, head in ((layer, head) for layer in (0, encoder.n_layers - 1) for head in range(encoder.n_heads)):
+        hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at], Head(layer, head))])
+        without, context = (each.own_context(layer)[head, list(positions)] for each in (hidden, plain_one))
+        patches = [[Patch(layer, head, positions, context + step * (without - context))] for step in (0.01, -0.01)]
         ends = moved(encoder, first, encoder.changed_vectors(first, patches), pair.ways[0])
-        assert float(ends[0] - ends[1]) / 0.02 == pytest.approx(float(pair.by_head[0][at, 0, head]), abs=2e-4, rel=1e-2)
+        slope = float(pair.by_head[0][at, layer, head])
+        assert float(ends[0] - ends[1]) / 0.02 == pytest.approx(slope, abs=2e-4, rel=1e-2)
 
 
 def test_what_cannot_be_asked_is_refused(encoder, encoder_of):
