@@ -91,21 +91,20 @@ def label(spec, start):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_word_has_its_own_share_in_shade_and_number_on_a_scale_that_no_pair_changes(theme):
-    spec = with_values(figure(theme), hide_a=[{"next": -1}], hide_b=[{"next": -1}])
+def test_every_word_has_its_own_share_in_shade_and_number_on_a_scale_that_no_pair_changes():
+    spec = with_values(figure(DARK), hide_a=[{"next": -1}], hide_b=[{"next": -1}])
     found = {item["text"]: item["x"] for item in drawn(spec, "text") if item["fontSize"] == 12 and "%" in item["text"]}
     of_map = "−117 %"  # an end of its scale
     assert [text for text in found if text != of_map] == ["10 % of the way", "20 %", "−3 %", "50 %", "25 %"]
     # Of "the", "bank", "of" ...: negative or not run: no shade; over 40 %: the deepest.
     shown = [0.1, 0, 0.2, 0, 0.4, 0.25, 0, 0]
     for chip, share in zip(chips(spec), shown, strict=True):
-        assert same_color(chip["fill"], on_ramp(theme.effect[2:], share / 0.4))
+        assert same_color(chip["fill"], on_ramp(DARK.effect[2:], share / 0.4))
     words = [item for item in drawn(spec, "text") if item["fontSize"] == 20]
     assert [item["text"] for item in words] == [*TEXTS[0], *TEXTS[1]]
     by_word = {item["text"]: item for item in words}
     assert found["50 %"] == pytest.approx(by_word["river"]["x"], abs=0.1)
-    assert by_word["river"]["fill"] == theme.background and by_word["."]["fill"] == theme.muted
+    assert by_word["river"]["fill"] == DARK.background and by_word["."]["fill"] == DARK.muted
     assert "40 % of the way or more" in said(spec)
 
 
@@ -212,6 +211,13 @@ def test_a_click_opens_the_words_own_heads_all_of_one_kind(side, at, kind, toget
     )
 
 
+def test_three_heads_of_under_a_tenth_get_no_sentence():
+    pair = hidden_pair_of()
+    for together, expected in ((0.0999, False), (0.1, True), (None, False)):
+        rows = figure(heads=[run_of(pair, together=together)], pair=pair)["datasets"]["heads"]
+        assert any("together" in row["together"] for row in rows) is expected
+
+
 @pytest.mark.slow
 def test_the_picked_head_is_outlined_and_opened_and_the_hovered_one_in_its_place():
     pair = hidden_pair_of()
@@ -248,12 +254,11 @@ def test_what_is_learned_of_heads_later_changes_the_dataset_alone():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_a_guess_is_asked_without_any_number_of_the_answer(theme):
-    spec = figure(theme, guess=True)
+def test_a_guess_is_asked_without_any_number_of_the_answer():
+    spec = figure(guess=True)
     shown = " ".join(said(spec)).replace(TITLE, "")
     assert "%" not in shown and "hidden" not in shown and "Which word would change “bank” most?" in shown
-    assert all(same_color(chip["fill"], theme.background) for chip in chips(spec))
+    assert all(same_color(chip["fill"], LIGHT.background) for chip in chips(spec))
     assert not [chip for chip in chips(spec) if chip["strokeDash"] == [5, 3]]
     assert len([item for item in drawn(spec, "symbol") if item["size"] == 34]) == 3
     assert not {"gradient", "weights", "where", "passers"} & {param["name"] for param in spec["params"]}

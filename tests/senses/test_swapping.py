@@ -8,8 +8,7 @@ import pytest
 import torch
 from scipy.stats import kstest
 
-from selfattn import NotRecomputable, load_encoder
-from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn import NotRecomputable
 from selfattn.examples import labelled_sentences
 from selfattn.senses import interchange, leading_heads, swapping
 from selfattn.senses.sense_axis import Draws, gaps
@@ -26,10 +25,9 @@ def word_of(encoder, frame, name):
 
 
 @pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.long)], ids=["two senses", "three senses"])
-def riverbank(request, tmp_path_factory):
+def riverbank(request, encoder_of):
     """A tiny encoder and one word of it, with two senses or three."""
-    tiny = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("bert"))), device="cpu")
-    return tiny, tiny_table(*[*RIVERBANKS][: request.param], words=["riverbank"])
+    return encoder_of("BERT"), tiny_table(*[*RIVERBANKS][: request.param], words=["riverbank"])
 
 
 @pytest.fixture
@@ -125,13 +123,11 @@ def test_leading_heads_are_ranked_on_one_half_and_swapped_on_the_other(riverbank
 @pytest.mark.parametrize("riverbank", [3], ids=["three senses"], indirect=True)
 @pytest.mark.slow
 def test_the_leading_heads_of_the_other_words_are_those_of_the_mean_over_all_of_their_rows(riverbank):
-    tiny, table = riverbank
-    table = pd.concat([table, table.assign(sentence="Rain. " + table["sentence"])]).groupby("sense").head(8)
-    words = {
-        word: table.assign(word=word, sentence=table["sentence"].str.replace("riverbank", word))
-        for word in ("bank", "river", "riverbank")
-    }
-    curve = leading_heads(tiny, pd.concat(words.values(), ignore_index=True), (1, 2), sets=1)
+    tiny, table = riverbank[0], tiny_table(words=["bank", "river", "riverbank"])
+    table = pd.concat([table, table.assign(sentence="Rain. " + table["sentence"])])
+    table = table.groupby(["word", "sense"]).head(8).reset_index(drop=True)
+    words = dict(iter(table.groupby("word")))
+    curve = leading_heads(tiny, table, (1, 2), sets=1)
     bert, n_heads = PlainBert(tiny), tiny.n_layers * tiny.n_heads
     mean = np.zeros(n_heads)
     for word in ("bank", "river"):
@@ -139,10 +135,8 @@ def test_the_leading_heads_of_the_other_words_are_those_of_the_mean_over_all_of_
         plain = by_gradient(bert.derivatives(bert.rows(rows)), rows["sense"].tolist(), tokens=False)
         mean += plain.difference.flatten() / 2
     leading = [tiny.all_heads[head] for head in sorted(range(n_heads), key=lambda head: -mean[head])]
-    halves = [part for _, part in words["riverbank"].groupby(table.groupby("sense").cumcount().to_numpy() % 2)]
-    expected = [
-        np.mean([float(exact(tiny, half, together=leading[:k]).share[0, 0]) for half in halves]) for k in (1, 2)
-    ]
+    halves = [half for _, half in words["riverbank"].groupby(words["riverbank"].groupby("sense").cumcount() % 2)]
+    expected = [np.mean([exact(tiny, half, together=leading[:k]).share[0, 0] for half in halves]) for k in (1, 2)]
     own = curve[curve["word"] == "riverbank"]
     assert own["others"].tolist() == pytest.approx(expected, abs=1e-3)  # the gap is .002
     assert (own["others"] - own["leading"]).abs().max() > 1e-2, "its own leading heads are others"
@@ -208,12 +202,10 @@ def test_what_cannot_be_asked_is_refused(encoder):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_draws")
-def test_an_encoder_that_is_shown_only_is_swapped_too(tmp_path):
+def test_an_encoder_that_is_shown_only_is_swapped_too(encoder_of):
     """Its sources are by the model's own weights, and add up to the effect as everywhere."""
-    shown = load_encoder(str(save_tiny(FAMILIES["LiLT"], tmp_path)), device="cpu")
-    assert not shown.recomputable
     frame = tiny_table("water", "money", words=["bank"])
-    found = interchange(shown, frame)
+    found = interchange(encoder_of("LiLT"), frame)
     assert len(found.heads) == 12
     sums = found.sources.groupby(["layer", "head", "row"])["share"].sum().unstack()
     mean = sum(sums[rows.index].mean(axis=1) for _, rows in frame.groupby("sense")) / 2
