@@ -77,6 +77,7 @@ def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> tor
         (NEW, TWO_SENSES, {"river": 44, "of": 16}, {"loan": 20, "to": 7}, [0.80, 0.93, 0.86, 0.92, 0.97]),
         (LESSON, TWO_SENSES, {"river": 53}, {"loan": 12, "The": 10}, [0.81]),
     ],
+    ids=["between the sentences", "of the lesson", "between the senses", "of the lesson, between the senses"],
 )  # fmt: skip
 def test_the_published_figures(encoder, sentences, senses, a, b, cosines):
     labelled = labelled_sentences() if senses else None
