@@ -29,6 +29,7 @@ from tests.small_hidden_pair import hidden_pair_of
 
 NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
 LESSON = ("The bank of the river.", "The bank approved the loan.")
+TWO_SENSES = ("river side", "money house")
 # Words of several pieces, among them the chosen one; a repeated word; punctuation.
 OWN = (
     "The stalagmite, wet and cold, stood in the unlit cave.",
@@ -66,34 +67,27 @@ def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> tor
     return ((after - before) @ way.double() / way.double().square().sum()).float()
 
 
-def test_the_published_figures_between_the_sentences(pair_of):
-    pair, lesson = pair_of("bank", *NEW), pair_of("bank", *LESSON)
-    for found, a, b in (
-        (pair, {"river": 35, "of": 19}, {"loan": 23, "to": 5}),
-        (lesson, {"The": 6, "of": 16, "the": 1, "river": 36, ".": 1}, {"loan": 25, "approved": 11, "The": 5}),
-    ):
-        assert a.items() <= percent(found.share[0], found.words[0]).items()
-        assert b.items() <= percent(found.share[1], found.words[1]).items()
-    assert [words[top].text for words, top in zip(pair.words, pair.top)] == ["river", "loan"]
-    cosines = (pair.cosine[0, 0], pair.both_hidden, pair.other_words, pair.control_cosine, pair.control_hidden)
-    assert [round(float(each), 2) for each in cosines] == [0.80, 0.93, 0.86, 0.92, 0.97]
-    cosines = lesson.cosine[0, 0], lesson.both_hidden, lesson.other_words
-    assert [round(float(each), 2) for each in cosines] == [0.81, 0.94, 0.87]
-    assert math.isnan(lesson.control_cosine) and math.isnan(lesson.control_hidden)
-    assert pair.senses is None and pair.notes == ()
-
-
 @pytest.mark.slow
-def test_the_published_figures_between_the_senses(encoder):
-    for sentences, a, b in (
-        (NEW, {"river": 44, "of": 16}, {"loan": 20, "to": 7}),
-        (LESSON, {"river": 53}, {"loan": 12, "The": 10}),
-    ):
-        pair = hidden_pair(encoder, *((sentence, "bank") for sentence in sentences), senses=labelled_sentences())
-        assert pair.senses == ("river side", "money house") and pair.notes == ()
-        assert a.items() <= percent(pair.share[0], pair.words[0]).items()
-        assert b.items() <= percent(pair.share[1], pair.words[1]).items()
-        assert sentences is LESSON or [round(pair.both_hidden, 2), round(pair.control_hidden, 2)] == [0.93, 0.97]
+@pytest.mark.parametrize(
+    ("sentences", "senses", "a", "b", "cosines"),
+    [
+        (NEW, None, {"river": 35, "of": 19}, {"loan": 23, "to": 5}, [0.80, 0.93, 0.86, 0.92, 0.97]),
+        (LESSON, None, {"The": 6, "of": 16, "the": 1, "river": 36, ".": 1}, {"loan": 25, "approved": 11, "The": 5},
+         [0.81, 0.94, 0.87]),
+        (NEW, TWO_SENSES, {"river": 44, "of": 16}, {"loan": 20, "to": 7}, [0.80, 0.93, 0.86, 0.92, 0.97]),
+        (LESSON, TWO_SENSES, {"river": 53}, {"loan": 12, "The": 10}, [0.81]),
+    ],
+    ids=["between the sentences", "of the lesson", "between the senses", "of the lesson, between the senses"],
+)  # fmt: skip
+def test_the_published_figures(encoder, sentences, senses, a, b, cosines):
+    labelled = labelled_sentences() if senses else None
+    pair = hidden_pair(encoder, *((sentence, "bank") for sentence in sentences), senses=labelled)
+    assert pair.senses == senses and pair.notes == ()
+    assert a.items() <= percent(pair.share[0], pair.words[0]).items()
+    assert b.items() <= percent(pair.share[1], pair.words[1]).items()
+    found = (pair.cosine[0, 0], pair.both_hidden, pair.other_words, pair.control_cosine, pair.control_hidden)
+    assert [round(float(each), 2) for each in found][: len(cosines)] == cosines
+    assert all(math.isnan(each) for each in found[3:]) == (sentences is LESSON)
 
 
 @pytest.mark.slow
@@ -130,6 +124,8 @@ def test_whole_tables_against_plain_transformers(encoder, model, pair_of):
             exact = plain.by_head(model, rows[here], tops[-1], way)
             heads = hidden_heads(encoder, (OWN[here], "stalagmite"), ours.words[side][tops[-1]], ours.ways[side])
             np.testing.assert_allclose(heads, exact, **near)
+            slopes = plain.by_head(model, rows[here], tops[-1], way, strength=1e-4) / 1e-4
+            np.testing.assert_allclose(ours.by_head[side][tops[-1]], slopes, atol=1e-4)
     assert ours.top == tuple(tops)
     np.testing.assert_allclose(ours.cosine, plain.cosines(*found[:2]), **near)
     both, others = plain.both_hidden(*rows[:2], plain.cosines(*found[:2]), *tops)
@@ -165,19 +161,12 @@ def test_the_way_between_the_senses_against_plain_loops(encoder, model):
 
 
 def test_in_long_sentences_the_eight_that_lead_by_gradient_are_run(encoder):
-    long = (
-        "We sat on the bank of the river, "
-        + "and we saw the boats, the birds, the reeds and the stones " * 3
-        + "there."
-    )
+    long = f"We sat on the bank of the river, {'and we saw the boats, the birds, the reeds and the stones ' * 3}there."
     pair = hidden_pair(encoder, (long, "bank"), (NEW[1], "bank"), (long.replace("river", "stream"), "bank"))
     run = ~pair.share[0].isnan()
     assert len(pair.words[0]) > 32 and int(run.sum()) == 8 and not pair.share[1].isnan().any()
-    ranked = [
-        at
-        for at in pair.by_head[0].sum((1, 2)).argsort(descending=True).tolist()
-        if not pair.words[0][at].is_punctuation
-    ]
+    named = [at for at, word in enumerate(pair.words[0]) if not word.is_punctuation]
+    ranked = sorted(named, key=lambda at: -float(pair.by_head[0][at].sum()))
     assert all(run[ranked[:8]]) and run[pair.top[0]] and pair.share[0][pair.top[0]] == pair.share[0][run].max()
     assert pair.cosine[1:][~run].isnan().all() and not pair.cosine[1:][run].isnan().any()
     assert pair.notes == (f"In A, of {len(pair.words[0])} other words only the 8 that lead by gradient were hidden.",)
@@ -250,13 +239,14 @@ def test_other_families(encoder_of, name):
         return
     at = [word.text for word in pair.words[0]].index("river")
     plain_one = encoder.encode(first[0])
-    hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at])])
-    # By a small step towards the layer's context without it: in layer 0, whose input is the same with it and without.
-    for head in range(encoder.n_heads):
-        without, context = (each.own_context(0)[head, list(positions)] for each in (hidden, plain_one))
-        patches = [[Patch(0, head, positions, context + step * (without - context))] for step in (0.01, -0.01)]
+    # By a small step towards the head's context with it hidden in this layer alone, whose input stays the same.
+    for layer, head in ((layer, head) for layer in (0, encoder.n_layers - 1) for head in range(encoder.n_heads)):
+        hidden = encoder.encode(first[0], hidden=[Hide(positions, words[at], Head(layer, head))])
+        without, context = (each.own_context(layer)[head, list(positions)] for each in (hidden, plain_one))
+        patches = [[Patch(layer, head, positions, context + step * (without - context))] for step in (0.01, -0.01)]
         ends = moved(encoder, first, encoder.changed_vectors(first, patches), pair.ways[0])
-        assert float(ends[0] - ends[1]) / 0.02 == pytest.approx(float(pair.by_head[0][at, 0, head]), abs=2e-4, rel=1e-2)
+        slope = float(pair.by_head[0][at, layer, head])
+        assert float(ends[0] - ends[1]) / 0.02 == pytest.approx(slope, abs=2e-4, rel=1e-2)
 
 
 def test_what_cannot_be_asked_is_refused(encoder, encoder_of):

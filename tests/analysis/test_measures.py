@@ -1,34 +1,81 @@
-"""Measures against plain loops and hand-made cases."""
+"""Measures of heads and of words against plain loops, and the named patterns."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from selfattn.analysis.measures import drift, entropy, hide_special, rollout, similarity, special_share
+from selfattn.analysis.measures import drift, head_measures, hide_special, row_measures
+from selfattn.analysis.patterns import fits
 
 
 def random_weights(*shape, seed=0):
-    return torch.rand(*shape, generator=torch.Generator().manual_seed(seed)).softmax(-1)
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).mul(2).softmax(-1)
 
 
-def test_entropy_in_bits():
-    weights = torch.tensor([[1.0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], [0.5, 0.5, 0, 0]])
-    assert entropy(weights).tolist() == pytest.approx([0, 2, 1])
-    random = random_weights(3, 7)
-    expected = [-sum(p * math.log2(p) for p in row) for row in random.tolist()]
-    assert entropy(random).tolist() == pytest.approx(expected, abs=1e-5)
+@pytest.fixture(scope="module")
+def encoding(encoder):
+    return encoder.encode("The bank, of the river, was muddy.")
 
 
-def test_special_share_and_hiding_special_tokens_account_for_all_weight():
-    weights, special = random_weights(2, 5, 5), (True, False, False, False, True)
-    kept, hidden = hide_special(weights, special)
-    assert kept.shape == (2, 3, 3) and hidden.shape == (2, 3)
+def loops(weights, special):
+    """All measures of one head by plain loops over lists."""
+    n = len(special)
+    rows = [i for i in range(n) if not special[i]]
+    sums = {"entropy": [], "distance": [], "special tokens": [], "previous token": [], "next token": [], "itself": []}
+    for i in rows:
+        row = [float(w) for w in weights[i]]
+        sums["entropy"].append(-sum(w * math.log2(w) for w in row if w > 0))
+        sums["distance"].append(sum(w * abs(i - j) for j, w in enumerate(row)))
+        sums["special tokens"].append(sum(w for j, w in enumerate(row) if special[j]))
+        sums["itself"].append(row[i])
+        if i > 0:
+            sums["previous token"].append(row[i - 1])
+        if i < n - 1:
+            sums["next token"].append(row[i + 1])
+    return {name: sum(values) / len(values) for name, values in sums.items()}
+
+
+@pytest.mark.parametrize(
+    "special", [(True, *[False] * 5, True), (False, False, False, True)], ids=["as in BERT", "as in T5: none in front"]
+)
+def test_measures_equal_plain_loops_on_random_weights(special):
+    weights = random_weights(3, 4, len(special), len(special))
+    weights[..., 1, 0] = 0  # which has no bits
+    found = row_measures(weights, SimpleNamespace(special=special))
+    for a in range(3):
+        for b in range(4):
+            for name, value in loops(weights[a, b], special).items():
+                assert float(found[name][a, b]) == pytest.approx(value, abs=1e-5), name
+
+
+def test_measures_of_all_heads_are_those_of_each(encoder, encoding):
+    found = head_measures(encoding)
+    assert all(values.shape == (encoder.n_layers, encoder.n_heads) for values in found.values())
+    for name, value in loops(encoding.weights(4)[9], encoding.special).items():
+        assert float(found[name][4, 9]) == pytest.approx(value, abs=1e-5)
+
+
+def test_the_shares_of_punctuation_and_of_the_largest_entropy_are_means_over_ordinary_rows(encoding):
+    n = len(encoding.tokens)
+    weights = random_weights(n, n, seed=3)
+    found, own = {fit.name: fit.value for fit in fits(weights, encoding)}, loops(weights, encoding.special)
+    marks = [i for i, token in enumerate(encoding.tokens) if token in ",."]
+    rows = [i for i in range(n) if not encoding.special[i]]
+    assert len(marks) == 3
+    assert found["punctuation"] == pytest.approx(float(weights[rows][:, marks].sum()) / len(rows), abs=1e-5)
+    assert found["broad"] == pytest.approx(own["entropy"] / math.log2(n), abs=1e-5)
+    assert found["special tokens"] == pytest.approx(own["special tokens"], abs=1e-5)
+
+
+def test_weights_without_special_tokens_are_scaled_up():
+    weights = random_weights(2, 5, 5)
+    kept, hidden = hide_special(weights, (True, False, False, False, True))
     for h in range(2):
         for row, i in enumerate((1, 2, 3)):
             gone = weights[h, i, 0].item() + weights[h, i, 4].item()
             assert hidden[h, row].item() == pytest.approx(gone, abs=1e-6)
-            assert special_share(weights, special)[h, i].item() == pytest.approx(gone, abs=1e-6)
             expected = [weights[h, i, j].item() / (1 - gone) for j in (1, 2, 3)]
             assert kept[h, row].tolist() == pytest.approx(expected, abs=1e-6)
 
@@ -36,10 +83,6 @@ def test_special_share_and_hiding_special_tokens_account_for_all_weight():
 def test_a_row_with_all_its_weight_on_special_tokens_stays_empty():
     kept, hidden = hide_special(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), (True, False))
     assert kept.tolist() == [[0.0]] and hidden.tolist() == [1.0]
-
-
-def test_similarity_is_the_cosine():
-    assert similarity(torch.tensor([3.0, 4.0]), torch.tensor([4.0, 3.0])).item() == pytest.approx(24 / 25)
 
 
 def test_drift_of_a_split_word_is_that_of_the_mean_of_its_pieces(encoder):
@@ -51,14 +94,3 @@ def test_drift_of_a_split_word_is_that_of_the_mean_of_its_pieces(encoder):
     others = [second.static[5], *second.hidden[:, 5]]
     expected = [float(a @ b / a.norm() / b.norm()) for a, b in zip(states, others)]
     assert curve.tolist() == pytest.approx(expected, abs=1e-5)
-
-
-def test_rollout_equals_plain_loops(encoder):
-    encoding = encoder.encode("The bank of the river.")
-    n = len(encoding.tokens)
-    state = [[float(i == j) for j in range(n)] for i in range(n)]
-    for layer, found in enumerate(rollout(encoding)):
-        mean = sum(encoding.trace(layer, head).weights for head in range(encoder.n_heads)) / encoder.n_heads
-        mixed = [[0.5 * float(mean[i, j]) + 0.5 * (i == j) for j in range(n)] for i in range(n)]
-        state = [[sum(mixed[i][k] * state[k][j] for k in range(n)) for j in range(n)] for i in range(n)]
-        torch.testing.assert_close(found, torch.tensor(state), atol=1e-5, rtol=0)

@@ -83,17 +83,11 @@ def test_what_is_shown_only_has_no_proof(encoder_of):
         prove(encoder_of("XLNet"), TEXT)
 
 
-@pytest.fixture(scope="module")
-def support():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SELFATTN_MODELS", "none/at-all")  # the operator's list is for visitors' choices
-        patch.setattr(proofs, "SENTENCES", proofs.SENTENCES[-1:])  # several: tests/encoders/test_families.py
-        return support_table()
-
-
 @pytest.mark.slow
-def test_the_support_table(support):
-    table = support.set_index("family")
+def test_the_support_table(monkeypatch):
+    monkeypatch.setenv("SELFATTN_MODELS", "none/at-all")  # the operator's list is for visitors' choices
+    monkeypatch.setattr(proofs, "SENTENCES", proofs.SENTENCES[-1:])  # several: tests/encoders/test_families.py
+    table = support_table().set_index("family")
     assert sorted(table.index) == sorted(FAMILIES)
     counts = table["support"].value_counts()
     assert (counts["recomputed"], counts["shown"], counts["refused"]) == (22, 2, 2)

@@ -25,21 +25,16 @@ def encoding(encoder):
     return encoder.encode(TEXT)
 
 
-def test_every_steps_error_in_every_layer_and_head(encoder, encoding):
-    for layer, head in encoder.all_heads:
+@pytest.mark.parametrize("pad_to", [None, 30])
+def test_every_steps_error(encoder, pad_to):
+    encoding = encoder.encode(TEXT, pad_to=pad_to)
+    for layer, head in encoder.all_heads[:: 7 if pad_to else 1]:
         steps = head_steps(encoder, encoding, layer, head)
         assert [step.name for step in steps.steps] == NAMES
         for step in steps.steps[1:]:
             assert step.error <= 1e-5 * max(step.size, 1e-3), (layer, head, step.name, step.error)
         assert steps["weights"].error <= 1e-5
-
-
-def test_every_steps_error_with_padding(encoder):
-    padded = encoder.encode(TEXT, pad_to=30)
-    for layer, head in [(0, 0), (3, 7), (5, 11)]:
-        steps = head_steps(encoder, padded, layer, head)
-        assert (steps["masked"].values[:, -1] == -math.inf).all()
-        assert all(step.error <= 1e-5 * max(step.size, 1e-3) for step in steps.steps[1:])
+        assert not pad_to or (steps["masked"].values[:, -1] == -math.inf).all()
 
 
 def test_an_error_is_seen(encoder, encoding):
@@ -71,8 +66,6 @@ def test_the_terms_of_a_dot_product_add_up_to_the_score(encoder, encoding):
     for query_pos, key_pos in [(0, 0), (2, 5), (7, 1)]:
         terms = dot_product(trace, query_pos, key_pos)
         assert terms.shape == (encoder.d_head,)
-        by_hand = sum(float(a) * float(b) for a, b in zip(trace.query[query_pos], trace.key[key_pos]))
-        assert float(terms.sum()) == pytest.approx(by_hand, abs=1e-4)
         assert float(terms.sum()) == pytest.approx(float(trace.scores[query_pos, key_pos]), abs=1e-4)
 
 
@@ -145,13 +138,8 @@ def test_families_with_terms_norms_and_rotary_positions(name, encoder_of):
         # ModernBERT's first layer has no norm of its own: its embeddings are normalised already.
         own_norm = name in ("MobileBERT", "T5 (encoder half)", "MegatronBERT") or (name == "ModernBERT" and layer > 0)
         assert ("read" in steps) == own_norm
-        for step in steps.steps:
-            assert step.own is None or step.error <= 1e-4 * max(step.size, 1e-3), (
-                layer,
-                head,
-                step.name,
-                step.error,
-            )
+        far = [step.name for step in steps.steps if step.own is not None and step.error > 1e-4 * max(step.size, 1e-3)]
+        assert not far, (layer, head, far)
         assert steps["weights"].error <= 1e-5
 
 

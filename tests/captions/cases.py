@@ -15,7 +15,7 @@ import torch
 from selfattn.analysis.compare import SentenceComparison
 from selfattn.analysis.hiding import NO_WAY, HeadsOfWord
 from selfattn.analysis.measures import MEASURES
-from selfattn.analysis.patterns import nearest_first
+from selfattn.analysis.patterns import PATTERNS, nearest_first
 from selfattn.analysis.steps import Step
 from selfattn.captions import attention, hidden_words, nearest_sentences, steps, vectors
 from selfattn.captions.hidden_words import Ranked
@@ -56,33 +56,19 @@ MEASURED = heads_frame(
     entropy=tensor([1.5, 0.25], [2.75, 2.0]), effect=tensor([0.01, -0.0316], [0.02, 0.0]), share=tensor([0.1, -0.2], [0.3, 0.0]),
     distance=tensor([0.1, 0.2], [0.45, 0.3]), unknown=tensor([NAN, NAN], [NAN, NAN]),
 )  # fmt: skip
-SHARES = {
-    "previous token": 0.05,
-    "next token": 0.06,
-    "itself": 0.21,
-    "special tokens": 0.4,
-    "punctuation": 0.1,
-    "broad": 0.8,
-}
+SHARES = dict(zip(PATTERNS, (0.05, 0.06, 0.21, 0.4, 0.1, 0.8)))
 DISTANCES = pd.DataFrame(
     {"layer": [0, 0], "head": [0, 1], "distance": [0.1, 0.4], "n": 7, "low": [0.05, 0.3], "high": [0.2, 0.6],
      "others": [0.5, 0.55]}
 )  # fmt: skip
 
 ATTENTION: Cases = {
-    "largest cell": partial(attention.largest_cell, np.array([[0.1, 0.2], [0.9, 0.3]]), "ab"),
-    "largest cell, negative": partial(attention.largest_cell, np.array([[NAN, 0.1], [-0.3, 0.2]]), "ab", "difference"),
-    "largest cell, an error": partial(
-        attention.largest_cell, np.array([[NAN, 1e-7], [-3e-7, 0]]), "ab", "difference to the model's own"
-    ),
     "surest word": partial(attention.surest_word, SUREST, "Rollout"),
     "surest word of none": partial(attention.surest_word, SUREST[:0], "Rollout"),
-    "hidden weight": partial(attention.hidden_weight, {"A": 0.12, "B": 0.68}),
     "weight difference, more in A": partial(attention.weight_difference, compared(GAPS, (0.125, 0.2))),
     "weight difference, more in B, of one length": partial(attention.weight_difference, compared(-GAPS, (0.2, 0.2))),
     "only one has": partial(attention.only_one_has, AGAINST, "crane"),
     "only one has, none": partial(attention.only_one_has, AGAINST[:1], "crane"),
-    "measure, bits": partial(attention.measure_by_head, MEASURED, "entropy", "bits", "L1 H1"),
     "measure, no unit": partial(attention.measure_by_head, MEASURED, "entropy", "", "L1 H1"),
     "measure, effect": partial(attention.measure_by_head, MEASURED, "effect", "effect", "L0 H0"),
     "measure, share": partial(attention.measure_by_head, MEASURED, "share", "share", "L0 H0"),
@@ -91,7 +77,6 @@ ATTENTION: Cases = {
     "head profile, two patterns": partial(
         attention.head_profile, nearest_first(SHARES | {"next token": 0.5, "broad": 0.91}), "L1 H8", "Over 768 sentences"
     ),
-    "counterparts": partial(attention.counterparts, MEASURED, "L0 H1"),
     "over texts": partial(attention.over_texts, named_heads(DISTANCES), "L0 H0"),
     "over one text": partial(
         attention.over_texts, named_heads(DISTANCES.assign(n=1, low=NAN, high=NAN, others=NAN)), "L0 H1"
@@ -173,18 +158,13 @@ HIDDEN_WORDS: Cases = {
         "no other word": hidden_pair_of(words=((), ()), share=(torch.zeros(0), torch.zeros(0)), ways=(torch.zeros(4),) * 2),
         "the same sentence": without_a_way("the bank of the river."),
         "the same vectors": without_a_way("THE BANK OF THE RIVER."),
-        "nothing measured": UNMEASURED,
     }.items()
 } | {
     "ranked, without a sign and what was not measured": ranked,
-    "taken for": partial(hidden_words.taken_for, SENSED),
-    "taken for, between the sentences": partial(hidden_words.taken_for, BETWEEN),
-    "taken for one sense": partial(hidden_words.taken_for, pair(LITTLE, (0.0, 0.2), senses=("river side", "river side"))),
     "notes but for no way": partial(hidden_words.notes, without_a_way("the bank of the river.")),
     "limit, not tested": partial(hidden_words.limit, SENSED),
     "limit, tested": partial(hidden_words.limit, SENSED, report("bat", "bank")),
     "limit, tested on one word": partial(hidden_words.limit, SENSED, report("bank", telling=0.5, every=1)),
-    "limit, between the sentences": partial(hidden_words.limit, BETWEEN),
     "limit, between the sentences, tested": partial(hidden_words.limit, BETWEEN, report("bank"), labelled=False),
     "limit, beside the senses": partial(
         hidden_words.limit, BETWEEN, between_senses=pair((0.3, 0.1, 0.2, -0.03), (0.24, 0.0))
@@ -192,14 +172,9 @@ HIDDEN_WORDS: Cases = {
     "limit, beside the senses, one word leads": partial(
         hidden_words.limit, hidden_pair_of(top=(3, None)), between_senses=pair((0.3, 0.1, 0.2, -0.03), (0.24, 0.0))
     ),
-    "limit, of no sense": partial(hidden_words.limit, BETWEEN, between_senses=BETWEEN),
-    "limit, nothing measured": partial(hidden_words.limit, UNMEASURED),
     "compared": partial(hidden_words.compared, hidden_pair_of()),
     "compared, one word hidden": partial(hidden_words.compared, hidden_pair_of(top=(None, 0), control_hidden=NAN)),
     "compared, no control": partial(hidden_words.compared, UNMEASURED),
-    "beside its sense, each nearer": partial(
-        hidden_words.beside_its_sense, hidden_pair_of(), "river side", tensor(0.42, 0.93, 0.78)
-    ),
     "beside its sense, one as far": partial(
         hidden_words.beside_its_sense, hidden_pair_of(cosine=torch.full((6, 4), 0.125)), "river side", tensor(0.125, 0.92)
     ),
@@ -252,17 +227,13 @@ ROWS = pd.DataFrame(
     columns=["sentence", "place", "text", "special", "chosen", "score", "masked", "weight", "share"],
 )  # fmt: skip
 QUERY, KEY = tensor(1.0, -2.0, 0.5, 0.0, 3.0, 0.1, 0.2, -1.0), tensor(0.5, 1.0, -0.5, 9.0, -1.0, 0.1, 1.0, 0.25)
-LENGTHS = {"A": tensor(3.0, 4.0), "B": tensor(0.0, -1.0)}
 
 STEPS: Cases = {
-    "kernel error": partial(steps.kernel_error, 1e-7, None),
-    "kernel error of two runs": partial(steps.kernel_error, 1e-7, 2e-6),
     "step error, the worst of both": partial(
         steps.step_error, {"A": step((1.0, -2.5)), "B": step((1.0, -2.625), (1.0, -2.75))}
     ),
     "step error, no counterpart": partial(steps.step_error, {"A": step(None)}),
-    "vector lengths": partial(steps.vector_lengths, LENGTHS, "query"),
-    "vector length": partial(steps.vector_lengths, {"B": LENGTHS["B"]}, "query"),
+    "vector length": partial(steps.vector_lengths, {"B": tensor(0.0, -1.0)}, "query"),
     "largest": partial(
         steps.largest, {"A": tensor(0.1, 0.7), "B": tensor(-3.0, 0.5)}, {"A": ("of", "sat"), "B": ("x", "y")}, "score"
     ),
@@ -270,9 +241,6 @@ STEPS: Cases = {
     "score": partial(steps.score, QUERY * KEY, "crane", "near"),
     "score by terms": partial(steps.score_terms, QUERY, KEY),
     "score by two terms": partial(steps.score_terms, tensor(1.0, -2.0), tensor(3.0, 4.0)),
-    "head output": partial(steps.head_output, {"A": tensor(0.6, 0.8), "B": tensor(0.25, 0.0)}, LENGTHS),
-    "changed row": partial(steps.changed_row, tensor(0.7, 0.3), tensor(0.4, 0.6), (0.88, 0.97), -0.25, "B"),
-    "padding without weight": partial(steps.padding, 12, 4, 0.0, 0.0),
     "padding with weight": partial(steps.padding, 12, 4, 2e-9, 3e-8),
     "row": partial(steps.row, ROWS),
     "row, nothing hidden, two pieces": partial(steps.row, ROWS[:3], "crane", 2),
@@ -313,15 +281,10 @@ VECTORS: Cases = {
     "removals, the control shown": removals("control", "L0 H0", [0.02, -0.0501], [-0.05, 0.0]),
     "removals, the chosen one leads": removals("effect", "L0 H1", [0.02, -0.05], [0.0, 0.01]),
     "removals, no control": removals("effect", "L0 H0", [0.02, -0.05]),
-    "noise, none in float32": noise("effect", "float32"),
     "noise of an effect": noise("effect", "bfloat16"),
     "noise of two effects": noise("effect_minus_control", "float16"),
     "noise, less of means": noise("effect", "bfloat16", {"effect": 0.4}),
-    "noise, not of attention": noise("special_tokens", "bfloat16"),
     "by gradient": partial(vectors.by_gradient, tensor(True, False, True)),
-    "by gradient, all run": partial(vectors.by_gradient, tensor(True, True)),
-    "by gradient, none run": partial(vectors.by_gradient, tensor(False, False)),
-    "only head": partial(vectors.only_head, 0.97, 0.81, "L3 H7", "crane"),
 }
 
 CASES: dict[str, Cases] = {

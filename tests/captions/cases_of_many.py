@@ -12,7 +12,6 @@ import torch
 from selfattn import Head, numbers
 from selfattn.analysis.explaining import Explained
 from selfattn.captions import predictions, senses, which_word
-from selfattn.captions.hidden_words import Ranked
 from selfattn.senses import SwapReport, TargetReport
 from selfattn.senses.hiding import WHAT, HiddenWordsReport
 from selfattn.tidy_tables import explained_heads_frame
@@ -53,13 +52,9 @@ def over(words=MANY.words, heads=MANY.heads, together=(-3.0, -1.0)):
 
 
 PREDICTIONS: Cases = {
-    "words": partial(predictions.words, explained(), "the cosine", numbers.effect, " in A"),
     "one word": partial(predictions.words, explained((-0.3,), named=("sat",)), "it", numbers.change),
     "no word": partial(predictions.words, explained((0.1,), named=(".",)), "it", numbers.change),
     "words, nothing left": partial(predictions.words, explained(together=NAN), "it", numbers.change),
-    "heads": partial(
-        predictions.heads, explained_heads_frame(explained()), "L1 H1", "the cosine", numbers.change, " in A"
-    ),
     "heads, all run, the chosen one leads": partial(
         predictions.heads, explained_heads_frame(explained())[1::2], "L0 H1", "it", numbers.change
     ),
@@ -131,9 +126,7 @@ SENSES: Cases = {
     "heads": partial(senses.heads, separation(), (0, 1)),
     "heads, few add": partial(senses.heads, separation((-0.1, -0.2, -0.02, -0.3)), (0, 0)),
     "heads, many add": partial(senses.heads, separation((0.1, 0.2, 0.02, 0.3)), (0, 0)),
-    "chance": partial(senses.chance, separation()),
     "sentences, a tie": partial(senses.sentences, pd.DataFrame({"score": [1, 1, 0, 0.5]}), "L3 H7"),
-    "sentences": partial(senses.sentences, pd.DataFrame({"score": [1, 0]}), "L3 H7"),
     "swaps": partial(senses.swaps, swapped()),
     "swaps, another head might lead": partial(senses.swaps, swapped((0.92, NAN, 0.7))),
     "swaps, one head above all": partial(senses.swaps, swapped(exact=[0.02, 0.14, 0.3, -0.1, 0.6, 0.05])),
@@ -145,14 +138,11 @@ SENSES: Cases = {
     "swaps in the only word": partial(senses.swaps_in_word, ONE_WORD, "bank", (5, 10)),
     "swaps in a word, another head by gradient": partial(senses.swaps_in_word, BY_GRADIENT, "bank", (5, 10)),
     "swaps in a word, the chosen head by gradient alone": partial(senses.swaps_in_word, BY_GRADIENT, "seal", (0, 3)),
-    "ranking": partial(senses.ranking, swapped(), "all"),
     "ranking, halves differ": partial(senses.ranking, swapped(halves=-0.2, brown=NAN), "all"),
-    "ranking in a word": partial(senses.ranking, swapped(), "bank"),
     "ranking in a word, unknown": partial(senses.ranking, swapped(), "seal"),
     "ranking, unknown": partial(senses.ranking, swapped(halves=NAN), "all"),
     "leaders": partial(senses.leaders, swapped((0.92, 0.95, 1.0))),
     "leaders, none": partial(senses.leaders, swapped((0.92, NAN, 1.0))),
-    "together": together((0.1, 0.3, 0.55)),
     "together, no better than random": together((0.1, 0.02, 0.3)),
     "together, most the word's own": together((0.1, 0.3, 0.55), (0.1, 0.15, 0.2)),
     "together, one word": together((0.1, 0.3, 0.55), (NAN,) * 3, (("bank", 0.0),)),
@@ -201,10 +191,6 @@ def hidden(accuracy=(), agreement=(), one=(0.34, 0.31, 0.37), two=(0.33, 0.29, 0
     )
 
 
-def ranked(*words):
-    return partial(which_word.in_sentence, [Ranked(*word) for word in words])
-
-
 WHICH_WORD: Cases = {
     ", ".join(["one word", *(f"{what} {value}" for what, value in told.items())]): partial(which_word.one_word, hidden(told))
     for told in [
@@ -216,11 +202,8 @@ WHICH_WORD: Cases = {
     "one word, of three": partial(which_word.one_word, hidden(words=3)),
     "one word, of one": partial(which_word.one_word, hidden(words=1)),
     "one word, attention unknown": partial(which_word.one_word, hidden(agreement={"most attended": NAN})),
-    "in a word": partial(which_word.in_word, hidden({"the word hidden": 0.6}), "w2"),
     "in a word, no interval": partial(which_word.in_word, hidden(wide=NAN), "w2"),
     "in a word, too few": partial(which_word.in_word, hidden(), "crane"),
-    "not from two": partial(which_word.not_from_two, hidden()),
-    "not from two, of one word": partial(which_word.not_from_two, hidden(words=1)),
     "not from two, just so": partial(which_word.not_from_two, hidden(one=(0.3, 0.2, 0.4), two=(0.5, 0.4, 0.6))),
     "not from two, more often": partial(which_word.not_from_two, hidden(one=(0.3, 0.2, 0.4), two=(0.5, 0.41, 0.6))),
     **{
@@ -231,11 +214,7 @@ WHICH_WORD: Cases = {
     "on trial, unknown": partial(
         which_word.on_trial, hidden(agreement=dict.fromkeys([*WAYS][1:], NAN), reason="gradient: it can't be had.")
     ),
-    "in a sentence, mostly": ranked(("river", 0.44), ("of", 0.16)),
-    "in a sentence, two": ranked(("loan", 0.2), ("to", 0.19)),
-    "in a sentence, no single one": ranked(("split", 0.05), ("a", 0.0)),
-    "in a sentence, no way": ranked(),
+    "in a sentence, no way": partial(which_word.in_sentence, []),
     "sentences drawn, some": partial(which_word.shaded, False, "bank", 24, 3),
-    "sentences drawn, all": partial(which_word.shaded, False, "bank", 6, 3),
     "sentences drawn, the ticked one": partial(which_word.shaded, True, "bank", 24, 3),
 }  # fmt: skip

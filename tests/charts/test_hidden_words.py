@@ -91,21 +91,20 @@ def label(spec, start):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_word_has_its_own_share_in_shade_and_number_on_a_scale_that_no_pair_changes(theme):
-    spec = with_values(figure(theme), hide_a=[{"next": -1}], hide_b=[{"next": -1}])
+def test_every_word_has_its_own_share_in_shade_and_number_on_a_scale_that_no_pair_changes():
+    spec = with_values(figure(DARK), hide_a=[{"next": -1}], hide_b=[{"next": -1}])
     found = {item["text"]: item["x"] for item in drawn(spec, "text") if item["fontSize"] == 12 and "%" in item["text"]}
     of_map = "−117 %"  # an end of its scale
     assert [text for text in found if text != of_map] == ["10 % of the way", "20 %", "−3 %", "50 %", "25 %"]
     # Of "the", "bank", "of" ...: negative or not run: no shade; over 40 %: the deepest.
     shown = [0.1, 0, 0.2, 0, 0.4, 0.25, 0, 0]
     for chip, share in zip(chips(spec), shown, strict=True):
-        assert same_color(chip["fill"], on_ramp(theme.effect[2:], share / 0.4))
+        assert same_color(chip["fill"], on_ramp(DARK.effect[2:], share / 0.4))
     words = [item for item in drawn(spec, "text") if item["fontSize"] == 20]
     assert [item["text"] for item in words] == [*TEXTS[0], *TEXTS[1]]
     by_word = {item["text"]: item for item in words}
     assert found["50 %"] == pytest.approx(by_word["river"]["x"], abs=0.1)
-    assert by_word["river"]["fill"] == theme.background and by_word["."]["fill"] == theme.muted
+    assert by_word["river"]["fill"] == DARK.background and by_word["."]["fill"] == DARK.muted
     assert "40 % of the way or more" in said(spec)
 
 
@@ -212,23 +211,11 @@ def test_a_click_opens_the_words_own_heads_all_of_one_kind(side, at, kind, toget
     )
 
 
-@pytest.mark.slow
-def test_words_that_pass_it_on_are_named_where_their_share_is_large():
-    spec = figure()
-    passes = "may still pass"
-    assert [text for text in said(spec) if passes in text] == [
-        "“of” may still pass “river” on: only what “bank” itself reads is hidden."
-    ]
-    assert "“river” may still pass “of” on" in " ".join(said(clicked(spec, 0, 1)))
-    assert "Other words may still pass “A” on" in " ".join(said(clicked(spec, 1, 0)))
-
-
-@pytest.mark.slow
 def test_three_heads_of_under_a_tenth_get_no_sentence():
     pair = hidden_pair_of()
     for together, expected in ((0.0999, False), (0.1, True), (None, False)):
-        spec = figure(heads=[run_of(pair, together=together)], pair=pair)
-        assert bool([text for text in said(spec) if "together" in text]) is expected
+        rows = figure(heads=[run_of(pair, together=together)], pair=pair)["datasets"]["heads"]
+        assert any("together" in row["together"] for row in rows) is expected
 
 
 @pytest.mark.slow
@@ -267,12 +254,11 @@ def test_what_is_learned_of_heads_later_changes_the_dataset_alone():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_a_guess_is_asked_without_any_number_of_the_answer(theme):
-    spec = figure(theme, guess=True)
+def test_a_guess_is_asked_without_any_number_of_the_answer():
+    spec = figure(guess=True)
     shown = " ".join(said(spec)).replace(TITLE, "")
     assert "%" not in shown and "hidden" not in shown and "Which word would change “bank” most?" in shown
-    assert all(same_color(chip["fill"], theme.background) for chip in chips(spec))
+    assert all(same_color(chip["fill"], LIGHT.background) for chip in chips(spec))
     assert not [chip for chip in chips(spec) if chip["strokeDash"] == [5, 3]]
     assert len([item for item in drawn(spec, "symbol") if item["size"] == 34]) == 3
     assert not {"gradient", "weights", "where", "passers"} & {param["name"] for param in spec["params"]}
@@ -385,50 +371,16 @@ def test_numbers_that_travel_as_text_round_as_they_would_themselves():
     assert _texts(torch.tensor([[math.nan, 0.5, -0.1], [math.nan] * 3]), 100) == [",50,-10", ""]
 
 
-def shown(page, spec, width=1200):
-    """The figure in a browser's window of this width, without a server."""
-    page.set_viewport_size({"width": width, "height": 900})
-    page.set_content(vl_convert.vegalite_to_html(spec, bundle=True, renderer="svg"))
-    page.add_style_tag(content="body { margin: 0 30px }")
-    expect(page.locator("svg.marks text", has_text="Through which heads")).to_be_visible()
-    return page
-
-
-@pytest.mark.browser
-def test_clicks_hover_and_keys_answer_in_any_browser(page):
-    shown(page, figure(width=None))
-
-    def now(*expected):
-        for text in expected:
-            expect(page.locator("svg.marks text", has_text=text)).to_have_count(1)
-
-    page.get_by_label("of: 20.0 % of the way").click(force=True)
-    now("Hidden from “bank” now: “of” and “A”", "reads “of”", "all by gradient", "“of” and “A” hidden")
-    page.get_by_label("of: 20.0 % of the way").click(force=True)  # shows it again
-    now("Hidden from “bank” now: “A”.", "reads “of”", "“A” hidden")
-    page.get_by_label("L0 H1:").hover(force=True)
-    now("Head 1 of layer 0 gives “of”")
-    page.mouse.move(2, 2)
-    now("Head 2 of layer 1 gives “of”")
-    page.get_by_label("L0 H2:").click(force=True)
-    page.mouse.move(2, 2)
-    now("Head 2 of layer 0 gives “of”")
-    selects, ranges = page.locator(".vega-bindings select"), page.locator(".vega-bindings input")
-    assert [each.input_value() for each in ranges.all()] == ["0", "2"]
-    selects.nth(0).select_option(label="river")
-    now("Hidden from “bank” now: “river” and “A”", "reads “river”", "each head alone, measured")
-    ranges.nth(1).focus()
-    page.keyboard.press("ArrowLeft")
-    now("Head 1 of layer 0 gives “river”")
-    assert page.evaluate("document.activeElement.type") == "range"
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("wide", [1440, 1300, 800, 400])
 def test_in_any_window_nothing_is_cut_off_small_or_drawn_over_another_text(page, wide):
     pair, rows = large_pair(12, 6, 12)
     heads = [run_of(pair, 0, pair.top[0], pair.by_head[0][0])]
-    shown(page, hidden_words(pair, rows, heads, LIGHT, leading=(0, 3), head=Head(3, 3)), wide)
+    spec = hidden_words(pair, rows, heads, LIGHT, leading=(0, 3), head=Head(3, 3))
+    page.set_viewport_size({"width": wide, "height": 900})
+    page.set_content(vl_convert.vegalite_to_html(spec, bundle=True, renderer="svg"))
+    page.add_style_tag(content="body { margin: 0 30px }")
+    expect(page.locator("svg.marks text", has_text="Through which heads")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= wide
     boxes = page.evaluate(
         """() => [...document.querySelectorAll('svg.marks text')].filter(text => text.textContent.trim()).flatMap(text => {

@@ -89,15 +89,6 @@ def test_the_kernels_ten_lines_run_and_make_the_weights():
     lines = kernel_lines()
     assert len(lines) == 10
     query, key, value = torch.rand(3, 2), torch.rand(4, 2), torch.rand(4, 2)
-    names = {
-        "query": query,
-        "key": key,
-        "value": value,
-        "mask": None,
-        "scale": None,
-        "terms": (),
-        "math": math,
-        "torch": torch,
-    }
-    exec("from selfattn.kernel import add_mask\n" + "\n".join(lines.values()), names)
+    names = {"query": query, "key": key, "value": value, "mask": None, "scale": None, "terms": ()}
+    exec("import math, torch\nfrom selfattn.kernel import add_mask\n" + "\n".join(lines.values()), names)
     assert torch.equal(names["context"], attend(query, key, value).context)

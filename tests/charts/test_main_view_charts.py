@@ -14,8 +14,6 @@ from selfattn.charts.vega import updatable
 from selfattn.tidy_tables import against_frame, heads_frame, strip_frame
 from tests.charts.scene import drawn
 
-# A picture that stays while another head is chosen
-
 
 @pytest.fixture(scope="module")
 def against(sides):
@@ -47,9 +45,6 @@ def test_a_steady_chart_draws_the_same_marks_and_one_unseen_that_says_the_readin
         assert before.total() > 20 and not before - after
         (unseen,) = [item for kind, _, item in after - before if kind == "text"]
         assert "'what is to be seen'" in unseen and "('opacity', 0)" in unseen and "('text'" not in unseen
-
-
-# A against B
 
 
 def test_each_word_has_its_weight_in_both_sentences_and_the_words_of_one_are_named(against, sides):

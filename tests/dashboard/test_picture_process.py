@@ -3,6 +3,7 @@
 import os
 import signal
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -35,16 +36,10 @@ def test_the_same_picture_comes_from_another_process_and_a_new_one_where_that_ha
 
 
 def test_who_has_left_gets_no_further_picture(monkeypatch):
-    class Left(Exception):
-        pass
-
-    def left():
-        raise Left
-
-    unstarted = BoundedProcess()
+    left, unstarted = Mock(side_effect=ConnectionAbortedError), BoundedProcess()
     monkeypatch.setattr(picture_process, "_drawing", unstarted)
     for draw in (Painter(left).vegalite_to_svg, Painter(left).svg_to_png):
-        with pytest.raises(Left):
+        with pytest.raises(ConnectionAbortedError):
             draw(SPEC)
     assert unstarted._peer is None  # nothing was asked of it
 

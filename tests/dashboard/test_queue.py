@@ -4,6 +4,7 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -28,8 +29,7 @@ def test_no_more_than_the_places_at_once_and_the_least_order_first():
 
     with _another_thread_holds(turns), _another_thread_holds(turns):
         for waiting, since in enumerate((3.0, 1.0, 2.0), start=1):
-            visitors.append(threading.Thread(target=visit, args=(since,)))
-            visitors[-1].start()
+            visitors.append(_started(visit, since))
             _until(lambda wanted=waiting: turns.waiting == wanted)
         assert turns.held == 2
     for visitor in visitors:
@@ -43,7 +43,7 @@ def test_superseded_work_frees_its_place_whether_it_ran_or_waited():
     with pytest.raises(Superseded), turns.turn():
         raise Superseded  # in a progress callback, say
     with _another_thread_holds(turns):
-        with pytest.raises(Superseded), turns.turn(still_wanted=_raise_superseded):
+        with pytest.raises(Superseded), turns.turn(still_wanted=Mock(side_effect=Superseded)):
             pytest.fail("the place was taken")
         assert turns.waiting == 0
     with turns.turn():  # free again: this would hang otherwise
@@ -72,8 +72,7 @@ def test_a_page_that_waits_for_its_turn_says_so(monkeypatch):
     with ExitStack() as held:
         for _ in range(Settings.read().max_pages):
             held.enter_context(_another_thread_holds(queue._pages))
-        page = threading.Thread(target=visit)
-        page.start()
+        page = _started(visit)
         _until(lambda: said)
         assert "1 wait for their turn" in said[0]
     page.join(10)
@@ -115,9 +114,7 @@ def test_cheap_work_passes_while_costly_work_waits_and_works(monkeypatch):
                 let_go.wait(20)
             done.append((name, queue._pages._has_turn()))
 
-    visitors = [threading.Thread(target=costly, args=(name,)) for name in "ab"]
-    for visitor in visitors:
-        visitor.start()
+    visitors = [_started(costly, name) for name in "ab"]
     assert working.wait(10)
     _until(lambda: queue._costly.waiting == 1)
     with queue._pages.turn():  # would hang otherwise
@@ -134,17 +131,12 @@ def test_long_work_gives_way_at_its_sign_of_progress_to_what_has_had_less(monkey
     now = time.monotonic()
     monkeypatch.setattr(queue, "time", SimpleNamespace(monotonic=lambda: now))
 
-    def come(who: str, had: float) -> threading.Thread:
-        def visit() -> None:
-            with lane.turn(order=had):
-                order.append(who)
-
-        visitor = threading.Thread(target=visit)
-        visitor.start()
-        return visitor
+    def visit(who: str, had: float) -> None:
+        with lane.turn(order=had):
+            order.append(who)
 
     with queue.costly_slot() as give_way:
-        visitors = [come("longer", 100.0), come("new", 0.0)]
+        visitors = [_started(visit, "longer", 100.0), _started(visit, "new", 0.0)]
         _until(lambda: lane.waiting == 2)
         now += 0.5 * queue.AHEAD
         give_way()
@@ -185,8 +177,10 @@ def test_costly_work_ends_at_its_sign_of_progress_when_its_visitor_has_left(monk
     _until(lambda: lane.held == lane.waiting == 0)
 
 
-def _raise_superseded():
-    raise Superseded
+def _started(target, *args) -> threading.Thread:
+    thread = threading.Thread(target=target, args=args)
+    thread.start()
+    return thread
 
 
 @contextmanager
@@ -199,8 +193,7 @@ def _another_thread_holds(turns: Queue, order: float | None = None):
             held.set()
             let_go.wait(20)
 
-    thread = threading.Thread(target=hold)
-    thread.start()
+    thread = _started(hold)
     assert held.wait(10)
     try:
         yield
@@ -245,14 +238,3 @@ def test_a_large_pass_has_all_cores_alone_and_its_share_beside_others_and_a_smal
         monkeypatch.setattr(queue, "_CORES", 1)
         with _another_thread_holds(queue._pages):
             assert threads(10**9) == 1  # torch takes no 0
-
-
-@pytest.mark.parametrize("where", ["_pages", "_costly"])
-def test_nobody_is_alone_beside_a_page_or_costly_work(monkeypatch, where):
-    monkeypatch.setattr(queue, "_pages", Queue(2))
-    monkeypatch.setattr(queue, "_costly", Queue(1))
-    with queue.page_turn(None):
-        assert queue.alone(), "one's own page is no other's"
-        with _another_thread_holds(getattr(queue, where)):
-            assert not queue.alone()
-        assert queue.alone()

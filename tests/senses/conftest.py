@@ -1,4 +1,4 @@
-"""A small hand-made table: short enough for a plain loop, with a split word and a third sense in it."""
+"""Small hand-made tables: short enough for a plain loop, with a split word and a third sense in them."""
 
 import pandas as pd
 import pytest
@@ -17,11 +17,31 @@ BANK = {
     ],
     "row": ["The pilot looked at a bank of switches.", "Under the roof hung a bank of lights."],
 }
+# "riverbank" is of two pieces in the tiny vocabulary.
+RIVERBANKS = {
+    "water": ["The riverbank was muddy.", "She sat by the riverbank in the rain.", "Rain, and the riverbank waited.",
+              "The well-known riverbank was muddy after the rain."],
+    "money": ["The riverbank approved the loan.", "It was by the riverbank in the loan.", "A loan, and the riverbank sat.",
+              "Didn't the riverbank approve it in the morning?", "The riverbank didn't wait."],
+    "row": ["Morning, and a riverbank of it.", "A well-known riverbank waited.", "After the riverbank, rain.",
+            "It sat in the riverbank."],
+}  # fmt: skip
 # A word of several pieces in the bundled encoder's vocabulary.
 SPLIT = {
     "person": ["A swashbuckler leapt across the deck.", "Her uncle was a loud swashbuckler with a hat."],
     "film": ["We watched an old swashbuckler on television.", "The Swashbuckler won two prizes at the festival."],
 }
+
+
+def tiny_table(*senses, words=("riverbank", "bank")):
+    """Sentences for tiny encoders. The senses' rows are mixed: their order decides the folds and the deals."""
+    rows = [
+        (sentence.replace("riverbank", word), word, sense)
+        for word in words
+        for sense in senses or RIVERBANKS
+        for sentence in RIVERBANKS[sense]
+    ]
+    return pd.DataFrame(rows, columns=["sentence", "word", "sense"]).sample(frac=1, random_state=1)
 
 
 @pytest.fixture(scope="session")

@@ -178,11 +178,11 @@ def both_hidden(a: Row, b: Row, cosine: np.ndarray, i: int, j: int):
     return cosine[i + 1, j + 1], max(others, default=np.nan)
 
 
-def by_head(model, row: Row, word: int, way: np.ndarray) -> np.ndarray:
-    """The word's share with it hidden in one head alone, (n_layers, n_heads)."""
+def by_head(model, row: Row, word: int, way: np.ndarray, **how) -> np.ndarray:
+    """The word's share with it hidden in one head alone, (n_layers, n_heads); how: as in `run`."""
     shape = model.config.num_hidden_layers, model.config.num_attention_heads
     heads = [[head] for head in np.ndindex(shape)]
-    moved = without(model, row, [row.others[word]] * len(heads), heads) - without(model, row, [()])[0]
+    moved = without(model, row, [row.others[word]] * len(heads), heads, **how) - without(model, row, [()])[0]
     return (moved @ way / (way @ way)).reshape(shape)
 
 

@@ -24,9 +24,8 @@ from torch import Tensor
 
 from selfattn import Encoder
 
-Patches = Mapping[
-    tuple[int, int], np.ndarray
-]  # layer, head: what its context becomes at each position of P_i, (d_head,)
+# (layer, head): what its context becomes at each position of P_i, (d_head,)
+Patches = Mapping[tuple[int, int], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -54,10 +53,8 @@ class Derivatives:
 class Interchange:
     """A word's result. Rows are in the order of the frame, or of the resample."""
 
-    effect: np.ndarray  # e: (n_rows, n_layers, n_heads)
-    control: np.ndarray  # k
-    mean_effect: np.ndarray  # (n_layers, n_heads)
-    mean_control: np.ndarray
+    mean_effect: np.ndarray  # of e, (n_layers, n_heads)
+    mean_control: np.ndarray  # of k
     difference: np.ndarray  # D
     gap: float
     share: np.ndarray
@@ -318,8 +315,6 @@ def exact(encoder: Encoder, frame: pd.DataFrame, together: Sequence[tuple[int, i
 def _result(effect, control, senses, gap, sources) -> Interchange:
     mean_effect, mean_control = (mean_over_a_word(list(each), senses) for each in (effect, control))
     return Interchange(
-        effect=effect,
-        control=control,
         mean_effect=mean_effect,
         mean_control=mean_control,
         difference=mean_effect - mean_control,

@@ -18,23 +18,10 @@ from selfattn.examples import labelled_sentences
 from selfattn.senses import hidden_words, hiding, word_rankings
 from selfattn.stored_reports import stored
 from tests.senses import plain_hiding
+from tests.senses.conftest import tiny_table
 from tests.senses.plain_hiding import WHAT, largest
-from tests.senses.test_swapping import RIVERBANKS
 
 WAYS = ["nearest", "most attended", "largest single weight", "weights x V", "rollout", "gradient", "value zeroing"]
-
-
-def tiny_table(*senses):
-    """Two words, one of two pieces in the tiny vocabularies. The senses' rows are mixed: their order decides the deals."""
-    rows = [(sentence, sense) for sense in senses or RIVERBANKS for sentence in RIVERBANKS[sense]]
-    one = pd.DataFrame(rows, columns=["sentence", "sense"])
-    other = one.assign(sentence=one["sentence"].str.replace("riverbank", "bank"), word="bank")
-    return pd.concat([one.assign(word="riverbank"), other], ignore_index=True).sample(frac=1, random_state=1)
-
-
-@pytest.fixture(scope="module")
-def tiny_report(encoder_of):
-    return hidden_words(encoder_of("BERT"), tiny_table())
 
 
 @pytest.fixture(scope="module")
@@ -172,10 +159,7 @@ def interval(values):
     return np.percentile(means, [2.5, 97.5]).tolist()
 
 
-def test_a_words_own_intervals():
-    rows = np.random.default_rng(2).random((5, 1))
-    assert [float(bound[0]) for bound in hiding._interval(rows).values()] == pytest.approx(interval(rows[:, 0]))
-    assert np.isnan(list(hiding._interval(rows[:1]).values())).all()
+def test_a_words_own_interval_of_pairs():
     named = np.array(
         [[False, True, True, False], [True, False, True, True], [True, False, False, True], [True, True, True, False]]
     )
@@ -188,24 +172,6 @@ def test_a_words_own_intervals():
         if pairs:
             shares.append(np.mean([named[i, j] and named[j, i] for i, j in pairs]))
     assert two[2:4] == pytest.approx(np.percentile(shares, [2.5, 97.5]))
-
-
-def test_the_accuracies_of_one_word_and_of_all(whole, tiny_report):
-    every = whole.accuracy[whole.accuracy["word"] == "all"].set_index("what")
-    pd.testing.assert_frame_equal(whole.of(), every)
-    own = whole.accuracy[whole.accuracy["word"] == "bank"].set_index("what")
-    pd.testing.assert_frame_equal(whole.of("bank"), own)
-    one = dataclasses.replace(whole, accuracy=whole.accuracy[whole.accuracy["word"].isin(["bank", "all"])])
-    pd.testing.assert_frame_equal(one.of(), own)
-
-
-def test_punctuation_has_a_share_and_is_never_picked(tiny_report):
-    words, largest_of_all = tiny_report.words, []
-    for _, lines in words.groupby(["word", "row"]):
-        marks = ~lines["text"].str.contains(r"\w")
-        assert lines["picked"].sum() == pytest.approx(1) and (lines["picked"][marks] == 0).all()
-        largest_of_all.append(marks[lines["share"].idxmax()])
-    assert sum(largest_of_all) >= 3  # it would have been picked
 
 
 @pytest.mark.slow
@@ -223,9 +189,7 @@ def test_rows_that_can_not_be_used_are_rejected_with_their_reason(encoder_of):
 
 
 def test_one_word_alone_has_no_interval_over_words_and_may_be_called_all(encoder_of):
-    table = tiny_table("water", "money").query("word == 'bank'")
-    table = table.assign(sentence=table["sentence"].str.replace("bank", "all"), word="all")
-    report = hidden_words(encoder_of("BERT"), table)
+    report = hidden_words(encoder_of("BERT"), tiny_table("water", "money", words=["all"]))
     for lines in (report.accuracy, report.between):
         own, every = lines.iloc[: len(lines) // 2], lines.iloc[len(lines) // 2 :]
         assert own.iloc[:, 1:3].reset_index(drop=True).equals(every.iloc[:, 1:3].reset_index(drop=True))

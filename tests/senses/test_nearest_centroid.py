@@ -176,17 +176,6 @@ def test_p_value_and_threshold_by_hand():
 
 
 @pytest.mark.slow
-def test_the_interval_of_many_words_is_that_of_a_normal_mean():
-    generator = np.random.default_rng(1)
-    many = generator.random((500, 2))
-    error = many.std(axis=0, ddof=1) / math.sqrt(500)  # of many words the mean is all but normal: 95 % in 1.96 errors
-    low, high = interval(many)
-    assert ((low < many.mean(axis=0)) & (many.mean(axis=0) < high)).all()
-    assert (high - low).tolist() == pytest.approx((2 * 1.96 * error).tolist(), rel=0.06)
-    assert np.isnan(interval(many[:1])).all()
-
-
-@pytest.mark.slow
 def test_the_random_twin_is_the_same_architecture_with_other_weights_and_leaves_the_random_state_alone(encoder):
     torch.manual_seed(123)
     before = torch.get_rng_state()

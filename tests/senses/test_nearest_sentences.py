@@ -16,11 +16,8 @@ def test_the_nearest_comes_first_equally_near_ones_alternate_in_sense_and_its_ow
     assert found["sentence"].tolist() == ["a", "c", "b", "e", "d"]
     assert found["cosine"].tolist() == pytest.approx([1, 1, 1, 2**-0.5, 0])
     nearly = ranked_sentences(rows.head(3), torch.tensor([[1.0, 0], [1, 0.001], [1, 0.0085]]), torch.tensor([1.0, 0]))
-    assert nearly["sentence"].tolist() == [
-        "a",
-        "c",
-        "b",
-    ]  # cosines of 1, 0.9999995 and 0.999964 differ by less than 0.0001
+    # Cosines of 1, 0.9999995 and 0.999964 differ by less than 0.0001.
+    assert nearly["sentence"].tolist() == ["a", "c", "b"]
 
 
 @pytest.mark.slow

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from scipy.stats import kstest, rankdata
+from scipy.stats import kstest
 
-from selfattn import NotRecomputable, load_encoder
-from selfattn.encoders.families import FAMILIES, save_tiny
+from selfattn import NotRecomputable
 from selfattn.examples import labelled_sentences
 from selfattn.senses import interchange, leading_heads, swapping
 from selfattn.senses.sense_axis import Draws, gaps
 from selfattn.senses.swapped_word import SwappedWord
+from tests.senses.conftest import RIVERBANKS, tiny_table
 from tests.senses.plain_swaps import PlainBert, by_gradient, exact
 
 
@@ -24,28 +24,10 @@ def word_of(encoder, frame, name):
     return word, word.joined(word.slopes(range(len(rows))))[0]
 
 
-# "riverbank" is of two pieces in the tiny vocabulary.
-RIVERBANKS = {
-    "water": ["The riverbank was muddy.", "She sat by the riverbank in the rain.", "Rain, and the riverbank waited.",
-              "The well-known riverbank was muddy after the rain."],
-    "money": ["The riverbank approved the loan.", "It was by the riverbank in the loan.", "A loan, and the riverbank sat.",
-              "Didn't the riverbank approve it in the morning?", "The riverbank didn't wait."],
-    "row": ["Morning, and a riverbank of it.", "A well-known riverbank waited.", "After the riverbank, rain.",
-            "It sat in the riverbank."],
-}  # fmt: skip
-
-
 @pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.long)], ids=["two senses", "three senses"])
-def riverbank(request, tmp_path_factory):
+def riverbank(request, encoder_of):
     """A tiny encoder and one word of it, with two senses or three."""
-    tiny = load_encoder(str(save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("bert"))), device="cpu")
-    senses = list(RIVERBANKS)[: request.param]
-    table = pd.DataFrame(
-        [(sentence, "riverbank", sense) for sense in senses for sentence in RIVERBANKS[sense]],
-        columns=["sentence", "word", "sense"],
-    )
-    # The senses' rows are mixed: their order decides the folds.
-    return tiny, table.sample(frac=1, random_state=1)
+    return encoder_of("BERT"), tiny_table(*[*RIVERBANKS][: request.param], words=["riverbank"])
 
 
 @pytest.fixture
@@ -141,13 +123,11 @@ def test_leading_heads_are_ranked_on_one_half_and_swapped_on_the_other(riverbank
 @pytest.mark.parametrize("riverbank", [3], ids=["three senses"], indirect=True)
 @pytest.mark.slow
 def test_the_leading_heads_of_the_other_words_are_those_of_the_mean_over_all_of_their_rows(riverbank):
-    tiny, table = riverbank
-    table = pd.concat([table, table.assign(sentence="Rain. " + table["sentence"])]).groupby("sense").head(8)
-    words = {
-        word: table.assign(word=word, sentence=table["sentence"].str.replace("riverbank", word))
-        for word in ("bank", "river", "riverbank")
-    }
-    curve = leading_heads(tiny, pd.concat(words.values(), ignore_index=True), (1, 2), sets=1)
+    tiny, table = riverbank[0], tiny_table(words=["bank", "river", "riverbank"])
+    table = pd.concat([table, table.assign(sentence="Rain. " + table["sentence"])])
+    table = table.groupby(["word", "sense"]).head(8).reset_index(drop=True)
+    words = dict(iter(table.groupby("word")))
+    curve = leading_heads(tiny, table, (1, 2), sets=1)
     bert, n_heads = PlainBert(tiny), tiny.n_layers * tiny.n_heads
     mean = np.zeros(n_heads)
     for word in ("bank", "river"):
@@ -155,10 +135,8 @@ def test_the_leading_heads_of_the_other_words_are_those_of_the_mean_over_all_of_
         plain = by_gradient(bert.derivatives(bert.rows(rows)), rows["sense"].tolist(), tokens=False)
         mean += plain.difference.flatten() / 2
     leading = [tiny.all_heads[head] for head in sorted(range(n_heads), key=lambda head: -mean[head])]
-    halves = [part for _, part in words["riverbank"].groupby(table.groupby("sense").cumcount().to_numpy() % 2)]
-    expected = [
-        np.mean([float(exact(tiny, half, together=leading[:k]).share[0, 0]) for half in halves]) for k in (1, 2)
-    ]
+    halves = [half for _, half in words["riverbank"].groupby(words["riverbank"].groupby("sense").cumcount() % 2)]
+    expected = [np.mean([exact(tiny, half, together=leading[:k]).share[0, 0] for half in halves]) for k in (1, 2)]
     own = curve[curve["word"] == "riverbank"]
     assert own["others"].tolist() == pytest.approx(expected, abs=1e-3)  # the gap is .002
     assert (own["others"] - own["leading"]).abs().max() > 1e-2, "its own leading heads are others"
@@ -193,25 +171,11 @@ def test_resamples_keep_three_rows_of_each_sense():
     assert (counts == swapping._resamples(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]))).all()
 
 
-@pytest.mark.long
-def test_by_gradient_and_exactly_with_the_same_axes_and_donors(encoder):
-    bank, heads = labelled_sentences().query("word == 'bank'").groupby("sense").head(6), list(range(0, 72, 8))
-    word, slopes = word_of(encoder, bank, "bank")
-    rows = [word.exactly(i, [(encoder.all_heads[h],) for h in heads]) for i in range(len(word.labels))]
-    patched = np.einsum("i,ich->ch", word.once.row_means[0], np.stack(rows))
-    folds = word.folds(np.ones(len(word.senses), bool))
-    gradient = sum(torch.cat(slopes.effects(fold)) for fold in folds).numpy()[:, heads] / 2
-    shares = [part[0] - part[1] for part in (patched, gradient)]
-    assert np.corrcoef(*map(rankdata, shares))[0, 1] >= 0.98
-    np.testing.assert_allclose(patched, gradient, atol=0.03 * float(gaps(word.once, word.gram)))
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_draws")
 def test_the_eight_heads_that_lead_in_a_word_and_over_all_words_are_run(riverbank):
     tiny, table = riverbank
-    renamed = table.assign(word="bank", sentence=table["sentence"].str.replace("riverbank", "bank"))
-    both = pd.concat([table, renamed], ignore_index=True)
+    both = tiny_table(*table["sense"].unique())
     exactly, plain = interchange(tiny, both, how="exact"), interchange(tiny, both)
     for word, own in plain.heads.groupby("word"):
         ran = own.index[own["exact"].notna()]
@@ -221,16 +185,8 @@ def test_the_eight_heads_that_lead_in_a_word_and_over_all_words_are_run(riverban
 
 
 def test_words_whose_senses_hardly_differ_say_so():
-    table = pd.DataFrame(
-        [
-            ("bank", 0.09, 0.04),
-            ("nail", 0.02, 0.01),
-            ("draw", 0.05, -0.01),
-            ("odd", 0.05, np.nan),
-            ("none", np.nan, np.nan),
-        ],
-        columns=["word", "gap", "low"],
-    )
+    gaps = {"gap": [0.09, 0.02, 0.05, 0.05, np.nan], "low": [0.04, 0.01, -0.01, np.nan, np.nan]}
+    table = pd.DataFrame({"word": ["bank", "nail", "draw", "odd", "none"]} | gaps)
     found = swapping.SwapReport(None, None, None, table, None).small_gaps
     assert set(found) == {"nail", "draw", "none"}
     assert found["nail"] == 'The senses of "nail" lie 0.020 apart, under 0.03.'
@@ -246,25 +202,16 @@ def test_what_cannot_be_asked_is_refused(encoder):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_draws")
-def test_an_encoder_that_is_shown_only_is_swapped_too(tmp_path):
+def test_an_encoder_that_is_shown_only_is_swapped_too(encoder_of):
     """Its sources are by the model's own weights, and add up to the effect as everywhere."""
-    shown = load_encoder(str(save_tiny(FAMILIES["LiLT"], tmp_path)), device="cpu")
-    assert not shown.recomputable
-    rows = [(f"{start} bank {end}", "bank", sense) for sense, ends in ENDS.items() for start, end in ends]
-    frame = pd.DataFrame(rows, columns=["sentence", "word", "sense"])
-    found = interchange(shown, frame)
+    frame = tiny_table("water", "money", words=["bank"])
+    found = interchange(encoder_of("LiLT"), frame)
     assert len(found.heads) == 12
     sums = found.sources.groupby(["layer", "head", "row"])["share"].sum().unstack()
     mean = sum(sums[rows.index].mean(axis=1) for _, rows in frame.groupby("sense")) / 2
     effects = found.heads.set_index(["layer", "head"])["effect"]
     np.testing.assert_allclose(mean, effects / found.gaps["gap"][0], atol=1e-5)
     assert effects.abs().max() > 1e-3
-
-
-ENDS = {
-    "water": [("The", "of the river."), ("A", "by the water."), ("The muddy", "of it."), ("By the", "she sat.")],
-    "money": [("The", "gave a loan."), ("A", "for the loan."), ("The", "was open in the morning."), ("My", "has it.")],
-}
 
 
 @pytest.mark.long

@@ -2,13 +2,11 @@
 
 import pytest
 import torch
-from transformers import AutoTokenizer, XLNetConfig, XLNetModel
 
-from selfattn import load_encoder
 from selfattn.encoders.capture import LayerRecording
-from selfattn.encoders.sources import resolve
 from selfattn.senses import separation
 from selfattn.senses.word_vectors import head_vectors, word_vectors
+from tests.senses.conftest import tiny_table
 
 
 def recording(value, mask=None):
@@ -37,15 +35,8 @@ def test_a_sentence_of_the_word_alone_has_an_empty_bag(encoder):
 
 
 @pytest.mark.slow
-def test_an_encoder_that_is_shown_only_has_layers_but_no_heads(tmp_path, encoder, labelled):
-    torch.manual_seed(0)
-    config = XLNetConfig(vocab_size=30527, d_model=8, n_layer=2, n_head=2, d_inner=8)
-    XLNetModel(config).save_pretrained(tmp_path)
-    AutoTokenizer.from_pretrained(resolve().folder).save_pretrained(tmp_path)
-    shown = load_encoder(str(tmp_path), trusted=True, device="cpu")
-    assert not shown.recomputable
-    report = separation(shown, labelled, shuffles=5)
-    assert report.layers["layer"].tolist() == ["embedding", 0, 1]
+def test_an_encoder_that_is_shown_only_has_layers_but_no_heads(encoder_of):
+    report = separation(encoder_of("XLNet"), tiny_table(), shuffles=5)
+    assert report.layers["layer"].tolist() == ["embedding", 0, 1, 2]
     assert report.layers["accuracy"].between(0, 1).all()
-    assert report.heads.empty
-    assert "p_value" in report.heads
+    assert report.heads.empty and "p_value" in report.heads
