@@ -98,9 +98,7 @@ def test_weights_that_are_no_head(folder, weights, message):
 
 def test_a_head_that_reads_more_than_states_is_refused(tmp_path):
     encoder = load_encoder(str(save_tiny(FAMILIES["LUKE"], tmp_path / "luke", classes=CLASSES)), trusted=True)
-    with pytest.raises(
-        NoHead, match="luke's classification head doesn't read last hidden states alone: AttributeError"
-    ):
+    with pytest.raises(NoHead, match="luke's classification head doesn't read last hidden states alone"):
         load_class_head(encoder)
 
 
@@ -112,7 +110,5 @@ def test_a_head_whose_logits_differ_from_the_whole_models_is_left_out(folder, mo
         return take_out(model)
 
     monkeypatch.setattr(classification, "take_encoder_out", other_pooler)
-    with pytest.raises(
-        NoHead, match=r"left out: its logits from last hidden states differ .* by 0\.0\d+ \(at most 1e-05"
-    ):
+    with pytest.raises(NoHead, match=r"its logits from last hidden states differ .* by 0\.0\d+ \(at most 1e-05"):
         load_class_head(folder())

@@ -163,7 +163,7 @@ def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkey
     def off(query, key, value, *others):
         trace = right(query, key, value, *others)
         own = value.dtype == getattr(torch, dtype)  # a lower precision is measured in float32 first
-        return replace(trace, weights=trace.weights + error * own)
+        return replace(trace, weights=trace.weights + error) if own else trace
 
     monkeypatch.setattr(capture, "attend_precisely", off)
     encoder = load_encoder(str(checkpoint("BERT")), dtype=dtype, trusted=True)
