@@ -64,6 +64,7 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
     return encoding
 
 
+@pytest.mark.parametrize("tiny", [BERT, *OTHERS], indirect=True, ids=lambda family: family.name)
 def test_whatever_was_encoded_can_be_drawn_and_exported(tiny, generated):
     """Some characters would end the whole process in the renderer: that this test ends at all is its first point."""
 
