@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -134,12 +134,8 @@ class Encoder(TextReader):
 
     def encoded(self, word: PlacedWord) -> Encoding:
         """The word's sentence, run: as it is where it has been run already."""
-        sentence = word.sentence
-        return (
-            sentence
-            if isinstance(sentence, Encoding) and not (sentence.patches or sentence.hides)
-            else self.encode(sentence)
-        )
+        own = word.sentence
+        return own if isinstance(own, Encoding) and not (own.patches or own.hides) else self.encode(own)
 
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair, hidden: as in `encode`."""
@@ -188,12 +184,10 @@ class Encoder(TextReader):
         """
         if how not in ("zero", "mean"):
             raise ValueError(f'how must be "zero" or "mean", got {how!r}.')
-        word, sets = self.placed((text, position, pair)), self.sets_of(heads)
-        if how == "zero":
-            patches = [self.removed(each) for each in sets]
-        else:
+        word, patches = self.placed((text, position, pair)), [self.removed(each) for each in self.sets_of(heads)]
+        if how == "mean":
             means = self.encoded(word).context(range(len(word.sentence.tokens)))
-            patches = [[Patch(*head, None, means[head]) for head in each] for each in sets]
+            patches = [[replace(patch, value=means[patch.layer, patch.head]) for patch in each] for each in patches]
         vectors = self.changed_vectors(word, patches, progress=progress)
         return vectors.unflatten(0, (self.n_layers, self.n_heads)) if heads is None else vectors
 
@@ -323,9 +317,9 @@ class Encoder(TextReader):
         patches: Sequence[Collection[Patch]],
         hidden: Sequence[Collection[Hide]],
     ) -> list[Encoding]:
-        for tokens, replaced, covered in zip(batch, patches, hidden):
-            n = length if keep_padding else len(tokens.ids)
-            self._check_changes(replaced, covered, tokens, n)
+        lengths = [length if keep_padding else len(tokens.ids) for tokens in batch]
+        for change in zip(patches, hidden, batch, lengths):
+            self._check_changes(*change)
         inputs = self.inputs(batch, length)
         # An encoder that is shown is asked for its own weights; its heads' outputs are recorded where that is verified.
         recorder = Recorder(patches, hidden=hidden) if self.recomputable or self.patchable else None
@@ -337,13 +331,11 @@ class Encoder(TextReader):
                 output = run(self.model, inputs, recorder, output_hidden_states=True, **shown)
             static = self.model.get_input_embeddings()(inputs["input_ids"])
         states = self.states(output)
-        token = self.tokenizer.pad_token or "[PAD]"
         encodings = []
-        for row, tokens in enumerate(batch):
-            n = length if keep_padding else len(tokens.ids)
+        for row, (tokens, n) in enumerate(zip(batch, lengths)):
             cut = tuple(_row(state, row, n) for state in states)
             self.check_finite(tokens, [state[: len(tokens.ids)] for state in cut])
-            tokens = tokens.padded(n, token, self.pad_id)
+            tokens = tokens.padded(n, self.tokenizer.pad_token or "[PAD]", self.pad_id)
             encodings.append(
                 Encoding(
                     **{of.name: getattr(tokens, of.name) for of in fields(Tokens)},
@@ -364,9 +356,8 @@ class Encoder(TextReader):
         strange = next((depth for depth, state in enumerate(states) if not state.isfinite().all()), None)
         if strange is not None:
             text = tokens.text if len(tokens.text) <= 60 else f"{tokens.text[:57]}..."
-            where = (
-                f"layer {strange - 1}" if strange else "the embeddings" if len(states) > 1 else "the last hidden state"
-            )
+            first = "the embeddings" if len(states) > 1 else "the last hidden state"
+            where = f"layer {strange - 1}" if strange else first
             higher = "" if self.dtype == "float32" else "float32 or "
             raise NotFinite(
                 f"{self.title} makes NaN or infinity of {text!r} in {self.dtype}, first in {where}; expected finite numbers. "

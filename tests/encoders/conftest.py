@@ -1,8 +1,10 @@
-"""A stand-in for the Hugging Face Hub on this machine."""
+"""A good folder to break, and a stand-in for the Hugging Face Hub on this machine."""
 
 import hashlib
 import json
 import pickle
+import re
+import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,6 +15,12 @@ import pytest
 from selfattn.encoders.families import FAMILIES, save_tiny
 
 COMMIT = "c0ffee" + "0" * 34
+
+
+@pytest.fixture
+def folder(checkpoint, tmp_path):
+    """A good folder, for a test to break."""
+    return shutil.copytree(checkpoint("BERT"), tmp_path / "mine")
 
 
 @pytest.fixture(scope="module")
@@ -36,17 +44,20 @@ def stand_in(tmp_path_factory):
 class StandInHub(ThreadingHTTPServer):
     """Serves `models` (name to folder) on a free port; asked is the list of paths that were asked for."""
 
+    commit = COMMIT
+
     def __init__(self, models: dict[str, Path], gated: set[str] = frozenset()):
         super().__init__(("127.0.0.1", 0), _Answers)
         self.models = models
         self.gated = gated
         self.asked: list[str] = []
 
-    commit = COMMIT
-
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
+
+
+ASKED = re.compile(r"/(?:api/models/)?(.+?)(?:/(?:revision|resolve)/([^/]+)(?:/(.+))?)?")
 
 
 class _Answers(BaseHTTPRequestHandler):
@@ -56,52 +67,33 @@ class _Answers(BaseHTTPRequestHandler):
     def do_GET(self):
         path = unquote(self.path.split("?")[0])
         self.server.asked.append(path)
-        if path.startswith("/api/models/"):
-            name, _, revision = path.removeprefix("/api/models/").partition("/revision/")
-            self._info(name, revision or "main")
-        else:
-            name, _, rest = path.strip("/").partition("/resolve/")
-            revision, _, file = rest.partition("/")
-            self._file(name, revision, file)
-
-    do_HEAD = do_GET
-
-    def _info(self, name: str, revision: str):
-        folder = self._folder(name, revision)
-        if folder is not None:
-            paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-            files = [{"rfilename": str(f.relative_to(folder)), "size": f.stat().st_size} for f in paths]
-            self._send(200, json.dumps({"id": name, "sha": COMMIT, "siblings": files}).encode())
-
-    def _file(self, name: str, revision: str, file: str):
-        folder = self._folder(name, revision)
-        if folder is None:
-            return
-        if name in self.server.gated:
-            self._send(403, b"", {"X-Error-Code": "GatedRepo"})
-        elif not (folder / file).is_file():
-            self._send(404, b"", {"X-Error-Code": "EntryNotFound"})
-        else:
-            data = (folder / file).read_bytes()
-            etag = hashlib.sha1(data).hexdigest()
-            self._send(200, data, {"X-Repo-Commit": COMMIT, "ETag": f'"{etag}"'})
-
-    def _folder(self, name: str, revision: str) -> Path | None:
-        if name not in self.server.models:
-            self._send(401, b"", {"X-Error-Code": "RepoNotFound"})
-        elif revision not in ("main", COMMIT):
-            self._send(404, b"", {"X-Error-Code": "RevisionNotFound"})
-        else:
-            return self.server.models[name]
-        return None
-
-    def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None):
+        status, body, headers = self._answer(*ASKED.fullmatch(path).groups())
         self.send_response(status)
-        for key, value in {"Content-Length": str(len(body)), **(headers or {})}.items():
+        for key, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(key, value)
         self.end_headers()
         if self.command == "GET":
             self.wfile.write(body)
+
+    do_HEAD = do_GET
+
+    def _answer(self, name: str, revision: str | None, file: str | None) -> tuple[int, bytes, dict[str, str]]:
+        """Status, body and headers, as the Hub's own; file None: what there is of a model."""
+        folder = self.server.models.get(name)
+        if folder is None:
+            return 401, b"", {"X-Error-Code": "RepoNotFound"}
+        if revision not in (None, "main", COMMIT):
+            return 404, b"", {"X-Error-Code": "RevisionNotFound"}
+        if file is None:
+            paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+            files = [{"rfilename": str(f.relative_to(folder)), "size": f.stat().st_size} for f in paths]
+            return 200, json.dumps({"id": name, "sha": COMMIT, "siblings": files}).encode(), {}
+        if name in self.server.gated:
+            return 403, b"", {"X-Error-Code": "GatedRepo"}
+        if not (folder / file).is_file():
+            return 404, b"", {"X-Error-Code": "EntryNotFound"}
+        data = (folder / file).read_bytes()
+        return 200, data, {"X-Repo-Commit": COMMIT, "ETag": f'"{hashlib.sha1(data).hexdigest()}"'}
 
     def log_message(self, *arguments):
         pass

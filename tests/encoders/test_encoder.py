@@ -13,7 +13,6 @@ from selfattn.encoders.errors import NotFinite
 from selfattn.encoders.families import FAMILIES, save_tiny
 
 MUDDY = "The bank of the river was muddy after the rain."
-SENTENCES = ("The bank approved the loan.", "We " + "very " * 120 + "quietly left.")
 
 
 def test_encoding_of_a_sentence(encoder):
@@ -30,15 +29,6 @@ def test_encoding_of_a_sentence(encoder):
     table = encoder.model.get_input_embeddings().weight
     assert torch.equal(encoding.static[2], table[encoding.ids[2]])
     assert torch.allclose(encoding.vector(3, [2, 5]), (encoding.hidden[3, 2] + encoding.hidden[3, 5]) / 2, atol=1e-6)
-
-
-@pytest.mark.parametrize("sentence", SENTENCES, ids=range(len(SENTENCES)))
-@pytest.mark.slow
-def test_kernel_against_the_models_own_weights(encoder, sentence):
-    encoding, reference = encoder.encode(sentence), encoder.reference_weights(sentence)
-    for layer in range(encoder.n_layers):
-        assert (encoding.weights(layer) - reference[layer]).abs().max() <= 1e-5
-        assert (encoding.weights(layer) - encoding.own_weights(layer)).abs().max() <= 2e-6
 
 
 def test_bank_looks_at_river(encoder):
@@ -75,18 +65,6 @@ def test_removing_sets_of_heads_and_at_several_positions(encoder):
     assert encoder.knock_out(MUDDY, 2, heads=[]).shape == (0, 384)
 
 
-def test_a_word_is_found_where_it_stands_once(encoder):
-    text = "The swashbuckler met another bank, a bank of fog."
-    pieces = encoder.encode(text).words[1].positions
-    assert len(pieces) > 1
-    one = [(2, 3)]
-    assert torch.equal(encoder.knock_out(text, "Swashbuckler", heads=one), encoder.knock_out(text, pieces, heads=one))
-    with pytest.raises(TextError, match="'bank' stands 2 times"):
-        encoder.knock_out(text, "bank")
-    with pytest.raises(TextError, match="'river' stands 0 times"):
-        encoder.knock_out(text, "river")
-
-
 def test_a_batch_runs_in_passes_of_like_length_and_bounded_size(encoder, monkeypatch):
     """Forty short texts and a long one: padded to one length they would be twelve thousand tokens in one pass."""
     texts = ["The bank."] * 20 + ["bank " * 300] + ["The bank of the river."] * 20
@@ -107,7 +85,7 @@ def test_one_text_in_place_of_a_list_is_refused(encoder):
 
 def test_a_row_of_a_batch_keeps_no_more_than_its_own_numbers(encoder):
     """A view of a long batch would keep all of it in memory as long as one short sentence is kept."""
-    short = encoder.encode_batch(["The bank.", SENTENCES[-1]])[0]
+    short = encoder.encode_batch(["The bank.", "very " * 120])[0]
     held = [*short.states, short.static]
     held += [getattr(layer, name) for layer in short.recordings for name in ("query", "key", "value", "context")]
     assert all(tensor.untyped_storage().nbytes() == 4 * tensor.numel() for tensor in held)
@@ -157,14 +135,11 @@ def test_an_index_that_a_table_has_no_row_for_is_refused_before_the_pass(tmp_pat
 def test_a_padding_token_without_a_vector_is_never_looked_up(encoder_of):
     encoder = encoder_of("BERT")
     texts = ["The bank.", "The bank of the river was muddy."]
-    tokenizer = SimpleNamespace(
-        **{name: getattr(encoder.tokenizer, name) for name in TOKENIZER} | {"pad_token_id": 999}
-    )
+    names = ("pad_token", "model_input_names", "unk_token", "unk_token_id")
+    tokenizer = SimpleNamespace(pad_token_id=999, **{name: getattr(encoder.tokenizer, name) for name in names})
     batch = replace(encoder, tokenizer=tokenizer).encode_batch([encoder.tokenize(text) for text in texts])
     assert torch.allclose(batch[0].hidden, encoder.encode(texts[0]).hidden, atol=1e-5)
 
-
-TOKENIZER = ("pad_token", "model_input_names", "unk_token", "unk_token_id")
 
 BAD = {
     "": "empty",
@@ -177,26 +152,20 @@ BAD = {
 
 @pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
 def test_text_that_cannot_be_read_is_refused_with_the_reason(encoder, text):
-    for call in (
-        encoder.encode,
-        encoder.reference_weights,
-        lambda t: encoder.knock_out(t, 0),
-        lambda t: encoder.encode_batch([t]),
-    ):
-        with pytest.raises(TextError, match=BAD[text]):
-            call(text)
+    with pytest.raises(TextError, match=BAD[text]):
+        encoder.encode(text)
 
 
 def test_indices_out_of_range_are_refused_with_the_range(encoder):
     encoding = encoder.encode("The bank.")
-    with pytest.raises(IndexError, match="layer from 0 to 5, got 6"):
-        encoding.trace(6, 0)
-    with pytest.raises(IndexError, match="head from 0 to 11, got -1"):
-        encoding.trace(0, -1)
-    with pytest.raises(IndexError, match="position from 0 to 4, got 9"):
-        encoding.rows(9)
-    with pytest.raises(IndexError, match="positions from 0 to 4"):
-        encoder.knock_out("The bank.", 5)
+    for call, message in {
+        lambda: encoding.trace(6, 0): "layer from 0 to 5, got 6",
+        lambda: encoding.trace(0, -1): "head from 0 to 11, got -1",
+        lambda: encoding.rows(9): "position from 0 to 4, got 9",
+        lambda: encoder.knock_out("The bank.", 5): "positions from 0 to 4",
+    }.items():
+        with pytest.raises(IndexError, match=message):
+            call()
 
 
 def test_every_pass_runs_inside_what_its_caller_puts_around_it(encoder):

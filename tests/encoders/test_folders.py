@@ -23,9 +23,9 @@ from tests.encoders.test_loading import change_config, refused
 TEXT = "the bank of the river"
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory):
-    return save_tiny(FAMILIES["BERT"], tmp_path_factory.mktemp("template") / "mine")
+@pytest.fixture(scope="session")
+def template(checkpoint):
+    return checkpoint("BERT")
 
 
 def opened(folder) -> Encoder:
@@ -37,55 +37,37 @@ def same(encoder, template):
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    """Trainings as users run them: runs(n) is the output of a Trainer that saved n checkpoints, of a classifier."""
-    root = tmp_path_factory.mktemp("runs")
+def trained(tmp_path_factory):
+    """What a user's Trainer leaves behind of a classifier after one step."""
+    root = tmp_path_factory.mktemp("trained")
     start = save_tiny(FAMILIES["BERT"], root / "start", classes=("BAD", "GOOD"))
-    tokenizer = AutoTokenizer.from_pretrained(start)
-
-    def run(n, save=False):
-        output = root / f"{n}{save}"
-        if not output.exists():
-            rows = [{**tokenizer(TEXT), "label": label} for label in (0, 1)]
-            settings = TrainingArguments(
-                output, max_steps=n, save_steps=1, per_device_train_batch_size=2, use_cpu=True, report_to="none",
-                disable_tqdm=True, logging_steps=1,
-            )  # fmt: skip
-            model = AutoModelForSequenceClassification.from_pretrained(start)
-            trainer = Trainer(model, settings, train_dataset=rows, processing_class=tokenizer)
-            trainer.train()
-            if save:
-                trainer.save_model()
-        return output
-
-    return run
-
-
-@pytest.mark.slow
-def test_the_one_checkpoint_of_a_trainer_is_opened_and_said(runs):
-    output = runs(1)
-    assert {"optimizer.pt", "trainer_state.json", "training_args.bin"} <= {f.name for f in output.glob("*/*")}
-    encoder = opened(output)
-    assert (encoder.title, encoder.note) == (output.name, "opened: checkpoint-1")
-    assert same(encoder, output / "checkpoint-1") and load_class_head(encoder).labels == ("BAD", "GOOD")
-
-
-@pytest.mark.slow
-def test_of_several_checkpoints_the_last_is_proposed(runs, tmp_path):
-    output = shutil.copytree(runs(11), tmp_path / "out")
-    (output / "checkpoint-11" / "model.safetensors").unlink()  # the training was stopped while it was written
-    refused(
-        output, "folder", "is a Trainer's output, not one saved model", "are checkpoint-1, checkpoint-2, checkpoint-3"
+    tokenizer, model = AutoTokenizer.from_pretrained(start), AutoModelForSequenceClassification.from_pretrained(start)
+    rows = [{**tokenizer(TEXT), "label": label} for label in (0, 1)]
+    settings = TrainingArguments(
+        root / "out", max_steps=1, save_steps=1, use_cpu=True, report_to="none", disable_tqdm=True, logging_steps=1
     )
-    error = refused(output)
-    assert str(error).endswith(f"Name one of them: {output}/checkpoint-10.")
-    assert same(opened(str(error).rpartition(": ")[2].rstrip(".")), output / "checkpoint-10")  # the remedy helps
+    Trainer(model, settings, train_dataset=rows, processing_class=tokenizer).train()
+    return root / "out"
 
 
 @pytest.mark.slow
-def test_a_model_at_the_top_wins_over_its_checkpoints(runs):
-    output = runs(2, save=True)
-    assert opened(output).note == "" and same(opened(output), output / "checkpoint-2")
+def test_the_one_checkpoint_of_a_trainer_is_opened_and_said(trained):
+    assert {"optimizer.pt", "trainer_state.json", "training_args.bin"} <= {f.name for f in trained.glob("*/*")}
+    encoder = opened(trained)
+    assert (encoder.title, encoder.note) == ("out", "opened: checkpoint-1")
+    assert same(encoder, trained / "checkpoint-1") and load_class_head(encoder).labels == ("BAD", "GOOD")
+
+
+def test_of_several_checkpoints_the_last_is_proposed_and_a_model_at_the_top_wins(template, tmp_path):
+    output = tmp_path / "out"
+    for step in range(1, 12):
+        shutil.copytree(template, output / f"checkpoint-{step}")
+    (output / "checkpoint-11" / "model.safetensors").unlink()  # the training was stopped while it was written
+    error = refused(output, "folder", "a Trainer's output, not one saved model", "checkpoint-1, checkpoint-2, check")
+    assert str(error).endswith(f"Name one of them: {output}/checkpoint-10.")
+    assert same(opened(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
+    shutil.copytree(template, output, dirs_exist_ok=True)
+    assert opened(output).note == ""
 
 
 def test_of_many_models_ten_are_named_and_the_rest_counted(template, tmp_path):
@@ -193,8 +175,7 @@ def test_nothing_outside_the_operators_folder_is_opened_by_way_of_one_inside(tem
 
 
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "encoder.", "module._orig_mod.bert."])
-def test_a_prefix_that_a_wrapper_left_is_named_and_the_remedy_helps(template, tmp_path, prefix):
-    folder = shutil.copytree(template, tmp_path / "mine")
+def test_a_prefix_that_a_wrapper_left_is_named_and_the_remedy_helps(template, folder, prefix):
     file = folder / "model.safetensors"
     save_file({f"{prefix}{name}": tensor for name, tensor in load_file(file).items()}, file, {"format": "pt"})
     message = str(refused(folder, "weights", f"weights have {prefix!r} before the names"))
@@ -217,13 +198,11 @@ def test_shards_and_half_precision_as_save_pretrained_writes_them(template, tmp_
 
 def test_a_path_is_a_folder_and_never_a_hub_id_and_a_model_is_none(template, monkeypatch):
     monkeypatch.chdir(template.parent)
-    encoder = opened(Path("mine"))
-    assert encoder.title == "mine" and encoder.digest == opened(template).digest == opened("mine").digest  # no Hub id
+    encoder = opened(Path("bert"))
+    assert encoder.title == "bert" and encoder.digest == opened(template).digest == opened("bert").digest  # no Hub id
     with pytest.raises(LoadError, match=r"There is no folder '\./bert-base-uncased'"):
         opened(Path("bert-base-uncased"))
-    with pytest.raises(
-        LoadError, match=r"Expected a folder or a Hub id, got a BertModel\. Save a model with save_pretrained"
-    ):
+    with pytest.raises(LoadError, match=r"got a BertModel\. Save a model with save_pretrained"):
         load_encoder(encoder.model)
 
 

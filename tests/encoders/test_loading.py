@@ -5,18 +5,13 @@ import pickle
 import weakref
 
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
 from selfattn import LoadError, load_encoder
 from selfattn.encoders import loading, sources
 from selfattn.encoders.checkpoint import file_digest
 from selfattn.encoders.families import FAMILIES, save_tiny
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """A good folder, for a test to break."""
-    return save_tiny(FAMILIES["BERT"], tmp_path / "mine")
 
 
 def refused(name, kind=None, *words, **options) -> LoadError:
@@ -28,9 +23,17 @@ def refused(name, kind=None, *words, **options) -> LoadError:
     return caught.value
 
 
-def change_config(folder, **values):
-    file = folder / "config.json"
+def change_config(folder, name="config.json", **values):
+    file = folder / name
     file.write_text(json.dumps({**json.loads(file.read_text()), **values}))
+
+
+def change_weights(folder, change):
+    """change(tensors) changes the checkpoint's in place."""
+    file = folder / "model.safetensors"
+    tensors = load_file(file)
+    change(tensors)
+    save_file(tensors, file, {"format": "pt"})
 
 
 class Canary:
@@ -50,19 +53,12 @@ def test_a_folder_loads(folder):
     assert encoder.digest == file_digest(folder / "model.safetensors")
 
 
-def test_loading_draws_nothing_on_the_terminal(folder, capfd):
-    load_encoder(str(folder))
+def test_loading_draws_nothing_on_the_terminal_and_reports_its_stages(folder, capfd):
+    stages = []
+    load_encoder(str(folder), report=stages.append)
     shown = capfd.readouterr()
     assert shown.out + shown.err == ""
-
-
-@pytest.mark.parametrize(
-    ("trusted", "words"), [(True, ["Reading", "Checking"]), (False, ["Reading", "Checking", "Loading"])]
-)
-def test_loading_reports_its_stages(folder, trusted, words):
-    stages = []
-    load_encoder(str(folder), report=stages.append, trusted=trusted)
-    assert [stage.split(" ")[0] for stage in stages] == words
+    assert [stage.split(" ")[0] for stage in stages] == ["Reading", "Checking", "Loading"]
 
 
 def test_no_folder_and_no_name():
@@ -89,32 +85,48 @@ def test_a_config_that_is_no_json_object(folder, text):
     refused(folder, "config")
 
 
+DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
+
+
+def old_bert(prefix):
+    """With relative positions, as they were: without the distances the encoder is another one."""
+
+    def change(tensors):
+        for key in list(tensors):
+            tensors[prefix + key] = tensors.pop(key)
+        tensors[prefix + DISTANCES] = torch.zeros(127, 8)
+        tensors["cls.predictions.bias"] = torch.zeros(80)
+
+    return change
+
+
 @pytest.mark.parametrize(
-    "values",
+    ("change", "words"),
     [
-        {"hidden_size": -1},
-        {"num_attention_heads": 5},
-        {"hidden_act": "no such thing"},
-        {"layer_norm_eps": float("nan")},
-        {"num_hidden_layers": [3, 300]},
-        {"a": {"__float__": "NaN"}},
+        (lambda tensors: tensors.pop("encoder.layer.1.attention.self.key.weight"), "layer.1.attention.self.key.weight"),
+        (lambda tensors: tensors["pooler.dense.bias"][3].fill_(torch.nan), "not finite in float32 (first: pooler"),
+        (old_bert(""), f"1 weights within the encoder that bert doesn't take (first: {DISTANCES}"),
+        (old_bert("bert."), f"1 weights within the encoder that bert doesn't take (first: {DISTANCES}"),
     ],
+    ids=["missing", "not finite", "left out", "left out of a model with a head"],
 )
-def test_a_config_with_values_that_make_no_model(folder, values):
-    change_config(folder, **values)
-    assert len(str(refused(folder))) < 500
+def test_weights_that_are_not_all_there_or_more_than_the_encoder_takes(folder, change, words):
+    change_weights(folder, change)
+    refused(folder, "weights", words)
 
 
-def test_weights_of_another_size(folder):
-    change_config(folder, hidden_size=64)
-    refused(folder, "weights")
+def test_a_number_that_a_low_precision_cannot_hold_is_refused(folder):
+    change_weights(folder, lambda tensors: tensors["pooler.dense.bias"].fill_(6e4))
+    assert load_encoder(str(folder), dtype="float16", trusted=True).dtype == "float16"  # though their sum is too large
+    change_weights(folder, lambda tensors: tensors["pooler.dense.bias"][0].fill_(1e6))
+    refused(folder, "weights", "not finite in float16", dtype="float16")
 
 
-def test_weights_that_are_missing(folder):
-    tensors = load_file(folder / "model.safetensors")
-    del tensors["encoder.layer.1.attention.self.key.weight"]
-    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    refused(folder, "weights", "encoder.layer.1.attention.self.key.weight")
+def test_weights_of_a_head_are_no_loss_and_those_of_a_pooler_are_said(folder):
+    others = {"lm_head.bias": torch.zeros(80), "pooler.extra.weight": torch.zeros(4)}
+    change_weights(folder, lambda tensors: tensors.update(others))
+    encoder = load_encoder(str(folder), trusted=True)
+    assert (encoder.recomputable, encoder.note) == (True, "the weights of its pooler aren't used")
 
 
 @pytest.mark.parametrize("keep", [0, 4, 100, -1000])
@@ -190,19 +202,8 @@ def test_what_may_not_be_opened_is_refused_in_the_same_words_whether_it_exists_o
     (shelf / "door").symlink_to(outside)
     (shelf / "loop").symlink_to(shelf / "loop")
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
-    names = [
-        str(outside),
-        str(outside / "no"),
-        "../outside",
-        "../no",
-        "door/there",
-        "door/no",
-        "~",
-        "~root",
-        "./no",
-        "loop",
-    ]
-    messages = {str(refused(name)).replace(repr(name), "") for name in names}
+    names = ("../outside", "../no", "door/there", "door/no", "~", "~root", "./no", "loop")
+    messages = {str(refused(name)).replace(repr(name), "") for name in (*names, str(outside), str(outside / "no"))}
     assert len(messages) == 1, messages
     assert "SELFATTN_MODEL_DIR" in messages.pop()
 

@@ -119,12 +119,6 @@ def test_copies_of_a_text_each_with_their_own_patches(encoder, monkeypatch):
     torch.testing.assert_close(vectors, torch.stack(expected), atol=1e-5, rtol=1e-5)
 
 
-def test_a_head_that_keeps_its_own_output_changes_nothing(encoder):
-    plain = encoder.encode(TEXT)
-    same = [Patch(3, head, tuple(range(8)), plain.own_context(3)[head]) for head in range(12)]
-    torch.testing.assert_close(encoder.encode(TEXT, patches=same).hidden, plain.hidden, atol=1e-6, rtol=0)
-
-
 WRONG = [
     ([Patch(6, 0, None, torch.zeros(32))], "L0 H0 to L5 H11, got L6 H0"),
     ([Patch(0, -1, None, torch.zeros(32))], "L0 H0 to L5 H11, got L0 H-1"),

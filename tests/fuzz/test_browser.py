@@ -1,19 +1,11 @@
-"""Markup in a real Chromium: on the main view and in the report it stays text."""
+"""Markup in a real Chromium: on the main view it stays text."""
 
-from dataclasses import replace
 from urllib.parse import urlencode
 
-import numpy as np
-import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
 from pages.explore.two_sentences.gallery import GALLERY
-from selfattn.charts.heatmap import heatmap
-from selfattn.charts.theme import LIGHT
-from selfattn.export import report
-from selfattn.export.files import View
-from selfattn.export.provenance import Provenance
 from tests.browser.conftest import eventually, open_page
 from tests.fuzz.hostile import MARKUP
 
@@ -47,24 +39,3 @@ def test_markup_stays_text_on_the_main_view(server, page):
     links = page.get_by_test_id("stMain").locator("a[href]:not([data-testid=stPageLink-NavLink])")
     expect(links).to_have_count(len(GALLERY))
     assert all(link.get_attribute("href").startswith("./") for link in links.all())
-
-
-def test_markup_stays_text_in_the_report(page, tmp_path, encoder):
-    text = " ".join(MARKUP)
-    origin = Provenance.of(encoder, text, {"A": encoder.encode(text)}, layer=0, head=0, link="javascript:alert(1)")
-    spec = heatmap(np.eye(len(MARKUP)), MARKUP, LIGHT, title=text)
-    table = pd.DataFrame({"token": MARKUP})
-    file = tmp_path / "report.html"
-    view = View("x", origin, {"map": lambda: spec}, {"tokens": lambda: table}, captions={"map": text})
-    view = replace(view, live=view.figures)
-    file.write_text(report.html(view), "utf-8")
-    page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
-    requests = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.goto(file.as_uri())
-    expect(page.locator(".live svg.marks")).to_have_count(1)
-    assert page.locator(INJECTED).count() == 0
-    assert page.locator("script").count() == 2  # the spec, and what draws it
-    assert page.locator("img").evaluate("image => image.complete && image.naturalWidth > 300")
-    assert [url for url in requests if not url.startswith("data:")] == [file.as_uri()]
-    assert MARKUP[0] in page.locator("h1").inner_text()

@@ -2,10 +2,10 @@
 
 import contextlib
 import json
-import os
 import resource
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from selfattn import LoadError, TextError, load_encoder
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.model_types import TEXT_ENCODERS
+from tests.encoders.test_hostile_folders import MAKERS
 from tests.fuzz.hostile import texts
 
 pytestmark = pytest.mark.slow
@@ -50,6 +51,14 @@ ODD = st.one_of(
 )  # fmt: skip
 
 
+def hole(path) -> None:
+    with open(path, "wb") as opened:
+        opened.truncate(2**33)  # it takes no room
+
+
+KINDS = {**MAKERS, "folder": Path.mkdir, "nothing": lambda path: None, "hole": hole}
+
+
 def damage() -> st.SearchStrategy[tuple]:
     """What is done, to which file, where, and with which value."""
     json_files = st.sampled_from([*FILES, "model.safetensors.index.json"])
@@ -57,14 +66,15 @@ def damage() -> st.SearchStrategy[tuple]:
     values = st.tuples(st.just("value"), json_files, places, st.none() | st.sampled_from(KEYS), ODD)
     cuts = st.tuples(st.just("cut"), st.sampled_from(FILES), st.integers(0, 10**6))
     flips = st.tuples(st.just("byte"), st.sampled_from(FILES), st.integers(0, 10**6), st.integers(0, 255))
-    kinds = st.sampled_from(["pipe", "loop", "device", "folder", "nothing", "zeros"])
-    return st.one_of(values, values, values, cuts, flips, st.tuples(st.just("file"), st.sampled_from(FILES), kinds))
+    kinds = st.tuples(st.just("file"), st.sampled_from(FILES), st.sampled_from(sorted(KINDS)))
+    return st.one_of(values, values, values, cuts, flips, kinds)
 
 
 def apply(folder, kind, file, *how) -> None:
     path = folder / file
     if kind == "file":
-        replace_file(path, how[0])
+        path.unlink()
+        KINDS[how[0]](path)
         return
     if path.exists() and not (path.is_file() and path.stat().st_size < 2**30):
         raise ValueError("nothing is left to damage")
@@ -99,22 +109,6 @@ def changed(tree, places, key, value):
     else:
         inner[places[-1] % len(inner)] = value
     return tree
-
-
-def replace_file(path, kind) -> None:
-    path.unlink()
-    match kind:
-        case "pipe":
-            os.mkfifo(path)
-        case "loop":
-            path.symlink_to(path.name)
-        case "device":
-            path.symlink_to("/dev/zero")
-        case "folder":
-            path.mkdir()
-        case "zeros":
-            with open(path, "wb") as opened:
-                opened.truncate(2**33)  # a hole: it takes no room
 
 
 @pytest.fixture(scope="module", params=["BERT", "XLM-R", "MPNet"])

@@ -25,23 +25,19 @@ pytestmark = pytest.mark.slow
 DRAWN = {"svg", "metadata", "rect", "g", "path", "text", "tspan", "defs", "clipPath", "linearGradient", "stop"}
 
 
-@pytest.fixture(scope="module", params=["BERT", "RoBERTa", "XLM-R"])
+# Each kind of tokeniser: word pieces, bytes, unigrams; and where there is one segment only.
+BERT, *OTHERS = (FAMILIES[name] for name in ("BERT", "RoBERTa", "XLM-R"))
+ONE_SEGMENT = replace(BERT, name="BERT of one segment", settings={**BERT.settings, "type_vocab_size": 1})
+
+
+@pytest.fixture(scope="module", params=[BERT, ONE_SEGMENT, *OTHERS], ids=lambda family: family.name)
 def tiny(request, tmp_path_factory):
-    """A tiny encoder for each kind of tokeniser: word pieces, bytes, unigrams."""
-    family = FAMILIES[request.param]
-    return load_encoder(str(save_tiny(family, tmp_path_factory.mktemp(family.model_type))), device="cpu")
+    return load_encoder(str(save_tiny(request.param, tmp_path_factory.mktemp("tiny"))), device="cpu")
 
 
-def test_a_text_is_encoded_or_refused_with_a_message(tiny, generated):
-    generated(100, 2000, texts(), lambda text: _encoded_or_refused(tiny, text))
-
-
-def test_pairs_and_padding_too_where_there_is_one_segment_only(tmp_path_factory, generated):
-    family = FAMILIES["BERT"]
-    family = replace(family, settings={**family.settings, "type_vocab_size": 1})
-    encoder = load_encoder(str(save_tiny(family, tmp_path_factory.mktemp("one_segment"))), device="cpu")
-    inputs = st.tuples(texts(), st.none() | texts(), st.none() | st.integers(-1, encoder.max_tokens + 1))
-    generated(30, 600, inputs, lambda given: _encoded_or_refused(encoder, *given))
+def test_a_text_alone_or_with_another_or_padded_is_encoded_or_refused_with_a_message(tiny, generated):
+    others = st.none() | st.none() | texts(), st.none() | st.none() | st.integers(-1, tiny.max_tokens + 1)
+    generated(60, 2000, st.tuples(texts(), *others), lambda given: _encoded_or_refused(tiny, *given))
 
 
 def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
@@ -68,6 +64,7 @@ def _encoded_or_refused(encoder, text, pair=None, pad_to=None):
     return encoding
 
 
+@pytest.mark.parametrize("tiny", [BERT, *OTHERS], indirect=True, ids=lambda family: family.name)
 def test_whatever_was_encoded_can_be_drawn_and_exported(tiny, generated):
     """Some characters would end the whole process in the renderer: that this test ends at all is its first point."""
 
