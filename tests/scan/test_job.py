@@ -31,8 +31,8 @@ from selfattn.scan.tables import input_files, plan
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(autouse=True)
-def bundled_encoder_is_loaded_once(encoder, monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def bundled_encoder_is_loaded_once(encoder):
     """Each run of a job would load it anew; encoders of one's own, other devices and other precisions still are."""
     load = description.load_encoder
 
@@ -40,7 +40,9 @@ def bundled_encoder_is_loaded_once(encoder, monkeypatch):
         bundled = name is None and options == {"revision": None, "device": "cpu", "dtype": "float32"}
         return encoder if bundled else load(name, **options)
 
-    monkeypatch.setattr(description, "load_encoder", once)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(description, "load_encoder", once)
+        yield
 
 
 def write(path, n, bad=()):
@@ -59,13 +61,11 @@ def scan(table, output, *more):
 
 
 @pytest.fixture(scope="module")
-def three_parts(tmp_path_factory, encoder):
+def three_parts(tmp_path_factory):
     """A table of twelve rows and its scan in three parts, for a test to copy."""
     folder = tmp_path_factory.mktemp("three")
     table = write(folder / "table.csv", 12, bad=(5,))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(description, "load_encoder", lambda *_, **__: encoder)
-        assert scan(table, folder / "scan", "--part-rows", "4") == 0
+    assert scan(table, folder / "scan", "--part-rows", "4") == 0
     return folder
 
 
@@ -87,8 +87,7 @@ def test_a_scan_and_what_is_read_back(tmp_path, capsys, monkeypatch):
     frame = found.frame()
     assert frame["row"].tolist() == [n for n in range(23) if n not in (4, 17) for _ in range(2)]
     assert frame["start"].iloc[:2].tolist() == [4, 23]
-    assert frame["sense"].iloc[2] == "money"
-    assert pd.isna(frame["sense"].iloc[0])
+    assert frame["sense"].iloc[2] == "money" and pd.isna(frame["sense"].iloc[0])
     assert len(found.frame(["row"], limit=15)) == 15
     heads = found.heads()
     for name in ("top_weight", "entropy", "special_share"):  # the lists run layer by layer: [layer * n_heads + head]
@@ -96,10 +95,8 @@ def test_a_scan_and_what_is_read_back(tmp_path, capsys, monkeypatch):
         one = heads[(heads["layer"] == 3) & (heads["head"] == 7)][name].iloc[0]
         assert one == pytest.approx(frame[name].map(lambda values: values[3 * 12 + 7]).mean(), abs=1e-5)
     rejects = found.rejects()
-    assert rejects["row"].tolist() == ["4", "17"]
-    assert rejects["line"].tolist() == ["6", "19"]
-    assert rejects["reason"].str.contains("not a word").all()
-    assert rejects["file"].eq(str(table)).all()
+    assert (rejects["row"].tolist(), rejects["line"].tolist()) == (["4", "17"], ["6", "19"])
+    assert rejects["reason"].str.contains("not a word").all() and rejects["file"].eq(str(table)).all()
 
 
 def test_rejected_rows_hold_no_cell_that_a_spreadsheet_would_run_and_read_back_as_they_were(tmp_path):
@@ -227,8 +224,7 @@ def test_an_interrupt_is_status_130_and_says_how_to_go_on(tmp_path, monkeypatch,
 def test_an_empty_table_is_a_finished_scan_of_nothing(tmp_path):
     assert scan(write(tmp_path / "table.csv", 0), tmp_path / "scan") == 0
     found = read_scan(tmp_path / "scan")
-    assert found.finished
-    assert (found.n_rows, found.n_texts) == (0, 0)
+    assert found.finished and found.n_rows == found.n_texts == 0
     assert found.frame().empty and found.rejects().empty
 
 
