@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
-import torch
 
 from selfattn import examples
 
@@ -141,18 +140,3 @@ def test_the_published_numbers_were_measured_on_these_examples():
     """Pages, README and benchmarks quote numbers of these sentences: who changes one measures those anew."""
     files = b"".join(path.read_bytes() for path in sorted(DATA.glob("*.csv")))
     assert hashlib.sha256(files).hexdigest()[:16] == "8fdd957840343af9"
-
-
-@pytest.mark.long
-def test_an_encoder_hears_the_senses_as_labelled(senses, encoder):
-    """The word of `first` and of `control` lies nearer to the labelled sentences of the first sense than `second`'s."""
-
-    def vectors(sentences, word):
-        places = [encoding.places(word)[0] for encoding in encoder.encode_batch(sentences)]
-        last = torch.stack([place.sentence.states[-1][place.rows].mean(dim=0) for place in places])
-        return torch.nn.functional.normalize(last, dim=1)
-
-    for pair in (pair for pair in examples.PAIRS if pair.word in senses):
-        means = [vectors(senses[pair.word][sense], pair.word).mean(dim=0) for sense in pair.senses]
-        first, second, control = (vectors(pair.sentences, pair.word) @ (means[0] - means[1])).tolist()
-        assert min(first, control) > second + 0.01, pair

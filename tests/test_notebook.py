@@ -167,10 +167,9 @@ def test_another_place_of_the_words_spelling_is_one_of_the_others(encoder):
 
 
 def test_where_no_word_is_hidden_in_one_head_alone_all_heads_are_by_gradient(encoder_of):
-    chart = notebook.hidden_words(encoder_of("XLM"), *PAIR)
-    assert len(chart.to_dict()["datasets"]["heads"]) == 1
-    said = " ".join(parameter(chart.to_dict(), "layouts")["value"][0]["said"])
-    assert f"All heads are by gradient: {encoder_of('XLM').one_head_reason}" in said
+    chart = notebook.hidden_words(encoder_of("XLM"), *PAIR).to_dict()
+    said = " ".join(parameter(chart, "layouts")["value"][0]["said"])
+    assert len(chart["datasets"]["heads"]) == 1 and encoder_of("XLM").one_head_reason in said
 
 
 def test_altair_shows_the_figure_of_hidden_words_as_any_chart(encoder):
@@ -227,5 +226,3 @@ def test_parting_draws_the_cosine_at_each_depth(encoder):
 def test_a_word_that_is_missing_is_named(encoder):
     with pytest.raises(TextError, match=r"'loan' is not a word of 'The bank of the river\.'"):
         notebook.parting(encoder, *PAIR, word="loan")
-    with pytest.raises(TextError, match="No word stands in both"):
-        notebook.parting(encoder, "One.", "Two!")

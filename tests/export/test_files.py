@@ -103,6 +103,11 @@ def test_what_stands_above_a_figure_is_no_wider_than_the_figure(provenance):
     assert len(drawn_texts(files.svg(wide, provenance))) < len(drawn_texts(files.svg(narrow, provenance)))
     whole = " ".join(drawn_texts(files.svg(narrow, provenance)))
     assert provenance.line() in whole and "A: The bank of the river." in whole  # wrapped, nothing cut
+    text = "The bank of the river was muddy. " * 60
+    lines = files.titled({}, replace(provenance, sentences={"A": text}), 700)["title"]["subtitle"]
+    assert max(map(len, lines)) <= 130 and len(lines) == files.SUBTITLE_LINES + 2
+    left_out = int(lines[-2].split()[2].replace(",", ""))
+    assert left_out + len(" ".join(lines[:-2])) - len("A: ") == pytest.approx(len(text), abs=20)
 
 
 @pytest.mark.parametrize("n", [3, 70], ids=["cells", "image"])
@@ -161,17 +166,6 @@ def test_labels_that_would_be_cut_inside_an_emoji_are_drawn_whole():
     tokens = ["😀" * length for length in range(1, 30)]
     picture = files.draw_svg(heatmap(np.eye(len(tokens)), tokens, LIGHT))
     assert all(f">{token}<" in picture for token in tokens)
-
-
-@pytest.mark.slow
-def test_a_long_sentence_is_wrapped_beneath_the_title_and_what_is_left_out_is_counted(encoder):
-    text = "The bank of the river was muddy. " * 60
-    origin = Provenance.of(encoder, "T", {"A": encoder.encode(text)})
-    lines = files.titled({}, origin, 700)["title"]["subtitle"]
-    assert max(map(len, lines)) <= 130
-    assert len(lines) == files.SUBTITLE_LINES + 2
-    shown = len(" ".join(lines[:-2])) - len("A: ")
-    assert int(lines[-2].split()[2].replace(",", "")) == pytest.approx(len(text) - shown, abs=20)
 
 
 def test_a_table_keeps_its_own_columns_and_their_digits(provenance):

@@ -233,16 +233,6 @@ def test_an_empty_table_is_a_finished_scan_of_nothing(tmp_path):
     assert found.frame().empty and found.rejects().empty
 
 
-@pytest.mark.parametrize("content", [None, "{}", "no json", "[" * 100_000, "a pipe"])
-def test_a_folder_without_a_scan_is_refused(tmp_path, content):
-    if content == "a pipe":
-        os.mkfifo(tmp_path / "scan.json")
-    elif content is not None:
-        (tmp_path / "scan.json").write_text(content)
-    with pytest.raises(ScanError, match="holds no scan"):
-        read_scan(tmp_path)
-
-
 @pytest.mark.slow
 def test_an_encoder_of_which_a_file_changed_is_refused_on_a_worker_and_when_a_scan_goes_on(tmp_path, capsys):
     table, output = write(tmp_path / "table.csv", 2), tmp_path / "scan"
@@ -371,6 +361,7 @@ def test_a_description_that_does_not_fit_is_refused_whatever_its_own_digest_says
         whole.replace('"n_heads": 12', '"n_heads": 24'),  # and here it isn't
         whole.replace('"vectors"', '"vectors": false, "vectors"'),
         whole.replace('"part_rows": 4', f'"part_rows": {"9" * 5000}'),
+        *("{}", "no json", "[" * 100_000),
     ]
     for place, value in MISFITS:
         about = json.loads(whole)
@@ -384,6 +375,10 @@ def test_a_description_that_does_not_fit_is_refused_whatever_its_own_digest_says
             read_scan(output)
     assert scan(table, output, *more) == 2
     assert "Traceback" not in capsys.readouterr().err
+    for replaced in (note.unlink, lambda: os.mkfifo(note)):  # nothing there, or a pipe that nobody writes to
+        replaced()
+        with pytest.raises(ScanError, match="holds no scan"):
+            read_scan(output)
 
 
 @pytest.mark.slow

@@ -22,6 +22,13 @@ SENTENCES = [
     ("bank", "bank"),
     ("Bank!", "bank"),
 ]
+SHORT_AND_LONG = [
+    ("The bank of the river.", "bank"),
+    (
+        "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank.",
+        "bank",
+    ),
+]
 
 
 def rows_of(pairs):
@@ -67,8 +74,7 @@ def test_every_number_equals_the_encoders_own_answer(encoder):
 @pytest.mark.slow
 def test_other_families_too(encoder_of, name):
     """Windows (ModernBERT), terms by distance (T5, MPNet, DeBERTa), byte tokens (RoBERTa), and shown only (XLNet)."""
-    long = "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank."
-    check(encoder_of(name), [("The bank of the river.", "bank"), (long, "bank")], tolerance=1e-4, batch_tokens=1000)
+    check(encoder_of(name), SHORT_AND_LONG, tolerance=1e-4, batch_tokens=1000)
 
 
 def test_senses_and_bad_rows(encoder):
@@ -176,8 +182,7 @@ def test_the_sources_are_the_words_that_move_it_most_when_they_are_hidden_one_by
 @pytest.mark.slow
 def test_sources_in_other_families_too(encoder_of, name):
     """Padded beside a longer text; ModernBERT's window is shorter than that. XLM's own mask has no place for heads."""
-    long = "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank."
-    check_sources(encoder_of(name), [("The bank of the river.", "bank"), (long, "bank")], batch_tokens=1000)
+    check_sources(encoder_of(name), SHORT_AND_LONG, batch_tokens=1000)
 
 
 def test_copies_share_passes_within_the_budget_and_come_out_as_alone(encoder_of, monkeypatch):

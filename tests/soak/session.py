@@ -81,12 +81,7 @@ class Session:
         self._ask()
 
     def download(self, label: str) -> bytes:
-        """Click a download button of the page, by its label, and fetch the file."""
-        with urllib.request.urlopen(self.prepare(label), timeout=LONGEST) as response:
-            return response.read()
-
-    def prepare(self, label: str) -> str:
-        """Click a download button and wait until the server has made the file; its address."""
+        """Click a download button of the page, by its label, wait until the server has made the file, and fetch it."""
         message = BackMsg()
         message.backend_operation_request.request_id = label
         message.backend_operation_request.session_id = self._id
@@ -98,7 +93,9 @@ class Session:
                 break
         if error := answer.backend_operation_response.error_msg:
             raise RuntimeError(error)
-        return self._address + answer.backend_operation_response.deferred_file.url
+        address = self._address + answer.backend_operation_response.deferred_file.url
+        with urllib.request.urlopen(address, timeout=LONGEST) as response:
+            return response.read()
 
     def _ask(self, part: str = "") -> None:
         """part: of the page, all that is to run; "": the page."""

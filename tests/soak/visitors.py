@@ -47,13 +47,11 @@ class Soak:
         return statistics.linear_regression(seconds, mb).slope * 3600
 
 
-def soak(
-    address: str, pid: int, visitors: int, seconds: float, thought: float = 2.0, seed: int = 0, greedy: int = 0
-) -> Soak:
+def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = 2.0, greedy: int = 0) -> Soak:
     """Let `visitors` sessions work at the server for some time, and `greedy` ones beside them; pid is the server's process."""
     found, stop = Soak(), threading.Event()
     server = psutil.Process(pid)
-    asked = [(_visit, address, random.Random(seed + n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
+    asked = [(_visit, address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
     asked += [(_ask_for_most, address, found, stop)] * greedy
     threads = [threading.Thread(target=visit, args=arguments, daemon=True) for visit, *arguments in asked]
     started = time.monotonic()
