@@ -18,7 +18,7 @@ from selfattn.charts.theme import DARK, LIGHT
 from selfattn.charts.vega import drawn_frame
 from selfattn.examples import labelled_sentences
 from selfattn.export.files import draw_svg
-from selfattn.senses import random_twin
+from selfattn.senses import SwapReport, random_twin
 from tests.charts.scene import drawn as scene_items
 from tests.charts.scene import on_ramp, same_color, texts
 
@@ -226,3 +226,12 @@ def test_parting_draws_the_cosine_at_each_depth(encoder):
 def test_a_word_that_is_missing_is_named(encoder):
     with pytest.raises(TextError, match=r"'loan' is not a word of 'The bank of the river\.'"):
         notebook.parting(encoder, *PAIR, word="loan")
+
+
+def test_what_a_notebook_shows_of_an_object_is_escaped(encoder):
+    html = encoder.encode("A <b> & bank.")._repr_html_()
+    assert "<td>[CLS]</td><td>a</td><td>&lt;</td><td>b</td><td>&gt;</td><td>&amp;</td><td>bank</td>" in html
+    assert "<b>" not in html and "Encoding of &#x27;A &lt;b&gt; &amp; bank.&#x27;: 9 tokens" in html
+    report = SwapReport.__new__(SwapReport)
+    vars(report).update(heads=pd.DataFrame({"layer": [0, 1, 1], "<i>": [0, 0, 1]}), reason="")
+    assert "<tr><td>heads</td><td>3 rows</td><td>layer, &lt;i&gt;</td></tr>" in report._repr_html_()

@@ -92,10 +92,3 @@ def _get(address: str, cookie: str = "") -> tuple[str, str]:
             return response.read().decode("utf-8", "replace"), response.headers.get("X-Served-By", "")
     except OSError:
         return "", ""
-
-
-def test_the_recipe_asks_for_no_more_than_the_servers_give():
-    """The upload limit of the proxy is the servers' own."""
-    config = (RECIPE.parents[1] / ".streamlit" / "config.toml").read_text("utf-8")
-    allowed = re.search(r"client_max_body_size (\d+)m", RECIPE.read_text("utf-8"))[1]
-    assert allowed == re.search(r"maxUploadSize = (\d+)", config)[1]

@@ -23,7 +23,6 @@ class Run:
 
     seconds: float = 0.0
     first_chart: float | None = None  # seconds until the first picture's data were there
-    charts: int = 0
     exceptions: list[str] = field(default_factory=list)
     alerts: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -146,7 +145,6 @@ class Session:
         elif kind == "text":
             run.texts.append(element.text.body)
         elif kind == "vega_lite_chart":
-            run.charts += 1
             run.first_chart = run.first_chart or seconds
             if "pick" in element.vega_lite_chart.selection_mode:
                 self.heads = element.vega_lite_chart.id, part
