@@ -32,7 +32,7 @@ from selfattn.tidy_tables import (
     weights_frame,
     words_frame,
 )
-from tests.captions.cases import explained
+from tests.captions.cases_of_many import explained
 from tests.small_hidden_pair import BY_HEAD, EXACT, hidden_pair_of
 
 
@@ -128,7 +128,8 @@ def test_the_words_frame_ranks_by_the_last_layer_and_knows_the_first():
         {"word": ["crane"] * 3 + ["seal"] * 3 + ["bank"] * 3, "layer": ["embedding", 0, 1] * 3,
          "accuracy": [0.5, 0.6, 0.8, 0.5, 0.7, 0.95, 0.5, 0.55, 0.8], "sentences": [8] * 3 + [12] * 3 + [16] * 3}
     )  # fmt: skip
-    assert words_frame(SimpleNamespace(words=words)).to_dict("records") == [
+    report = SimpleNamespace(words=words, layers=pd.DataFrame({"layer": ["embedding", 0, 1]}))
+    assert words_frame(report).to_dict("records") == [
         {"word": "seal", "accuracy": 0.95, "first": 0.7, "sentences": 12},
         {"word": "bank", "accuracy": 0.8, "first": 0.55, "sentences": 16},
         {"word": "crane", "accuracy": 0.8, "first": 0.6, "sentences": 8},
@@ -162,7 +163,8 @@ def test_heads_swapped_together_are_the_mean_over_words_of_each_number():
 
 def test_the_swaps_frame_has_each_heads_shares_and_leaves_out_what_nobody_measured():
     numbers, unmeasured = torch.arange(4.0).reshape(2, 2), torch.full((2, 2), torch.nan)
-    swapped = PairSwaps(numbers, numbers + 10, numbers + 20, unmeasured, numbers + 30)
+    own = {"share": numbers, "a_from_b": numbers + 10, "b_from_a": numbers + 20, "cosine": numbers + 30}
+    swapped = PairSwaps(**own, control=unmeasured)
     frame = swaps_frame(swapped)
     assert list(frame) == ["layer", "head", "name", "a_from_b", "b_from_a", "cosine"]
     assert tuple(frame.iloc[2]) == (1, 0, "L1 H0", 12, 22, 32)

@@ -104,7 +104,7 @@ def test_what_stands_above_a_figure_is_no_wider_than_the_figure(provenance):
     whole = " ".join(drawn_texts(files.svg(narrow, provenance)))
     assert provenance.line() in whole and "A: The bank of the river." in whole  # wrapped, nothing cut
     text = "The bank of the river was muddy. " * 60
-    lines = files.titled({}, replace(provenance, sentences={"A": text}), 700)["title"]["subtitle"]
+    lines = files.titled({}, Provenance(title="T", sentences={"A": text}), 700)["title"]["subtitle"]
     assert max(map(len, lines)) <= 130 and len(lines) == files.SUBTITLE_LINES + 2
     left_out = int(lines[-2].split()[2].replace(",", ""))
     assert left_out + len(" ".join(lines[:-2])) - len("A: ") == pytest.approx(len(text), abs=20)
