@@ -3,7 +3,7 @@
     python docs/readme.py            all parts but the support table
     python docs/readme.py --support  that too: it builds and proves a tiny encoder of every family, half a minute
 
-`tests/test_readme.py` fails where the tree or the limits no longer stand in the docs as they are.
+`tests/test_docs.py` fails where the tree or the limits no longer stand in the docs as they are.
 """
 
 import ast

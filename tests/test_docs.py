@@ -1,11 +1,13 @@
-"""Every snippet of the README and the docs runs: Python as it stands, commands by what they start."""
+"""README and docs: every snippet runs, Python as it stands and commands by what they start; what they name is there."""
 
 import importlib
 import inspect
 import os
 import re
+import runpy
 import shlex
 import subprocess
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ from selfattn.__main__ import main
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.scan import read_scan
 from selfattn.scan.__main__ import parser
+from selfattn.settings import Settings, variable
+from tests.test_layers import ROOMS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("deploy/*.md")]
@@ -23,6 +27,7 @@ SNIPPETS = {
     page.relative_to(ROOT).as_posix(): re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
     for page in PAGES
 }
+written = runpy.run_path(str(ROOT / "docs/readme.py"))
 SENTENCES = """sentence,word,sense
 The bank of the river.,bank,river side
 The bank approved the loan.,bank,money house
@@ -79,8 +84,7 @@ def check_class(report):
     """Which words carry a class."""
     words, heads = report.words.set_index("word"), report.heads.dropna()
     assert words.loc[["the", "river", "muddy", "loan"], "n"].tolist() == [3, 2, 2, 1]
-    assert (words.loc["the", "low"] < words.loc["the", "effect"] < words.loc["the", "high"]) and len(heads) == 8
-    assert (heads["n"] == 3).all() and (heads["low"] < heads["high"]).all()
+    assert words.loc["the", "low"] < words.loc["the", "effect"] < words.loc["the", "high"] and {*heads["n"]} == {3}
 
 
 def check_queries(names, encoder):
@@ -92,13 +96,9 @@ def check_queries(names, encoder):
         return max((own[list(word.positions)].sum().item(), word.text) for word in encoding.words)
 
     river, loan = (top(text) for text in ("The bank of the river.", "The bank approved the loan."))
-    assert names["pandas_says"].to_dict() == {
-        ("bank", "money house", loan[1]): 1,
-        ("bank", "river side", river[1]): 1,
-    }
     answers = names["duckdb_says"].set_index("sense")
     for sense, (weight, word) in (("river side", river), ("money house", loan)):
-        assert (answers["top"][sense], answers["n"][sense]) == (word, 1)
+        assert names["pandas_says"]["bank", sense, word] == answers["n"][sense] == 1 and answers["top"][sense] == word
         assert answers["weight"][sense] == pytest.approx(weight, abs=1e-5)
     muddy = top("Rain fell. The bank of the river was muddy.")
     rows = names["found"].to_dict("records")
@@ -171,12 +171,33 @@ def test_every_name_of_the_library_in_the_docs_exists(page):
             found = getattr(found, part)
 
 
-def test_what_a_class_waits_is_what_was_measured():
-    row = next(
-        line
-        for line in (ROOT / "benchmarks/RESULTS.md").read_text("utf-8").splitlines()
-        if "50, 4 s of thought: every action" in line
-    )
-    median, most = re.match(r"([\d.]+ s) \(([\d.]+ s)\)", row.split("|")[2].strip()).groups()
-    said = (ROOT / "docs/teaching.md").read_text("utf-8")
-    assert f"wait {median} for an action" in said and f"(95 %: {most};" in said
+@pytest.mark.parametrize("part", ["tree", "limits"])
+def test_generated_parts_are_current(part):
+    assert written[part]() in (ROOT / "docs" / written["FILES"][part]).read_text("utf-8"), "run python docs/readme.py"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_every_file_that_is_linked_exists(page):
+    for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text("utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_the_architecture_names_the_rooms_in_order_and_files_that_exist():
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    assert tuple(re.findall(r"^\| `(?:selfattn/)?(\w+)(?:\.py|/)` \|", text, re.M)) == ROOMS
+    named = re.findall(r"`((?:selfattn|pages|tests|docs)/[a-z_./]*|[a-z]+\.py)`", text)
+    assert named and all((ROOT / name).exists() or name == "page.py" for name in named)
+
+
+def test_every_variable_that_is_named_anywhere_is_a_setting():
+    known = {variable(field.name) for field in fields(Settings)}
+    for file in [*PAGES, *ROOT.glob("deploy/*"), ROOT / ".streamlit/config.toml"]:
+        assert set(re.findall(r"SELFATTN_[A-Z_]+[A-Z]", file.read_text("utf-8"))) <= known, file
+
+
+def test_pinned_versions_are_named_as_they_are_pinned():
+    pins = dict(re.findall(r"^([\w-]+)==(\S+)", (ROOT / "requirements.txt").read_text("utf-8"), re.M))
+    for package in ("torch", "streamlit", "transformers"):
+        assert {*re.findall(rf"{package}(?: |==)(\d[\d.]*\d)", (ROOT / "README.md").read_text("utf-8"))} == {
+            pins[package]
+        }

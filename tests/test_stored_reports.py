@@ -38,20 +38,14 @@ def test_every_stored_number_equals_the_live_one(name, encoder):
     same(found, live, atol=1e-4)
 
 
-def same_frames(one, other, atol):
-    """A p-value counts 1,000 shuffles, of which a near tie may fall to the other side on another processor."""
-    counted = other.columns == "p_value"
-    for columns, near in ((counted, 3e-3), (~counted, atol)):
-        first, second = one.loc[:, columns], other.loc[:, columns]
-        pd.testing.assert_frame_equal(first, second, check_dtype=False, atol=near, rtol=0, check_index_type=False)
-
-
 def same(found, expected, atol):
-    """Every field of two reports."""
+    """Every field of two reports. A p-value counts 1,000 shuffles: a near tie may fall to the other side on another processor."""
     for field in dataclasses.fields(expected):
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if isinstance(other, pd.DataFrame):
-            same_frames(one, other, atol)
+            counted, loosely = other.columns == "p_value", {"check_dtype": False, "check_index_type": False, "rtol": 0}
+            for columns, near in ((counted, 3e-3), (~counted, atol)):
+                pd.testing.assert_frame_equal(one.loc[:, columns], other.loc[:, columns], atol=near, **loosely)
         elif isinstance(other, np.ndarray):
             assert one.shape == other.shape and one.dtype == other.dtype
             np.testing.assert_allclose(one, other, atol=atol)

@@ -37,17 +37,15 @@ def proxied(tmp_path):
     recipe = RECIPE.read_text("utf-8").replace("127.0.0.1:8080", f"127.0.0.1:{port}")
     for old, new in zip(("127.0.0.1:8501", "127.0.0.1:8502"), servers):
         recipe = recipe.replace(old, new)
-    recipe = recipe.replace(
-        "add_header Set-Cookie", "add_header X-Served-By $upstream_addr always; add_header Set-Cookie"
-    )
+    recipe = recipe.replace("add_header", "add_header X-Served-By $upstream_addr always; add_header", 1)
     folders = "".join(f"{kind}_temp_path {tmp_path};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     recipe = recipe.replace("http {", f"http {{ access_log off; {folders}", 1)
-    (tmp_path / "nginx.conf").write_text(
-        f"pid {tmp_path}/pid; daemon off; error_log {tmp_path}/log;\n{recipe}", "utf-8"
-    )
-    proxy = subprocess.Popen([nginx, "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")])
+    (tmp_path / "conf").write_text(f"pid {tmp_path}/pid; daemon off; error_log {tmp_path}/log;\n{recipe}", "utf-8")
+    proxy = subprocess.Popen([nginx, "-p", str(tmp_path), "-c", str(tmp_path / "conf")])
     address = f"http://127.0.0.1:{port}"
-    _until(lambda: _get(f"{address}/_stcore/health")[0] == "ok")
+    while _get(f"{address}/_stcore/health")[0] != "ok":
+        assert proxy.poll() is None
+        time.sleep(0.2)
     yield address, servers
     for process in (proxy, *servers.values()):
         process.terminate()
@@ -79,8 +77,6 @@ def _readings(address: str, cookie: str) -> list[str]:
     with Session(address, {"Cookie": cookie}) as session:
         run = session.open("", LINK)
         assert not run.exceptions
-        session.set(download=True)
-        assert session.download("PNG").startswith(b"\x89PNG")
     return [text for text in run.texts if re.search('L3 H7|Largest|"bank"', text)]
 
 
@@ -96,19 +92,3 @@ def _get(address: str, cookie: str = "") -> tuple[str, str]:
             return response.read().decode("utf-8", "replace"), response.headers.get("X-Served-By", "")
     except OSError:
         return "", ""
-
-
-def _until(condition) -> None:
-    deadline = time.time() + 30
-    while not condition():
-        assert time.time() < deadline
-        time.sleep(0.2)
-
-
-def test_the_recipe_asks_for_no_more_than_the_servers_give():
-    """The upload limit of the proxy is the servers' own."""
-    config = (RECIPE.parents[1] / ".streamlit" / "config.toml").read_text("utf-8")
-    assert (
-        re.search(r"client_max_body_size (\d+)m", RECIPE.read_text("utf-8"))[1]
-        == (re.search(r"maxUploadSize = (\d+)", config)[1])
-    )

@@ -1,4 +1,7 @@
-"""What `pip install .` brings: the command, the pages, the settings. Built and installed from the project's own files."""
+"""What `pip install .` brings: the command, the pages, the settings. Built and installed from the project's own files.
+
+Of the image of deploy/Dockerfile only that it gets them, isn't run by root, and is watched.
+"""
 
 import re
 import shutil
@@ -9,6 +12,7 @@ import tomllib
 import venv
 import zipfile
 from importlib.metadata import requires
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -49,38 +53,22 @@ def test_the_wheel_holds_every_file_of_the_program_and_no_other(wheel):
     assert wheel.name.startswith(f"selfattn-{selfattn.__version__}-")
 
 
-def starts(environment: Path, folder: Path, monkeypatch) -> None:
-    """The environment's own `selfattn`, started in an empty folder, shows pages and listens on this machine only."""
-    monkeypatch.delenv("PYTHONPATH", raising=False)
-    folder.mkdir()
-    log = folder / "log"
-    with (
-        warm_server(log, folder, lambda port: [str(environment / "bin" / "selfattn"), "--port", str(port)]) as (at, _),
-        Session(at) as session,
-    ):
-        run = session.open("from-scratch")
-        assert not run.exceptions and not run.not_found
-    assert not trouble_in(log)
-    assert "Network URL" not in log.read_text("utf-8")  # the wheel's .streamlit was read
-
-
 @pytest.mark.slow
 def test_the_installed_command_opens_the_dashboard(wheel, tmp_path, monkeypatch):
+    """In an empty folder, it shows pages and listens on this machine only."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     environment = tmp_path / "environment"
     venv.create(environment)
     own = sysconfig.get_path("purelib", "venv", vars={"base": str(environment)})
     Path(own, "tests.pth").write_text(sysconfig.get_path("purelib"))  # it sees the tests' packages
     subprocess.run([*PIP, "--python", str(environment / "bin" / "python"), "install", *OFFLINE, str(wheel)], check=True)
-    starts(environment, tmp_path / "elsewhere", monkeypatch)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(1800)
-def test_the_command_opens_the_dashboard_in_a_fresh_environment(wheel, tmp_path, monkeypatch):
-    venv.create(tmp_path / "fresh", with_pip=True)
-    python = str(tmp_path / "fresh" / "bin" / "python")
-    subprocess.run([python, "-m", "pip", "install", "-q", "-c", str(ROOT / "constraints.txt"), str(wheel)], check=True)
-    starts(tmp_path / "fresh", tmp_path / "elsewhere", monkeypatch)
+    folder, command = tmp_path / "elsewhere", str(environment / "bin" / "selfattn")
+    folder.mkdir()
+    log = folder / "log"
+    with warm_server(log, folder, lambda port: [command, "--port", str(port)]) as (at, _), Session(at) as session:
+        run = session.open("from-scratch")
+        assert not run.exceptions and not run.not_found
+    assert not trouble_in(log) and "Network URL" not in log.read_text("utf-8")  # the wheel's .streamlit was read
 
 
 def pins(name: str) -> dict[str, str]:
@@ -89,20 +77,11 @@ def pins(name: str) -> dict[str, str]:
     return {canonicalize_name(package): version for package, version in found}
 
 
-def asked() -> list[Requirement]:
-    """All that the metadata asks for, extras included."""
-    return [
-        Requirement(text)
-        for texts in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
-        for text in texts
-    ]
-
-
 def test_the_metadata_allows_what_was_tried():
     constraints = pins("constraints.txt")
-    for requirement in asked():
-        assert constraints[canonicalize_name(requirement.name)] in requirement.specifier, requirement
-    allowed = {requirement.name: requirement.specifier for requirement in asked()}
+    asked = map(Requirement, chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()))
+    allowed = {requirement.name: requirement.specifier for requirement in asked}
+    assert all(constraints[canonicalize_name(name)] in specifier for name, specifier in allowed.items())
     assert "5.17.0" in allowed["transformers"] and "2.11.0" in allowed["torch"]
     assert "5.16.1" not in allowed["transformers"] and "2.10.0" not in allowed["torch"]  # nobody tried those
 
@@ -128,3 +107,12 @@ def test_every_package_is_constrained_with_those_that_it_asks_for():
             waiting += [canonicalize_name(r.name) for r in wanted if not r.marker or r.marker.evaluate({"extra": ""})]
     assert len(seen) > 40
     assert seen <= constraints.keys(), seen - constraints.keys()
+
+
+def test_the_image_gets_what_the_wheel_is_built_from_and_is_not_run_by_root():
+    recipe = (ROOT / "deploy/Dockerfile").read_text("utf-8").replace("\\\n", " ")
+    sources = {name for copied in re.findall(r"^COPY (.+) \S+$", recipe, re.M) for name in copied.split()}
+    kept = re.findall(r"^!(.+)$", (ROOT / "deploy/Dockerfile.dockerignore").read_text("utf-8"), re.M)
+    assert {"app.py", "pages", "selfattn", ".streamlit"} <= sources == {*kept}
+    assert re.search(r"^USER selfattn$.*^CMD ", recipe, re.M | re.S)
+    assert re.search(r"^HEALTHCHECK .*/_stcore/health", recipe, re.M)

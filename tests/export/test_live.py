@@ -6,11 +6,12 @@ import json
 import re
 
 import pytest
+import vl_convert
 
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.theme import LIGHT
 from selfattn.export import live, report
-from selfattn.export.files import View, painter
+from selfattn.export.files import View
 from selfattn.export.provenance import Provenance
 from tests.export.test_report import Elements
 
@@ -27,23 +28,13 @@ def view() -> View:
 
 
 @pytest.fixture
-def small():
+def small(monkeypatch):
     """In place of the 900 kB that vl-convert makes."""
-    token = painter.set(Small())
+    short = 'const a="</script>", b=/<!--/, c="<SCRIPT>", d="é";{}'.format
+    monkeypatch.setattr(vl_convert, "javascript_bundle", short)
     live.script.cache_clear()
     yield
-    painter.reset(token)
     live.script.cache_clear()
-
-
-class Small:
-    def __getattr__(self, name):
-        import vl_convert
-
-        return getattr(vl_convert, name)
-
-    def javascript_bundle(self, snippet):
-        return f'const a="</script>", b=/<!--/, c="<SCRIPT>", d="é";{snippet}'
 
 
 def scripts(page: str) -> list[tuple[dict, str]]:
@@ -56,11 +47,8 @@ def scripts(page: str) -> list[tuple[dict, str]]:
 
 def policy(page: str) -> dict[str, str]:
     """The page's content policy: each directive and its sources."""
-    (content,) = (
-        attributes["content"]
-        for name, attributes in Elements(page).found
-        if attributes.get("http-equiv") == "Content-Security-Policy"
-    )
+    found = {attributes.get("http-equiv"): attributes for _, attributes in Elements(page).found}
+    content = found["Content-Security-Policy"]["content"]
     return dict(directive.strip().split(" ", 1) for directive in content.split(";"))
 
 

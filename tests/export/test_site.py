@@ -11,8 +11,6 @@ import pytest
 from selfattn import NotRecomputable, numbers
 from selfattn.__main__ import main
 from selfattn.analysis.hiding import hidden_heads, hidden_pair
-from selfattn.analysis.word_map import word_map
-from selfattn.captions.attention import largest_cell
 from selfattn.captions.hidden_words import answer
 from selfattn.charts.labels import drawable_spec
 from selfattn.examples import PAIRS, labelled_sentences
@@ -38,8 +36,8 @@ def site(encoder, tmp_path_factory):
 @pytest.mark.slow
 def test_the_index_leads_to_a_page_a_pair_and_the_script_stands_once_beside_them(site):
     folder, wrote, view = site
-    assert wrote == ["figures.js", "spring.html", "index.html"] and {path.name for path in folder.iterdir()} == set(
-        wrote
+    assert (
+        sorted(path.name for path in folder.iterdir()) == sorted(wrote) == ["figures.js", "index.html", "spring.html"]
     )
     page = (folder / "index.html").read_text("utf-8")
     index = Elements(page)
@@ -84,9 +82,6 @@ def test_a_page_holds_its_own_pairs_numbers(encoder, site):
     ours = [side.sentence.weights(*head) for side in sides[:2]]
     error = max(float((own - side.sentence.own_weights(*head)).abs().max()) for own, side in zip(ours, sides))
     assert f"our weights equal the model's own to {numbers.error(error)}." in elements.text
-    maps = [word_map(side.sentence, own) for side, own in zip(sides, ours)]
-    said = [f"In {name}: {largest_cell(own.matrix.numpy(), own.labels)}" for name, own in zip("AB", maps)]
-    assert " ".join(said) in elements.text
 
 
 @pytest.mark.slow

@@ -31,8 +31,8 @@ from selfattn.scan.tables import input_files, plan
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(autouse=True)
-def bundled_encoder_is_loaded_once(encoder, monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def bundled_encoder_is_loaded_once(encoder):
     """Each run of a job would load it anew; encoders of one's own, other devices and other precisions still are."""
     load = description.load_encoder
 
@@ -40,7 +40,9 @@ def bundled_encoder_is_loaded_once(encoder, monkeypatch):
         bundled = name is None and options == {"revision": None, "device": "cpu", "dtype": "float32"}
         return encoder if bundled else load(name, **options)
 
-    monkeypatch.setattr(description, "load_encoder", once)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(description, "load_encoder", once)
+        yield
 
 
 def write(path, n, bad=()):
@@ -59,13 +61,11 @@ def scan(table, output, *more):
 
 
 @pytest.fixture(scope="module")
-def three_parts(tmp_path_factory, encoder):
+def three_parts(tmp_path_factory):
     """A table of twelve rows and its scan in three parts, for a test to copy."""
     folder = tmp_path_factory.mktemp("three")
     table = write(folder / "table.csv", 12, bad=(5,))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(description, "load_encoder", lambda *_, **__: encoder)
-        assert scan(table, folder / "scan", "--part-rows", "4") == 0
+    assert scan(table, folder / "scan", "--part-rows", "4") == 0
     return folder
 
 
@@ -87,8 +87,7 @@ def test_a_scan_and_what_is_read_back(tmp_path, capsys, monkeypatch):
     frame = found.frame()
     assert frame["row"].tolist() == [n for n in range(23) if n not in (4, 17) for _ in range(2)]
     assert frame["start"].iloc[:2].tolist() == [4, 23]
-    assert frame["sense"].iloc[2] == "money"
-    assert pd.isna(frame["sense"].iloc[0])
+    assert frame["sense"].iloc[2] == "money" and pd.isna(frame["sense"].iloc[0])
     assert len(found.frame(["row"], limit=15)) == 15
     heads = found.heads()
     for name in ("top_weight", "entropy", "special_share"):  # the lists run layer by layer: [layer * n_heads + head]
@@ -96,10 +95,8 @@ def test_a_scan_and_what_is_read_back(tmp_path, capsys, monkeypatch):
         one = heads[(heads["layer"] == 3) & (heads["head"] == 7)][name].iloc[0]
         assert one == pytest.approx(frame[name].map(lambda values: values[3 * 12 + 7]).mean(), abs=1e-5)
     rejects = found.rejects()
-    assert rejects["row"].tolist() == ["4", "17"]
-    assert rejects["line"].tolist() == ["6", "19"]
-    assert rejects["reason"].str.contains("not a word").all()
-    assert rejects["file"].eq(str(table)).all()
+    assert (rejects["row"].tolist(), rejects["line"].tolist()) == (["4", "17"], ["6", "19"])
+    assert rejects["reason"].str.contains("not a word").all() and rejects["file"].eq(str(table)).all()
 
 
 def test_rejected_rows_hold_no_cell_that_a_spreadsheet_would_run_and_read_back_as_they_were(tmp_path):
@@ -129,6 +126,9 @@ def test_the_exit_status_says_whether_rows_were_rejected(tmp_path, capsys):
 
 def test_wrong_use_is_status_2_with_a_message_and_writes_nothing(tmp_path, capsys):
     folder, out = tmp_path / "folder", tmp_path / "out"
+    for name in ("thesis.unfinished-draft.docx", "rejects.csv", "parts"):  # of one's own, in a folder each
+        (tmp_path / f"with {name}").mkdir()
+        (tmp_path / f"with {name}" / name).write_text("mine")
     folder.mkdir()
     table, empty, latin = write(folder / "table.csv", 2), tmp_path / "empty.txt", tmp_path / "latin.txt"
     empty.write_text("\n")
@@ -138,6 +138,7 @@ def test_wrong_use_is_status_2_with_a_message_and_writes_nothing(tmp_path, capsy
         (folder, folder / "inside", "", "lies inside the input"),
         (table, table, "", "is a file"),
         (table, folder, "", "holds other files"),
+        *((table, path, "", "Choose a new or empty folder") for path in tmp_path.glob("with *")),
         (table, out, "--address auto", "need --engine ray"),
         (table, out, "--device abacus", "no 'abacus'"),
         (table, out, f"--model {tmp_path}/absent", ""),
@@ -154,6 +155,7 @@ def test_wrong_use_is_status_2_with_a_message_and_writes_nothing(tmp_path, capsy
         assert scan(source, output, *more.split()) == 2
         assert message in capsys.readouterr().err
     assert not out.exists() and [path.name for path in folder.iterdir()] == ["table.csv"]
+    assert [path.read_text() for path in tmp_path.glob("with */*")] == ["mine"] * 3
 
 
 @pytest.mark.slow
@@ -227,19 +229,8 @@ def test_an_interrupt_is_status_130_and_says_how_to_go_on(tmp_path, monkeypatch,
 def test_an_empty_table_is_a_finished_scan_of_nothing(tmp_path):
     assert scan(write(tmp_path / "table.csv", 0), tmp_path / "scan") == 0
     found = read_scan(tmp_path / "scan")
-    assert found.finished
-    assert (found.n_rows, found.n_texts) == (0, 0)
+    assert found.finished and found.n_rows == found.n_texts == 0
     assert found.frame().empty and found.rejects().empty
-
-
-@pytest.mark.parametrize("content", [None, "{}", "no json", "[" * 100_000, "a pipe"])
-def test_a_folder_without_a_scan_is_refused(tmp_path, content):
-    if content == "a pipe":
-        os.mkfifo(tmp_path / "scan.json")
-    elif content is not None:
-        (tmp_path / "scan.json").write_text(content)
-    with pytest.raises(ScanError, match="holds no scan"):
-        read_scan(tmp_path)
 
 
 @pytest.mark.slow
@@ -280,38 +271,33 @@ def swap_names(part):
     other.rename(other.with_name(other.name.replace(two, one)))
 
 
-def rewrite(part, says=lambda own: own, columns=lambda table: table, compression="snappy"):
+def rewrite(part, says=lambda own: own, without=(), twice=False):
     """The part again, whole by its own digest: what it says of itself changed, or its columns."""
-    table, own = columns(pq.read_table(part)), pq.read_metadata(part).metadata[b"part"]
-    with pq.ParquetWriter(part.with_name("other"), table.schema, compression=compression) as writer:
+    table, own = pq.read_table(part).drop_columns([*without]), pq.read_metadata(part).metadata[b"part"]
+    with pq.ParquetWriter(part.with_name("other"), table.schema, compression="none") as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({"part": says(own)})
     digest = hashlib.sha256(part.with_name("other").read_bytes()).hexdigest()[:16]
     part.with_name("other").rename(part.with_name(f"{part.name[:11]}-{digest}.parquet"))
-
-
-def instead(part, **options):
-    rewrite(part, **options)
-    part.unlink()
-
-
-def another_scan(own):
-    return json.dumps({**json.loads(own), "scan": "0" * 64})
+    if not twice:
+        part.unlink()
 
 
 UNFIT = "isn't what the job wrote: its columns, or what it says of itself"
 CHANGES = {
     "damaged": (damage, "is damaged"),
     "names swapped": (swap_names, "or another place in this one"),
-    "of another scan": (lambda part: instead(part, says=another_scan), "is from another scan"),
+    "of another scan": (
+        lambda part: rewrite(part, lambda own: json.dumps({**json.loads(own), "scan": "0" * 64})), "is from another scan"
+    ),
     "not the scan's": (lambda part: shutil.copy(part, part.with_name("mine.parquet")), "is none of the scan's parts"),
-    "there twice": (lambda part: rewrite(part, compression="none"), "are for the same rows. Delete one of them"),
+    "there twice": (lambda part: rewrite(part, twice=True), "are for the same rows. Delete one of them"),
     "other rejects": (lambda part: rejected_rows(part).write_text("nothing"), "isn't what the job wrote. Delete"),
     "no rejects": (lambda part: rejected_rows(part).unlink(), "isn't what the job wrote. Delete"),
-    "other columns": (lambda part: instead(part, columns=lambda table: table.drop_columns(["entropy"])), UNFIT),
-    "says nothing": (lambda part: instead(part, says=lambda own: b"{}"), UNFIT),
-    "says too much": (lambda part: instead(part, says=lambda own: b"[" * 99_999), UNFIT),
-}
+    "other columns": (lambda part: rewrite(part, without=["entropy"]), UNFIT),
+    "says nothing": (lambda part: rewrite(part, lambda own: b"{}"), UNFIT),
+    "says too much": (lambda part: rewrite(part, lambda own: b"[" * 99_999), UNFIT),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -347,15 +333,6 @@ def test_only_what_the_scan_made_is_removed_and_no_link_is_written_through(made,
     assert (tmp_path / "elsewhere").read_text() == "mine" and read_scan(output).finished
 
 
-@pytest.mark.parametrize("name", ["thesis.unfinished-draft.docx", "rejects.csv", "parts"])
-def test_a_folder_with_something_of_ones_own_is_refused_and_left(tmp_path, capsys, name):
-    (tmp_path / "scan").mkdir()
-    (tmp_path / "scan" / name).write_text("mine")
-    assert scan(write(tmp_path / "table.csv", 1), tmp_path / "scan") == 2
-    assert "Choose a new or empty folder" in capsys.readouterr().err
-    assert [(path.name, path.read_text()) for path in (tmp_path / "scan").iterdir()] == [(name, "mine")]
-
-
 def described(about):
     """What scan.json would hold, its own digest right."""
     about = {name: value for name, value in about.items() if name != "sha256"}
@@ -384,6 +361,7 @@ def test_a_description_that_does_not_fit_is_refused_whatever_its_own_digest_says
         whole.replace('"n_heads": 12', '"n_heads": 24'),  # and here it isn't
         whole.replace('"vectors"', '"vectors": false, "vectors"'),
         whole.replace('"part_rows": 4', f'"part_rows": {"9" * 5000}'),
+        *("{}", "no json", "[" * 100_000),
     ]
     for place, value in MISFITS:
         about = json.loads(whole)
@@ -397,6 +375,10 @@ def test_a_description_that_does_not_fit_is_refused_whatever_its_own_digest_says
             read_scan(output)
     assert scan(table, output, *more) == 2
     assert "Traceback" not in capsys.readouterr().err
+    for replaced in (note.unlink, lambda: os.mkfifo(note)):  # nothing there, or a pipe that nobody writes to
+        replaced()
+        with pytest.raises(ScanError, match="holds no scan"):
+            read_scan(output)
 
 
 @pytest.mark.slow
@@ -414,37 +396,26 @@ def test_two_jobs_never_write_to_one_folder(tmp_path, capsys):
 
 def test_everything_is_on_the_disk_before_it_gets_its_name(tmp_path, monkeypatch):
     """File flushed, then renamed, then its folder flushed; the rejected rows before the part."""
-    seen = []
-    fsync, rename = os.fsync, os.replace
-
-    def synced(opened):
-        seen.append("folder" if os.path.isdir(f"/proc/self/fd/{opened}") else "file")
-        fsync(opened)
+    seen, rename = [], os.replace
 
     def renamed(source, target):
         seen.append(Path(target).parent.name)
         rename(source, target)
 
-    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "fsync", lambda at: seen.append(("file", "folder")[os.path.isdir(f"/proc/self/fd/{at}")]))
     monkeypatch.setattr(os, "replace", renamed)
     scan(write(tmp_path / "table.csv", 2, bad=(1,)), tmp_path / "scan")
     kept = [["file", folder, "folder"] for folder in ("scan", "rejects", "parts", "scan")]
     assert seen == [*kept[0], "folder", *kept[1], *kept[2], *kept[3]]
 
 
-def corpus(path):
-    path.write_text("The bank of the river.\nNothing here.\n\nA Bank beside a bank.\n" + "bank " * 600 + "\nA river.\n")
-    return path
-
-
 def test_raw_text_is_searched_and_only_the_chosen_heads_are_kept(tmp_path, capsys, encoder):
-    text, output = corpus(tmp_path / "corpus.txt"), tmp_path / "scan"
+    text, output = tmp_path / "corpus.txt", tmp_path / "scan"
+    text.write_text("The bank of the river.\nNothing here.\n\nA Bank beside a bank.\n" + "bank " * 600 + "\nA river.\n")
     (tmp_path / "words.txt").write_text("\ufeff Lake\n\nRiver \n", "utf-8")
     more = f"--word bank --words {tmp_path}/words.txt --heads L5H7,L0H10,L5H7 --max-rejects 0.5 --part-rows 2"
     assert scan(text, output, *more.split()) == 0
-    counted = (
-        "5 occurrence(s) in 3 text(s), 1 rejected (see rejects.csv), 1 empty line(s) skipped, 1 text(s) without any"
-    )
+    counted = "5 occurrence(s) in 3 text(s), 1 rejected (see rejects.csv), 1 empty line(s) skipped, 1 text(s) without"
     assert counted in capsys.readouterr().err
     found = read_scan(output)
     assert found.finished and found.measured == ((0, 10), (5, 7)) and found.words == ("bank", "lake", "river")
@@ -474,10 +445,8 @@ def test_what_words_take_their_meaning_from_is_counted_as_pandas_does(made, tmp_
     assert {len(one) for one in frame["sources"]} == {0, 3}
     frame = frame.assign(word=frame["word"].str.lower(), source=frame["sources"].str[0].str.lower())
     frame["move"] = frame["source_moves"].str[0]
-    first = frame.sort_values("move", ascending=False)
-    wanted = first.groupby(["word", "source"]).agg(
-        n=("row", "size"), move=("move", "mean"), sentence=("sentence", "first")
-    )
+    groups = frame.sort_values("move", ascending=False).groupby(["word", "source"])
+    wanted = groups.agg(n=("row", "size"), move=("move", "mean"), sentence=("sentence", "first"))
     table = found.sources()
     assert len(table) == len(wanted) and found.has_sources
     for row in table.itertuples():

@@ -22,6 +22,13 @@ SENTENCES = [
     ("bank", "bank"),
     ("Bank!", "bank"),
 ]
+SHORT_AND_LONG = [
+    ("The bank of the river.", "bank"),
+    (
+        "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank.",
+        "bank",
+    ),
+]
 
 
 def rows_of(pairs):
@@ -67,30 +74,27 @@ def test_every_number_equals_the_encoders_own_answer(encoder):
 @pytest.mark.slow
 def test_other_families_too(encoder_of, name):
     """Windows (ModernBERT), terms by distance (T5, MPNet, DeBERTa), byte tokens (RoBERTa), and shown only (XLNet)."""
-    long = "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank."
-    check(encoder_of(name), [("The bank of the river.", "bank"), (long, "bank")], tolerance=1e-4, batch_tokens=1000)
+    check(encoder_of(name), SHORT_AND_LONG, tolerance=1e-4, batch_tokens=1000)
 
 
 def test_senses_and_bad_rows(encoder):
-    good = Row(0, "t", 2, "The bank opened.", "bank", " money ")
-    number = Row(1, "t", 3, "The bank opened.", "bank", 7)
-    bad = [
-        Row(2, "t", 4, None, "bank", None),
-        Row(3, "t", 5, "The bank opened.", "", None),
-        Row(4, "t", 6, "The river.", "bank", None),
-        Row(5, "t", 7, "bank " * 600, "bank", None),
-        Row(6, "t", 8, "half \ud83d of a pair", "half", None),
-        Row(7, "t", 9, "The bank opened.", "bank", None, "broken line"),
-        Row(8, "t", 10, float("nan"), "bank", None),
-    ]
-    table, rejects = measure(encoder, [good, *bad, number])
-    assert table["sense"].to_pylist() == ["money", "7"]
-    assert [reject.row.row for reject in rejects] == [2, 3, 4, 5, 6, 7, 8]
-    parts = ["missing", "missing", "not a word", "512", "Unicode", "broken line", "missing"]
-    assert all(part in reject.reason for part, reject in zip(parts, rejects)), [r.reason for r in rejects]
-    table, rejects = measure(encoder, bad)
-    assert len(table) == 0
-    assert "vectors" not in table.column_names
+    good = [Row(at, "t", 2, "The bank opened.", "bank", sense) for at, sense in enumerate((" money ", 7, float("nan")))]
+    bad = {
+        "missing": (None, "bank", None),
+        " missing": ("The bank opened.", "", None),
+        "not a word": ("The river.", "bank", None),
+        "512": ("bank " * 600, "bank", None),
+        "Unicode": ("half \ud83d of a pair", "half", None),
+        "broken line": ("The bank opened.", "bank", None, "broken line"),
+        "is missing": (float("nan"), "bank", None),
+    }
+    rows = [Row(at, "t", at, *cells) for at, cells in enumerate(bad.values(), 3)]
+    counted = []
+    table, rejects = measure(encoder, [*good[:2], *rows, good[2]], batch_tokens=8, progress=counted.append)
+    assert table["sense"].to_pylist() == ["money", "7", None] and sum(counted) == 10 and len(counted) > 2
+    assert [reject.row for reject in rejects] == rows
+    assert all(part in reject.reason for part, reject in zip(bad, rejects)), [r.reason for r in rejects]
+    assert len(measure(encoder, rows)[0]) == 0
 
 
 @pytest.mark.parametrize(("name", "heads"), [("BERT", None), ("BERT", [Head(0, 0)]), ("XLNet", None)])
@@ -101,13 +105,8 @@ def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measu
     tokens = encoder.tokenize("loan")
     with torch.no_grad():
         encoder.model.get_input_embeddings().weight[tokens.ids[tokens.words[0].start]] = 3e38
-    pairs = [
-        ("The bank of the loan.", "bank"),
-        ("The bank of the river.", "bank"),
-        ("The loan.", "loan"),
-        ("rain", "rain"),
-    ]
-    rows = rows_of([*pairs, ("No such.", "bank")])
+    river, rain = ("The bank of the river.", "bank"), ("rain", "rain")
+    rows = rows_of([("The bank of the loan.", "bank"), river, ("The loan.", "loan"), rain, ("No such.", "bank")])
     table, rejects = measure(encoder, rows, vectors=True, heads=heads)
     alone, _ = measure(encoder, [rows[1], rows[3]], vectors=True, heads=heads)
     for column in ("row", "start", "top_weight", "entropy", "vectors"):
@@ -120,13 +119,6 @@ def test_a_text_that_comes_out_as_nan_is_a_rejected_row_and_the_others_are_measu
 def test_batches_hold_items_of_like_length_up_to_the_limit():
     batches = list(length_batches([5, 1, 9, 2, 2, 9, 40, 3], lambda n: n, 20))
     assert batches == [[40], [9, 9], [5, 3, 2, 2], [1]]
-
-
-def test_progress_counts_every_row(encoder):
-    counted = []
-    measure(encoder, [*rows_of(SENTENCES), Row(9, "t", 2, "", "bank", None)], batch_tokens=16, progress=counted.append)
-    assert sum(counted) == 6
-    assert len(counted) > 2
 
 
 def test_a_row_whose_word_the_tokeniser_does_not_know_is_rejected_and_another_such_word_is_marked(encoder):
@@ -190,8 +182,7 @@ def test_the_sources_are_the_words_that_move_it_most_when_they_are_hidden_one_by
 @pytest.mark.slow
 def test_sources_in_other_families_too(encoder_of, name):
     """Padded beside a longer text; ModernBERT's window is shorter than that. XLM's own mask has no place for heads."""
-    long = "The bank of the river was muddy after the rain and the water of the river was near the bank of the bank."
-    check_sources(encoder_of(name), [("The bank of the river.", "bank"), (long, "bank")], batch_tokens=1000)
+    check_sources(encoder_of(name), SHORT_AND_LONG, batch_tokens=1000)
 
 
 def test_copies_share_passes_within_the_budget_and_come_out_as_alone(encoder_of, monkeypatch):
@@ -219,18 +210,13 @@ def test_copies_share_passes_within_the_budget_and_come_out_as_alone(encoder_of,
 
 
 def test_a_text_that_comes_out_as_nan_with_a_word_hidden_is_a_rejected_row(encoder_of, monkeypatch):
-    encoder, in_copies = encoder_of("BERT"), Encoder.in_copies
-
     def broken(self, copies, layers=False):
-        vectors = in_copies(self, copies, layers)
-        vectors[[copy.word.sentence.text == "A bank of rain." for copy in copies].index(True), 0] = torch.nan
-        return vectors
+        return torch.tensor([[torch.nan if "rain" in copy.word.sentence.text else 1.0] for copy in copies])
 
     monkeypatch.setattr(Encoder, "in_copies", broken)
-    pairs = [("The bank of the river.", "bank"), ("A bank of rain.", "bank")]
-    table, rejects = measure(encoder, rows_of(pairs), sources=True)
-    assert table["row"].to_pylist() == [0]
-    assert [reject.row.row for reject in rejects] == [1] and "makes NaN or infinity of this text" in rejects[0].reason
+    rows = rows_of([("The bank of the river.", "bank"), ("A bank of rain.", "bank")])
+    table, rejects = measure(encoder_of("BERT"), rows, sources=True)
+    assert table["row"].to_pylist() == [0] and [reject.row.row for reject in rejects] == [1]
 
 
 def test_where_no_word_can_be_hidden_there_are_no_sources(encoder_of):

@@ -23,15 +23,13 @@ def classifier(tmp_path, monkeypatch):
 
 def test_words_and_heads_of_a_corpus(classifier, tmp_path, capsys):
     (tmp_path / "in.csv").write_text("text\n" + "\n".join([*TEXTS, TEXTS[0], '"broken']) + "\n")
-    assert (
-        main(["in.csv", "--output", "out", "--model", classifier, "--target", "class=good", "--max-rejects", "1"]) == 0
-    )
+    asked = ["in.csv", "--output", "out", "--model", classifier, "--target", "class=good", "--max-rejects", "1"]
+    assert main(asked) == 0
     encoder = load_encoder(classifier, trusted=True)
     report = over_sentences(encoder, pd.DataFrame({"sentence": TEXTS}), class_score(load_class_head(encoder), "GOOD"))
     for name in ("words", "heads", "sentences"):
-        pd.testing.assert_frame_equal(
-            pd.read_csv(f"out/{name}.csv"), getattr(report, name), check_dtype=False, atol=1e-6
-        )
+        found = pd.read_csv(f"out/{name}.csv")
+        pd.testing.assert_frame_equal(found, getattr(report, name), check_dtype=False, atol=1e-6)
     rejects = pd.read_csv("out/rejects.csv")
     assert rejects["line"].tolist() == [5, 6] and "twice" in rejects["reason"][0] and "CSV" in rejects["reason"][1]
     about = json.loads((tmp_path / "out/target.json").read_text())

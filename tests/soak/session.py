@@ -23,7 +23,6 @@ class Run:
 
     seconds: float = 0.0
     first_chart: float | None = None  # seconds until the first picture's data were there
-    charts: int = 0
     exceptions: list[str] = field(default_factory=list)
     alerts: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -39,10 +38,10 @@ class Session:
         self._closing = ExitStack()
         options = {"subprotocols": ["streamlit"], "max_size": None, "additional_headers": headers or {}}
         self._socket = self._closing.enter_context(connect(socket, **options))
-        self._widgets: dict[str, str] = {}  # key: id
-        self._downloads: dict[str, str] = {}  # label: deferred file id
+        self.widgets: dict[str, str] = {}  # of the page, key: id
+        self.downloads: dict[str, str] = {}  # the page's download buttons, label: deferred file id
         self._values: dict[str, tuple[str, object]] = {}  # key: (field of WidgetState, value)
-        self._heads: tuple[str, str] | None = None  # where heads are clicked: the picture's id, and the part that runs
+        self.heads: tuple[str, str] | None = None  # where heads are clicked: the picture's id, and the part that runs
         self._picked: dict[str, str] = {}  # what is picked in it, by its id
         self._query, self._page, self._id = "", "", ""
 
@@ -52,27 +51,13 @@ class Session:
     def __exit__(self, *_) -> None:
         self._closing.close()
 
-    @property
-    def has_heads(self) -> bool:
-        """Whether the page has a picture in which a head can be clicked."""
-        return self._heads is not None
-
-    @property
-    def widgets(self) -> list[str]:
-        """The keys of the widgets on the page."""
-        return list(self._widgets)
-
-    def has_download(self, label: str) -> bool:
-        """Whether the page has a download button of this label."""
-        return label in self._downloads
-
     def open(self, page: str = "", query: str = "") -> Run:
         """Open a page by its address ("" is the default page) and wait until its script has finished."""
         self._page, self._query = page, query
         self._values.clear()
-        self._widgets.clear()
-        self._downloads.clear()
-        self._heads = None
+        self.widgets.clear()
+        self.downloads.clear()
+        self.heads = None
         self._ask()
         return self._read()
 
@@ -83,7 +68,7 @@ class Session:
 
     def click_head(self, layer: int, head: int) -> Run:
         """Click a head in the picture of all and wait until what it runs, the page or its parts, has run."""
-        held, part = self._heads
+        held, part = self.heads
         self._picked = {held: json.dumps({"selection": {"pick": [{"layer": layer, "head": head}]}})}
         self._ask(part)
         return self._read()
@@ -95,16 +80,11 @@ class Session:
         self._ask()
 
     def download(self, label: str) -> bytes:
-        """Click a download button of the page, by its label, and fetch the file."""
-        with urllib.request.urlopen(self.prepare(label), timeout=LONGEST) as response:
-            return response.read()
-
-    def prepare(self, label: str) -> str:
-        """Click a download button and wait until the server has made the file; its address."""
+        """Click a download button of the page, by its label, wait until the server has made the file, and fetch it."""
         message = BackMsg()
         message.backend_operation_request.request_id = label
         message.backend_operation_request.session_id = self._id
-        message.backend_operation_request.deferred_file.file_id = self._downloads[label]
+        message.backend_operation_request.deferred_file.file_id = self.downloads[label]
         self._socket.send(message.SerializeToString())
         while True:
             answer = _parsed(self._socket.recv(LONGEST))
@@ -112,7 +92,9 @@ class Session:
                 break
         if error := answer.backend_operation_response.error_msg:
             raise RuntimeError(error)
-        return self._address + answer.backend_operation_response.deferred_file.url
+        address = self._address + answer.backend_operation_response.deferred_file.url
+        with urllib.request.urlopen(address, timeout=LONGEST) as response:
+            return response.read()
 
     def _ask(self, part: str = "") -> None:
         """part: of the page, all that is to run; "": the page."""
@@ -121,15 +103,15 @@ class Session:
         message.rerun_script.query_string = self._query
         message.rerun_script.page_name = self._page
         for key, (kind, value) in self._values.items():
-            if key not in self._widgets:
-                raise KeyError(f"The page has no widget {key!r}; it has {', '.join(sorted(self._widgets))}.")
-            state = message.rerun_script.widget_states.widgets.add(id=self._widgets[key])
+            if key not in self.widgets:
+                raise KeyError(f"The page has no widget {key!r}; it has {', '.join(sorted(self.widgets))}.")
+            state = message.rerun_script.widget_states.widgets.add(id=self.widgets[key])
             if kind == "string_array_value":
                 state.string_array_value.data.append(value)
             else:
                 setattr(state, kind, value)
         for held, picked in self._picked.items():
-            if self._heads and held == self._heads[0]:
+            if self.heads and held == self.heads[0]:
                 message.rerun_script.widget_states.widgets.add(id=held, string_value=picked)
         self._socket.send(message.SerializeToString())
 
@@ -144,7 +126,7 @@ class Session:
             if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
                 self._take(message.delta.new_element, run, time.monotonic() - started, message.delta.fragment_id)
             elif kind == "delta" and (held := message.delta.add_block.popover.id):
-                self._widgets[_key(held)] = held
+                self.widgets[_key(held)] = held
             if kind == "script_finished" and message.script_finished != UNFINISHED:
                 run.seconds = time.monotonic() - started
                 return run
@@ -153,9 +135,9 @@ class Session:
         kind = element.WhichOneof("type")
         if kind in WIDGETS:
             held = getattr(element, kind).id
-            self._widgets[_key(held)] = held
+            self.widgets[_key(held)] = held
         elif kind == "download_button":
-            self._downloads[element.download_button.label] = element.download_button.deferred_file_id
+            self.downloads[element.download_button.label] = element.download_button.deferred_file_id
         elif kind == "exception":
             run.exceptions.append(f"{element.exception.type}: {element.exception.message}")
         elif kind == "alert":
@@ -163,10 +145,9 @@ class Session:
         elif kind == "text":
             run.texts.append(element.text.body)
         elif kind == "vega_lite_chart":
-            run.charts += 1
             run.first_chart = run.first_chart or seconds
             if "pick" in element.vega_lite_chart.selection_mode:
-                self._heads = element.vega_lite_chart.id, part
+                self.heads = element.vega_lite_chart.id, part
 
 
 def _key(widget: str) -> str:

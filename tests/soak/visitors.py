@@ -47,21 +47,13 @@ class Soak:
         return statistics.linear_regression(seconds, mb).slope * 3600
 
 
-def soak(
-    address: str, pid: int, visitors: int, seconds: float, thought: float = 2.0, seed: int = 0, greedy: int = 0
-) -> Soak:
+def soak(address: str, pid: int, visitors: int, seconds: float, thought: float = 2.0, greedy: int = 0) -> Soak:
     """Let `visitors` sessions work at the server for some time, and `greedy` ones beside them; pid is the server's process."""
     found, stop = Soak(), threading.Event()
     server = psutil.Process(pid)
-    threads = [
-        threading.Thread(
-            target=_visit,
-            args=(address, random.Random(seed + number), found, stop, thought, number % 2 == 0),
-            daemon=True,
-        )
-        for number in range(visitors)
-    ]
-    threads += [threading.Thread(target=_ask_for_most, args=(address, found, stop), daemon=True) for _ in range(greedy)]
+    asked = [(_visit, address, random.Random(n), found, stop, thought, n % 2 == 0) for n in range(visitors)]
+    asked += [(_ask_for_most, address, found, stop)] * greedy
+    threads = [threading.Thread(target=visit, args=arguments, daemon=True) for visit, *arguments in asked]
     started = time.monotonic()
     for thread in threads:
         thread.start()
@@ -109,7 +101,7 @@ def _ask_for_most(address: str, found: Soak, stop: threading.Event) -> None:
 def _act(session: Session, chance: random.Random, found: Soak, word: str, often: tuple[int, ...]) -> None:
     (action,) = chance.choices(ACTIONS, often)
     if action == "head":
-        if session.has_heads:
+        if session.heads:
             _note(found, "choose a head", session.click_head(*_head(chance)))
     elif action == "text" and "a" in session.widgets:
         run = session.set(a=_sentence(chance, word))
