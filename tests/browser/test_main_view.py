@@ -105,22 +105,6 @@ def test_a_guess_stands_beside_the_answer(page, server):
     expect(page.locator(".st-key-answer")).to_contain_text("mostly from")
 
 
-@pytest.mark.long
-def test_a_head_is_chosen_again_after_the_choice_was_moved_elsewhere(page, server):
-    open_page(page, server)
-    click_head(page, "L0 H1")
-    wait_for_address(page, "head=L0+H1")
-    page.locator("[data-testid=stVegaLiteChart] input[type=range]").nth(1).focus()
-    page.keyboard.press("ArrowRight")
-    wait_until_idle(page)
-    wait_for_address(page, "head=L0+H2")
-    click_head(page, "L0 H1")
-    wait_for_address(page, "head=L0+H1")
-    page.go_back()
-    wait_until_idle(page)
-    wait_for_address(page, "head=L0+H2")
-
-
 def test_the_rows_steps_are_lit_by_the_keyboard(page, server):
     open_page(page, server)
     chart = page.locator("[data-testid=stVegaLiteChart]", has=page.locator(".vega-bind input[type=radio]"))

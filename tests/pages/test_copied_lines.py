@@ -12,7 +12,6 @@ from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import download, figures, session
 from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.examples import PAIRS, labelled_sentences
-from selfattn.numbers import change
 from selfattn.scan.__main__ import main as scan
 from tests.encoders.test_pooling import embedder
 
@@ -116,13 +115,6 @@ def test_those_of_pronouns_and_negation_hold_the_drawn_weights(view, figure, n, 
 def test_many_heads_lines_are_all_heads_of_its_sentence(copied):
     _, _, line, made = copied("pronouns-and-negation", view="heads", **{"many-heads.shown": True})
     assert line.startswith("all_heads(encoder, \"The animal didn't cross") and len(drawn(made, "entropy")) == 72
-
-
-def test_that_of_what_it_cannot_tell_is_summed_on_the_page(copied):
-    at, _, line, made = copied("what-it-cannot-tell")
-    assert line == f"removals(encoder, {TEXTS}, 'bank')"
-    total = change(drawn(made, "effect").sum())
-    assert any(f"add up to {total};" in text.value for text in at.text)
 
 
 def test_own_labels_are_a_file_to_fill_in(monkeypatch, copied):

@@ -60,17 +60,6 @@ def test_the_proof_says_the_largest_differences(folders):
     assert "empty" in said(at)
 
 
-@pytest.mark.long
-def test_the_support_table_at_a_button():
-    at = page("about/models_and_proof")
-    at.button(key="run_support").click().run()
-    table = at.dataframe[-1].value.set_index("family")
-    assert table.loc["ModernBERT", "support"] == "recomputed"
-    assert table.loc["MPNet", "support"] == "recomputed"
-    assert table.loc["XLNet", "support"] == "shown"
-    assert table.loc["Longformer", "support"] == "refused"
-
-
 def spec(at, number):
     return str(at.get("vega_lite_chart")[number].proto.spec)
 
@@ -138,11 +127,6 @@ def test_a_gap_of_a_chosen_word(folders, monkeypatch):
     at.text_input(key="a").set_value("The [MASK] of the river.").run()
     at.selectbox(key="gap").set_value(4).run()
     assert "Mask one word" in said(at)
-
-
-def test_an_old_link_to_masked_words_opens_predictions(folders):
-    at = open_link("masked-words", model="another ...", other=folders["before"], a=RIVER, gap="river")
-    assert "The bank of the [MASK] was muddy." in said(at)
 
 
 def test_a_table_of_sentences_is_asked_as_well():
