@@ -21,7 +21,6 @@ from selfattn.examples import labelled_sentences
 from selfattn.numbers import plain
 from selfattn.scan import read_scan
 from selfattn.scan.__main__ import main as scan
-from selfattn.scan.uploads import read_table
 from selfattn.senses import hidden_words, interchange, separation, swapping
 from selfattn.senses.swapping import ALL
 from selfattn.stored_reports import stored
@@ -59,6 +58,17 @@ def few(monkeypatch):
     monkeypatch.setattr(view, "labelled", lambda: few)
     monkeypatch.setattr(compute_again, "stored", lambda *_: None)
     return few
+
+
+@pytest.fixture
+def no_swaps(monkeypatch):
+    """For what isn't about the swapped heads, which take the longest."""
+
+    def refused(*given, **more):
+        raise ValueError("no swaps here")
+
+    monkeypatch.setattr(swaps, "interchange", refused)
+    monkeypatch.setattr(swaps, "swapped_heads", refused)
 
 
 @pytest.fixture
@@ -146,6 +156,7 @@ def test_a_word_whose_gap_is_small_has_no_shares_and_the_reason(whole, encoder):
     assert 'In "bank" head' not in texts(at)
 
 
+@pytest.mark.usefixtures("no_swaps")
 def test_what_one_word_needs_is_computed_first_and_the_chosen_head_and_word_decide(few, monkeypatch, encoder):
     asked = []
 
@@ -163,11 +174,15 @@ def test_what_one_word_needs_is_computed_first_and_the_chosen_head_and_word_deci
     assert (shown["sense"] != shown["nearest sense"]).tolist() == sorted(own["score"] < 1, reverse=True)
 
 
-def test_a_ticked_row_says_what_hands_it_over_and_is_sentence_a_beside_one_of_another_sense(few, encoder, tick):
+def test_a_ticked_row_says_what_hands_it_over_and_is_sentence_a_beside_one_of_another_sense(
+    few, encoder, tick, monkeypatch
+):
     tick(1, "rows ")
+    few = few[few["word"] == "bat"]
+    monkeypatch.setattr(view, "labelled", lambda: few)
     at = open_page(PAGE, head="L0 H3", sense_word="bat")
     row = listed(at, "nearest sense").index[1]
-    found = interchange(encoder, few[few["word"] == "bat"]).sources
+    found = interchange(encoder, few).sources
     found = found.query("row == @row and layer == 0 and head == 3")
     assert captions.sources(found, "bat", Head(0, 3)) in texts(at)
     drawn = next(mark(chart, "bar") for chart in charts(at) if any(each.kind == "bar" for each in chart))
@@ -196,6 +211,7 @@ def test_a_ticked_sentence_opens_the_main_view_with_its_word_hidden(whole, encod
     assert words[hidden["hide_a"]].label == row["leading word"]
 
 
+@pytest.mark.usefixtures("no_swaps")
 def test_of_a_visitors_own_sentences_a_button_asks_which_word_shows_its_progress_and_stops(few, monkeypatch, encoder):
     asked, own = [], some(4, "bank")
     monkeypatch.setattr(view, "labelled", lambda: own)
@@ -284,14 +300,3 @@ def test_a_scan_without_sources_says_how_to_have_them_and_a_folder_without_a_sca
     assert "isn't in this scan. Make a new one" in texts(at)
     at.text_input(key="scan").set_value(str(tmp_path / "absent")).run()
     assert "holds no scan" in at.error[0].value
-
-
-def test_the_rows_of_an_upload_its_broken_ones_and_the_operators_limit(monkeypatch):
-    frame = pd.DataFrame(GOOD, columns=["sentence", "word", "sense"])
-    good, broken = read_table(frame.to_json(orient="records", lines=True).encode(), ".jsonl")
-    assert good[["sentence", "word", "sense"]].equals(frame) and broken.empty
-    good, broken = read_table(b'{"sentence": "\\ud800 bank", "word": "bank"}', ".jsonl")
-    assert good.empty and broken["sentence"].tolist() == ["? bank"] and broken["reason"].notna().all()
-    monkeypatch.setenv("SELFATTN_MAX_ROWS", "3")
-    with pytest.raises(ValueError, match="more rows than this server takes, which is 3"):
-        read_table(table(GOOD), ".csv")
