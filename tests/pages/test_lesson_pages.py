@@ -17,9 +17,8 @@ import torch
 from torch.nn.functional import cosine_similarity, normalize
 
 from pages.learn.from_scratch.class_materials import MINUTES, PLAN, link, plain_question, rows
-from pages.learn.from_scratch.lesson_pages import CORE, FIRST, NUMBERS, STOPS, beside, neighbours, scaling
+from pages.learn.from_scratch.lesson_pages import CORE, FIRST, NUMBERS, STOPS, beside, neighbours
 from pages.learn.from_scratch.lesson_pages.random_projections import EMBEDDINGS
-from pages.learn.from_scratch.lesson_pages.textbook_weights import TEXTBOOK
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.what_if import four_ways
 from selfattn.captions.terms import TERMS
@@ -67,13 +66,15 @@ def softmax(scores):
 
 
 def assert_drawn(shown, *expected):
-    """Each chart's bars, lines by their names or cells are these; of None nothing is asked."""
+    """Each chart's bars or cells, or lines and arrows by their names, are these; of None nothing is asked."""
     for chart, wanted in zip(shown, expected):
         if wanted is None:
             continue
         if isinstance(wanted, dict):
-            for name, line in wanted.items():
-                assert list(lines(chart)[name].values()) == pytest.approx(list(line), abs=1e-5), name
+            curves = any(layer.kind == "line" for layer in chart)
+            drawn = {name: line.values() for name, line in lines(chart).items()} if curves else tips(chart)
+            for name, numbers in wanted.items():
+                assert list(drawn[name]) == pytest.approx(list(numbers), abs=1e-5), name
         elif any(layer.kind == "bar" for layer in chart):
             assert mark(chart, "bar").values("x") == pytest.approx(np.asarray(wanted).tolist(), abs=1e-6)
         else:
@@ -294,6 +295,20 @@ def residual(sign, approved):
     return np.array([[1, 1, 0], added, total, (total - total.mean()) / total.std()])
 
 
+def followed(steps, rate):
+    """The first gradient of the third word's weight, and each word's weights on the way that it leads."""
+    query, keys, history, gradients = np.array([3.0, 1.0]), worked_example.KEYS.numpy(), [], []
+    for _ in range(steps + 1):
+        weights = softmax(keys @ query / math.sqrt(2))
+        # The formula on the page; for the keys d w_i / d k_j = w_i (delta_ij - w_j) q / sqrt(d).
+        for_query = weights[2] / math.sqrt(2) * (keys[2] - weights @ keys)
+        for_keys = weights[2] * (np.eye(3)[2] - weights)[:, None] * query / math.sqrt(2)
+        history.append(weights)
+        gradients.append(np.vstack([for_query, for_keys]))
+        query, keys = query + rate * for_query / weights[2], keys + rate * for_keys / weights[2]
+    return gradients[0], dict(zip(worked_example.TOKENS, np.transpose(history)))
+
+
 LOOKUP = np.array([(2, 0), (1, 1), (-1, -1), (-1, -1), (0, 3)]) @ [1, -0.5]
 LENGTHS = np.array([(1.5, 0.5), (0, 5), (3, 1)])
 BUDGET = np.concatenate([[-2, 2, -2, -2, 5.0], np.zeros(50)])  # the thread's, undivided: that is the next stop's
@@ -305,6 +320,7 @@ torch.manual_seed(7)
 W = [torch.rand(3, 2).numpy() for _ in range(3)][1]
 NOT_GOOD = {"Q = K of not": "0, 3", "Q = K of good": "0, 2", "V of not": "5, 0"}
 OF_12 = {causal: twelve(causal, p3=(0, 3), p4=(0, 2), p10=(19, 19)) for causal in (False, True)}
+MIXED = two_by_hand([1, 0], [(3, 1), (2, -1), (1.5, 0.5)], [(4, 4), (0, 1), (2, 1)])
 TYPED = [
     (
         "soft-lookup", {"query": "1, -0.5", "t": 0.3, "1 The": "2, 0"},
@@ -338,6 +354,13 @@ TYPED = [
     ("not-symmetric", {}, (BANK @ BANK.T, softmax(BANK @ BANK.T / math.sqrt(2)))),
     ("residual", {}, (residual(1, False),)),
     ("residual", {"sentence": "loan"}, (residual(-1, True),)),
+    ("dot-product", {"example": "a and b", "a": "1, 2", "b": "2, -3"}, ({"a": (1, 2), "b": (2, -3)},)),
+    (
+        "geometry",
+        {"example": "it", "query": "1, 0", "key of “street”": "2, -1", "value of “animal”": "4, 4"},
+        ({"it": (1, 0), "street": (2, -1)}, MIXED[2], {"animal": (4, 4), "context": MIXED[3][-1]}),
+    ),
+    ("learned", {"target": "because", "steps": 3, "rate": 0.5}, followed(steps=3, rate=0.5)),
     ("hide-a-word", {"sentence": "river", "hidden": 4}, (None, None, with_and_without(4, 1, False))),
     ("hide-a-word", {"sentence": "loan", "hidden": 2}, (None, None, with_and_without(2, -1, True))),
 ]  # fmt: skip
@@ -346,43 +369,6 @@ TYPED = [
 @pytest.mark.parametrize(("slug", "typed", "expected"), TYPED, ids=[slug for slug, *_ in TYPED])
 def test_what_is_drawn_of_typed_numbers(slug, typed, expected):
     assert_drawn(charts(stop(slug, **typed)), *expected)
-
-
-def test_dot_product():
-    arrows, curve, _ = charts(stop("dot-product", example="a and b", a="1, 2", b="2, -3", angle=120, length=3.0))
-    assert tips(arrows) == {"a": (1, 2), "b": (2, -3)}
-    score = lines(curve)[""]
-    assert [score[angle] for angle in (0, 45, 90, 180)] == pytest.approx([6, 6 * math.sqrt(0.5), 0, -6], abs=1e-9)
-    here = mark(curve, "point")
-    assert (here.values("x"), here.values("y")) == ([120], pytest.approx([-3]))
-
-
-def test_geometry():
-    typed = {"query": "1, 0", "key of “street”": "2, -1", "value of “animal”": "4, 4"}
-    first, bar, second = charts(stop("geometry", example="it", **typed))
-    *_, weights, mixed = two_by_hand([1, 0], [(3, 1), (2, -1), (1.5, 0.5)], [(4, 4), (0, 1), (2, 1)])
-    assert_drawn([bar], weights)
-    assert tips(first) == {"it": (1, 0), "animal": (3, 1), "street": (2, -1), "because": (1.5, 0.5)}
-    assert tips(second)["context"] == pytest.approx(tuple(mixed[3])) and tips(second)["animal"] == (4, 4)
-    rules = [each.records for each in second if each.kind == "rule"]
-    path = next(records for records in rules if "x1" in records and "x0" not in records)
-    assert path[["x1", "y1"]].to_numpy() == pytest.approx(mixed[:3].cumsum(0))
-    assert path[["x", "y"]].to_numpy()[1:] == pytest.approx(path[["x1", "y1"]].to_numpy()[:-1])
-
-
-def test_gradients():
-    query, keys = np.array([3.0, 1.0]), worked_example.KEYS.numpy()
-    history, gradients = [], []
-    for _ in range(4):
-        weights = softmax(keys @ query / math.sqrt(2))
-        # The formula on the page; for the keys d w_i / d k_j = w_i (delta_ij - w_j) q / sqrt(d).
-        for_query = weights[2] / math.sqrt(2) * (keys[2] - weights @ keys)
-        for_keys = weights[2] * (np.eye(3)[2] - weights)[:, None] * query / math.sqrt(2)
-        history.append(weights)
-        gradients.append(np.vstack([for_query, for_keys]))
-        query, keys = query + 0.5 * for_query / weights[2], keys + 0.5 * for_keys / weights[2]
-    shown = charts(stop("learned", target="because", steps=3, rate=0.5))
-    assert_drawn(shown, gradients[0], dict(zip(worked_example.TOKENS, np.transpose(history))))
 
 
 # The stops that run the encoder
@@ -427,16 +413,6 @@ def test_the_answer_on_a_keys_length_is_the_real_heads(encoder):
     assert f"{keys[1].norm() / keys[0].norm():.1f} times as long" in STOPS["magnitude"].QUESTION
 
 
-def test_scaling(encoder):
-    sentence = "She opened an account at the bank."
-    *_, variance, gradient, spread = charts(stop("scaling", sentence=sentence))
-    for chart, column in ((variance, "variance"), (gradient, "gradient")):
-        measured = scaling.measure().groupby("scaled")[column].apply(list)
-        assert_drawn([chart], {"as it is": measured[False], "divided by √d_k": measured[True]})
-    encoding = encoder.encode(sentence)
-    assert_drawn([spread], [[encoding.trace(layer, head).scaled.std() for head in range(12)] for layer in range(6)])
-
-
 @pytest.mark.parametrize("hidden", ["the words after it", "the word itself", "the special tokens"])
 def test_the_four_ways_hide_what_is_chosen(encoder, hidden):
     at = stop("causal-mask", source="real")
@@ -476,39 +452,6 @@ def test_the_kernel_is_shown_as_it_runs_also_for_all_heads_of_a_layer_at_once(en
     weights = encoder.reference_weights(encoding.text)[0, 11, encoding.words[1].start]
     row = ", ".join(f"{number:.2f}" for number in weights[:6].tolist())
     assert any(re.match(rf"weights\s+\(12, {n}, {n}\)\s+{re.escape(f'[{row}, …]')}$", text) for text in shown)
-
-
-def test_not_symmetric(encoder):
-    sentence = "My bank charges a fee."
-    at = stop("not-symmetric", example="a real head", sentence=sentence, layer=3, head=1)
-    expected = encoder.reference_weights(sentence)[3, 1].numpy()
-    assert_drawn(charts(at), None, expected)
-    row, column = np.unravel_index((expected - expected.T).argmax(), expected.shape)
-    a, b = (mark(charts(at)[1], "rect").labels("y")[place] for place in (row, column))
-    assert f'"{a}" gives "{b}" {expected[row, column]:.2f}; "{b}" gives "{a}" {expected[column, row]:.2f}' in words(at)
-    assert change(at, "not-symmetric", sentence="   ").error
-
-
-def test_textbook_weights(encoder):
-    textbook = TEXTBOOK[2]
-    at = stop("drawn-numbers", which=textbook.title)
-    encoding = encoder.encode(textbook.sentence)
-    own = encoder.reference_weights(textbook.sentence).flatten(0, 1)
-    it, *others = (encoding.places(word)[0].positions[0] for word in ("it", "animal", "street", "tired"))
-    between = own[:, it, others]
-    share = between / between.sum(-1, keepdim=True)
-    printed = torch.tensor(textbook.weights[0])
-    distance = (share - printed / printed.sum()).abs().sum(-1) / 2
-    order = distance.argsort()
-    average = between.mean(0) / between.mean(0).sum()
-    shares = (each[None] for each in (average, share[order[0]], share[order[36]]))
-    assert_drawn(charts(at), textbook.weights, *shares, own[order[0]])
-    assert len({str(mark(charts(at)[at_], "rect").domain("color")) for at_ in (0, 2, 3)}) == 1
-    kept, far = float(between.sum(-1)[order[0]]), float(distance[order[0]])
-    assert f"distance {far:.2f}, these words get {kept:.2f} of its weight" in words(at)
-    assert f"Nearest head: L{order[0] // 12} H{order[0] % 12}" in at.get("vega_lite_chart")[0].proto.spec
-    near = int(((distance < 0.1) & (between.sum(-1) >= 0.25)).sum())
-    assert f"{near} of 72 heads come within .10 of the drawn numbers with a quarter" in words(at)
 
 
 def test_a_word_is_hidden_in_the_real_encoder(encoder):
