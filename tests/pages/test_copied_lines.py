@@ -11,7 +11,7 @@ from selfattn import notebook
 from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import download, figures, session
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.examples import PAIRS, labelled_sentences
+from selfattn.examples import labelled_sentences
 from selfattn.scan.__main__ import main as scan
 from tests.encoders.test_pooling import embedder
 
@@ -19,7 +19,6 @@ from .conftest import at_address
 
 pytestmark = pytest.mark.slow
 
-TEXTS = ", ".join(map(repr, PAIRS[0].sentences[:2]))
 TWICE = {"a": "A bank is a bank.", "b": "The bank.", "c": "Our bank.", "word": "bank", "at_a": 2, "head": "L3 H7"}
 
 
