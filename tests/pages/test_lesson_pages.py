@@ -22,10 +22,11 @@ from pages.learn.from_scratch.lesson_pages.random_projections import EMBEDDINGS
 from selfattn.analysis.sense_means import sense_means
 from selfattn.analysis.what_if import four_ways
 from selfattn.captions.terms import TERMS
-from selfattn.charts.theme import LIGHT
+from selfattn.charts.theme import DARK, LIGHT
 from selfattn.dashboard.answer import labelled_rows
 from selfattn.lessons import worked_example
 from selfattn.lessons.one_head_by_hand import REAL
+from tests.charts.test_theme import contrast
 from tests.pages.conftest import APP, open_link
 from tests.pages.pictures import bars, charts, lines, mark, matrix, same, tips
 
@@ -90,6 +91,14 @@ def views(spec):
     return [spec] * ("mark" in spec) + [view for each in inner for view in views(each)]
 
 
+READABLE = {LIGHT.ink, LIGHT.muted, LIGHT.sentence_a, LIGHT.sentence_b}  # tests/charts/test_theme.py
+READABLE |= {
+    light
+    for light, dark in zip(LIGHT.weights, DARK.weights)
+    if min(contrast(light, LIGHT.background), contrast(dark, DARK.background)) >= 4.5
+}
+
+
 @pytest.mark.parametrize("slug", STOPS)
 def test_every_stop_has_its_texts_a_bar_for_what_colours_mean_and_letters_that_can_be_read(slug):
     at, said = opened(slug), words(opened(slug))
@@ -106,12 +115,7 @@ def test_every_stop_has_its_texts_a_bar_for_what_colours_mean_and_letters_that_c
             if color.get("type") == "quantitative" and "field" in color:
                 assert color.get("legend", True) is not None or letters
         hues = {view.get("encoding", {}).get("color", {}).get("value") or view["mark"].get("color") for view in letters}
-        assert hues - {None} <= {
-            LIGHT.ink,
-            LIGHT.muted,
-            LIGHT.sentence_a,
-            LIGHT.sentence_b,
-        }  # tests/charts/test_theme.py
+        assert hues - {None} <= READABLE
 
 
 def test_a_question_stands_before_its_answer_which_has_no_place_of_its_own():
@@ -376,8 +380,7 @@ def test_what_is_drawn_of_typed_numbers(slug, typed, expected):
 
 def test_one_word_one_vector(encoder):
     typed = ("A bat flew by.", "He swung the wooden bat. | sport", "The bat hung from the roof.")
-    at = change(stop("one-vector"), "one-vector", text="\n".join(typed))
-    change(at, "one-vector", word="bat", layer=3)
+    at = change(stop("one-vector"), "one-vector", text="\n".join(typed), word="bat", layer=3)
     encodings = [encoder.encode(line.partition("|")[0].strip()) for line in typed]
     vectors = torch.stack(
         [each.hidden[:, list(each.places("bat")[0].positions)].mean(1) for each in encodings]
