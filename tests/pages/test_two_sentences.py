@@ -8,7 +8,7 @@ from selfattn import Hide, load_encoder, numbers
 from selfattn.analysis.measures import similarity
 from selfattn.analysis.word_map import WordMap
 from selfattn.captions import hidden_words as captions
-from selfattn.dashboard import answer, session
+from selfattn.dashboard import answer, pickers, session
 from selfattn.examples import PAIRS, labelled_sentences
 from selfattn.stored_reports import stored
 from selfattn.views.two_sentences import word_in_two_sentences
@@ -256,6 +256,7 @@ def test_bad_input_meets_a_message(main_view):
 
 def test_a_long_text_is_drawn_in_bins_and_can_be_zoomed(main_view, monkeypatch):
     monkeypatch.setattr(WordMap.binned, "__defaults__", (32,))  # in place of 256 rows: quick
+    monkeypatch.setattr(pickers, "ZOOM", 32)
     at = main_view.text_input(key="a").set_value("The bank of the river. " + "It was a quiet day. " * 8).run()
     assert has(at, "Each cell is the largest of 2 × 2 weights")
     assert has(at, "other words only the 8 that lead by gradient were hidden")
