@@ -78,16 +78,3 @@ def test_512_tokens_paint_and_stay_under_a_megabyte(page, server):
     expect(page.locator(CHARTS).first).to_be_visible(timeout=30_000)
     eventually(page, lambda: painted_images(page) >= 2)  # the grid and the chosen head's map
     assert 20_000 < sum(received) < 1_000_000, sum(received)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("address", ["inside-a-head?step=weights", "all-heads", "all-heads?tab=Lines+from+the+word"])
-def test_a_narrow_window_holds_the_pictures(page, server, address):
-    page.set_viewport_size({"width": 800, "height": 900})
-    open_page(page, f"{server}/{address}")
-    right = page.evaluate(
-        "() => document.querySelector('[data-testid=stMainBlockContainer]').getBoundingClientRect().right"
-    )
-    expect(page.locator(CHARTS).first).to_be_visible()
-    for box in (chart.bounding_box() for chart in page.locator(CHARTS).all()):
-        assert box["x"] + box["width"] <= right + 1

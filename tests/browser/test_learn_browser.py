@@ -6,12 +6,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.learn.from_scratch import worksheet
-from pages.learn.from_scratch.lesson_pages import CORE, STOPS, neighbours
+from pages.learn.from_scratch.lesson_pages import CORE, STOPS
 from tests.browser.conftest import eventually, open_page, wait_for_address, wait_until_idle
 
 pytestmark = pytest.mark.browser
 SLUGS = list(STOPS)
-SOME = [CORE[0], CORE[-1]]  # the first and the last
 
 
 def painted(page: Page) -> int:
@@ -41,33 +40,26 @@ def press(page: Page, name: str) -> None:
     raise AssertionError(f"Tab never reaches {name!r}")
 
 
-@pytest.mark.parametrize("stops", [SOME, pytest.param(SLUGS, marks=pytest.mark.long)], ids=["some", "all"])
-def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page, stops):
+def test_the_guided_path_by_keyboard_from_first_to_the_main_view(server, page):
     open_page(page, f"{server}/from-scratch")
-    for slug in stops:
-        if slug != SLUGS[0] and f"stop={slug}" not in page.url:
-            open_page(page, f"{server}/from-scratch?stop={slug}")
+    heading(page, CORE[0])
+    expect(page.get_by_role("button", name=STOPS[CORE[0]].STEP, exact=True)).to_be_in_viewport()
+    assert painted(page) == 0
+    press(page, "Just show me")
+    eventually(page, lambda: painted(page) > 0)
+    expect(page.get_by_text("Take with you.")).to_be_visible()
+    page.locator(".st-key-next-below").scroll_into_view_if_needed()
+    for button in ("previous", "next"):  # the strip has stayed
+        expect(page.locator(f".st-key-{button}")).to_be_in_viewport()
+    for name, slug in (("Next", CORE[1]), ("Previous", CORE[0])):
+        press(page, name)
+        wait_for_address(page, f"stop={slug}")
         heading(page, slug)
-        expect(page.get_by_role("button", name=STOPS[slug].STEP, exact=True)).to_be_in_viewport()
-        assert painted(page) == 0
-        press(page, "Just show me")
-        eventually(page, lambda slug=slug: painted(page) > 0 or slug == "kernel")
-        expect(page.get_by_text("Take with you.")).to_be_visible()
-        overflow = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert overflow <= 0
-        page.locator(".st-key-next-below").scroll_into_view_if_needed()
-        for button in ("previous", "next"):  # the strip has stayed
-            expect(page.locator(f".st-key-{button}")).to_be_in_viewport()
-        if (following := neighbours(slug)[1]) is not None:
-            press(page, "Next")
-            wait_for_address(page, f"stop={following}")
-    expect(page.locator(".st-key-next button")).to_be_disabled()
-    press(page, "Previous")
-    heading(page, neighbours(stops[-1])[0])
     page.go_back()
     wait_until_idle(page)
-    heading(page, stops[-1])
+    heading(page, CORE[1])
     open_page(page, f"{server}/from-scratch?stop={CORE[-1]}&reveal=yes")
+    expect(page.locator(".st-key-next button")).to_be_disabled()
     page.get_by_role("link", name="On: guess which word").click()
     expect(page.get_by_role("heading", name='Where does "bank" get its meaning?')).to_be_visible()
     expect(page.get_by_text('Which word would change "bank" most? Click one.')).to_be_visible()

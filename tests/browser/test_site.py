@@ -39,12 +39,3 @@ def test_a_visitor_goes_from_the_index_to_a_pair_and_back_offline(site, page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("link", name="All pages").click()
     expect(page.get_by_text(PAIRS[0].second)).to_be_visible()
-
-
-def test_without_javascript_the_pictures_stand_there(site, browser):
-    window = browser.new_context(java_script_enabled=False)
-    page = window.new_page()
-    page.goto((site / "bank.html").as_uri())
-    expect(page.locator("img")).to_have_count(3)
-    assert all(image.is_visible() for image in page.locator("img").all())
-    window.close()

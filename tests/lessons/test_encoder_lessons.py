@@ -108,18 +108,6 @@ def test_drawn_numbers_find_the_head_that_drew_them():
     assert found["distance"].is_monotonic_increasing
 
 
-def test_drawn_words_stand_where_they_should(encoder):
-    animal = ["animal", "street", "tired"]
-    sentence = ["The", "animal", "didn't", "cross", "the", "street", "because", "it", "was", "too", "tired"]
-    places = [
-        (["bank"], ["Deposit", "the", "check"]), (["Dog", "bites", "man"],) * 2, (["it"], animal), (["it"], sentence),
-        (["it"], animal), (["it"], ["animal", "street", "wide"]), (["it"], ["The", "bank", "approved", "the", "loan"]),
-    ]  # fmt: skip
-    for textbook, expected in zip(textbook_weights.TEXTBOOK, places, strict=True):
-        words = [word.text for word in encoder.encode(textbook.sentence).words]
-        assert tuple([words[n] for n in each] for each in (textbook.queries, textbook.keys)) == expected
-
-
 def test_between_words_sums_a_split_words_pieces(encoder):
     """By hand: the rows of a split word averaged, its columns summed."""
     textbook = TextbookWeights("", "It was well-capitalized by the bank.", (2, 0), (2, 5), ((1, 1), (1, 1)), "")

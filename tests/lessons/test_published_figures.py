@@ -5,8 +5,7 @@ import torch
 
 from pages.learn.from_scratch import worksheet
 from pages.learn.from_scratch.lesson_pages import dot_product, key_length, random_projections, softmax, twelve_tokens
-from selfattn.lessons import recurrence, worked_example
-from selfattn.words import split_words
+from selfattn.lessons import worked_example
 
 
 def rounded(tensor, decimals=2):
@@ -60,15 +59,6 @@ def test_s11_the_annotated_heatmap():
     assert rounded(weights[4]) == [0.14, 0.14, 0.14, 0.29, 0.29] + [0] * 7
     amazing = rounded(weights[10])
     assert amazing[8] == amazing[10] == 0.50 and sum(amazing) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("sentence", "first", "second", "places"),
-    [(recurrence.SENTENCE, "bank", "it", (2, 7)), (recurrence.LONG_SENTENCE, "cat", "ran", (2, 19))],
-)
-def test_s3_it_is_word_7_bank_word_2_and_17_words_lie_between_cat_and_ran(sentence, first, second, places):
-    words = split_words(sentence)
-    assert (words.index(first) + 1, words.index(second) + 1) == places
 
 
 ANSWERS = ("0.46", "0.32", "0.22", "1,177", "141", "34", "87%", "10%", "3%", "[1.79, 1.44]")

@@ -47,9 +47,3 @@ def test_attention_pays_for_its_projections_too():
     assert (found["attention"] / found["recurrent"]).tolist() == pytest.approx([2 + 1 / 512, 3, 4])
     # One word: W_Q, W_K, W_V and W_O, each d x d; one score and one weighted value of width d.
     assert found.loc[1, "attention"] == 4 * 512 * 512 + 2 * 512
-
-
-def test_the_race_times_every_way_at_every_length():
-    found = recurrence.race((3, 5), d_model=4, repeats=1)
-    assert found.groupby("way")["words"].apply(list).tolist() == [[3, 5]] * 3
-    assert (found["milliseconds"] > 0).all() and (found["milliseconds"] < 1000).all()

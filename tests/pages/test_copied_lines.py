@@ -11,8 +11,7 @@ from selfattn import notebook
 from selfattn.charts.vega import drawn_frame
 from selfattn.dashboard import download, figures, session
 from selfattn.encoders.families import FAMILIES, save_tiny
-from selfattn.examples import PAIRS, labelled_sentences
-from selfattn.numbers import change
+from selfattn.examples import labelled_sentences
 from selfattn.scan.__main__ import main as scan
 from tests.encoders.test_pooling import embedder
 
@@ -20,7 +19,6 @@ from .conftest import at_address
 
 pytestmark = pytest.mark.slow
 
-TEXTS = ", ".join(map(repr, PAIRS[0].sentences[:2]))
 TWICE = {"a": "A bank is a bank.", "b": "The bank.", "c": "Our bank.", "word": "bank", "at_a": 2, "head": "L3 H7"}
 
 
@@ -72,7 +70,6 @@ def folders(tmp_path_factory):
         ("all-heads", {**TWICE, "sentence": "B", "measure": "effect"}, 0, "effect"),
         ("all-heads", {"sentence": "A and B as one text", "head": "L3 H7", "measure": "itself"}, 0, "itself"),
         ("all-heads", {"tab": "Lines from the word", "overlaid": ["L0 H1", "average of L2", "rollout"]}, 0, "v"),
-        ("senses", {"sense_word": "bat", "head": "L0 H4"}, -1, "share"),
         ("senses", {"source": "a finished scan", "scan": "scan", "scan_map": "entropy"}, 0, "entropy"),
         ("two-encoders", {"head": "L0 H4", "a": "Rain fell on the \"old\" town."}, 0, "distance"),
         ("two-encoders", {"head": "L1 H2", "head2": "L2 H1", "second": "gap"}, 2, "value"),
@@ -116,13 +113,6 @@ def test_those_of_pronouns_and_negation_hold_the_drawn_weights(view, figure, n, 
 def test_many_heads_lines_are_all_heads_of_its_sentence(copied):
     _, _, line, made = copied("pronouns-and-negation", view="heads", **{"many-heads.shown": True})
     assert line.startswith("all_heads(encoder, \"The animal didn't cross") and len(drawn(made, "entropy")) == 72
-
-
-def test_that_of_what_it_cannot_tell_is_summed_on_the_page(copied):
-    at, _, line, made = copied("what-it-cannot-tell")
-    assert line == f"removals(encoder, {TEXTS}, 'bank')"
-    total = change(drawn(made, "effect").sum())
-    assert any(f"add up to {total};" in text.value for text in at.text)
 
 
 def test_own_labels_are_a_file_to_fill_in(monkeypatch, copied):

@@ -2,13 +2,12 @@
 
 import io
 import json
-import zipfile
 
 import pytest
 from PIL import Image
 
 from selfattn.dashboard import download
-from selfattn.export import bundle, report
+from selfattn.export import report
 from tests.pages.conftest import at_address, open_link, open_page, pages
 
 pytestmark = pytest.mark.slow
@@ -71,18 +70,6 @@ def test_the_icon_beneath_a_map_is_of_its_own_sentence_and_nothing_else_is_made_
         provenance = json.loads(Image.open(io.BytesIO(make())).text["provenance"])
         assert list(provenance["sentences"]) == [name] and (provenance["layer"], provenance["head"]) == (0, 10)
         assert file == f"selfattn-what-each-word-attends-to-in-{name}-L0-H10.png"
-
-
-def test_the_whole_page_in_one_file(views):
-    opened("pages/explore/all_heads/page.py", head="L3 H7")
-    with zipfile.ZipFile(io.BytesIO(bundle.zipped(views[-1], 1.0))) as archive:
-        names = archive.namelist()
-        assert {"provenance.json", "weights.npz", "report.html"} <= set(names)
-        provenance = json.loads(archive.read("provenance.json"))
-    assert sum(name.endswith(".png") for name in names) == len(views[-1].figures) == 2
-    assert (provenance["layer"], provenance["head"]) == (3, 7)
-    assert 0 < provenance["error"] < 1e-6
-    assert list(provenance["sentences"]) == ["A", "B", "control sentence"]
 
 
 def test_a_lesson_says_that_no_encoder_is_behind_it(views):

@@ -185,21 +185,16 @@ def test_a_link_opened_where_another_encoder_is_shown_says_whose_numbers_they_ar
     assert said(at) == []  # had
 
 
-def test_beyond_localhost_a_link_opens_nothing_that_is_not_offered(folder, monkeypatch, tmp_path):
-    monkeypatch.setattr(permissions, "beyond_localhost", lambda: True)
-    for name in (str(folder), str(tmp_path / "no")):
-        at = open_link(model="another ...", other=name)
-        assert said(at) == [
-            f"The link asks for the encoder {name!r}, which isn't on this server's list. Shown instead: all-MiniLM-L6-v2. "
-            + REMEDY
-        ]
-        assert "other" not in [field.key for field in at.text_input]
-    monkeypatch.setenv("SELFATTN_MODEL_DIR", str(tmp_path))
-    shutil.copytree(folder, tmp_path / "mine")
-    assert said(open_link(model="another ...", other="mine")) == []
-    for name in (str(folder), "some/model"):
-        at = open_link(model="another ...", other=name)
-        assert "is not among this server's encoders" in at.error[0].value.replace("\\", "")
+@pytest.fixture(scope="module")
+def private(folder, tmp_path_factory):
+    """A server's own folder, whose path is nobody's business: four models, one of them broken, and a scan of no use."""
+    root = tmp_path_factory.mktemp("private")
+    for name in ("mine", "broken", "tiny", "below/tiny"):
+        shutil.copytree(folder, root / "models" / name)
+    (root / "models" / "broken" / "model.safetensors").write_bytes(b"no weights")
+    (root / "scans" / "mine").mkdir(parents=True)
+    (root / "scans" / "mine" / "scan.json").write_text("{")
+    return root
 
 
 @pytest.fixture
@@ -227,21 +222,17 @@ def sent(monkeypatch):
         ({}, "load_encoder('./tiny')"),
         ({"model": "tiny (2)", "digest": "c0ffee00"}, "The link was made with tiny (2)"),  # the second of this name
         ({"model": "another ...", "other": "mine", "digest": "c0ffee00"}, "The link was made with mine"),
+        ({"model": "another ...", "other": "some/model"}, "is not among this server's encoders"),
         ({"model": "another ...", "other": "broken"}, "broken's weights don't fit"),
         ({"page": "two-encoders", "second": "another ...", "second_other": "broken"}, "broken's weights don't fit"),
         ({"source": "mine"}, "mine holds no scan"),
-        ({"source": "../private models"}, "'../private models' is no folder inside this server's"),
+        ({"source": "../models"}, "'../models' is no folder inside this server's"),
     ],
 )  # fmt: skip
 def test_where_others_can_come_no_path_of_the_server_is_sent(
-    folder, tmp_path, started_with, public, sent, monkeypatch, query, answer
+    private, started_with, public, sent, monkeypatch, query, answer
 ):
-    shelf, scans = tmp_path / "private models", tmp_path / "scans"
-    for name in ("mine", "broken", "tiny", "below/tiny"):
-        shutil.copytree(folder, shelf / name)
-    (shelf / "broken" / "model.safetensors").write_bytes(b"no weights")
-    (scans / "mine").mkdir(parents=True)
-    (scans / "mine" / "scan.json").write_text("{")
+    shelf, scans = private / "models", private / "scans"
     monkeypatch.setenv("SELFATTN_MODEL_DIR", str(shelf))
     monkeypatch.setenv("SELFATTN_SCAN_DIR", str(scans))
     started_with(str(shelf / "tiny"))
@@ -253,7 +244,7 @@ def test_where_others_can_come_no_path_of_the_server_is_sent(
     at.session_state["download"] = True
     at.run()
     assert any(answer in message.replace("\\", "") for message in sent)
-    assert not [message for message in sent if str(tmp_path) in message]
+    assert not [message for message in sent if str(private) in message]
     if not query:  # what is sent opens here
         link = dict(parse_qsl(urlparse(view_link(load_encoder(str(shelf / "tiny"), trusted=True))).query))
         assert link["model"] == "tiny" and said(open_link(**link)) == []

@@ -17,10 +17,6 @@ from tests.pages.pictures import records_of
 pytestmark = pytest.mark.slow
 
 
-def page(name: str, **query: str) -> AppTest:
-    return open_link(**query).switch_page(f"pages/{name}.py").run()
-
-
 def said(at: AppTest) -> str:
     return "\n".join(element.value for kind in (at.text, at.info, at.error, at.caption) for element in kind)
 
@@ -36,7 +32,7 @@ def folders(tmp_path_factory):
 def test_the_proof_says_the_largest_differences(folders):
     """A tiny encoder that isn't the default: its facts, and every difference that the page says, computed here."""
     encoder = load_encoder(folders["other"], device="cpu")
-    at = page("about/models_and_proof", model="another ...", other=folders["other"])
+    at = open_link("models-and-proof", model="another ...", other=folders["other"])
     facts = dict(at.dataframe[0].value.to_numpy())
     assert facts["layers × heads"] == f"{encoder.n_layers} × {encoder.n_heads}"
     assert facts["d_model, d_head"] == f"{encoder.d_model}, {encoder.d_head}"
@@ -60,29 +56,18 @@ def test_the_proof_says_the_largest_differences(folders):
     assert "empty" in said(at)
 
 
-@pytest.mark.long
-def test_the_support_table_at_a_button():
-    at = page("about/models_and_proof")
-    at.button(key="run_support").click().run()
-    table = at.dataframe[-1].value.set_index("family")
-    assert table.loc["ModernBERT", "support"] == "recomputed"
-    assert table.loc["MPNet", "support"] == "recomputed"
-    assert table.loc["XLNet", "support"] == "shown"
-    assert table.loc["Longformer", "support"] == "refused"
-
-
 def spec(at, number):
     return str(at.get("vega_lite_chart")[number].proto.spec)
 
 
 def test_a_second_encoder_that_is_yet_to_be_named_is_asked_for():
-    at = page("explore/two_encoders", second="another ...")
+    at = open_link("two-encoders", second="another ...")
     assert "Name a second encoder" in said(at)
 
 
 def beside(folders, second: str, **query: str) -> AppTest:
     own = {"model": "another ...", "other": folders["before"]}
-    return page("explore/two_encoders", **own, second="another ...", second_other=folders[second], **query)
+    return open_link("two-encoders", **own, second="another ...", second_other=folders[second], **query)
 
 
 def test_two_checkpoints_are_compared_head_by_head(folders):
@@ -96,13 +81,12 @@ def test_two_checkpoints_are_compared_head_by_head(folders):
     assert ("before, L1 H2" in spec(at, 2)) and ("after, L1 H2" in spec(at, 3))
 
 
-PREDICTIONS = "explore/predictions/page"
 RIVER = "The bank of the river was muddy."
 
 
 def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path):
     folder = str(embedder(save_tiny(FAMILIES["BERT"], tmp_path / "tiny", classes=("BAD", "GOOD"))))
-    at = page(PREDICTIONS, model="another ...", other=folder, a=RIVER, head="L0 H0")
+    at = open_link("predictions", model="another ...", other=folder, a=RIVER, head="L0 H0")
     assert "the margin of" in said(at) and set(at.dataframe[0].value["class"]) == {"BAD", "GOOD"}
     other = at.dataframe[0].value["class"][1]
     at.selectbox(key="class").set_value(other).run()
@@ -114,14 +98,14 @@ def test_predictions_asks_what_the_checkpoint_was_trained_for(folders, tmp_path)
 
 
 def test_a_sentence_that_the_embedder_would_cut_and_a_class_that_it_has_not():
-    at = page(PREDICTIONS, a="bank " * 260)
+    at = open_link("predictions", a="bank " * 260)
     assert "reads 256: the rest would be cut off" in said(at).replace("\\", "")
     at = at.button_group(key="asked").set_value("class").run()
     assert "no classification head: its checkpoint holds the encoder alone" in said(at)
 
 
 def test_a_gap_of_a_chosen_word(folders, monkeypatch):
-    at = page(PREDICTIONS, model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
+    at = open_link("predictions", model="another ...", other=folders["before"], a=RIVER, head="L0 H0")
     assert "The [MASK] of the river was muddy." in said(at) and len(at.dataframe[0].value) == 10
     at.selectbox(key="gap").set_value(4)
     at.selectbox(key="target").set_value(3).run()
@@ -140,13 +124,8 @@ def test_a_gap_of_a_chosen_word(folders, monkeypatch):
     assert "Mask one word" in said(at)
 
 
-def test_an_old_link_to_masked_words_opens_predictions(folders):
-    at = open_link("masked-words", model="another ...", other=folders["before"], a=RIVER, gap="river")
-    assert "The bank of the [MASK] was muddy." in said(at)
-
-
 def test_a_table_of_sentences_is_asked_as_well():
-    at = page(PREDICTIONS)
+    at = open_link("predictions")
     table = b'sentence\nRain fell.\nThe river was muddy.\n"broken\n'
     at.get("file_uploader")[0].upload("mine.csv", table, "text/csv").run()
     words = next(frame.value for frame in at.dataframe if "word" in frame.value)
@@ -155,7 +134,7 @@ def test_a_table_of_sentences_is_asked_as_well():
     assert len(heads) == 8 and (heads["n"] == 2).all()
     assert "Over 2 sentences, the cosine is" in said(at)
     assert [warning.value for warning in at.warning] == ["1 rows can't be used; the others count."]
-    at = page(PREDICTIONS)
+    at = open_link("predictions")
     at.get("file_uploader")[0].upload("mine.csv", b"word\nbank\n", "text/csv").run()
     assert "The table: expected a column sentence or text, got word." in said(at).replace("\\", "")
 

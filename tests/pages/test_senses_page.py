@@ -21,8 +21,7 @@ from selfattn.examples import labelled_sentences
 from selfattn.numbers import plain
 from selfattn.scan import read_scan
 from selfattn.scan.__main__ import main as scan
-from selfattn.scan.uploads import read_table
-from selfattn.senses import hidden_words, interchange, separation, swapping
+from selfattn.senses import separation, swapping
 from selfattn.senses.swapping import ALL
 from selfattn.stored_reports import stored
 from tests.pages.conftest import open_page
@@ -62,6 +61,17 @@ def few(monkeypatch):
 
 
 @pytest.fixture
+def no_swaps(monkeypatch):
+    """For what isn't about the swapped heads, which take the longest."""
+
+    def refused(*given, **more):
+        raise ValueError("no swaps here")
+
+    monkeypatch.setattr(swaps, "interchange", refused)
+    monkeypatch.setattr(swaps, "swapped_heads", refused)
+
+
+@pytest.fixture
 def whole(monkeypatch, encoder):
     """The page over the whole built-in set, its stored swaps changed by what is handed in."""
 
@@ -91,6 +101,13 @@ def tick(monkeypatch):
         monkeypatch.setattr(view.st, "dataframe", shown)
 
     return ticked
+
+
+def kept_from(module, name, monkeypatch):
+    """What the page has this function make, as a list that fills."""
+    made, function = [], getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *given, **more: made.append(function(*given, **more)) or made[-1])
+    return made
 
 
 def texts(at):
@@ -146,6 +163,7 @@ def test_a_word_whose_gap_is_small_has_no_shares_and_the_reason(whole, encoder):
     assert 'In "bank" head' not in texts(at)
 
 
+@pytest.mark.usefixtures("no_swaps")
 def test_what_one_word_needs_is_computed_first_and_the_chosen_head_and_word_decide(few, monkeypatch, encoder):
     asked = []
 
@@ -163,12 +181,13 @@ def test_what_one_word_needs_is_computed_first_and_the_chosen_head_and_word_deci
     assert (shown["sense"] != shown["nearest sense"]).tolist() == sorted(own["score"] < 1, reverse=True)
 
 
-def test_a_ticked_row_says_what_hands_it_over_and_is_sentence_a_beside_one_of_another_sense(few, encoder, tick):
+def test_a_ticked_row_says_what_hands_it_over_and_is_sentence_a_beside_one_of_another_sense(few, tick, monkeypatch):
     tick(1, "rows ")
+    few, made = few[few["word"] == "bat"], kept_from(swaps, "interchange", monkeypatch)
+    monkeypatch.setattr(view, "labelled", lambda: few)
     at = open_page(PAGE, head="L0 H3", sense_word="bat")
     row = listed(at, "nearest sense").index[1]
-    found = interchange(encoder, few[few["word"] == "bat"]).sources
-    found = found.query("row == @row and layer == 0 and head == 3")
+    found = made[0].sources.query("row == @row and layer == 0 and head == 3")
     assert captions.sources(found, "bat", Head(0, 3)) in texts(at)
     drawn = next(mark(chart, "bar") for chart in charts(at) if any(each.kind == "bar" for each in chart))
     assert drawn.values("x") == pytest.approx(found["share"].tolist(), abs=1e-5)
@@ -196,20 +215,20 @@ def test_a_ticked_sentence_opens_the_main_view_with_its_word_hidden(whole, encod
     assert words[hidden["hide_a"]].label == row["leading word"]
 
 
-def test_of_a_visitors_own_sentences_a_button_asks_which_word_shows_its_progress_and_stops(few, monkeypatch, encoder):
-    asked, own = [], some(4, "bank")
+@pytest.mark.usefixtures("no_swaps")
+def test_of_a_visitors_own_sentences_a_button_asks_which_word_shows_its_progress_and_stops(few, monkeypatch):
+    own, made = some(4, "bank"), kept_from(which_word, "hidden_words", monkeypatch)
     monkeypatch.setattr(view, "labelled", lambda: own)
-    monkeypatch.setattr(which_word, "hidden_words", lambda *of, **more: asked.append(of) or hidden_words(*of, **more))
     at = open_page(PAGE)
-    assert at.button(key="ask_hidden").label == "Ask this of 8 sentences" and not asked
+    assert at.button(key="ask_hidden").label == "Ask this of 8 sentences" and not made
     assert "Over 1 word and 8 sentences" in texts(at)  # the other panels stand
     at = at.button(key="ask_hidden").click().run()
-    said = word_captions.one_word(hidden_words(encoder, own))
-    assert len(asked) == 1 and len(listed(at, "leading word")) == 8 and said in texts(at)
+    said = word_captions.one_word(made[0])
+    assert len(made) == 1 and len(listed(at, "leading word")) == 8 and said in texts(at)
     at.session_state[session.STOPPED] = (encoder_key(load_encoder()), ("hidden words", "labelled"))
     at = at.run()
     assert "Stopped." in texts(at) and "Over 1 word and 8 sentences" in texts(at)
-    assert said in texts(at.button(key="ask_hidden").click().run()) and len(asked) == 1
+    assert said in texts(at.button(key="ask_hidden").click().run()) and len(made) == 1
 
 
 def test_where_no_word_can_be_asked_for_or_no_head_swapped_the_page_says_why(few, checkpoint, monkeypatch):
@@ -284,14 +303,3 @@ def test_a_scan_without_sources_says_how_to_have_them_and_a_folder_without_a_sca
     assert "isn't in this scan. Make a new one" in texts(at)
     at.text_input(key="scan").set_value(str(tmp_path / "absent")).run()
     assert "holds no scan" in at.error[0].value
-
-
-def test_the_rows_of_an_upload_its_broken_ones_and_the_operators_limit(monkeypatch):
-    frame = pd.DataFrame(GOOD, columns=["sentence", "word", "sense"])
-    good, broken = read_table(frame.to_json(orient="records", lines=True).encode(), ".jsonl")
-    assert good[["sentence", "word", "sense"]].equals(frame) and broken.empty
-    good, broken = read_table(b'{"sentence": "\\ud800 bank", "word": "bank"}', ".jsonl")
-    assert good.empty and broken["sentence"].tolist() == ["? bank"] and broken["reason"].notna().all()
-    monkeypatch.setenv("SELFATTN_MAX_ROWS", "3")
-    with pytest.raises(ValueError, match="more rows than this server takes, which is 3"):
-        read_table(table(GOOD), ".csv")
