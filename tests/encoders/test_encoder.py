@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from selfattn import Encoder, TextError, load_encoder
 from selfattn.analysis.swapping import context_gradients
@@ -185,3 +186,29 @@ def test_every_pass_runs_inside_what_its_caller_puts_around_it(encoder):
     ours.knock_out(*word, heads=[(0, 1), (2, 3), (4, 5)])
     context_gradients(ours, [word], torch.ones(1, 384))
     assert given == [8, 16, 8, 24, 8]
+
+
+class ExponentialRows(TorchDispatchMode):
+    """How many rows of a map each softmax inside had, by the exponentials that torch was asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows = []
+
+    def __torch_dispatch__(self, function, types, arguments=(), named=None):
+        made = function(*arguments, **(named or {}))
+        if function is torch.ops.aten.exp.default:
+            self.rows.append(made.shape[-2])
+        return made
+
+
+def test_a_long_map_is_made_some_rows_at_a_time_and_no_head_or_row_too_many(encoder, monkeypatch):
+    encoding = encoder.encode(MUDDY)
+    n = len(encoding.tokens)
+    whole = encoding.weights(2)
+    monkeypatch.setattr("selfattn.encoders.encoding.BLOCK", 5 * n)
+    with ExponentialRows() as one_head:
+        assert torch.equal(encoding.weights(2, 7), whole[7])
+    with ExponentialRows() as all_heads:  # of twelve not even one row fits
+        assert torch.equal(encoding.weights(2), whole)
+    assert (one_head.rows, all_heads.rows) == ([5, 5, n - 10], [1] * n)

@@ -1,5 +1,6 @@
 """The lesson pages beside the guided path: what they draw and say equals an independent computation, for typed inputs."""
 
+import statistics
 import threading
 import time
 
@@ -8,11 +9,11 @@ import torch
 from scipy.stats import binomtest
 from streamlit.testing.v1 import AppTest
 
-from selfattn.dashboard import queue
+from selfattn.dashboard import answer, queue
 from selfattn.examples import NEGATION_PAIRS, PRONOUNS, UNRESOLVED
 from selfattn.lessons import recurrence, tiny_model
 from selfattn.lessons.pronouns import halves
-from tests.pages.conftest import APP
+from tests.pages.conftest import APP, open_link
 from tests.pages.pictures import bars, charts, lines, mark, matrix, same
 
 pytestmark = pytest.mark.slow
@@ -134,6 +135,48 @@ def test_a_class_that_trains_takes_turns_epoch_by_epoch(monkeypatch):
     assert 1 <= before_pupil[0] < len(trained) == 3
     assert [state.epoch for state in at.session_state["tiny.run"][1]] == [0, 1, 2]
     assert "of 165 positives it finds 0 %." in words(at) and "**The control.**" in words(at)
+
+
+@pytest.mark.long
+def test_thirty_who_train_at_once_hold_nobody_up(monkeypatch):
+    """Typed sentences on the main view, alone and beside thirty trainings; `pytest -s` prints what they took."""
+    monkeypatch.setattr(
+        answer, "alone", lambda: False
+    )  # both times the same work: what waits for a quiet moment isn't done
+    at, done = open_link(""), threading.Event()
+
+    def typed(name):
+        began = time.monotonic()
+        at.text_input(key="a").set_value(f"The {name} went down to the bank of the river.").run()
+        assert not at.exception
+        return time.monotonic() - began
+
+    def pupil(seed):
+        with queue.costly_slot() as give_way:
+            for _ in tiny_model.train(tiny_model.Settings(seed=seed)):
+                if done.is_set():
+                    return
+                give_way()
+                epochs.append(seed)
+
+    words = ("cat", "dog", "man", "girl", "boy", "bird", "horse", "child", "nurse", "king", "queen", "fox", "wolf")
+    epochs: list[int] = []
+    typed("woman")
+    alone = [typed(word) for word in words[:6]]
+    pupils = [threading.Thread(target=pupil, args=(seed,)) for seed in range(30)]
+    for each in pupils:
+        each.start()
+    beside = [typed(word) for word in words[6:]]
+    waiting = queue._costly.waiting
+    done.set()
+    for each in pupils:
+        each.join()
+    print(
+        f"alone {statistics.median(alone):.2f} s, beside {statistics.median(beside):.2f} s, at most {max(beside):.2f} s"
+    )
+    print(f"meanwhile {len(epochs)} epochs of {len(set(epochs))} pupils; {waiting} waited at the end")
+    assert waiting > 20  # they do train, in turns
+    assert statistics.median(beside) < 4 * statistics.median(alone)
 
 
 def test_pronouns(encoder):
