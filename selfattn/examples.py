@@ -23,7 +23,7 @@ class Example:
 
     The word has equally many words before it in all three. The control shares as many words with the first sentence
     as the second does, so that a vector closer to the control's is closer for the sense, not for repeated words; in the first
-    pair one more, whose three sentences are built alike.
+    pair one more, whose three sentences have one pattern.
     """
 
     word: str

@@ -175,14 +175,14 @@ def hidden_pair(
                 f"In {'AB'[at]}, of {len(side.words)} other words only the {len(wanted[at])} that lead by gradient were hidden."
             )
         progress(at + 1, len(sides))
-    alike = alike_hidden = math.nan
+    control_cosine = control_hidden = math.nan
     for other in c:
         own, its = (0 if at is None else at + 1 for at in (side.leader(side.share(way)) for side, way in asked[2:]))
-        alike, alike_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), (own, its)))
+        control_cosine, control_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), (own, its)))
     for side, own in zip((a, b), wanted):  # what was run for the control's sake alone is no part of the pair
         side.states[[at + 1 for at in range(len(side.words)) if at not in own]] = torch.nan
     a.by_head, b.by_head = by_head[:2]
-    return _pair(a, b, (alike, alike_hidden), taken, tuple(notes))
+    return _pair(a, b, (control_cosine, control_hidden), taken, tuple(notes))
 
 
 def _pair(
@@ -250,8 +250,8 @@ def _ways(
     ]
     if strange:
         return between, None, strange
-    alike = [f"Both sentences are taken for one sense: {taken[0].sense}."] if taken[0].sense == taken[1].sense else []
-    return (taken[0].axis, taken[1].axis), (taken[0].sense, taken[1].sense), alike
+    said = [f"Both sentences are taken for one sense: {taken[0].sense}."] if taken[0].sense == taken[1].sense else []
+    return (taken[0].axis, taken[1].axis), (taken[0].sense, taken[1].sense), said
 
 
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:

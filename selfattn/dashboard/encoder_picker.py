@@ -189,8 +189,8 @@ def short_name(name: str) -> str:
     label = for_visitors(name, name)
     if label == name:
         return name
-    alike = [other for other in offered_encoders()[0] if for_visitors(other, other) == label]
-    return f"{label} ({alike.index(name) + 1})" if name in alike[1:] else label
+    same = [other for other in offered_encoders()[0] if for_visitors(other, other) == label]
+    return f"{label} ({same.index(name) + 1})" if name in same[1:] else label
 
 
 def pick_second_encoder(first: Encoder) -> Encoder | None:

@@ -60,17 +60,6 @@ def test_the_proof_says_the_largest_differences(folders):
     assert "empty" in said(at)
 
 
-@pytest.mark.long
-def test_the_support_table_at_a_button():
-    at = page("about/models_and_proof")
-    at.button(key="run_support").click().run()
-    table = at.dataframe[-1].value.set_index("family")
-    assert table.loc["ModernBERT", "support"] == "recomputed"
-    assert table.loc["MPNet", "support"] == "recomputed"
-    assert table.loc["XLNet", "support"] == "shown"
-    assert table.loc["Longformer", "support"] == "refused"
-
-
 def spec(at, number):
     return str(at.get("vega_lite_chart")[number].proto.spec)
 
