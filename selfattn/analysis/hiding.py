@@ -50,9 +50,7 @@ class HiddenPair:
     by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): by gradient, hidden in one head alone
     top: tuple[int | None, int | None]  # the word of the largest share; punctuation is never it
     ways: tuple[Tensor, Tensor]  # (d_model,) each: what the shares are parts of
-    senses: (
-        tuple[str, str] | None
-    )  # what they are taken for, where the ways are between senses; None: to the other's vector
+    senses: tuple[str, str] | None  # what they are taken for; None: the ways are to the other's vector
     notes: tuple[str, ...]  # what a reader must know
 
     @property

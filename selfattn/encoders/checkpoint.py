@@ -220,9 +220,8 @@ def _state(path: Path) -> tuple[str, int, int, int, int]:
     return str(path), status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
-_digests: dict[
-    tuple, str
-] = {}  # of each version of a file that was digested, here or in a process that opened it first
+# Of each version of a file that was digested, here or in a process that opened it first.
+_digests: dict[tuple, str] = {}
 
 
 def known_digests(folder: Path) -> list[list]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +23,7 @@ from selfattn.settings import Settings
 
 COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this many tokens
 
+T = TypeVar("T")
 Progress = Callable[[int, int], None]  # passes done, passes in all
 
 
@@ -33,6 +34,18 @@ def silent(done: int, total: int) -> None:
 def half_of(progress: Progress, half: int) -> Progress:
     """The progress callback for one of two equal parts of the work."""
     return lambda done, total: progress(half * total + done, 2 * total)
+
+
+def in_passes(
+    run: Callable[[Sequence[T]], list[Tensor]], copies: Sequence[T], n: int, progress: Progress
+) -> list[Tensor]:
+    """What `run` makes of each of a sentence's copies, n tokens long: about 4,096 tokens a pass, in halves where memory runs out."""
+    size, found = max(1, COPIED_TOKENS // n), list[Tensor]()
+    passes = [copies[start : start + size] for start in range(0, len(copies), size)]
+    for done, some in enumerate(passes, start=1):
+        found += in_halves(run, some)
+        progress(done, len(passes))
+    return found
 
 
 class Copy(NamedTuple):
@@ -135,11 +148,8 @@ class Encoder(TextReader):
     def encoded(self, word: PlacedWord) -> Encoding:
         """The word's sentence, run: as it is where it has been run already."""
         sentence = word.sentence
-        return (
-            sentence
-            if isinstance(sentence, Encoding) and not (sentence.patches or sentence.hides)
-            else self.encode(sentence)
-        )
+        run = isinstance(sentence, Encoding) and not (sentence.patches or sentence.hides)
+        return sentence if run else self.encode(sentence)
 
     def reference_weights(self, text: str, pair: str | None = None, hidden: Collection[Hide] = ()) -> Tensor:
         """The model's own eager weights from a separate pass: (n_layers, n_heads, n, n). pair, hidden: as in `encode`."""
@@ -246,18 +256,13 @@ class Encoder(TextReader):
         copies = [Copy(word, *each) for each in zip(patches or [()] * count, hidden or [()] * count, strict=True)]
         for copy in copies:
             self._check_changes(copy.patches, copy.hidden, word.sentence, n)
-        size = max(1, COPIED_TOKENS // n)
-        chunks = [copies[start : start + size] for start in range(0, count, size)]
 
-        def changed(chunk: Sequence[Copy]) -> list[Tensor]:
-            own = self.in_copies(chunk, layers)
+        def changed(some: Sequence[Copy]) -> list[Tensor]:
+            own = self.in_copies(some, layers)
             self.check_finite(word.sentence, [own])
             return list(own)
 
-        vectors: list[Tensor] = []
-        for done, chunk in enumerate(chunks, start=1):
-            vectors += in_halves(changed, chunk)
-            progress(done, len(chunks))
+        vectors = in_passes(changed, copies, n, progress)
         shape = (0, self.n_layers + 1, self.d_model) if layers else (0, self.d_model)
         return torch.stack(vectors) if vectors else torch.zeros(shape)
 

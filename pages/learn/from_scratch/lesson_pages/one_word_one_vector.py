@@ -140,7 +140,9 @@ def _toward(paths: Paths, marks: Paths | None, layer: int, senses: dict[str, lis
         return ""
     static = float(cosine_similarity(paths.static[0], marks.static[0], dim=0))
     near_first = cosine_similarity(paths.layers[layer], marks.layers[layer, 0], dim=-1)
-    near = ", ".join(f"{cosine(float(near_first[chosen].mean()))} in those of {sense}" for sense, chosen in senses.items())
+    near = ", ".join(
+        f"{cosine(float(near_first[chosen].mean()))} in those of {sense}" for sense, chosen in senses.items()
+    )
     return f'Cosine with "{LANDMARKS[0]}": {cosine(static)} for the static vectors, here {near}.'
 
 
