@@ -13,9 +13,10 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.analysis.swapping import SAME
+from selfattn.encoders.batches import in_passes
 from selfattn.encoders.capture import Patch, Recorder, run
 from selfattn.encoders.classification import ClassHead
-from selfattn.encoders.encoder import Encoder, Progress, in_passes, silent
+from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.masked_lm import MaskedHead
 from selfattn.encoders.placed_word import Tokens

@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from selfattn.encoders.batches import length_batches, tokens_a_pass
+from selfattn.encoders.batches import in_passes, length_batches, tokens_a_pass
 from selfattn.encoders.capture import Head, Hide, Patch, Recorder, run
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotFinite, NotRecomputable, OutOfMemory, TextError
@@ -21,9 +21,6 @@ from selfattn.encoders.text_reader import TextReader
 from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
 
-COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this many tokens
-
-T = TypeVar("T")
 Progress = Callable[[int, int], None]  # passes done, passes in all
 
 
@@ -34,18 +31,6 @@ def silent(done: int, total: int) -> None:
 def half_of(progress: Progress, half: int) -> Progress:
     """The progress callback for one of two equal parts of the work."""
     return lambda done, total: progress(half * total + done, 2 * total)
-
-
-def in_passes(
-    run: Callable[[Sequence[T]], list[Tensor]], copies: Sequence[T], n: int, progress: Progress
-) -> list[Tensor]:
-    """What `run` makes of each of a sentence's copies, n tokens long: about 4,096 tokens a pass, in halves where memory runs out."""
-    size, found = max(1, COPIED_TOKENS // n), list[Tensor]()
-    passes = [copies[start : start + size] for start in range(0, len(copies), size)]
-    for done, some in enumerate(passes, start=1):
-        found += in_halves(run, some)
-        progress(done, len(passes))
-    return found
 
 
 class Copy(NamedTuple):

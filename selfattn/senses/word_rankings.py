@@ -17,8 +17,9 @@ from torch.nn.functional import normalize
 from selfattn.analysis.hiding import context_changes
 from selfattn.analysis.measures import rollout
 from selfattn.analysis.swapping import context_gradients
+from selfattn.encoders.batches import in_passes
 from selfattn.encoders.capture import LayerRecording, Recorder, run
-from selfattn.encoders.encoder import Encoder, in_passes, silent
+from selfattn.encoders.encoder import Encoder, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord, Tokens
