@@ -157,10 +157,8 @@ def hidden_pair(
     long = any(len(side.words) > MOST for side in sides)
     ranked = [n for n, (_, way) in enumerate(asked) if (n < 2 or long) and float(way.norm()) >= SAME]
     try:
-        words, targets = (
-            [asked[n][0].word for n in ranked],
-            [Along(asked[n][0].word.positions, asked[n][1]) for n in ranked],
-        )
+        words = [asked[n][0].word for n in ranked]
+        targets = [Along(word.positions, asked[n][1]) for n, word in zip(ranked, words)]
         for n, found in zip(ranked, hidden_by_head(encoder, words, targets)):
             by_head[n] = found
     except NotRecomputable as error:

@@ -55,10 +55,9 @@ def heatmap(
     columns = rows if columns is None else columns
     maximum = maximum or float(np.nanmax(np.abs(matrix), initial=0.0)) or 1e-12
     written = numbers if isinstance(numbers, str) else WEIGHT
-    signed, rounding = kind != "weights", maximum < ROUNDING
-    precise, short = (
-        (f"+{ERROR}", f"+{ERROR}") if signed and rounding else ("+.4f", fitting(maximum)) if signed else (FINE, WEIGHT)
-    )
+    precise, short = (FINE, WEIGHT) if kind == "weights" else ("+.4f", fitting(maximum))
+    if kind != "weights" and maximum < ROUNDING:
+        precise = short = f"+{ERROR}"
     if cell:
         across, down = cell if isinstance(cell, tuple) else (cell, cell)
         width, height, precise = across * len(columns), down * len(rows), written

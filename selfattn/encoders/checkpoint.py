@@ -39,12 +39,11 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
     that nobody vouches for is opened in a process with bounds (loading.py).
     """
     names = _names(folder)
-    adapters = (
-        [folder / ADAPTER] if ADAPTER in names else [] if "config.json" in names else [*folder.glob(f"*/{ADAPTER}")]
-    )
-    if adapters:
-        _refuse_adapter(adapters[0])
+    if ADAPTER in names:
+        _refuse_adapter(folder / ADAPTER)
     if "config.json" not in names:
+        for adapter in folder.glob(f"*/{ADAPTER}"):
+            _refuse_adapter(adapter)
         raise LoadError(
             "config",
             f"{folder.name} has no config.json, and no folder in it is a saved model. Save it with "
