@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from selfattn.analysis.measures import drift, entropy, hide_special, rollout, similarity, special_share
+from selfattn.analysis.measures import entropy, hide_special, rollout, similarity, special_share
 
 
 def random_weights(*shape, seed=0):
@@ -40,17 +40,6 @@ def test_a_row_with_all_its_weight_on_special_tokens_stays_empty():
 
 def test_similarity_is_the_cosine():
     assert similarity(torch.tensor([3.0, 4.0]), torch.tensor([4.0, 3.0])).item() == pytest.approx(24 / 25)
-
-
-def test_drift_of_a_split_word_is_that_of_the_mean_of_its_pieces(encoder):
-    first, second = encoder.encode("An old swashbuckler leapt."), encoder.encode("The bank approved the loan.")
-    pieces = first.words[2].positions
-    assert len(pieces) == 4
-    curve = drift((first, pieces), (second, [5]))
-    states = [first.static[3:7].mean(0), *first.hidden[:, 3:7].mean(1)]
-    others = [second.static[5], *second.hidden[:, 5]]
-    expected = [float(a @ b / a.norm() / b.norm()) for a, b in zip(states, others)]
-    assert curve.tolist() == pytest.approx(expected, abs=1e-5)
 
 
 def test_rollout_equals_plain_loops(encoder):
