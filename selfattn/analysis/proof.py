@@ -13,8 +13,8 @@ from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.projections import ProjectionsUnknown, project
 
 
-def prove(encoder: Encoder, text: str, progress: Progress = silent, pair: str | None = None) -> pd.DataFrame:
-    """The kernel against the model's own numbers on one text (with `pair`, of two segments): a row for each head.
+def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFrame:
+    """The kernel against the model's own numbers on one text: a row for each head.
 
     layer, head; `same_inputs`: the largest difference between the kernel's weights and those of the model's own eager
     function on the recorded query and key; `separate_pass`: to the weights of a whole separate eager pass (NaN for a
@@ -25,9 +25,9 @@ def prove(encoder: Encoder, text: str, progress: Progress = silent, pair: str | 
     """
     encoder.check_recomputable()
     with _full_precision():
-        encoding = encoder.encode(text, pair)
+        encoding = encoder.encode(text)
         fits = encoder.separate_pass_fits(len(encoding.tokens))
-        separate = encoder.reference_weights(text, pair) if fits else None
+        separate = encoder.reference_weights(text) if fits else None
         parts = []
         for layer in range(encoder.n_layers):
             trace, heads = encoding.recordings[layer].trace(), range(encoder.n_heads)
