@@ -7,16 +7,12 @@
 """
 
 import ast
-import math
 import subprocess
 import sys
+import tempfile
 from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pandas
 
 ROOT = Path(__file__).parents[1]
 FILES = {"tree": "architecture.md", "limits": "operating.md", "support": "support.md"}  # in docs/
@@ -62,20 +58,40 @@ def limits() -> str:
 
 
 def support() -> str:
-    """The families, measured with the installed versions, as a Markdown table."""
-    from selfattn.analysis.proof import support_table
+    """The families, measured with the installed versions, as a Markdown table.
 
+    Recomputed from the layer's input (through the head's own matrices) or from query, key and value; the largest error over all
+    heads and three sentences, against a separate eager pass too.
+    """
+    from selfattn.encoders.families import FAMILIES, save_tiny
+
+    rows = ["| Family | Support | From | Largest error | |", "|---|---|---|---|---|"]
+    for name, family in FAMILIES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            rows.append(f"| {name} | {' | '.join(supported(name, save_tiny(family, Path(folder))))} |")
     measured = f"Measured with transformers {version('transformers')} and torch {version('torch')}."
-    return f"{support_rows(support_table())}\n\n{measured}"
+    return "\n".join([*rows, "", measured])
 
 
-def support_rows(table: "pandas.DataFrame") -> str:
-    """The support table in Markdown."""
-    lines = ["| Family | Support | From | Largest error | |", "|---|---|---|---|---|"]
-    for row in table.to_dict("records"):
-        error = "" if math.isnan(row["largest_error"]) else f"{row['largest_error']:.0e}"
-        lines.append(f"| {row['family']} | {row['support']} | {row['from']} | {error} | {row['why']} |")
-    return "\n".join(lines)
+def supported(name: str, folder: Path) -> tuple[str, str, str, str]:
+    """Of a checkpoint: support ("recomputed", "shown", "refused"), from, largest error, and why it isn't recomputed or a note."""
+    import pandas as pd
+
+    from selfattn.analysis.proof import prove
+    from selfattn.encoders.errors import LoadError
+    from selfattn.encoders.families import SENTENCES
+    from selfattn.encoders.loading import load_source
+    from selfattn.encoders.sources import Source
+
+    try:
+        encoder = load_source(Source(name=name, folder=folder, kind="folder"))
+    except LoadError as error:
+        return "refused", "", "", str(error)
+    if not encoder.recomputable:
+        return "shown", "", "", encoder.reason
+    proof = pd.concat([prove(encoder, text) for text in SENTENCES])
+    source = "query, key, value" if proof["projections"].isna().any() else "layer input"
+    return "recomputed", source, f"{proof[['same_inputs', 'separate_pass']].max().max():.0e}", encoder.note
 
 
 def filled(text: str, name: str, part: str) -> str:

@@ -7,6 +7,7 @@ animal and the street, the movie and its soundtrack, the artist's score.
 from __future__ import annotations
 
 import csv
+from collections.abc import Hashable
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ class Example:
 
     The word has equally many words before it in all three. The control shares as many words with the first sentence
     as the second does, so that a vector closer to the control's is closer for the sense, not for repeated words; in the first
-    pair one more, whose three sentences are built alike.
+    pair one more, whose three sentences have one pattern.
     """
 
     word: str
@@ -102,3 +103,11 @@ def labelled_sentences() -> pandas.DataFrame:
 
     with (DATA / "senses.csv").open(encoding="utf-8") as table:
         return pandas.read_csv(table, dtype=str, keep_default_na=False)
+
+
+def other_sentences(frame: pandas.DataFrame, row: Hashable) -> tuple[str, str]:
+    """Of the word in this row (by its index label) the first sentence of another sense, and the first other one of the same."""
+    own = frame.loc[row]
+    others = frame[(frame["word"] == own["word"]) & (frame.index != row)]
+    same = others["sense"] == own["sense"]
+    return others["sentence"][~same].iloc[0], others["sentence"][same].iloc[0]

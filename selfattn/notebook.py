@@ -20,12 +20,12 @@ from altair.utils.schemapi import debug_mode
 from selfattn import tidy_tables as tidy
 from selfattn.analysis.compare import compare_encoders, counterpart_distances
 from selfattn.analysis.explaining import Explained
-from selfattn.analysis.measures import Compared, drift, head_measures, offered
+from selfattn.analysis.measures import Compared, head_measures, offered
 from selfattn.analysis.removing import removal_effect
 from selfattn.analysis.swapping import swap_pair
 from selfattn.analysis.word_map import word_map
 from selfattn.charts.bars import bars
-from selfattn.charts.curves import layers_curve, lines
+from selfattn.charts.curves import layers_curve
 from selfattn.charts.head_map import head_grid, head_map, opened_by_a_click
 from selfattn.charts.heatmap import heatmap
 from selfattn.charts.kernel_row import kernel_row
@@ -304,19 +304,6 @@ def scanned(scan: Scan, measure: str, *, chosen: str = "", theme: Theme = LIGHT)
     """
     title = measure.replace("_", " ")
     return _chart(head_map(tidy.named_heads(scan.heads()), measure, theme, chosen, kind="weights", title=title))
-
-
-def parting(
-    encoder: Encoder, first: str, second: str, word: str | None = None, *, theme: Theme = LIGHT
-) -> alt.TopLevelMixin:
-    """The cosine of a word's two vectors: as bare token, as layer 0 reads it, after each layer.
-
-    Numbers: `tidy_tables.drift_frame`. What it doesn't say: that they part by sense. Two sentences of one sense part, too: draw
-    such a pair beside it.
-    """
-    curve = tidy.drift_frame(**{"A against B": drift(*_sides(encoder, first, second, word).values())})
-    titles = "0: the bare token, 1: as layer 0 reads it, then after each layer", "cosine (1: same direction)"
-    return _chart(lines(curve, "depth", "similarity", theme, titles=titles))
 
 
 def chart(spec: Spec) -> alt.TopLevelMixin:

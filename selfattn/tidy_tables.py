@@ -144,20 +144,6 @@ def context_share(trace: AttentionTrace, positions: Sequence[int]) -> Tensor:
     return parts / (context @ context).clamp_min(torch.finfo(context.dtype).tiny)
 
 
-def drift_frame(**curves: Tensor) -> pd.DataFrame:
-    """Similarity curves over depth, each (n_layers + 2,): curve, depth (0 ...), stage (its name), similarity."""
-    return _over_depth(curves, stage_names(len(next(iter(curves.values()))) - 2))
-
-
-def _over_depth(curves: Mapping[str, Tensor], stages: Sequence[str]) -> pd.DataFrame:
-    rows = [
-        (name, depth, stage, value)
-        for name, values in curves.items()
-        for depth, (stage, value) in enumerate(zip(stages, values.tolist()))
-    ]
-    return pd.DataFrame(rows, columns=["curve", "depth", "stage", "similarity"])
-
-
 def hidden_words_frame(pair: HiddenPair) -> pd.DataFrame:
     """Every word of both sentences, in order: sentence ("A", "B"), place (its first token), text, share, chosen, leads,
     punctuation.
@@ -193,12 +179,20 @@ def hidden_heads_frame(pair: HiddenPair, run: Mapping[tuple[str, int], Tensor] |
 
 
 def hidden_curves_frame(pair: HiddenPair) -> pd.DataFrame:
-    """The cosine of the two vectors as they are, and with the leading word of each sentence hidden: as `drift_frame`, without
-    the bare token."""
+    """The cosine of the two vectors as each layer reads them and at last, as they are and with the leading word of each hidden.
+
+    curve, depth (0 ...), stage (its name), similarity.
+    """
     i, j = (0 if at is None else at + 1 for at in pair.top)
     hidden = " and ".join(f'"{words[at].label}"' for words, at in zip(pair.words, pair.top) if at is not None)
     curves = {"as they are": pair.curves[0, 0]} | ({f"{hidden} hidden": pair.curves[i, j]} if hidden else {})
-    return _over_depth(curves, stage_names(pair.curves.shape[-1] - 1)[1:])
+    stages = ["embedding", *(f"after L{layer}" for layer in range(pair.curves.shape[-1] - 1))]
+    rows = [
+        (name, depth, stage, value)
+        for name, values in curves.items()
+        for depth, (stage, value) in enumerate(zip(stages, values.tolist()))
+    ]
+    return pd.DataFrame(rows, columns=["curve", "depth", "stage", "similarity"])
 
 
 def leading_words_frame(report: HiddenWordsReport, frame: pd.DataFrame) -> pd.DataFrame:
@@ -225,11 +219,6 @@ def shaded_frame(report: HiddenWordsReport, sentences: Mapping[Hashable, tuple[S
         own = report.words[report.words["row"] == row].set_index("start")["share"]
         rows += [(at, said, w.label, own.get(w.start, math.nan), w.start not in own.index) for w in words]
     return pd.DataFrame(rows, columns=["sentence", "said", "text", "share", "chosen"])
-
-
-def stage_names(n_layers: int) -> list[str]:
-    """The stages a token's vector passes: the bare token, what layer 0 reads, after each layer."""
-    return ["token", "embedding", *[f"after L{layer}" for layer in range(n_layers)]]
 
 
 def named_heads(heads: pd.DataFrame) -> pd.DataFrame:

@@ -201,7 +201,6 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
         "removals": notebook.removals(encoder, *PAIR, **look),
         "swaps": notebook.swaps(encoder, *PAIR, **look),
         "brought_in": notebook.brought_in(SimpleNamespace(heads=shares), "bank", chosen="L0 H1", **look),
-        "parting": notebook.parting(encoder, *PAIR, **look),
         "hidden_words": notebook.hidden_words(encoder, *PAIR, **look),
     }
     own = {name for name, each in vars(notebook).items() if getattr(each, "__module__", "") == notebook.__name__}
@@ -214,18 +213,11 @@ def test_every_figure_wears_the_look_that_is_asked_for(encoder_of, plain):
         assert DARK.background in colors and not colors & (light - dark), name
 
 
-@pytest.mark.slow
-def test_parting_draws_the_cosine_at_each_depth(encoder):
-    frame = drawn(notebook.parting(encoder, *CRANES, word="CRANE"))
-    a, b = (encoder.encode(text) for text in CRANES)
-    cosines = [torch.cosine_similarity(a.static[3], b.static[2], dim=0)]
-    cosines += list(torch.cosine_similarity(a.hidden[:, 3], b.hidden[:, 2], dim=-1))
-    np.testing.assert_allclose(frame.sort_values("depth")["similarity"], cosines, atol=1e-5)
-
-
 def test_a_word_that_is_missing_is_named(encoder):
     with pytest.raises(TextError, match=r"'loan' is not a word of 'The bank of the river\.'"):
-        notebook.parting(encoder, *PAIR, word="loan")
+        notebook.removals(encoder, *PAIR, word="loan")
+    with pytest.raises(TextError, match="No word stands in both"):
+        notebook.removals(encoder, "One.", "Two!")
 
 
 def test_what_a_notebook_shows_of_an_object_is_escaped(encoder):

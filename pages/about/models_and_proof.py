@@ -1,11 +1,9 @@
-"""What is loaded, the proof on it at a button, and what the installed versions support: measured, not listed."""
-
-from importlib.metadata import version
+"""What is loaded, and the proof on it at a button."""
 
 import pandas as pd
 import streamlit as st
 
-from selfattn.analysis.proof import prove, support_table
+from selfattn.analysis.proof import prove
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import encoder_key
 from selfattn.dashboard.encoder_picker import current_encoder, show_encoder
@@ -71,15 +69,6 @@ def show_proof(proof: pd.DataFrame, precision: str) -> None:
     st.download_button("Every head (CSV)", data, "proof.csv", "text/csv", on_click="ignore", key="proof_csv")
 
 
-@st.cache_data(show_spinner="Making, loading and recomputing a tiny encoder of every family ...", max_entries=1)
-def support() -> pd.DataFrame:
-    """The support table, once for all visitors: it depends on the installed versions only."""
-    table = support_table()
-    table["largest_error"] = [error(value) if pd.notna(value) else "" for value in table["largest_error"]]
-    table["heads"] = [str(heads) if heads else "" for heads in table["heads"]]
-    return table.rename(columns={"largest_error": "largest error", "from": "recomputed from", "why": "why, or a note"})
-
-
 heading("Models and proof")
 encoder = current_encoder()
 show_encoder(encoder)
@@ -88,7 +77,8 @@ st.markdown("**What is loaded**")
 st.dataframe(facts(encoder), hide_index=True, height="content")
 
 st.caption(
-    "selfattn was not yet run on a GPU. Where torch finds one it is chosen; `make gpu-check` measures what it does there."
+    "selfattn was not yet run on a GPU. Where torch finds one it is chosen; `make gpu-check` measures what it does there. "
+    "Which model types open, each measured, with its errors: docs/support.md."
 )
 
 st.markdown("**The proof: every head recomputed, beside the model's own numbers**")
@@ -96,28 +86,12 @@ st.caption(
     "The model runs at full speed and reports no attention weights. The kernel recomputes them from the query, key and "
     "value that each layer received. Here every head is held against the model's own slow attention."
 )
-proofs = st.container()
-
-st.markdown("**What is supported**")
-st.caption(
-    "A tiny encoder of every family, with random weights, is made, saved, loaded and recomputed with transformers "
-    f"{version('transformers')} and torch {version('torch')}. Recomputed from the layer's input means: through the head's "
-    "own learned matrices, too."
-)
-if st.button("Measure the support table", key="run_support"):
-    session.SUPPORT.set(True)
-if session.SUPPORT.get():
-    with costly_slot():
-        table = support()
-    st.dataframe(table, hide_index=True, width="stretch")
-
-with proofs:  # last: a text that can't be read ends the page
-    if not encoder.recomputable:
-        st.info("This encoder's attention is shown as the model reports it: there is nothing recomputed to prove.")
-    else:
-        text = st.text_input("Text", SENTENCES[0], key="proof_text")
-        asked = (encoder_key(encoder), text)
-        if st.button("Run the proof", key="run_proof"):
-            session.PROOF.set((asked, run_proof(encoder, text)))
-        if session.PROOF.get()[0] == asked:
-            show_proof(session.PROOF.get()[1], encoder.dtype)
+if not encoder.recomputable:
+    st.info("This encoder's attention is shown as the model reports it: there is nothing recomputed to prove.")
+else:
+    text = st.text_input("Text", SENTENCES[0], key="proof_text")
+    asked = (encoder_key(encoder), text)
+    if st.button("Run the proof", key="run_proof"):
+        session.PROOF.set((asked, run_proof(encoder, text)))
+    if session.PROOF.get()[0] == asked:
+        show_proof(session.PROOF.get()[1], encoder.dtype)

@@ -60,7 +60,7 @@ def explain(
     """Hide each word of a sentence from everything, and remove heads, and see how its target changes.
 
     sentence: of `Encoder.tokenize` or `encode`; target: of targets.py. heads: those that are run (None: the eight that lead by
-    gradient). progress(done, total) counts words and heads. Raises TextError.
+    gradient). progress(done, total) counts the passes over words. Raises TextError.
     """
     words = tuple(word for word in sentence.words if without(target, word.positions).positions)
     every = [position for word in words for position in word.positions]

@@ -50,9 +50,7 @@ class HiddenPair:
     by_head: tuple[Tensor, Tensor]  # (n_A, n_layers, n_heads), (n_B, ...): by gradient, hidden in one head alone
     top: tuple[int | None, int | None]  # the word of the largest share; punctuation is never it
     ways: tuple[Tensor, Tensor]  # (d_model,) each: what the shares are parts of
-    senses: (
-        tuple[str, str] | None
-    )  # what they are taken for, where the ways are between senses; None: to the other's vector
+    senses: tuple[str, str] | None  # what they are taken for; None: the ways are to the other's vector
     notes: tuple[str, ...]  # what a reader must know
 
     @property
@@ -159,10 +157,8 @@ def hidden_pair(
     long = any(len(side.words) > MOST for side in sides)
     ranked = [n for n, (_, way) in enumerate(asked) if (n < 2 or long) and float(way.norm()) >= SAME]
     try:
-        words, targets = (
-            [asked[n][0].word for n in ranked],
-            [Along(asked[n][0].word.positions, asked[n][1]) for n in ranked],
-        )
+        words = [asked[n][0].word for n in ranked]
+        targets = [Along(word.positions, asked[n][1]) for n, word in zip(ranked, words)]
         for n, found in zip(ranked, hidden_by_head(encoder, words, targets)):
             by_head[n] = found
     except NotRecomputable as error:
@@ -175,14 +171,14 @@ def hidden_pair(
                 f"In {'AB'[at]}, of {len(side.words)} other words only the {len(wanted[at])} that lead by gradient were hidden."
             )
         progress(at + 1, len(sides))
-    alike = alike_hidden = math.nan
+    control_cosine = control_hidden = math.nan
     for other in c:
         own, its = (0 if at is None else at + 1 for at in (side.leader(side.share(way)) for side, way in asked[2:]))
-        alike, alike_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), (own, its)))
+        control_cosine, control_hidden = (float(a.units[i, -1] @ other.units[j, -1]) for i, j in ((0, 0), (own, its)))
     for side, own in zip((a, b), wanted):  # what was run for the control's sake alone is no part of the pair
         side.states[[at + 1 for at in range(len(side.words)) if at not in own]] = torch.nan
     a.by_head, b.by_head = by_head[:2]
-    return _pair(a, b, (alike, alike_hidden), taken, tuple(notes))
+    return _pair(a, b, (control_cosine, control_hidden), taken, tuple(notes))
 
 
 def _pair(
@@ -250,8 +246,8 @@ def _ways(
     ]
     if strange:
         return between, None, strange
-    alike = [f"Both sentences are taken for one sense: {taken[0].sense}."] if taken[0].sense == taken[1].sense else []
-    return (taken[0].axis, taken[1].axis), (taken[0].sense, taken[1].sense), alike
+    said = [f"Both sentences are taken for one sense: {taken[0].sense}."] if taken[0].sense == taken[1].sense else []
+    return (taken[0].axis, taken[1].axis), (taken[0].sense, taken[1].sense), said
 
 
 def hidden_by_head(encoder: Encoder, words: Sequence[PlacedWord | tuple], targets: Sequence[Target]) -> list[Tensor]:

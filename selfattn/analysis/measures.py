@@ -41,16 +41,6 @@ def similarity(first: Tensor, second: Tensor) -> Tensor:
     return cosine_similarity(first.double(), second.double(), dim=-1).float()
 
 
-def drift(first: PlacedWord[Encoding], second: PlacedWord[Encoding]) -> Tensor:
-    """The cosine of one word's vectors in two sentences: as bare token, with position, after each layer.
-
-    (n_layers + 2,): the static token vectors, hidden[0], ..., hidden[n_layers]. A split word is the mean of its pieces.
-    """
-    static = similarity(*(sentence.static[list(positions)].mean(0) for sentence, positions in (first, second)))
-    layers = similarity(*(sentence.hidden[:, list(positions)].mean(1) for sentence, positions in (first, second)))
-    return torch.cat([static[None], layers])
-
-
 def mean_distance(weights: Tensor) -> Tensor:
     """How far each row reaches, in tokens: the mean of |i - j| under its weights. (..., n, n) -> (..., n)"""
     places = torch.arange(weights.shape[-1], dtype=weights.dtype)

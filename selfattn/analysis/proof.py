@@ -1,14 +1,8 @@
-"""The proof: every head of an encoder recomputed by the kernel and compared with the model's own numbers.
-
-`prove` runs it on one encoder and one text; `support_table` on a tiny random encoder of every family, with the versions
-that are installed.
-"""
+"""The proof: every head of an encoder recomputed by the kernel and compared with the model's own numbers."""
 
 import math
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pandas as pd
 import torch
@@ -16,15 +10,11 @@ from torch import Tensor
 
 from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
-from selfattn.encoders.errors import LoadError
-from selfattn.encoders.families import FAMILIES, SENTENCES, Family, save_tiny
-from selfattn.encoders.loading import load_source
 from selfattn.encoders.projections import ProjectionsUnknown, project
-from selfattn.encoders.sources import Source
 
 
-def prove(encoder: Encoder, text: str, progress: Progress = silent, pair: str | None = None) -> pd.DataFrame:
-    """The kernel against the model's own numbers on one text (with `pair`, of two segments): a row for each head.
+def prove(encoder: Encoder, text: str, progress: Progress = silent) -> pd.DataFrame:
+    """The kernel against the model's own numbers on one text: a row for each head.
 
     layer, head; `same_inputs`: the largest difference between the kernel's weights and those of the model's own eager
     function on the recorded query and key; `separate_pass`: to the weights of a whole separate eager pass (NaN for a
@@ -35,9 +25,9 @@ def prove(encoder: Encoder, text: str, progress: Progress = silent, pair: str | 
     """
     encoder.check_recomputable()
     with _full_precision():
-        encoding = encoder.encode(text, pair)
+        encoding = encoder.encode(text)
         fits = encoder.separate_pass_fits(len(encoding.tokens))
-        separate = encoder.reference_weights(text, pair) if fits else None
+        separate = encoder.reference_weights(text) if fits else None
         parts = []
         for layer in range(encoder.n_layers):
             trace, heads = encoding.recordings[layer].trace(), range(encoder.n_heads)
@@ -75,37 +65,3 @@ def _full_precision() -> Iterator[None]:
         yield
     finally:
         torch.set_float32_matmul_precision(before)
-
-
-def support_table(progress: Progress = silent) -> pd.DataFrame:
-    """What is recomputed, shown or refused with the installed versions: a row for each family, measured, not listed.
-
-    family, support ("recomputed", "shown", "refused"), from ("layer input", "query, key, value" or ""), heads (how many
-    were compared), largest_error (over all heads and three sentences, against a separate eager pass; NaN where nothing is
-    recomputed), why (the reason where it isn't recomputed, or a note).
-    """
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for done, family in enumerate(FAMILIES.values(), start=1):
-            rows.append(_support(family, Path(folder) / family.name))
-            progress(done, len(FAMILIES))
-    return pd.DataFrame(rows)
-
-
-def _support(family: Family, folder: Path) -> dict[str, object]:
-    save_tiny(family, folder)
-    row = {"family": family.name, "support": "refused", "from": "", "heads": 0, "largest_error": float("nan")}
-    try:
-        encoder = load_source(Source(name=family.name, folder=folder, kind="folder"))
-    except LoadError as error:
-        return {**row, "why": str(error)}
-    if not encoder.recomputable:
-        return {**row, "support": "shown", "why": encoder.reason}
-    proof = pd.concat([prove(encoder, text) for text in SENTENCES])
-    return row | {
-        "support": "recomputed",
-        "from": "query, key, value" if proof["projections"].isna().any() else "layer input",
-        "heads": len(encoder.all_heads),
-        "largest_error": float(proof[["same_inputs", "separate_pass"]].max().max()),
-        "why": encoder.note,
-    }

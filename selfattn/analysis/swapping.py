@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from selfattn.encoders.batches import COPIED_TOKENS
 from selfattn.encoders.capture import Head, LayerRecording, Patch, Recorder, run
-from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress, half_of, silent
+from selfattn.encoders.encoder import Encoder, Progress, half_of, silent
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.memory import is_out_of_memory
 from selfattn.encoders.placed_word import PlacedWord

@@ -13,12 +13,12 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from selfattn.analysis.swapping import SAME
+from selfattn.encoders.batches import in_passes
 from selfattn.encoders.capture import Patch, Recorder, run
 from selfattn.encoders.classification import ClassHead
-from selfattn.encoders.encoder import COPIED_TOKENS, Encoder, Progress, silent
+from selfattn.encoders.encoder import Encoder, Progress, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.masked_lm import MaskedHead
-from selfattn.encoders.memory import in_halves
 from selfattn.encoders.placed_word import Tokens
 from selfattn.encoders.pooling import Pooling
 
@@ -132,13 +132,12 @@ def changed(
 ) -> Tensor:
     """The target in copies of a sentence, each with its own positions hidden from everything and its own patches: (copies,).
 
-    The copies run in batches of about 4,096 tokens; progress(done, total) counts them. Raises TextError, NotRecomputable for
+    The copies run in batches of about 4,096 tokens; progress(done, total) counts passes. Raises TextError, NotRecomputable for
     patches.
     """
     if patches is not None:
         encoder.check_patchable()
     copies = list(zip(hidden, patches or [()] * len(hidden), strict=True))
-    size = max(1, COPIED_TOKENS // len(sentence.ids))
 
     def chunk(part: Sequence[tuple[Collection[int], Collection[Patch]]]) -> list[Tensor]:
         inputs = encoder.inputs([sentence] * len(part))
@@ -153,8 +152,4 @@ def changed(
                 encoder.check_finite(sentence, [each])
             return [each.of(left).cpu() for each, left in zip(own, kept)]
 
-    values: list[Tensor] = []
-    for start in range(0, len(copies), size):
-        values += in_halves(chunk, copies[start : start + size])
-        progress(min(start + size, len(copies)), len(copies))
-    return torch.stack(values)
+    return torch.stack(in_passes(chunk, copies, len(sentence.ids), progress))

@@ -78,12 +78,10 @@ def four_ways(trace: AttentionTrace, allowed: Tensor) -> tuple[Masking, ...]:
     added = attend_precisely(trace.query, trace.key, trace.value, mask, trace.scale, trace.terms).weights.float()
     zeroed = trace.weights * allowed
     total = zeroed.sum(-1, keepdim=True)
+    times_0 = add_mask(add_mask(trace.scaled, None, trace.terms) * allowed, trace.mask).softmax(-1).nan_to_num(0.0)
     ways = (
         ("add −∞ to the scores", added),
-        (
-            "multiply the scores by 0",
-            add_mask(add_mask(trace.scaled, None, trace.terms) * allowed, trace.mask).softmax(-1).nan_to_num(0.0),
-        ),
+        ("multiply the scores by 0", times_0),
         ("multiply the weights by 0", zeroed),
         ("… and divide by the row's sum", zeroed / total.masked_fill(total == 0, 1.0)),
     )

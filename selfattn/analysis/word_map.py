@@ -21,9 +21,7 @@ MOST = 256  # rows and columns of a picture; longer maps are drawn in bins
 class Places(NamedTuple):
     """What stands along an edge of a map, in the order of the text."""
 
-    labels: tuple[
-        str, ...
-    ]  # m: words as they are spelled, an unknown one marked, and the tokens that belong to no word
+    labels: tuple[str, ...]  # m: words as they are spelled, an unknown one marked, and tokens that belong to no word
     groups: tuple[tuple[int, ...], ...]  # m: the token positions of each
     special: tuple[bool, ...]  # m: whether it is a special token
 
@@ -58,9 +56,8 @@ class WordMap:
     def part(self, rows: Sequence[int]) -> "WordMap":
         """The map of these rows and columns only. Rows no longer sum to 1."""
         rows = list(rows)
-        labels, groups, special = (
-            tuple(edge[row] for row in rows) for edge in (self.labels, self.groups, self.special)
-        )
+        edges = self.labels, self.groups, self.special
+        labels, groups, special = (tuple(edge[row] for row in rows) for edge in edges)
         return replace(self, labels=labels, groups=groups, special=special, matrix=self.matrix[rows][:, rows])
 
     def minus(self, other: "WordMap") -> "WordMap":

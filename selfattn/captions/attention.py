@@ -100,13 +100,11 @@ def head_profile(found: Sequence[Fit], head: str, where: str) -> str:
 
 def over_texts(frame: pd.DataFrame, chosen: str) -> str:
     """The same over many texts: `senses.compare_checkpoints(...).heads` with names."""
-    frame = frame.reindex(
-        columns=[*frame, *{"low", "high", "others"} - {*frame}]
-    )  # unknown for one text, or one head a layer
+    # Unknown for one text, or one head a layer.
+    frame = frame.reindex(columns=[*frame, *{"low", "high", "others"} - {*frame}])
     far, own = frame.loc[frame["distance"].idxmax()], frame[frame["name"] == chosen].iloc[0]
-    known = (
-        f" (95 %: {numbers.weight(own['low'])} to {numbers.weight(own['high'])})" if own["low"] == own["low"] else ""
-    )
+    low, high = numbers.weight(own["low"]), numbers.weight(own["high"])
+    known = f" (95 %: {low} to {high})" if own["low"] == own["low"] else ""
     said = (
         f"Over {own['n']} sentence{'' if own['n'] == 1 else 's'}, {chosen}: {numbers.weight(own['distance'])} of the weight lies "
         f"elsewhere{known}; most in {far['name']}, {numbers.weight(far['distance'])}."

@@ -12,10 +12,7 @@ from selfattn.captions.hidden_words import Ranked, source
 from selfattn.captions.senses import FEW_WORDS
 from selfattn.senses.hiding import ATTENTION, CHECKS, GUESS, HiddenWordsReport
 
-ENOUGH, LEFT = (
-    0.8,
-    0.5,
-)  # of what all words tell beyond guessing: the word alone keeps so much; the rest has so much left
+ENOUGH, LEFT = 0.8, 0.5  # of what all words tell beyond guessing: what the word alone keeps; what the rest has left
 CARRIES = {
     (True, True): "is usually enough and rarely the only one",
     (True, False): "is usually enough, and little is left without it",

@@ -10,10 +10,10 @@ from selfattn.numbers import FINE
 ROW = 24  # pixels a word
 
 
-def butterfly(frame: pd.DataFrame, theme: Theme, *, name: str, maximum: float = 0.0) -> Spec:
+def butterfly(frame: pd.DataFrame, theme: Theme, *, name: str) -> Spec:
     """tidy_tables.against_frame (text, only, a, b): words that one sentence only has stand in that sentence's colour.
 
-    name: the head's, for the title. maximum: the weight of the longest bar (0: theirs).
+    name: the head's, for the title.
     """
     hues = {"": theme.muted, "A": theme.sentence_a, "B": theme.sentence_b}
     colors = [hues[only] for only in frame["only"]]
@@ -21,7 +21,7 @@ def butterfly(frame: pd.DataFrame, theme: Theme, *, name: str, maximum: float = 
         frame["text"].tolist(), labelColor={"expr": f"{expression(colors)}[datum.value]"}, labelFontSize=13,
         labelLimit=120,
     )  # fmt: skip
-    most = maximum or float(frame[["a", "b"]].max().max()) or 1.0
+    most = float(frame[["a", "b"]].max().max()) or 1.0
     y = field("place", scale=span(-0.5, len(frame) - 0.5, reverse=True), axis=axis)
     tooltip = [
         nominal("text", title="word"),

@@ -35,7 +35,7 @@ def heatmap(
     title: str = "",
     color: str | None = None,
     size: int = 400,
-    alike: Sequence[Sequence[str]] = (),
+    beside: Sequence[Sequence[str]] = (),
     legend: str = "",
     cell: int | tuple[int, int] | None = None,
     numbers: str | Sequence[str] | None = WEIGHT,
@@ -49,16 +49,15 @@ def heatmap(
 
     With `cell`, the pixels of a cell (or across and down), it is a small table: names on both axes, and in each cell its
     number in the d3 format `numbers`, or a text of that list (row by row), or nothing (None). Else a map `size` pixels wide.
-    alike: the labels of every map that stands beside it, its own too: all then have cells of one size, in plots `size` wide.
+    beside: the labels of every map that stands beside it, its own too: all then have cells of one size, in plots `size` wide.
     """
     matrix = np.asarray(matrix, float)
     columns = rows if columns is None else columns
     maximum = maximum or float(np.nanmax(np.abs(matrix), initial=0.0)) or 1e-12
     written = numbers if isinstance(numbers, str) else WEIGHT
-    signed, rounding = kind != "weights", maximum < ROUNDING
-    precise, short = (
-        (f"+{ERROR}", f"+{ERROR}") if signed and rounding else ("+.4f", fitting(maximum)) if signed else (FINE, WEIGHT)
-    )
+    precise, short = (FINE, WEIGHT) if kind == "weights" else ("+.4f", fitting(maximum))
+    if kind != "weights" and maximum < ROUNDING:
+        precise = short = f"+{ERROR}"
     if cell:
         across, down = cell if isinstance(cell, tuple) else (cell, cell)
         width, height, precise = across * len(columns), down * len(rows), written
@@ -67,10 +66,10 @@ def heatmap(
         right = label_axis(columns, orient="top", labelAngle=-45, title=f"{names[1]} →", **look)
         axes = _axes(columns, right, rows, label_axis(rows, labelAngle=0, title=names[0], **look))
     else:
-        width, most = size, max(map(len, alike), default=len(columns))
-        height = size * len(rows) / most if alike else size
+        width, most = size, max(map(len, beside), default=len(columns))
+        height = size * len(rows) / most if beside else size
         bar = {"title": legend or "weight", "gradientLength": 200, "format": short, "tickCount": 4}
-        axes = token_axes(rows, columns, theme, sides, names, alike)
+        axes = token_axes(rows, columns, theme, sides, names, beside)
     shades = {"scale": scale(theme, kind, maximum), "legend": {**bar, "orient": "bottom"}}
     if len(rows) <= CELLS:
         stroke = {"stroke": theme.grid if cell else theme.background, "strokeWidth": 0.5 if len(rows) <= 40 else 0}
@@ -78,7 +77,7 @@ def heatmap(
         layers, datasets = _cells(matrix, rows, columns, axes, shades, names, what, precise, stroke)
     else:
         layers, datasets = _image(matrix, rows, columns, axes, shades, theme, kind, maximum)
-        if alike:  # not over the whole plot
+        if beside:  # not over the whole plot
             layers[0]["mark"]["width"] = size * len(columns) / most
     if cell and numbers is not None:
         layers.append(_numbers(numbers, theme, maximum))
@@ -98,7 +97,7 @@ def heatmap(
     for layer in layers:  # one without the axis would bring in Vega's own, which drops labels
         for channel in "xy":
             layer["encoding"][channel].setdefault("axis", axes[channel]["axis"])
-    if alike:  # labels stand out beyond the plot, in each map by their own length: an unseen line goes as far in all
+    if beside:  # labels stand out beyond the plot, in each map by their own length: an unseen line goes as far in all
         datasets["reach"] = [{"line": 0}]
         line = {"x": {"value": 0}, "x2": {"value": size + LIMIT / 2}, "y": {"value": 0}}
         layers.append(marks("rule", line, "reach", opacity=0))
@@ -112,12 +111,12 @@ def token_axes(
     theme: Theme,
     sides: Sequence[str] = (),
     names: tuple[str, str] = ("from", "to"),
-    alike: Sequence[Sequence[str]] = (),
+    beside: Sequence[Sequence[str]] = (),
 ) -> dict[str, Spec]:
     """The channels x and y of a map, named; where the texts are many, only every few are spelled, evenly."""
     colors = [{"A": theme.sentence_a, "B": theme.sentence_b}.get(side, theme.muted) for side in sides]
-    most, wide = max(map(len, alike), default=0), max((len(text) for texts in alike for text in texts), default=0)
-    limit = min(LIMIT, LETTER * wide) if alike else LIMIT
+    most, wide = max(map(len, beside), default=0), max((len(text) for texts in beside for text in texts), default=0)
+    limit = min(LIMIT, LETTER * wide) if beside else LIMIT
     look = {"labelLimit": limit, **({"labelColor": {"expr": f"{expression(colors)}[datum.value]"}} if colors else {})}
 
     def axis(labels: Sequence[str], **more: Any) -> Spec:
@@ -125,7 +124,7 @@ def token_axes(
         return label_axis(labels, every=-(-n // LABELS), labelFontSize=12 if n <= 24 else 10, **look, **more)
 
     right = axis(columns, orient="top", labelAngle=-60, minExtent=54, title=f"{names[1]} →")
-    return _axes(columns, right, rows, axis(rows, minExtent=limit + GAP if alike else 60, title=names[0]), most)
+    return _axes(columns, right, rows, axis(rows, minExtent=limit + GAP if beside else 60, title=names[0]), most)
 
 
 def _axes(columns: Sequence[str], across: Spec, rows: Sequence[str], down: Spec, most: int = 0) -> dict[str, Spec]:

@@ -5,7 +5,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import at, lines, pixels, written
 from selfattn.charts.vega import Spec, calculate, either, field, marks, nominal, scale
 
-DEEPEST = 0.4  # the share of a way that has the deepest colour, in every pair alike
+DEEPEST = 0.4  # the share of a way that has the deepest colour, the same in every pair
 TURN = {"light": 0.7, "dark": 0.5}  # of it: from here on the background's colour is the better read
 HIDDEN = "(datum.at >= 0 && datum.at === (datum.side ? off_b : off_a))"
 PLACE = "place.words[datum.n]"

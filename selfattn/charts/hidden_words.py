@@ -186,13 +186,12 @@ def _heads(pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> list[dict[str, Any
     most = max((value for value in known if math.isfinite(value)), default=0.0)
     rows = [{"key": -1, "shares": "", "together": "", "most": most}]
     for one in run:
-        whole, leading = float(pair.share[one.side][one.at]), list(map(str, one.leading))
         said = ""
-        if one.together is not None and one.together >= TOGETHER and len(leading) > 1 and math.isfinite(whole):
-            names = f"{', '.join(leading[:-1])} and {leading[-1]}"
-            said = (
-                f"Hidden in {names} together: {numbers.percent(one.together)}; in all heads: {numbers.percent(whole)}."
-            )
+        if one.together is not None and one.together >= TOGETHER:
+            whole, leading = float(pair.share[one.side][one.at]), list(map(str, one.leading))
+            names = " and ".join(filter(None, (", ".join(leading[:-1]), leading[-1])))
+            together = numbers.percent(one.together)
+            said = f"Hidden in {names} together: {together}; in all heads: {numbers.percent(whole)}."
         shares = _texts(one.share.flatten()[None], SHARES)[0]
         rows.append({"key": 1000 * one.side + one.at, "shares": shares, "together": said, "most": most})
     return rows

@@ -15,10 +15,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.vega import Spec, finish, marks
 
 GAP = 36  # pixels between two columns
-SIDEBAR, MARGINS = (
-    310,
-    66,
-)  # of a window that are not the figure's (a scroll bar too), with the page's sidebar and without
+SIDEBAR, MARGINS = 310, 66  # pixels of a window that aren't the figure's (a scroll bar too): with the sidebar, without
 OPEN = 1000  # pixels of a window from which on the sidebar is open
 NARROW, WIDE = set("iljtfrI.,'’‘:;|()[]-!· "), set("mwMW%@—")
 

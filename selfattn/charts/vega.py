@@ -201,9 +201,12 @@ def picture(levels: np.ndarray, ramp: Sequence[str], optimize: bool = False) -> 
 
 
 def in_light(spec: Spec) -> Spec:
-    """A chart as it is drawn in the light look, whichever look it was made for: paper is white."""
+    """A chart as it is drawn in the light look, whichever look it was made for: paper is white.
+
+    Only a colour between quotation marks is one: what a visitor typed may hold the same signs.
+    """
     text = re.sub(f'{PNG_URI}[^"]+', lambda found: _picture_in_light(found[0]), json.dumps(spec))
-    return json.loads(re.sub("#[0-9a-f]{6}", lambda color: LIT.get(color[0], color[0]), text))
+    return json.loads(re.sub(r"""(?<=["'])#[0-9a-f]{6}(?=["'\\])""", lambda color: LIT.get(color[0], color[0]), text))
 
 
 def _picture_in_light(uri: str) -> str:

@@ -1,10 +1,8 @@
-"""What a visitor has chosen to see: an encoder, a word in two sentences, and one head."""
+"""What a visitor has chosen to see: a word in two sentences, and where they ask for one, in a control."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from selfattn.encoders.capture import Head
-from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.placed_word import PlacedWord
 
@@ -41,12 +39,3 @@ class Pair:
     def key(self) -> tuple[Hashable, ...]:
         """What results about it are kept by."""
         return tuple(word.key for word in self.all)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One head of one encoder, for a word in two sentences: what every part of a page is told."""
-
-    encoder: Encoder
-    pair: Pair
-    head: Head

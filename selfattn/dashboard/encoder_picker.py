@@ -146,11 +146,11 @@ def _pick(key: session.Key, label: str, options: Sequence[str], **look: Any) -> 
 def _named(key: str = "") -> tuple[str, str]:
     """The fields for an encoder that isn't listed: its Hub id or folder, and a revision."""
     fields = {"other": ("Hub id or folder", "owner/name or /a/folder", 260), "revision": ("Revision", "newest", 110)}
-    named, revision = (
+    typed = [
         st.text_input(label, key=key + name, placeholder=hint, width=width, bind="query-params").strip()
         for name, (label, hint, width) in fields.items()
-    )
-    return named, revision
+    ]
+    return typed[0], typed[1]
 
 
 def _say_not_offered(key: str, offered: Collection[str], shown: str, what: str, named: str = "") -> None:
@@ -189,8 +189,8 @@ def short_name(name: str) -> str:
     label = for_visitors(name, name)
     if label == name:
         return name
-    alike = [other for other in offered_encoders()[0] if for_visitors(other, other) == label]
-    return f"{label} ({alike.index(name) + 1})" if name in alike[1:] else label
+    same = [other for other in offered_encoders()[0] if for_visitors(other, other) == label]
+    return f"{label} ({same.index(name) + 1})" if name in same[1:] else label
 
 
 def pick_second_encoder(first: Encoder) -> Encoder | None:

@@ -16,7 +16,7 @@ import streamlit as st
 from selfattn.charts.theme import DARK, LIGHT, Theme
 from selfattn.charts.vega import Spec, drawn_frame, updatable
 from selfattn.dashboard import session
-from selfattn.dashboard.choice import Choice, Pair
+from selfattn.dashboard.choice import Pair
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
@@ -66,11 +66,6 @@ class Page:
     def figures(self) -> dict[str, Figure]:
         """What the page has offered, by numbered names."""
         return {f"{number}. {name}": figure for number, (name, figure) in enumerate(self.noted, start=1)}
-
-    @property
-    def choice(self) -> Choice:
-        """What the frame's pickers say, on a view of a word in two sentences."""
-        return Choice(self.encoder, self.pair, self.head)
 
 
 def begin_page(news: Any = st) -> None:

@@ -104,7 +104,6 @@ HIDDEN_ASKED = Key("hidden_asked", "Senses: the encoder and key whose hidden wor
 TABLE_READ = Key("table_read", "Senses: the uploaded file's id, and what was read of it")
 SCAN_READ = Key("scan_read", "Senses: the scan's folder and when it changed, the scan, its heads' means, its sources")
 PROOF = Key("proof", "Models and proof: the encoder's key and the text, and their proof", (None, None))
-SUPPORT = Key("support", "Models and proof: whether the support table was asked for", False)
 PROJECTOR = Key("projector", "From scratch: larger type, the menu folded away", False)
 STOP = Key("choice of stop", "From scratch: the stop that the picker shows")
 RACE = Key("recurrence.race", "Before attention: the device, and the times measured on it")

@@ -189,7 +189,7 @@ def vectors(
     """One text box a vector (d,), filled with the published numbers, and a button that brings those back.
 
     Where a box holds anything but as many numbers, that is said, and the published ones are handed on: what comes out is
-    finite and of the published size. check: raises ValueError where the vectors don't go together; that is said alike.
+    finite and of the published size. check: raises ValueError where the vectors don't go together; that is said in the same way.
     """
     texts = {name: ", ".join(f"{number:g}" for number in numbers) for name, numbers in published.items()}
     typed, filled = {}, session.PUBLISHED.of(stop)

@@ -1,8 +1,14 @@
 """Which texts share a pass: those of like length, up to a number of padded tokens, so that memory has a bound."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from selfattn.encoders.memory import in_halves
+
+T, Found = TypeVar("T"), TypeVar("Found")
 
 BATCH_TOKENS = {"cpu": 1024, "cuda": 32768, "mps": 8192}  # padded tokens a pass
+COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this many tokens
 
 
 def tokens_a_pass(device: str) -> int:
@@ -25,3 +31,18 @@ def length_batches(items: Sequence, length: Callable, limit: int, equal: bool = 
         batch.append(item)
     if batch:
         yield batch
+
+
+def in_passes(
+    run: Callable[[Sequence[T]], list[Found]], copies: Sequence[T], n: int, progress: Callable[[int, int], None]
+) -> list[Found]:
+    """What `run` makes of each of a sentence's copies, n tokens long; where a pass runs out of memory, in halves.
+
+    progress(passes done, passes in all).
+    """
+    size, found = max(1, COPIED_TOKENS // n), list[Found]()
+    passes = [copies[start : start + size] for start in range(0, len(copies), size)]
+    for done, some in enumerate(passes, start=1):
+        found += in_halves(run, some)
+        progress(done, len(passes))
+    return found

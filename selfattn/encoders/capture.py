@@ -98,9 +98,7 @@ class LayerRecording:
     query: Tensor  # (batch, n_heads, n, d_head)
     key: Tensor  # (batch, n_heads, n, d_head)
     value: Tensor  # (batch, n_heads, n, d_head)
-    mask: (
-        Tensor | None
-    )  # bool or float, broadcast to (batch, n_heads, n, n); the model's own, with what is hidden in it
+    mask: Tensor | None  # bool or float, broadcast to (batch, n_heads, n, n): the model's own and what is hidden
     terms: tuple[PositionBias | DistanceVectors, ...]  # what is added to the scaled scores; empty in most families
     scale: float
     context: Tensor  # (batch, n, n_heads, d_head): what enters W_O, patched where it was patched

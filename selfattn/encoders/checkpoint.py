@@ -39,12 +39,11 @@ def check_folder(folder: Path, base: Path | None = None) -> None:
     that nobody vouches for is opened in a process with bounds (loading.py).
     """
     names = _names(folder)
-    adapters = (
-        [folder / ADAPTER] if ADAPTER in names else [] if "config.json" in names else [*folder.glob(f"*/{ADAPTER}")]
-    )
-    if adapters:
-        _refuse_adapter(adapters[0])
+    if ADAPTER in names:
+        _refuse_adapter(folder / ADAPTER)
     if "config.json" not in names:
+        for adapter in folder.glob(f"*/{ADAPTER}"):
+            _refuse_adapter(adapter)
         raise LoadError(
             "config",
             f"{folder.name} has no config.json, and no folder in it is a saved model. Save it with "
@@ -220,9 +219,8 @@ def _state(path: Path) -> tuple[str, int, int, int, int]:
     return str(path), status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
-_digests: dict[
-    tuple, str
-] = {}  # of each version of a file that was digested, here or in a process that opened it first
+# Of each version of a file that was digested, here or in a process that opened it first.
+_digests: dict[tuple, str] = {}
 
 
 def known_digests(folder: Path) -> list[list]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from selfattn.encoders.batches import length_batches, tokens_a_pass
+from selfattn.encoders.batches import in_passes, length_batches, tokens_a_pass
 from selfattn.encoders.capture import Head, Hide, Patch, Recorder, run
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotFinite, NotRecomputable, OutOfMemory, TextError
@@ -20,8 +20,6 @@ from selfattn.encoders.reference import eager_twin, stack_layers
 from selfattn.encoders.text_reader import TextReader
 from selfattn.notebook_repr import html_table
 from selfattn.settings import Settings
-
-COPIED_TOKENS = 4096  # copies of one sentence share a pass up to about this many tokens
 
 Progress = Callable[[int, int], None]  # passes done, passes in all
 
@@ -240,18 +238,13 @@ class Encoder(TextReader):
         copies = [Copy(word, *each) for each in zip(patches or [()] * count, hidden or [()] * count, strict=True)]
         for copy in copies:
             self._check_changes(copy.patches, copy.hidden, word.sentence, n)
-        size = max(1, COPIED_TOKENS // n)
-        chunks = [copies[start : start + size] for start in range(0, count, size)]
 
-        def changed(chunk: Sequence[Copy]) -> list[Tensor]:
-            own = self.in_copies(chunk, layers)
+        def changed(some: Sequence[Copy]) -> list[Tensor]:
+            own = self.in_copies(some, layers)
             self.check_finite(word.sentence, [own])
             return list(own)
 
-        vectors: list[Tensor] = []
-        for done, chunk in enumerate(chunks, start=1):
-            vectors += in_halves(changed, chunk)
-            progress(done, len(chunks))
+        vectors = in_passes(changed, copies, n, progress)
         shape = (0, self.n_layers + 1, self.d_model) if layers else (0, self.d_model)
         return torch.stack(vectors) if vectors else torch.zeros(shape)
 

@@ -1,4 +1,4 @@
-"""A tiny encoder of every family, with random weights, saved like any other checkpoint: for the support table and tests.
+"""A tiny encoder of every family, with random weights, saved like any other checkpoint: for docs/support.md and tests.
 
 The weights are large on purpose: with the usual small ones every head would attend to all tokens evenly, and an error in
 a bias, a mask or a rotation would hide in the noise.

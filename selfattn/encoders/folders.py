@@ -4,6 +4,7 @@ A Trainer saves into checkpoint-500, the Hub's cache into models--owner--name/sn
 version 2 into 0_Transformer.
 """
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,8 @@ CACHED = re.compile(r"models--([\w.-]+)")
 def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambda inner: True) -> Path:
     """The folder, or where it isn't a saved model the only one inside it that is; the folder again where none is.
 
-    name: what it was asked for by. allowed: whether a folder inside may be looked into. Raises LoadError where several are.
+    name: what it was asked for by. allowed: whether a folder inside may be looked into. Raises LoadError where several are, and
+    where its own config.json can't be read.
     """
     if "model_type" in _config(folder):
         return folder
@@ -35,6 +37,12 @@ def saved_model(folder: Path, name: str, allowed: Callable[[Path], bool] = lambd
             )
         found += filter(_is_model, level)
         level = [inner for inner in level if inner not in found]
+    if len(found) == 1 and os.path.exists(own := folder / "config.json"):
+        try:
+            read_json(own, "config")
+        except LoadError as error:  # it is a saved model that broke: another isn't opened in its place
+            inner = Path(name, found[0].relative_to(folder))
+            raise LoadError(error.kind, f"{error} Or name the saved model inside: {inner}.") from None
     if len(found) <= 1:
         return found[0] if found else folder
     names = sorted((str(inner.relative_to(folder)) for inner in found), key=_by_number)

@@ -37,10 +37,8 @@ class Tokens:
 
     def places(self: "Sentence", *spellings: str) -> tuple["PlacedWord[Sentence]", ...]:
         """Every place where one of these words stands, letter case aside, in order; not where the tokeniser doesn't know it."""
-        wanted, known = (
-            {spelling.casefold() for spelling in spellings},
-            (word for word in self.words if not word.unknown),
-        )
+        wanted = {spelling.casefold() for spelling in spellings}
+        known = (word for word in self.words if not word.unknown)
         return tuple(PlacedWord(self, word.positions) for word in known if word.text.casefold() in wanted)
 
     def read_as_unknown(self, *spellings: str) -> list[str]:

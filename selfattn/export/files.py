@@ -45,9 +45,7 @@ class View:
     headless: Set[str] = frozenset()  # names of figures and tables that don't show the provenance's one head
     shows: Mapping[str, Collection[str]] = field(default_factory=dict)  # name: the sentences it shows, where not all
     lines: Sequence[str] = ()  # the answer and its limit, beneath the title of what is read
-    live: Mapping[str, Callable[[], Spec]] = field(
-        default_factory=dict
-    )  # figure's name: as an HTML file has it, to hover
+    live: Mapping[str, Callable[[], Spec]] = field(default_factory=dict)  # figure's name: alive, as HTML has it
 
     def origin(self, name: str) -> Provenance:
         """Where one figure or table comes from: its own title, and of head and sentences what it shows."""

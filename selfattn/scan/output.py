@@ -234,10 +234,8 @@ class ScanFolder:
     def parts(self) -> list["_Part"]:
         """The parts that are there, in order, each verified. Raises ScanError for any that isn't what was written."""
         about, parts = self.about, list[_Part]()
-        sizes, n_measured = (
-            {name: about["encoder"][name] for name in description.MOST},
-            len(description.measured(about)),
-        )
+        sizes = {name: about["encoder"][name] for name in description.MOST}
+        n_measured = len(description.measured(about))
         columns = schema(**sizes, vectors=about["vectors"], n_measured=n_measured, sources="sources" in about)
         for path in sorted((self.path / "parts").glob("*")):
             if LEFT.fullmatch(path.name):

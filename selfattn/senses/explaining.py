@@ -21,9 +21,7 @@ class TargetReport(OfTables):
     low, high: 95 % bootstrap interval of a mean over the n sentences that have the word; NaN where n is 1.
     """
 
-    words: (
-        pd.DataFrame
-    )  # word (case-folded), n, effect, low, high; of several sentences first, the largest effect first
+    words: pd.DataFrame  # word (case-folded), n, effect, low, high; those of several sentences, then the largest first
     heads: pd.DataFrame  # layer, head, n, effect, low, high (of the eight that lead by gradient, each run), by_gradient
     sentences: pd.DataFrame  # row (index label), sentence, number, sum (of its words' effects), together, words
     rejected: pd.DataFrame  # row, reason

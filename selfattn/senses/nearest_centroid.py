@@ -221,9 +221,7 @@ def beyond_baselines(scores: Tensor, baselines: Tensor, labels: Tensor) -> Tenso
     """
     is_own = torch.nn.functional.one_hot(labels)
     half = (is_own.cumsum(0) * is_own).sum(1) % 2
-    elsewhere = (
-        baselines @ (half[:, None] != half).double()
-    )  # (2, features, n): on the half that each sentence isn't in
+    elsewhere = baselines @ (half[:, None] != half).double()  # (2, features, n): on a sentence's other half
     better = (elsewhere > elsewhere.amax(0) - TIE).double()
     return scores - (better / better.sum(0) * baselines).sum(0)
 

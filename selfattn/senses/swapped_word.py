@@ -134,5 +134,5 @@ class SwappedWord:
         return torch.einsum("fcsd,fd->cs", moved, torch.stack(axis)) / 2
 
     def mean(self, swapped: Sequence[Tensor]) -> np.ndarray:
-        """Over the rows, each sense counting alike, of what `exactly` gives for each: (2, sets)."""
+        """Over the rows, each sense with the same weight, of what `exactly` gives for each: (2, sets)."""
         return torch.einsum("i,ich->ch", self.once.row_means[0], torch.stack(swapped)).numpy()

@@ -17,8 +17,9 @@ from torch.nn.functional import normalize
 from selfattn.analysis.hiding import context_changes
 from selfattn.analysis.measures import rollout
 from selfattn.analysis.swapping import context_gradients
+from selfattn.encoders.batches import in_passes
 from selfattn.encoders.capture import LayerRecording, Recorder, run
-from selfattn.encoders.encoder import COPIED_TOKENS, Encoder
+from selfattn.encoders.encoder import Encoder, silent
 from selfattn.encoders.encoding import Encoding
 from selfattn.encoders.errors import NotRecomputable
 from selfattn.encoders.placed_word import PlacedWord, Tokens
@@ -115,15 +116,19 @@ class WordRankings:
         """The word's last unit vector in each copy of its sentence, (m, d_model); zeroed: whose values it doesn't get."""
         if zeroed:
             self.encoder.check_patchable()
-        n, vectors = len(word.sentence.ids), []
-        for first in range(0, len(copies), size := max(1, COPIED_TOKENS // n)):
-            recorder = _ValueZeroing(word, zeroed[first : first + size]) if zeroed else None
-            inputs = self.encoder.inputs(copies[first : first + size])
-            with torch.no_grad(), self.encoder.pass_over(size, n):
+        n = len(word.sentence.ids)
+
+        def vectors(some: Sequence[tuple[Tokens, Sequence[int]]]) -> list[Tensor]:
+            sentences, groups = zip(*some)
+            recorder, inputs = _ValueZeroing(word, groups) if zeroed else None, self.encoder.inputs(sentences)
+            with torch.no_grad(), self.encoder.pass_over(len(some), n):
                 states = run(self.encoder.model, inputs, recorder).last_hidden_state
-            vectors.append(states[:, list(word.positions)].mean(dim=1).float().cpu())
-            self.encoder.check_finite(word.sentence, vectors[-1:])
-        return normalize(torch.cat(vectors).double(), dim=1)
+            own = states[:, list(word.positions)].mean(dim=1).float().cpu()
+            self.encoder.check_finite(word.sentence, [own])
+            return list(own)
+
+        found = in_passes(vectors, list(zip(copies, zeroed or [()] * len(copies))), n, silent)
+        return normalize(torch.stack(found).double(), dim=1)
 
 
 class _ValueZeroing(Recorder):

@@ -58,8 +58,8 @@ def whole_head(sides: Sides, maps: Mapping[str, WordMap], head: Head, theme: The
     kind, legend, what = DIFFERENCE if source == "difference" else WEIGHTS
     hidden = {name: f', "{word}" hidden' for name, word in hidden_words_of(sides).items()}
     maximum = max(float(view.matrix.abs().max()) for view in maps.values())
-    alike = [view.labels for view in maps.values()]
-    draw = partial(heatmap, theme=theme, kind=kind, maximum=maximum, legend=legend, alike=alike)
+    beside = [view.labels for view in maps.values()]
+    draw = partial(heatmap, theme=theme, kind=kind, maximum=maximum, legend=legend, beside=beside)
     pictures = {}
     for name, view in maps.items():
         without, whose = hidden.get(name, ""), "" if source == "scratch" else f", {SOURCES[source]}"

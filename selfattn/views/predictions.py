@@ -31,9 +31,7 @@ class Question:
     write: Write
     answer: str  # what the encoder says, in words
     where: str = ""  # " in A", where two sentences are asked about
-    answers: pd.DataFrame = field(
-        default_factory=pd.DataFrame
-    )  # what else it could have been: token or class, probability
+    answers: pd.DataFrame = field(default_factory=pd.DataFrame)  # token or class, probability: what else it could be
 
     @property
     def said(self) -> str:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from selfattn.analysis.measures import drift, head_measures, hide_special, row_measures
+from selfattn.analysis.measures import head_measures, hide_special, row_measures
 from selfattn.analysis.patterns import fits
 
 
@@ -83,14 +83,3 @@ def test_weights_without_special_tokens_are_scaled_up():
 def test_a_row_with_all_its_weight_on_special_tokens_stays_empty():
     kept, hidden = hide_special(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), (True, False))
     assert kept.tolist() == [[0.0]] and hidden.tolist() == [1.0]
-
-
-def test_drift_of_a_split_word_is_that_of_the_mean_of_its_pieces(encoder):
-    first, second = encoder.encode("An old swashbuckler leapt."), encoder.encode("The bank approved the loan.")
-    pieces = first.words[2].positions
-    assert len(pieces) == 4
-    curve = drift((first, pieces), (second, [5]))
-    states = [first.static[3:7].mean(0), *first.hidden[:, 3:7].mean(1)]
-    others = [second.static[5], *second.hidden[:, 5]]
-    expected = [float(a @ b / a.norm() / b.norm()) for a, b in zip(states, others)]
-    assert curve.tolist() == pytest.approx(expected, abs=1e-5)

@@ -1,4 +1,4 @@
-"""The proof and the support table: an error that is there is found, and the table says what each family gets."""
+"""The proof: an error that is there is found."""
 
 import math
 from dataclasses import replace
@@ -7,10 +7,8 @@ import pytest
 import torch
 
 from selfattn import NotRecomputable
-from selfattn.analysis import proof as proofs
-from selfattn.analysis.proof import prove, support_table
+from selfattn.analysis.proof import prove
 from selfattn.encoders import capture, projections
-from selfattn.encoders.families import FAMILIES
 
 TEXT = "The bank of the river was muddy."
 
@@ -81,17 +79,3 @@ def test_precision_is_given_back(encoder):
 def test_what_is_shown_only_has_no_proof(encoder_of):
     with pytest.raises(NotRecomputable, match="shown, not recomputed"):
         prove(encoder_of("XLNet"), TEXT)
-
-
-@pytest.mark.slow
-def test_the_support_table(monkeypatch):
-    monkeypatch.setenv("SELFATTN_MODELS", "none/at-all")  # the operator's list is for visitors' choices
-    monkeypatch.setattr(proofs, "SENTENCES", proofs.SENTENCES[-1:])  # several: tests/encoders/test_families.py
-    table = support_table().set_index("family")
-    assert sorted(table.index) == sorted(FAMILIES)
-    counts = table["support"].value_counts()
-    assert (counts["recomputed"], counts["shown"], counts["refused"]) == (22, 2, 2)
-    assert (table[table["support"] == "recomputed"]["largest_error"] < 1e-5).all()
-    assert (table[table["from"] == "query, key, value"].index == ["DeBERTa", "RoFormer"]).all()
-    assert table.loc["XLNet", "why"] != ""
-    assert math.isnan(table.loc["Funnel", "largest_error"])

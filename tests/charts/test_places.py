@@ -183,13 +183,6 @@ def with_its_code():
     return spec, left, right, code([*lines.values()])
 
 
-def some_words():
-    first = [value - 0.3 for value in VALUES]
-    frame = pd.DataFrame({"word": WORDS, "accuracy": VALUES, "first": first, "sentences": 9})
-    marks = {"rule": {"y": WORDS, "x1": VALUES, "x2": first}, "symbol": {"y": WORDS * 2, "x": [*first, *VALUES]}}
-    return draw.words_chart(frame, LIGHT), {"y": WORDS, **marks}
-
-
 def a_against_b():
     weights = {"a": [*VALUES[:20], *[None] * 4], "b": [None, *VALUES[1:]]}
     frame = pd.DataFrame({"text": WORDS, "only": ["A", *[""] * 19, *"BBBB"], **weights})
@@ -244,7 +237,6 @@ CHARTS = {
     "values_table": lambda: (draw.values_table([("a", text) for text in FEW], LIGHT), code(FEW)),
     "vector_strip": two_strips,
     "with_code": with_its_code,
-    "words_chart": some_words,
 }  # fmt: skip
 PARTS = {
     "accuracy_list": "an interval_list",

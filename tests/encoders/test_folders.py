@@ -157,6 +157,13 @@ def test_a_sentence_transformers_folder_of_two_models_is_told_as_one(template, t
     )
 
 
+def test_a_model_that_broke_is_not_replaced_by_one_inside(template, tmp_path):
+    shutil.copytree(template, tmp_path / "mine" / "checkpoint-1")
+    (tmp_path / "mine" / "config.json").write_text("{")
+    error = refused(tmp_path / "mine", "config", "config.json can't be read as JSON")
+    assert same(opened(str(error).rpartition(": ")[2].rstrip(".")), template)  # the remedy helps
+
+
 def test_a_whole_disk_is_not_searched(tmp_path, monkeypatch):
     monkeypatch.setattr("selfattn.encoders.folders.MOST_FOLDERS", 3)
     for number in range(4):

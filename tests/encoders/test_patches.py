@@ -113,7 +113,7 @@ def test_each_text_of_a_batch_has_its_own_patches(encoder):
 
 def test_copies_of_a_text_each_with_their_own_patches(encoder, monkeypatch):
     patches = [some_patches(encoder, seed) for seed in range(3)]
-    monkeypatch.setattr("selfattn.encoders.encoder.COPIED_TOKENS", 20)
+    monkeypatch.setattr("selfattn.encoders.batches.COPIED_TOKENS", 20)
     vectors = encoder.changed_vectors((TEXT, (2, 5)), patches)
     expected = [encoder.encode(TEXT, patches=each).vector(6, (2, 5)) for each in patches]
     torch.testing.assert_close(vectors, torch.stack(expected), atol=1e-5, rtol=1e-5)

@@ -124,6 +124,12 @@ def test_the_plain_form_is_the_chart_alone_on_white_with_its_origin_in_the_metad
     assert pixels[0, 0].tolist() == [255, 255, 255]
 
 
+def test_the_light_look_leaves_what_was_typed():
+    typed = f"the sky is {DARK.background}"
+    dark, light = (heatmap(np.eye(2), ["a", typed], theme) for theme in (DARK, LIGHT))
+    assert typed in str(dark) and in_light(dark) == light
+
+
 def test_the_line_beneath_a_title_says_the_encoder_the_head_and_the_error(encoder, provenance):
     sentence, *_, line = files.titled({}, provenance, 900)["title"]["subtitle"]
     assert sentence == "A: The bank of the river." and encoder.revision[:7] in line

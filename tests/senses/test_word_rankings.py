@@ -7,7 +7,6 @@ from transformers import AutoModel, AutoModelForTextEncoding
 from selfattn import load_encoder
 from selfattn.encoders.errors import NotFinite
 from selfattn.encoders.projections import project
-from selfattn.senses import word_rankings
 from selfattn.senses.word_rankings import WordRankings
 from tests.encoders.test_families import RECOMPUTED
 from tests.senses import plain_hiding
@@ -95,7 +94,7 @@ def test_weights_x_v_goes_through_the_output_matrix(encoder_of, name):
 
 def test_copies_run_some_at_a_time(encoder_of, monkeypatch):
     *_, whole = ranked(encoder_of("BERT"))
-    monkeypatch.setattr(word_rankings, "COPIED_TOKENS", 50)
+    monkeypatch.setattr("selfattn.encoders.batches.COPIED_TOKENS", 50)
     *_, parts = ranked(encoder_of("BERT"))
     for way, moves in whole.items():
         torch.testing.assert_close(parts[way], moves, atol=1e-6, rtol=0)

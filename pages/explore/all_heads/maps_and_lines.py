@@ -17,8 +17,7 @@ from selfattn.charts.head_map import head_grid, thumbnail
 from selfattn.charts.heatmap import heatmap
 from selfattn.dashboard import session
 from selfattn.dashboard.cache import cached, cached_effect, cached_swaps
-from selfattn.dashboard.choice import Choice
-from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
+from selfattn.dashboard.figures import Page, current_theme, say, show_chart, side_by_side
 from selfattn.dashboard.pickers import binning, pick_map_options, segmented, swaps_are_exact, whole, zoomed
 from selfattn.dashboard.typed_text import encode_or_stop
 from selfattn.encoders.encoder import Encoder
@@ -31,19 +30,19 @@ from selfattn.views.all_heads import lines_of_word, one_map, overlays
 NO_WAY = 1e-6  # a shorter way than this is none, and no share of it is known
 
 
-def segments(choice: Choice) -> PlacedWord:
+def segments(page: Page) -> PlacedWord:
     """The word of A where A and B are read together, as the two segments of one text."""
-    pair = choice.pair
+    pair = page.pair
     a, b = (side.sentence.text for _, side in pair.sides)
-    encoding = encode_or_stop(choice.encoder, a, "A and B together", pair=b)
+    encoding = encode_or_stop(page.encoder, a, "A and B together", pair=b)
     nth = pair.first.sentence.words.index(pair.first.word)  # A comes first, so its words come in the same places
     return PlacedWord(encoding, encoding.words[nth].positions)
 
 
-def show_grid(choice: Choice, side: PlacedWord) -> None:
+def show_grid(page: Page, side: PlacedWord) -> None:
     """Every head's map in one picture; a click chooses a head."""
-    encoder = choice.encoder
-    others = ["B"] + ["control"] * (choice.pair.control is not None)
+    encoder = page.encoder
+    others = ["B"] + ["control"] * (page.pair.control is not None)
     # Two segments are one text: there is no second to compare with.
     measures = offered(others if side.sentence.pair is None and encoder.patchable else [])
     first, *_ = measures
@@ -53,7 +52,7 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
         ordered = st.toggle("Sort the heads by it", key="sorted", bind="query-params")
     key, measure = ("measures", side.sentence.text, side.sentence.pair), measures[name]
     columns = dict(cached(encoder, key, lambda _: head_measures(side.sentence), "Measuring all heads ..."))
-    compared = None if measure.of == "text" else _compared(choice)
+    compared = None if measure.of == "text" else _compared(page)
     beside = {} if compared is None else measure.columns(compared)
     floor = 1.0
     if compared is not None and measure.unit == "share":
@@ -63,7 +62,7 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
         frame = frame.sort_values(name, ascending=False, kind="stable", ignore_index=True)
     every, across = _thumbnails(encoder, side.sentence), encoder.n_heads
     maps = [every[place] for place in frame["layer"] * across + frame["head"]]
-    kind, marked = "effect" if measure.signed else "weights", str(choice.head)
+    kind, marked = "effect" if measure.signed else "weights", str(page.head)
     chart = head_grid(maps, frame, name, current_theme(), marked, kind=kind, columns=across, named=ordered)
     if compared is None or not measure.beside:
         reading = captions.measure_by_head(frame, name, measure.unit, marked)
@@ -75,9 +74,9 @@ def show_grid(choice: Choice, side: PlacedWord) -> None:
     st.caption(measure.caption)
 
 
-def _compared(choice: Choice) -> Compared:
+def _compared(page: Page) -> Compared:
     """The pair's word, with every result kept."""
-    encoder, pair = choice.encoder, choice.pair
+    encoder, pair = page.encoder, page.pair
     at = dict(pair.sides) | ({"control": pair.control} if pair.control else {})
     how = "exact" if swaps_are_exact(encoder, pair) else "leading"
     return Compared(at, partial(cached_effect, encoder), partial(cached_swaps, encoder, how=how))
@@ -91,12 +90,12 @@ def _thumbnails(encoder: Encoder, encoding: Encoding) -> list[np.ndarray]:
     return cached(encoder, key, lambda _: [thumbnail(weights, side) for weights in every])
 
 
-def show_card(choice: Choice, side: PlacedWord) -> None:
+def show_card(page: Page, side: PlacedWord) -> None:
     """The chosen head: its map, and what its words attend to most."""
-    encoding, head, own = side.sentence, choice.head, str(choice.head)
+    encoding, head, own = side.sentence, page.head, str(page.head)
     which = segmented("Map", {"head": "this head"} | AVERAGES, key="map_of", label_visibility="collapsed")
     name = NAMED[which].format(head=own, layer=head.layer)
-    weights = one_map(encoding, which, head, partial(_rollout, choice.encoder))
+    weights = one_map(encoding, which, head, partial(_rollout, page.encoder))
     if which in FORMULAS:
         st.markdown(FORMULAS[which])
     options = pick_map_options(st.container(horizontal=True))
@@ -140,12 +139,12 @@ def _most(weights: Tensor, encoding: Encoding) -> pd.DataFrame:
 MOST_LINES, LINE = 6, 400  # heads at most, and pixels of one's row
 
 
-def show_lines(choice: Choice) -> None:
+def show_lines(page: Page) -> None:
     """Several heads' rows for the word, one beneath the other, in both sentences."""
-    known, theme = overlays(choice.encoder), current_theme()
+    known, theme = overlays(page.encoder), current_theme()
     label = f"Heads, averages and rollout, one beneath the other (up to {MOST_LINES})"
     chosen = st.multiselect(
-        label, list(known), overlaid_first(choice.head), key=session.OVERLAID, bind="query-params",
+        label, list(known), overlaid_first(page.head), key=session.OVERLAID, bind="query-params",
         max_selections=MOST_LINES,
     )  # fmt: skip
     if not chosen:
@@ -154,8 +153,8 @@ def show_lines(choice: Choice) -> None:
     for option in AVERAGES:
         if option in {known[name][0] for name in chosen}:
             st.markdown(FORMULAS[option])
-    for (name, side), column in zip(choice.pair.sides, side_by_side()):
-        rows = lines_of_word(choice.encoder, side, name, chosen, theme, partial(_rollout, choice.encoder))
+    for (name, side), column in zip(page.pair.sides, side_by_side()):
+        rows = lines_of_word(page.encoder, side, name, chosen, theme, partial(_rollout, page.encoder))
         with column:
             st.markdown(f"**{name}**")
             weights = {row.name: Tensor(row.values) for row in rows}

@@ -9,24 +9,24 @@ from selfattn.dashboard.figures import show_links, side_by_side, this_page
 from selfattn.dashboard.pickers import segmented
 from selfattn.export.notebook_lines import SAID, TABS
 
-with this_page().links:
+page = this_page()
+with page.links:
     show_links("main", "head")
-choice = this_page().choice
 
-with this_page().beside:
+with page.beside:
     note = "As one text: the encoder reads A and B together as two segments, as it does for pairs of sentences."
     name = segmented("Sentence", SAID["sentence"], key=session.SENTENCE, help=note)
-side = segments(choice) if name == "both" else dict(choice.pair.sides)[name]
+side = segments(page) if name == "both" else dict(page.pair.sides)[name]
 
 maps, lines = st.tabs(TABS, key=session.TAB, bind="query-params")
 if maps.open:
     with maps:
         grid, card = side_by_side()
         with grid:
-            show_grid(choice, side)
+            show_grid(page, side)
         with card:
-            show_card(choice, side)
-        show_what_it_does(choice.encoder, side.sentence, choice.head)
+            show_card(page, side)
+        show_what_it_does(page.encoder, side.sentence, page.head)
 if lines.open:
     with lines:
-        show_lines(choice)
+        show_lines(page)

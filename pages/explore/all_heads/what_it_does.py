@@ -13,6 +13,7 @@ from selfattn.dashboard.figures import literal, say
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.encoding import Encoding
+from selfattn.examples import other_sentences
 from selfattn.senses import HeadProfiles
 
 
@@ -39,11 +40,7 @@ def _line(encoder: Encoder, head: Head, place) -> str:
     """One sentence as a link to the main view, beside the first one of the word's other sense."""
     frame = labelled()
     row = frame.loc[place.row]
-    others = frame[(frame["word"] == row["word"]) & (frame.index != place.row)]
-    same = others["sense"] == row["sense"]
-    view = {
-        "example": "", "a": row["sentence"], "b": others["sentence"][~same].iloc[0],
-        "c": others["sentence"][same].iloc[0], "word": row["word"], "head": str(head),
-    }  # fmt: skip
+    other, control = other_sentences(frame, place.row)
+    view = {"example": "", "a": row["sentence"], "b": other, "c": control, "word": row["word"], "head": str(head)}
     said = f"{numbers.weight(place.weight)} {row['word']} → {place.to}: {row['sentence']}"
     return f"- [{literal(said)}](./?{urlencode(link_to(encoder) | view)})"

@@ -6,16 +6,16 @@ from pages.explore.inside_a_head.steps import pick_sides, show_steps
 from pages.explore.inside_a_head.what_if import show_what_if
 from selfattn.dashboard.figures import say, show_links, this_page
 
-with this_page().links:
+page = this_page()
+with page.links:
     show_links("main", "heads")
-choice = this_page().choice
 
-if not choice.encoder.recomputable:
+if not page.encoder.recomputable:
     st.info("This encoder's attention is shown as the model reports it; its steps can't be recomputed.")
-    say(choice.encoder.reason)
+    say(page.encoder.reason)
     st.stop()
-with this_page().beside:
-    sides = pick_sides(choice)
+with page.beside:
+    sides = pick_sides(page)
 
 steps, what_if = st.tabs(["Steps", "What if"], key="part", bind="query-params")
 if steps.open:
@@ -23,4 +23,4 @@ if steps.open:
         show_steps(sides)
 if what_if.open:
     with what_if:
-        show_what_if(choice, sides)
+        show_what_if(page, sides)

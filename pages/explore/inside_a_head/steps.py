@@ -11,8 +11,7 @@ from selfattn.analysis.steps import HeadSteps, Step, dot_product, head_steps
 from selfattn.captions import steps as captions
 from selfattn.charts.bars import Row, bars, rows_frame, vector_strip
 from selfattn.dashboard import session
-from selfattn.dashboard.choice import Choice
-from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
+from selfattn.dashboard.figures import Page, current_theme, say, show_chart, side_by_side
 from selfattn.dashboard.link import say_what_is_missing
 from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.encoding import Encoding
@@ -65,12 +64,12 @@ class Side:
         return self.steps[step].values[self.position]
 
 
-def pick_sides(choice: Choice) -> list[Side]:
+def pick_sides(page: Page) -> list[Side]:
     """Which sentences are followed, and which piece of a split word."""
     which = segmented("Follow the word in", ["A", "B", "both"], default="both", key="follow")
     return [
-        Side(name, side.sentence.tokens, _piece(name, side), head_steps(choice.encoder, side.sentence, *choice.head))
-        for name, side in choice.pair.sides
+        Side(name, side.sentence.tokens, _piece(name, side), head_steps(page.encoder, side.sentence, *page.head))
+        for name, side in page.pair.sides
         if which in (name, "both")
     ]
 
@@ -175,7 +174,7 @@ def _reading(name: str, sides: Sequence[Side], rows: dict[str, Tensor]) -> str:
 
 
 def show_dot_product(sides: Sequence[Side]) -> None:
-    """One score written out term by term, with a key of the visitor's choice."""
+    """One score written out term by term, with a key of the visitor's page."""
     for side, place in zip(sides, side_by_side(len(sides))):
         tokens, trace = side.tokens, side.steps.trace
         with place:

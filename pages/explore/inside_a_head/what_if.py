@@ -13,13 +13,12 @@ from selfattn.captions import steps as captions
 from selfattn.captions import vectors as vector_captions
 from selfattn.charts.bars import Row, bars, rows_frame
 from selfattn.dashboard.cache import cached
-from selfattn.dashboard.choice import Choice
-from selfattn.dashboard.figures import current_theme, say, show_chart, side_by_side
+from selfattn.dashboard.figures import Page, current_theme, say, show_chart, side_by_side
 from selfattn.encoders.encoding import Encoding
 from selfattn.kernel import AttentionTrace
 
 
-def show_what_if(choice: Choice, sides: Sequence[Side]) -> None:
+def show_what_if(page: Page, sides: Sequence[Side]) -> None:
     """The switches, and the word's row before and after."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         scaling = not st.toggle("No scaling", key="unscaled", bind="query-params")
@@ -33,17 +32,15 @@ def show_what_if(choice: Choice, sides: Sequence[Side]) -> None:
             "Temperature", 0.1, 5.0, 1.0, 0.1, key="temperature", bind="query-params", width=260,
             help="What softmax gets is divided by it: above 1 the weights even out, below 1 they sharpen.",
         )  # fmt: skip
-    passes = _alone_passes(choice) if only else {}
+    passes = {name: _alone(page, side.sentence.text) for name, side in page.pair.sides} if only else {}
     changing = partial(change, scaling=scaling, causal=causal, temperature=temperature, uniform=uniform)
-    changed = {
-        side.name: changing(passes[side.name].trace(*choice.head) if only else side.steps.trace) for side in sides
-    }
+    changed = {side.name: changing(passes[side.name].trace(*page.head) if only else side.steps.trace) for side in sides}
     top = max(float(t.weights[side.position].max()) for side in sides for t in (side.steps.trace, changed[side.name]))
     for side, place in zip(sides, side_by_side(len(sides))):
         with place:
             _before_and_after(side, changed[side.name], top)
     if only:
-        say(_alone_reading(choice, passes))
+        say(_alone_reading(page, passes))
     if scaling and not (only or causal or uniform) and temperature == 1.0:
         st.caption("Nothing is changed yet: switch something on.")
 
@@ -62,20 +59,15 @@ def _before_and_after(side: Side, changed: AttentionTrace, top: float) -> None:
     show_chart(bars(rows, theme, what="weight", top=top), reading, name=title, table=lambda: rows_frame(rows, "weight"))
 
 
-def _alone_passes(choice: Choice) -> dict[str, Encoding]:
-    encoder = choice.encoder
-
-    def run(text: str) -> Encoding:
-        key = ("alone", text, choice.head)
-        return cached(encoder, key, lambda _: alone(encoder, text, *choice.head), "Removing all other heads ...")
-
-    return {name: run(side.sentence.text) for name, side in choice.pair.sides}
+def _alone(page: Page, text: str) -> Encoding:
+    """The text with the chosen head as the only attention there is."""
+    encoder, head = page.encoder, page.head
+    make = lambda _: alone(encoder, text, *head)  # noqa: E731
+    return cached(encoder, ("alone", text, head), make, "Removing all other heads ...")
 
 
-def _alone_reading(choice: Choice, passes: dict[str, Encoding]) -> str:
-    sides = choice.pair.sides
-    left = [passes[name].vector(choice.encoder.n_layers, side.positions) for name, side in sides]
+def _alone_reading(page: Page, passes: dict[str, Encoding]) -> str:
+    sides = page.pair.sides
+    left = [passes[name].vector(page.encoder.n_layers, side.positions) for name, side in sides]
     real = [side.sentence.vector(side.sentence.n_layers, side.positions) for _, side in sides]
-    return vector_captions.only_head(
-        float(similarity(*left)), float(similarity(*real)), str(choice.head), choice.pair.word
-    )
+    return vector_captions.only_head(float(similarity(*left)), float(similarity(*real)), str(page.head), page.pair.word)

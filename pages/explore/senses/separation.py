@@ -7,7 +7,6 @@ import streamlit as st
 from pages.explore.senses.tables_and_reports import open_row, show_map
 from selfattn.captions import senses as captions
 from selfattn.charts.curves import layers_curve
-from selfattn.charts.ranks import words_chart
 from selfattn.dashboard.figures import current_theme, say, show_chart
 from selfattn.dashboard.pickers import segmented
 from selfattn.encoders.capture import Head
@@ -57,8 +56,10 @@ def show_words(report: SeparationReport) -> None:
     """Which words' senses lie apart: for who opens it."""
     with st.expander("The words, ranked"):
         words = words_frame(report)
-        chart = words_chart(words, current_theme())
-        show_chart(chart, captions.words(words), one_head=False, name="the words, ranked")
+        said = {"accuracy": "after the last layer", "first": "after layer 0"}
+        two_places = dict.fromkeys(said.values(), st.column_config.NumberColumn(format="%.2f"))
+        st.dataframe(words.rename(columns=said), hide_index=True, height=300, column_config=two_places)
+        say(captions.words(words))
 
 
 def show_sentences(report: SeparationReport, head: Head, word: str) -> Hashable | None:

@@ -20,6 +20,7 @@ from selfattn.dashboard.pickers import open_sentences
 from selfattn.encoders.capture import Head
 from selfattn.encoders.encoder import Encoder, Progress
 from selfattn.encoders.errors import TextError
+from selfattn.examples import other_sentences
 from selfattn.scan.tables import InputError
 from selfattn.scan.uploads import read_table
 from selfattn.senses import SeparationReport, SwapReport, separation
@@ -154,10 +155,7 @@ def show_map(
 def open_row(found: pd.DataFrame, index: Hashable) -> None:
     """Make this sentence A, one of another sense B and one of the same sense the control, and link to the views."""
     row = found.loc[index]
-    others = found[found.index != index]
-    second = others[others["sense"] != row["sense"]]["sentence"].iloc[0]
-    control = others[others["sense"] == row["sense"]]["sentence"].iloc[0]
-    open_pair(row["sentence"], second, control, row["word"])
+    open_pair(row["sentence"], *other_sentences(found, index), row["word"])
 
 
 def open_pair(a: str, b: str, control: str, word: str) -> None:

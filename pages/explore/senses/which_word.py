@@ -103,8 +103,7 @@ def _show_sentences(asked: Labelled, report: HiddenWordsReport, word: str) -> No
                 show_chart(chart, reading, one_head=False, name="sentences, word by word", visible=False)
             say(reading)
         if ticked:
-            same = table[table["word"] == table["word"][ticked[0]]]
-            open_row(same, ticked[0])
+            open_row(table, ticked[0])
 
 
 def _read(encoder: Encoder, report: HiddenWordsReport, table: pd.DataFrame, rows: list) -> dict:

@@ -30,9 +30,8 @@ def show(encoder: Encoder) -> None:
     first, second = pronouns.halves(PRONOUNS)
     chosen = pronouns.choose_head(weights, first, second)
     low, high = chosen.interval
-    answer = (
-        OPTIONS[0] if low > 0.5 else OPTIONS[2] if high < 0.5 else OPTIONS[1]
-    )  # the interval leaves a half out, or not
+    # The interval leaves a half out, or not.
+    answer = OPTIONS[0] if low > 0.5 else OPTIONS[2] if high < 0.5 else OPTIONS[1]
     few = f" So few can't tell that from luck, 50 %, nor from {share(high)}." if low <= 0.5 <= high else ""
     right = f"{share(chosen.accuracy)} of {chosen.n} sentences (95 % interval {span(low, high, share)})"
     measured = f"On the other half {chosen.head} is right in {right}.{few}"

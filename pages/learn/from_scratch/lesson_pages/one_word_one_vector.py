@@ -139,8 +139,10 @@ def _toward(paths: Paths, marks: Paths | None, layer: int, senses: dict[str, lis
     if marks is None or not paths.comparable:
         return ""
     static = float(cosine_similarity(paths.static[0], marks.static[0], dim=0))
-    alike = cosine_similarity(paths.layers[layer], marks.layers[layer, 0], dim=-1)
-    near = ", ".join(f"{cosine(float(alike[chosen].mean()))} in those of {sense}" for sense, chosen in senses.items())
+    near_first = cosine_similarity(paths.layers[layer], marks.layers[layer, 0], dim=-1)
+    near = ", ".join(
+        f"{cosine(float(near_first[chosen].mean()))} in those of {sense}" for sense, chosen in senses.items()
+    )
     return f'Cosine with "{LANDMARKS[0]}": {cosine(static)} for the static vectors, here {near}.'
 
 
