@@ -35,4 +35,4 @@ def test_links_open_a_page_or_say_why_not(server, page, generated, tmp_path_fact
             plain = re.sub(r"\\[!-/:-@\[-`{-~]", "", body)  # with a backslash before it a sign is only text
             assert not [markup for markup in MARKUP if markup in plain], body
 
-    generated(2, 100, queries(keys), opened)
+    generated(2, 100, queries(list(keys)), opened)

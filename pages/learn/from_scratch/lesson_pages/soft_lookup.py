@@ -64,6 +64,6 @@ def show(picture, numbers) -> None:
     with picture:
         teaching.steps(charts, caption, ("scores", "hard", "weights", "context"), own)
         teaching.prose(
-            "The slider T divides the fits: small, and the lookup is hard; large, and every drawer counts the same. Nudge a "
+            "The slider T divides the fits: small, and the lookup is hard; large, and every drawer counts equally. Nudge a "
             "label and the soft answer moves a little: so labels can be *learned*."
         )
