@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Context, Decimal
 
 WEIGHT = ".2f"
+COSINE_PLACES = 2  # decimals
+COSINE = f".{COSINE_PLACES}f"
 FINE = ".4f"  # a tooltip's weight: more digits for who asks
 CHANGE = "+.2f"
 SHARE = ".0%"
@@ -38,7 +40,7 @@ def weight(value: float) -> str:
 
 def cosine(value: float) -> str:
     """A cosine similarity, -1 to 1: "0.81", "−0.12"."""
-    return decimal(value)
+    return decimal(value, COSINE_PLACES)
 
 
 def decimal(value: float, places: int = 2, plus: str = "") -> str:

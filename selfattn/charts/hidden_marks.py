@@ -4,6 +4,7 @@ from selfattn.charts.hidden_places import HINT, SMALL, TEXT, Looks
 from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import at, lines, pixels, written
 from selfattn.charts.vega import Spec, calculate, either, field, marks, nominal, scale
+from selfattn.numbers import COSINE, WEIGHT
 
 DEEPEST = 0.4  # the share of a way that has the deepest colour, the same in every pair
 TURN = {"light": 0.7, "dark": 0.5}  # of it: from here on the background's colour is the better read
@@ -119,15 +120,18 @@ def _curve(theme: Theme, guess: bool) -> list[Spec]:
         *calculate(text=f"{value}[datum.depth]"),
         *calculate(value="isValid(datum.text) && datum.text !== '' ? toNumber(datum.text) / 100000 : null"),
         {"filter": "isValid(datum.value)"},
-        *calculate(x=across, y=down("datum.value"), cosine="format(datum.value, '.2f')"),
+        *calculate(x=across, y=down("datum.value"), cosine=f"format(datum.value, '{COSINE}')"),
     ]
     bare: Spec = {"scale": None, "axis": None}
     line = {"x": field("x", **bare), "y": field("y", **bare), "detail": field("line", "ordinal"), "stroke": hue}
     dot = {"x": field("x", **bare), "y": field("y", **bare), "color": hue, "tooltip": nominal("cosine")}
     last = f"({wide} + {x0})"
-    treated = "" if guess else " + (isValid(control[1]) ? ' (' + format(control[1], '.2f') + ' both hidden)' : '')"
+    treated = (
+        "" if guess else f" + (isValid(control[1]) ? ' (' + format(control[1], '{COSINE}') + ' both hidden)' : '')"
+    )
     said = (
-        "format(datum.value, '.2f') + (datum.line === 0 ? ' as they are' : datum.line === 1 ? ' ' + hidden_names + ' hidden' : "
+        f"format(datum.value, '{COSINE}') + (datum.line === 0 ? ' as they are' : "
+        "datum.line === 1 ? ' ' + hidden_names + ' hidden' : "
         f"' A and the control'{treated})"
     )
     end = "toNumber(split({0}, ',')[data('stages').length - 1]) / 100000"
@@ -225,7 +229,7 @@ def opened_head(theme: Theme) -> list[Spec]:
     }
     ink = f"datum.weight > 0.5 ? '{theme.background}' : datum.special ? '{theme.muted}' : '{theme.ink}'"
     word = {**pixels(x=middle, y=f"{top} + 12", text="datum.text"), "color": {"value": {"expr": ink}}}
-    value = pixels(x=beneath, y=f"{top} + 27", text="isValid(datum.weight) ? format(datum.weight, '.2f') : ''")
+    value = pixels(x=beneath, y=f"{top} + 27", text=f"isValid(datum.weight) ? format(datum.weight, '{WEIGHT}') : ''")
     bold = {"expr": "datum.chosen ? 700 : 400"}
     look = {"align": "center", "aria": False}
     given_at = "where[now[0]][now[1]]"
@@ -233,7 +237,7 @@ def opened_head(theme: Theme) -> list[Spec]:
     share = "length(seen) > shown ? seen[shown] : ''"
     sentence = (
         "shown < 0 ? 'Click a head, or point at one.' : 'Head ' + (shown % n_heads) + ' of layer ' + floor(shown / n_heads) + "
-        f"(isValid({given}) ? ' gives ' + asked + ' ' + format({given}, '.2f') + ' of its attention' : '') + "
+        f"(isValid({given}) ? ' gives ' + asked + ' ' + format({given}, '{WEIGHT}') + ' of its attention' : '') + "
         f"(({share}) === '' ? '.' : (isValid({given}) ? '; hiding it' : ': hiding ' + asked) + "
         "' there alone moves “' + word + '” ' + "
         f"{PERCENT.format(f'toNumber({share})')} + ' of the way.')"

@@ -199,12 +199,12 @@ def _heads(pair: HiddenPair, heads: Sequence[HeadsOfWord]) -> list[dict[str, Any
 
 def _texts(rows: Tensor, parts: int) -> list[str]:
     """Each row's numbers as whole `parts`, between commas, "" for what is not known, and for a row of which nothing is; none
-    rounds otherwise at two decimals."""
+    rounds otherwise where a chart writes it (numbers.COSINE_PLACES, and as many of a share)."""
     exact = rows.double().numpy()
     known = np.isfinite(exact)
     scaled = np.abs(np.nan_to_num(exact)) * parts
     whole = np.floor(scaled + 0.5)
-    if (step := parts // 100) > 1:
+    if (step := parts // 10**numbers.COSINE_PLACES) > 1:
         half = whole % step == step // 2
         whole = np.where(half, whole + np.where(scaled >= whole, 1, -1), whole)
     signed = np.where(exact < 0, -whole, whole).astype(int).tolist()
