@@ -33,7 +33,7 @@ test-long: .venv/dev
 # nothing on AMD. Two threads: the other runs have one.
 COMPUTING := $(addprefix tests/,analysis as_shown captions encoders lessons senses scan/test_measure.py test_examples.py test_tidy_tables.py \
 	test_kernel.py test_notebook.py test_stored_reports.py dashboard/test_while_loading.py \
-	$(addprefix pages/test_,gallery.py learn_pages.py values.py what_it_cannot_tell.py))
+	$(addprefix pages/test_,gallery.py head_pages.py learn_pages.py what_it_cannot_tell.py))
 
 test-held-back: .venv/dev
 	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=SSE41 MKL_CBWR=COMPATIBLE OMP_NUM_THREADS=2 OMP_WAIT_POLICY=PASSIVE \
