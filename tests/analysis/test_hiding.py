@@ -27,6 +27,8 @@ from selfattn.stored_reports import stored
 from tests.senses import plain_hiding as plain
 from tests.small_hidden_pair import hidden_pair_of
 
+pytestmark = pytest.mark.slow
+
 NEW = ("We sat on the bank of the river.", "We went to the bank for a loan.", "They lay on the bank of the stream.")
 LESSON = ("The bank of the river.", "The bank approved the loan.")
 TWO_SENSES = ("river side", "money house")
@@ -67,7 +69,6 @@ def moved(encoder, word: tuple, vectors: torch.Tensor, way: torch.Tensor) -> tor
     return ((after - before) @ way.double() / way.double().square().sum()).float()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sentences", "senses", "a", "b", "cosines"),
     [
@@ -90,7 +91,6 @@ def test_the_published_figures(encoder, sentences, senses, a, b, cosines):
     assert all(math.isnan(each) for each in found[3:]) == (sentences is LESSON)
 
 
-@pytest.mark.slow
 def test_a_sentence_that_fits_no_sense_and_two_of_one_sense_are_said(encoder):
     frame = labelled_sentences()
     sides = ("The printer had a paper jam again.", "jam"), ("They ate toast with jam.", "jam")
@@ -106,7 +106,6 @@ def test_a_sentence_that_fits_no_sense_and_two_of_one_sense_are_said(encoder):
         hidden_pair(encoder, (NEW[0], "river"), (NEW[0], "river"), senses=frame)
 
 
-@pytest.mark.slow
 def test_whole_tables_against_plain_transformers(encoder, model, pair_of):
     ours = pair_of("stalagmite", *OWN)
     rows = [plain.placed(encoder, sentence, "stalagmite") for sentence in OWN]
@@ -142,7 +141,6 @@ def test_whole_tables_against_plain_transformers(encoder, model, pair_of):
     assert ours.control_hidden == pytest.approx(found[0].hidden[i] @ found[2].hidden[j], abs=1e-5)
 
 
-@pytest.mark.slow
 def test_the_way_between_the_senses_against_plain_loops(encoder, model):
     """A labelled sentence, left out of its own sense's mean, and one that isn't labelled."""
     frame = labelled_sentences()
@@ -262,7 +260,6 @@ def test_a_way_shorter_than_a_millionth_has_no_share():
     assert Along((0,), torch.full((4,), 6e-7)).of(vector[None]).isfinite().all()
 
 
-@pytest.mark.slow
 def test_the_stored_means_are_those_of_now(encoder):
     frame = labelled_sentences()
     report = stored("sense_means", encoder, frame).report

@@ -11,6 +11,8 @@ from selfattn.analysis import swapping
 from selfattn.analysis.removing import alone, removal_effect
 from selfattn.analysis.swapping import context_gradients, swap_pair
 
+pytestmark = pytest.mark.slow
+
 TEXT = "The bank of the river was muddy."
 FIRST, SECOND = ("The bank of the river.", (2,)), ("He met the banker there.", (4, 5))
 
@@ -70,7 +72,6 @@ A, B = ("The bank of the river.", (2,)), ("The bank approved the loan.", (2,))
 C = ("The bank sloped toward the stream.", (2,))
 
 
-@pytest.mark.slow
 def test_swaps_on_the_pair_that_the_dashboard_opens_with(encoder):
     """Measured before the library was written, with hooks of its own."""
     swaps = swap_pair(encoder, A, B, C)
@@ -82,7 +83,6 @@ def test_swaps_on_the_pair_that_the_dashboard_opens_with(encoder):
     assert (swaps.a_from_b[5, 7].item(), swaps.b_from_a[5, 7].item()) == pytest.approx((0.23, 0.28), abs=0.0051)
 
 
-@pytest.mark.slow
 def test_all_heads_swapped_together_bring_the_word_the_whole_way(encoder):
     swaps = swap_pair(encoder, A, B, C, heads=[tuple(encoder.all_heads), ()])
     assert swaps.share.tolist() == pytest.approx([1, 0], abs=1e-4)
@@ -90,7 +90,6 @@ def test_all_heads_swapped_together_bring_the_word_the_whole_way(encoder):
     assert swaps.control[0].item() == pytest.approx(0.37, abs=0.0051)
 
 
-@pytest.mark.slow
 def test_a_swap_is_the_donors_mean_at_every_piece_of_the_word(encoder):
     seen = []
     swaps = swap_pair(encoder, FIRST, SECOND, progress=lambda done, total: seen.append((done, total)))
@@ -147,7 +146,6 @@ def test_the_gradient_is_the_slope_of_small_steps(encoder):
         torch.testing.assert_close(change[:, layer, head], slope, atol=2e-4, rtol=1e-2)
 
 
-@pytest.mark.slow
 def test_by_gradient_the_heads_stand_in_the_same_order_and_sets_are_sums(encoder):
     exact, gradient = (swap_pair(encoder, A, B, C, how=how) for how in ("exact", "gradient"))
     ranks = [swaps.share.flatten().argsort().argsort().double() for swaps in (exact, gradient)]
@@ -180,7 +178,6 @@ LONG = (
 )
 
 
-@pytest.mark.slow
 def test_the_first_head_of_a_map_by_gradient_is_an_exact_one(encoder):
     for *texts, word in LONG:
         at = [encoder.encode(text).places(word)[0] for text in texts]
@@ -205,7 +202,6 @@ def test_heads_that_their_gradient_still_puts_above_those_that_were_run_are_run_
     torch.testing.assert_close(found.b_from_a, exact.b_from_a)
 
 
-@pytest.mark.slow
 def test_a_word_that_is_the_same_in_both_sentences_has_no_way_to_go(encoder):
     for how in ("exact", "gradient", "leading"):
         swaps = swap_pair(encoder, A, A, C, how=how)

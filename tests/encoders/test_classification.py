@@ -11,6 +11,8 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.encoders.heads_on_top import NoHead
 from tests.encoders.test_loading import change_config, change_weights
 
+pytestmark = pytest.mark.slow
+
 CLASSES = ("NEGATIVE", "neutral", "POSITIVE")
 TEXT = "The bank of the river was muddy."
 

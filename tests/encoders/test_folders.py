@@ -20,6 +20,8 @@ from selfattn.encoders.families import FAMILIES, Family, save_tiny
 from selfattn.encoders.pooling import load_pooling
 from tests.encoders.test_loading import change_config, refused
 
+pytestmark = pytest.mark.slow
+
 TEXT = "the bank of the river"
 
 
@@ -50,7 +52,6 @@ def trained(tmp_path_factory):
     return root / "out"
 
 
-@pytest.mark.slow
 def test_the_one_checkpoint_of_a_trainer_is_opened_and_said(trained):
     assert {"optimizer.pt", "trainer_state.json", "training_args.bin"} <= {f.name for f in trained.glob("*/*")}
     encoder = opened(trained)
@@ -106,7 +107,6 @@ def test_of_several_snapshots_each_is_named(template, tmp_path):
     refused(root, "folder", "is the Hub's cache of some/tiny-bert", f"snapshots/{'a' * 40}, snapshots/{'b' * 40}.")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("place", [".", "checkpoint-500"])
 def test_an_adapter_is_named_with_its_base_and_the_remedy_helps(template, tmp_path, place):
     adapted = get_peft_model(AutoModel.from_pretrained(template), LoraConfig(r=2, target_modules=["query", "value"]))

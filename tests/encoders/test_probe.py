@@ -20,6 +20,8 @@ from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.masked_lm import load_masked_head
 from tests.encoders.test_loading import change_config, refused
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ("The bank of the river.", "naïve \U0001f3e6 x\u0301  bank's", "a")
 
 
@@ -84,7 +86,6 @@ LATE = {"a template of a million texts", "a billion layers"}  # as the normalise
 
 
 @pytest.mark.parametrize("bomb", [pytest.param(bomb, marks=pytest.mark.long if bomb in LATE else ()) for bomb in BOMBS])
-@pytest.mark.slow
 def test_what_explodes_is_refused_in_words(folder, tight, bomb):
     family, lay, words = BOMBS[bomb]
     mine = folder(family)
@@ -100,7 +101,6 @@ def test_what_explodes_is_refused_in_words(folder, tight, bomb):
 
 
 @pytest.mark.parametrize("regex", ["(?#[)(a+)+$|(?#])x", "(?:(?:a*)*)*b"], ids=["in a comment", "in the open"])
-@pytest.mark.slow
 def test_what_runs_away_over_some_text_only(folder, tight, regex):
     """It opens or is refused; a text is read, or is a TextError soon."""
     mine = folder()
@@ -119,7 +119,6 @@ def test_what_runs_away_over_some_text_only(folder, tight, regex):
 
 
 @pytest.mark.parametrize("name", ["T5 (encoder half)", "Funnel"])
-@pytest.mark.slow
 def test_what_the_process_finds_out_is_what_is_found_here(checkpoint, name):
     assert outcome(str(checkpoint(name))) == outcome(str(checkpoint(name)), trusted=True)
 

@@ -10,6 +10,8 @@ from selfattn.examples import PAIRS
 from selfattn.export.notebook_lines import LABELLED, PairView, notebook_lines
 from selfattn.scan import ScanError
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ('The "old" crane and a crane stood here.', "It wasn't a crane.")
 START = PAIRS[0]
 
@@ -28,7 +30,6 @@ def calls(monkeypatch):
     return asked
 
 
-@pytest.mark.slow
 def test_the_lines_make_the_figure_of_the_view(encoder):
     *before, last = notebook_lines(view("inside-a-head").line, {"encoder": encoder}).splitlines()
     names = {}
@@ -102,7 +103,6 @@ def test_a_link_asks_for_what_its_page_shows(link, name, given, options, calls):
     assert (asked, arguments) == (name, given) and more.pop("theme") == notebook.LIGHT and more == options
 
 
-@pytest.mark.slow
 def test_the_start_without_a_head_is_between_the_senses(encoder, calls):
     notebook.from_link(SITE, encoder)
     notebook.from_link(f"{SITE}inside-a-head", encoder)

@@ -12,6 +12,8 @@ from selfattn.encoders.families import FAMILIES, save_tiny
 from selfattn.scan.__main__ import main
 from selfattn.senses import over_sentences
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["The river was muddy.", "The bank approved the loan.", "She sat by the muddy river."]
 
 
