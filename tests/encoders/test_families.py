@@ -11,6 +11,8 @@ from selfattn.analysis.swapping import context_gradients
 from selfattn.encoders import capture
 from selfattn.encoders.families import COMMON, FAMILIES, byte_tokenizer, fill
 
+pytestmark = pytest.mark.slow
+
 SHOWN = {
     "XLNet": "computes its attention by itself, with relative-position terms",
     "LiLT": "the kernel's weights differ",
@@ -91,7 +93,6 @@ def test_shown_only_encoders_show_their_own_weights(encoder_of, name):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.slow
 def test_maps_that_are_not_square_are_refused(checkpoint, name):
     with pytest.raises(LoadError, match=r"attention maps of shape \(.*not \(n, n\)") as refused:
         load_encoder(str(checkpoint(name)), trusted=True)
@@ -156,7 +157,6 @@ def test_positions_that_begin_after_the_padding_token_leave_room_for_fewer(encod
     ("dtype", "error", "recomputable"),
     [("float32", 8e-6, True), ("float32", 3e-5, False), ("bfloat16", 0.06, False), ("float16", float("nan"), False)],
 )
-@pytest.mark.slow
 def test_parity_at_load_decides_whether_the_kernel_is_trusted(checkpoint, monkeypatch, dtype, error, recomputable):
     right = capture.attend_precisely
 

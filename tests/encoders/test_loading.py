@@ -13,6 +13,8 @@ from selfattn.encoders import loading, sources
 from selfattn.encoders.checkpoint import file_digest
 from selfattn.encoders.families import FAMILIES, save_tiny
 
+pytestmark = pytest.mark.slow
+
 
 def refused(name, kind=None, *words, **options) -> LoadError:
     """What is raised: an error of this kind, with all of these words in its message. In this process, unless told."""
