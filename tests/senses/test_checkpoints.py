@@ -86,10 +86,13 @@ def test_what_cannot_be_compared_is_refused(encoders):
         (f"{SNAPSHOTS}/{'a' * 40}", f"{SNAPSHOTS}/{'b' * 40}", ("some/bert aaaaaaa", "some/bert bbbbbbb")),
     ],
 )
-def test_two_names_are_as_long_as_tells_them_apart(encoders, first, second, names):
+def test_two_names_are_as_long_as_tells_them_apart(encoders, first, second, names, monkeypatch):
     assert told_apart(*(replace(encoders["before"], name=name) for name in (first, second))) == names
     both = [replace(encoders["before"], name="some/bert", revision=letter * 40) for letter in "ab"]
     assert told_apart(*both) == ("some/bert aaaaaaa", "some/bert bbbbbbb")
+    monkeypatch.setenv("SELFATTN_MODEL_DIR", "/models")  # names are of folders in it
+    inside = [replace(encoders["before"], name=f"{run}/final") for run in ("first", "second")]
+    assert told_apart(*inside) == ("first/final", "second/final")
 
 
 def test_the_distances_of_a_shift_are_those_from_the_head_further_on(encoders):
