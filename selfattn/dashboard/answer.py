@@ -144,7 +144,16 @@ def _rows_of(table: pd.DataFrame, word: str) -> pd.DataFrame:
 
 def _told(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """What the labels of a word say: results about them are kept by it."""
-    rows = labelled_rows(word)
+    own = _own_rows(word)
+    return _built_in_labels(word.casefold()) if own.empty else _labels(word, own)
+
+
+@functools.lru_cache
+def _built_in_labels(word: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    return _labels(word, _built_in(word))  # asked for some twenty times a rerun
+
+
+def _labels(word: str, rows: pd.DataFrame) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     return word.casefold(), tuple(rows["sentence"]), tuple(rows["sense"])
 
 
