@@ -137,3 +137,10 @@ def _joins(text: str, index: int) -> bool:
 
 def _visible(character: str) -> bool:
     return not character.isspace() and unicodedata.category(character)[0] not in "CZ"
+
+
+def numbered(texts: Sequence[str]) -> list[str]:
+    """Words for a list to choose from: a repeated one has its number, "the (2)"."""
+    return [
+        text if texts.count(text) == 1 else f"{text} ({texts[: at + 1].count(text)})" for at, text in enumerate(texts)
+    ]

@@ -8,7 +8,7 @@ import torch
 from pages.learn.from_scratch.lesson_pages.causal_mask import LINES
 from selfattn.analysis.what_if import causal_mask, four_ways
 from selfattn.dashboard import teaching
-from selfattn.dashboard.answer import answer_of
+from selfattn.dashboard.answer import hidden_of
 from selfattn.dashboard.cache import cached_encode
 from selfattn.dashboard.choice import Pair
 from selfattn.dashboard.encoder_picker import current_encoder
@@ -18,6 +18,7 @@ from selfattn.kernel import attend
 from selfattn.lessons import worked_example
 from selfattn.lessons.encoded_words import first_word
 from selfattn.lessons.one_head_by_hand import BANK, REAL, compute
+from selfattn.words import numbered
 
 SENTENCES = {text: each for each in (PAIRS[0], REAL) for text in (each.first, each.second)}
 TASKS = (
@@ -65,10 +66,16 @@ def ask(number: int) -> tuple[bool, str]:
     text = st.selectbox("Sentence", list(SENTENCES), width=420, **field)
     chosen = SENTENCES[text]
     placed = [first_word(cached_encode(encoder, each), chosen.word) for each in chosen.sentences]
-    pair, side = answer_of(encoder, Pair(*placed)).pair, int(text == chosen.second)
-    words = [word.label for word in pair.words[side] if not word.is_punctuation]
-    word = st.selectbox("Hide from “bank”", words, key="exercise.5.word", bind="query-params", width=420)
-    share = float(pair.share[side][words.index(word)])
+    pair, side = hidden_of(encoder, Pair(*placed)), int(text == chosen.second)
+    words = numbered([word.label for word in pair.words[side]])
+    shares = {
+        label: float(share)
+        for word, label, share in zip(pair.words[side], words, pair.share[side])
+        if not word.is_punctuation
+    }
+    share = shares[
+        st.selectbox("Hide from “bank”", list(shares), key="exercise.5.word", bind="query-params", width=420)
+    ]
     return share >= 0.5, f"Hidden, it moves “bank” {100 * share:.0f} % of the way to its other sense."
 
 

@@ -21,7 +21,7 @@ from selfattn.charts.theme import Theme
 from selfattn.charts.two_widths import in_any_window
 from selfattn.charts.vega import Spec
 from selfattn.encoders.capture import Head
-from selfattn.words import Word
+from selfattn.words import Word, numbered
 
 FLOOR = 0.6  # where the axis of the cosines begins, unless a curve goes below it
 TOGETHER = 0.1  # three heads that make less than this of the way get no sentence
@@ -230,7 +230,7 @@ def _click(on: str, *fields: str) -> Spec:
 def _hide(name: str, words: Sequence[Word], others: Sequence[str], top: int | None) -> Spec:
     """The word of one sentence ("a" or "b") that is hidden, at first `top`: by a click on it, or from a list."""
     named = [at for at, word in enumerate(words) if not word.is_punctuation]
-    labels = ["none", *_labels([others[at] for at in named])]
+    labels = ["none", *numbered([others[at] for at in named])]
     bind = {"input": "select", "options": [-1, *named], "labels": labels, "name": f"Hidden in {name.upper()} "}
     first, chips = [{"next": -1 if top is None else top}], f"chips_{name}"
     select = _click(chips, "next")
@@ -300,13 +300,3 @@ def _guessing() -> list[Spec]:
         {"name": "guess", "select": _click("chips", "sentence", "place"), "views": ["chips"]},
         *({"name": name, "value": value} for name, value in fixed.items()),
     ]
-
-
-def _labels(texts: Sequence[str]) -> list[str]:
-    """Words for a list to choose from: a repeated one is numbered."""
-    count = {text: 0 for text in texts}
-    found = []
-    for text in texts:
-        count[text] += 1
-        found.append(text if texts.count(text) == 1 else f"{text} ({count[text]})")
-    return found

@@ -34,8 +34,8 @@ NAMED = SAID["way"]
 
 def answer_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> WordInTwoSentences:
     """The pair's answer. The heads of its words are by gradient until `complete` has run them: they take most of the time."""
-    found = _hidden(encoder, pair, way)
-    other = _hidden(encoder, pair, SENSES) if way == SENTENCES and between_senses(encoder, pair) else None
+    found = hidden_of(encoder, pair, way)
+    other = hidden_of(encoder, pair, SENSES) if way == SENTENCES and between_senses(encoder, pair) else None
     leading = leading_words(found)
     wanted = dict.fromkeys([*leading, *session.RUN.get().get(_key(encoder, pair, way), ())])
     heads = [_heads(encoder, pair, found, way, at, run=at not in leading) for at in wanted]
@@ -54,7 +54,7 @@ def complete(encoder: Encoder, pair: Pair, way: str) -> bool:
 
     Not while others wait: in a class it takes most of the time that all have, and the map says that it is by gradient.
     """
-    found, key = _hidden(encoder, pair, way), _key(encoder, pair, way)
+    found, key = hidden_of(encoder, pair, way), _key(encoder, pair, way)
     missing = [at for at in leading_words(found) if not _heads(encoder, pair, found, way, at, run=False).exact]
     if not missing or not _can(encoder) or session.COMPLETED.get() == key or not alone():
         return False
@@ -73,7 +73,7 @@ def run_heads_of(encoder: Encoder, pair: Pair, way: str, at: tuple[int, int]) ->
 
 def between_senses(encoder: Encoder, pair: Pair) -> bool:
     """Whether shares are of the way between the word's senses: they are known, and both sentences fit one."""
-    return means_of_senses(encoder, pair.word) is not None and _hidden(encoder, pair, SENSES).senses is not None
+    return means_of_senses(encoder, pair.word) is not None and hidden_of(encoder, pair, SENSES).senses is not None
 
 
 def copied_senses(encoder: Encoder, pair: Pair, way: str | None) -> str:
@@ -161,7 +161,8 @@ def _key(encoder: Encoder, pair: Pair, way: str) -> tuple:
     return (encoder_key(encoder), pair.key, way)
 
 
-def _hidden(encoder: Encoder, pair: Pair, way: str) -> HiddenPair:
+def hidden_of(encoder: Encoder, pair: Pair, way: str = SENSES) -> HiddenPair:
+    """The pair with each other word hidden in turn: how far each moves the chosen one."""
     means = means_of_senses(encoder, pair.word) if way == SENSES else None
     told = None if means is None else _told(pair.word)
     make = lambda progress: measured(encoder, *pair.with_control, means, progress, _changed)  # noqa: E731

@@ -7,6 +7,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 from selfattn.analysis.what_if import causal_mask, change, combine, four_ways
+from selfattn.kernel import attend
 
 TEXT = "The bank of the river was muddy."
 
@@ -57,6 +58,14 @@ def test_causal_keeps_the_padding_hidden_and_the_position_bias(heads):
             mask[:, len(heads[0].weights) :] = -math.inf
         torch.testing.assert_close(causal.context, reference(real, mask), atol=1e-5, rtol=1e-5)
         assert (causal.weights.triu(1) == 0).all()
+
+
+def test_causal_keeps_the_numbers_of_a_mask_that_is_added(heads):
+    plain, n = heads[0], len(heads[0].query)
+    added = torch.linspace(-2, 2, n * n).reshape(n, n)
+    real = attend(plain.query, plain.key, plain.value, mask=added)
+    later = torch.full((n, n), -math.inf).triu(1)
+    torch.testing.assert_close(change(real, causal=True).context, reference(real, added + later), atol=1e-5, rtol=1e-5)
 
 
 def test_uniform_weights_spread_over_what_may_be_looked_at(heads):

@@ -67,6 +67,7 @@ SEQUENCE = [{"Sequence": {"id": "A", "type_id": 0}}] * 1_000_000
 TEMPLATE = {"type": "TemplateProcessing", "single": SEQUENCE, "pair": SEQUENCE, "special_tokens": {}}
 TABLE = base64.b64encode((1024).to_bytes(4, "little") + bytes(range(256)) * 4 + b"a" * 99 + b"\0").decode()
 CHARSMAP = {"type": "Precompiled", "precompiled_charsmap": TABLE}
+ONES = {"type": "Sequence", "normalizers": [{"type": "Replace", "pattern": {"String": "1"}, "content": "11"}] * 40}
 
 GROWN = "took more (memory than it may|than 6 s)"
 
@@ -76,6 +77,7 @@ BOMBS = {
     "a window of 20,000 tokens": ("Longformer", partial(change_config, attention_window=[20_000] * 3), GROWN),
     "a template of a million texts": ("BERT", partial(change_tokenizer, post_processor=TEMPLATE), GROWN),
     "merges dropped at random": ("RoBERTa", partial(change_tokenizer, model={"dropout": 0.5}), "in two ways"),
+    "a normaliser that doubles ones": ("BERT", partial(change_tokenizer, normalizer=ONES), GROWN),
     "a table of characters that panics": ("XLM-R", partial(change_tokenizer, normalizer=CHARSMAP), "PanicException"),
     "a billion layers": ("BERT", partial(change_config, num_hidden_layers=10**9), GROWN),
     "a file of holes": ("BERT", holes, "more than 6 s"),

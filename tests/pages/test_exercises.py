@@ -68,6 +68,15 @@ def test_a_hidden_word_must_move_bank_half_of_the_way(at):
         assert any(f"{share} % of the way" in each.value for each in (at.success if right else at.info))
 
 
+def test_a_word_that_stands_twice_can_be_hidden_at_either_place(at):
+    words, moved = at.selectbox(key="exercise.5.word"), []
+    assert words.options == ["We", "sat", "on", "the (1)", "of", "the (2)", "river"]
+    for each in ("the (1)", "the (2)"):
+        at.selectbox(key="exercise.5.word").set_value(each).run()
+        moved.append(next(info.value for info in at.info if "% of the way" in info.value))
+    assert moved[0] != moved[1]
+
+
 def test_what_was_handed_in_opens_solved():
     at = open_link("exercises", **{"exercise.1": "2.2", "exercise.2": "2.1, 1", "exercise.3": "4, 0"})
     assert len(at.success) == 3 and at.query_params["exercise.3"] == "4, 0"
