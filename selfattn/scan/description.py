@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, starmap, zip_longest
 from pathlib import Path
@@ -15,7 +15,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.encoders.errors import LoadError, brief
 from selfattn.encoders.loading import load_encoder
 from selfattn.encoders.untrusted_files import parse_object, read_plain
-from selfattn.scan.tables import Chunk
+from selfattn.scan.tables import PLAIN, Chunk, Row, input_files, plan, read_chunk, rows_of
 
 NAME = "scan.json"
 FORMAT = 3
@@ -50,6 +50,22 @@ class Job:
     def load(self) -> Encoder:
         """The job's encoder. Raises LoadError."""
         return load_encoder(self.model, revision=self.revision, device=self.device, dtype=self.dtype)
+
+    def files(self) -> list[Path]:
+        """The input's files. Raises InputError."""
+        return input_files(Path(self.source), self.words)
+
+    def chunks(self) -> list[Chunk]:
+        """The input in parts. Raises InputError."""
+        return plan(self.files(), self.part_rows, self.words)
+
+    def rows(self, chunk: Chunk) -> Iterator[Row]:
+        """The rows of a part in which there is something to find. Raises InputError."""
+        return read_chunk(chunk, self.words)
+
+    def texts(self) -> list[Row]:
+        """Every row of the input as a text, whatever words stand in it. Raises InputError."""
+        return [row for file in input_files(Path(self.source), (PLAIN,)) for row in rows_of(file, searched=True)]
 
 
 def describe(job: Job, encoder: Encoder, chunks: Sequence[Chunk]) -> dict:

@@ -10,7 +10,7 @@ from selfattn.encoders.encoder import Encoder
 from selfattn.scan.description import MOST_PARTS, Job, ScanError, describe
 from selfattn.scan.measure import measure
 from selfattn.scan.output import LOCK, ScanFolder, check_place
-from selfattn.scan.tables import Chunk, InputError, input_files, plan, read_chunk, words_to_find
+from selfattn.scan.tables import Chunk, InputError, words_to_find
 
 Progress = Callable[[int], None]  # so many more rows are done
 
@@ -37,7 +37,7 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
     """
     source, output = Path(job.source), Path(job.output)
     job = replace(job, words=words_to_find(job.words))
-    files = input_files(source, job.words)
+    job.files()  # that there are any is asked before the encoder is loaded
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
         raise InputError(f"The output {output} lies inside the input {source} and would be read as input. Move it.")
     check_place(output)
@@ -49,7 +49,7 @@ def run(job: Job, engine: Engine | None = None, progress: Callable[[int, int], P
         )
     if job.sources:
         encoder.check_hideable()
-    chunks = plan(files, job.part_rows, job.words)
+    chunks = job.chunks()
     if len(chunks) > MOST_PARTS:
         raise InputError(
             f"{source} makes {len(chunks):,} parts; at most {MOST_PARTS:,} fit. Give a larger --part-rows."
@@ -99,5 +99,5 @@ def scan_chunk(
 ) -> None:
     """Read, measure and write one chunk. Doing it again does no harm: the same part takes the same place."""
     progress(chunk.n_without)
-    rows = read_chunk(chunk, job.words)
+    rows = job.rows(chunk)
     folder.write(chunk, *measure(encoder, rows, job.vectors, job.batch_tokens, progress, job.heads, job.sources))

@@ -12,7 +12,7 @@ from selfattn.encoders.heads_on_top import NoHead
 from selfattn.encoders.pooling import NoPooling, load_pooling
 from selfattn.scan.description import Job, ScanError
 from selfattn.scan.job import Outcome
-from selfattn.scan.tables import PLAIN, InputError, input_files, rows_of
+from selfattn.scan.tables import InputError
 from selfattn.senses import over_sentences
 from selfattn.tidy_tables import csv_text
 
@@ -26,7 +26,7 @@ def run_target(job: Job, target: str, progress: Progress) -> Outcome:
     output = Path(job.output)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise ScanError(f"{output} holds something already. Give a new folder: --target writes all at the end.")
-    rows = [row for file in input_files(Path(job.source), (PLAIN,)) for row in rows_of(file, searched=True)]
+    rows = job.texts()
     encoder = job.load()
     good = {at: row.sentence for at, row in enumerate(rows) if not row.problem}
     try:
