@@ -67,16 +67,12 @@ def ask(number: int) -> tuple[bool, str]:
     chosen = SENTENCES[text]
     placed = [first_word(cached_encode(encoder, each), chosen.word) for each in chosen.sentences]
     pair, side = hidden_of(encoder, Pair(*placed)), int(text == chosen.second)
-    words = numbered([word.label for word in pair.words[side]])
-    shares = {
-        label: float(share)
-        for word, label, share in zip(pair.words[side], words, pair.share[side])
-        if not word.is_punctuation
-    }
-    share = shares[
-        st.selectbox("Hide from “bank”", list(shares), key="exercise.5.word", bind="query-params", width=420)
+    words = [
+        (word.label, float(share)) for word, share in zip(pair.words[side], pair.share[side]) if not word.is_punctuation
     ]
-    return share >= 0.5, f"Hidden, it moves “bank” {100 * share:.0f} % of the way to its other sense."
+    moved = dict(zip(numbered([label for label, _ in words]), (share for _, share in words)))
+    hidden = st.selectbox("Hide from “bank”", list(moved), key="exercise.5.word", bind="query-params", width=420)
+    return moved[hidden] >= 0.5, f"Hidden, it moves “bank” {100 * moved[hidden]:.0f} % of the way to its other sense."
 
 
 heading("Exercises")
