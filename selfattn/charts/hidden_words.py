@@ -36,16 +36,15 @@ def hidden_words(
     theme: Theme,
     *,
     said: str = "",
-    leading: tuple[int, int] | None,
     head: Head | None,
     guess: bool = False,
     width: int | None = None,
 ) -> Spec:
     """Each word of both sentences, shaded by how far hiding it moves the chosen one, and through which heads.
 
-    attended: what the chosen word attends to, in A and in B. heads: the words whose heads were run; of all others they are by
-    gradient. said: a line beneath the title. leading: side and number of the word whose heads are open at first.
-    head: picked at first. guess: nothing that gives the answer away, and a click is the guess. width: None follows the window.
+    attended: what the chosen word attends to, in A and in B. heads: those of words whose heads were run, the first open at
+    first; of all others they are by gradient. said: a line beneath the title. head: picked at first. guess: nothing that gives
+    the answer away, and a click is the guess. width: None follows the window.
     Selections: hide_a, hide_b (field next: a word's number, or -1), pick (layer, head); with `guess` instead of these: guess.
     """
     n_layers, n_heads = attended[0].weights.shape[:2]
@@ -75,7 +74,7 @@ def hidden_words(
     known = _numbers(pair, attended, guess) | {"word": word, "floor": floor, "n_heads": n_heads, "others": others}
     params = [
         *({"name": name, "value": value} for name, value in known.items()),
-        *(_guessing() if guess else _asking(pair, others, leading, head, (n_heads, n_layers))),
+        *(_guessing() if guess else _asking(pair, others, heads, head, (n_heads, n_layers))),
     ]
     resolve = {"scale": {"color": "independent"}}
     return in_any_window(layers(theme, guess), datasets, theme, drawn.layout, width, params, resolve=resolve)
@@ -230,8 +229,11 @@ def _click(on: str, *fields: str) -> Spec:
 def _hide(name: str, words: Sequence[Word], others: Sequence[str], top: int | None) -> Spec:
     """The word of one sentence ("a" or "b") that is hidden, at first `top`: by a click on it, or from a list."""
     named = [at for at, word in enumerate(words) if not word.is_punctuation]
-    labels = ["none", *_labels([others[at] for at in named])]
-    bind = {"input": "select", "options": [-1, *named], "labels": labels, "name": f"Hidden in {name.upper()} "}
+    texts = [others[at] for at in named]
+    seen = [texts[:at].count(text) + 1 for at, text in enumerate(texts)]  # a repeated word is numbered
+    labels = [text if texts.count(text) == 1 else f"{text} ({number})" for text, number in zip(texts, seen)]
+    options = {"options": [-1, *named], "labels": ["none", *labels]}
+    bind = {"input": "select", **options, "name": f"Hidden in {name.upper()} "}
     first, chips = [{"next": -1 if top is None else top}], f"chips_{name}"
     select = _click(chips, "next")
     return {"name": f"hide_{name}", "select": select, "bind": {"next": bind}, "value": first, "views": [chips]}
@@ -240,7 +242,7 @@ def _hide(name: str, words: Sequence[Word], others: Sequence[str], top: int | No
 def _asking(
     pair: HiddenPair,
     others: Sequence[Sequence[str]],
-    leading: tuple[int, int] | None,
+    heads: Sequence[HeadsOfWord],
     head: Head | None,
     size: tuple[int, int],
 ) -> list[Spec]:
@@ -269,7 +271,6 @@ def _asking(
         "(off_b >= 0 ? '“' + others[1][off_b] + '”' : '')",
         "bent": "off_a >= 0 || off_b >= 0 ? split(curves[(off_a + 1) * columns + off_b + 1], ',') : []",
     }
-    asked = list(leading) if leading is not None else [0, -1]
     after = {
         "run": "indexof(pluck(data('heads'), 'key'), 1000 * now[0] + now[1])",
         "most": "data('heads')[0].most",
@@ -287,7 +288,7 @@ def _asking(
         pick,
         *hides,
         *({"name": name, "expr": expr} for name, expr in expressions.items()),
-        {"name": "now", "value": asked, "on": now},
+        {"name": "now", "value": [heads[0].side, heads[0].at] if heads else [0, -1], "on": now},
         {"name": "hovered", "value": -1, "on": over},
         *({"name": name, "expr": expr} for name, expr in after.items()),
     ]
@@ -300,13 +301,3 @@ def _guessing() -> list[Spec]:
         {"name": "guess", "select": _click("chips", "sentence", "place"), "views": ["chips"]},
         *({"name": name, "value": value} for name, value in fixed.items()),
     ]
-
-
-def _labels(texts: Sequence[str]) -> list[str]:
-    """Words for a list to choose from: a repeated one is numbered."""
-    count = {text: 0 for text in texts}
-    found = []
-    for text in texts:
-        count[text] += 1
-        found.append(text if texts.count(text) == 1 else f"{text} ({count[text]})")
-    return found

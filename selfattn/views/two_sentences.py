@@ -84,10 +84,8 @@ class WordInTwoSentences:
         with the answer, its limit and the notes, for where nothing else says them.
         """
         said = " ".join((*self.answer, self.limit, *self.notes)) if in_words else ""
-        leading = (self.heads[0].side, self.heads[0].at) if self.heads else None
         return drawn(
-            self.pair, self.attended, self.heads, theme, said=said, leading=leading, head=head or self.first_head,
-            guess=guess, width=width,
+            self.pair, self.attended, self.heads, theme, said=said, head=head or self.first_head, guess=guess, width=width,
         )  # fmt: skip
 
     @property

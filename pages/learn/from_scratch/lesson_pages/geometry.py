@@ -33,16 +33,15 @@ WORDS = ("bank", "of", "river")  # one word of each kind: "The" and "the" have t
 PLACES = [one_head_by_hand.BANK, 2, one_head_by_hand.LAST]
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        it, bank = teaching.example("geometry", ("it", "bank")) == "it", one_head_by_hand.compute().trace
-        asking, tokens = ("it", TOKENS) if it else ("bank asks", WORDS)
-        taken = (QUERY, KEYS, VALUES) if it else (bank.query[PLACES[0]], bank.key[PLACES], bank.value[PLACES])
-        trace = typed("geometry", "query", [f"“{token}”" for token in tokens], *taken)
-        left = "" if it else "“The” and “the” are left out. "
-        st.text(
-            f"{left}Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."
-        )
+def show(picture) -> None:
+    it, bank = teaching.example("geometry", ("it", "bank")) == "it", one_head_by_hand.compute().trace
+    asking, tokens = ("it", TOKENS) if it else ("bank asks", WORDS)
+    taken = (QUERY, KEYS, VALUES) if it else (bank.query[PLACES[0]], bank.key[PLACES], bank.value[PLACES])
+    trace = typed("geometry", "query", [f"“{token}”" for token in tokens], *taken)
+    left = "" if it else "“The” and “the” are left out. "
+    st.text(
+        f"{left}Type another query and watch all four. Arrows of one direction stand side by side; a zero vector is a dot."
+    )
     steps, theme = worked_example.steps(trace, tokens), current_theme()
     highest = steps.loc[steps.score.idxmax()]
     compared = _origin_to("query", [asking], trace.query), _origin_to("key", tokens, trace.key, score=steps.score)

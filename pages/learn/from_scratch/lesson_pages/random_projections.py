@@ -36,25 +36,24 @@ EMBEDDINGS = torch.tensor(
 SEED = 123
 
 
-def show(picture, numbers) -> None:
-    with numbers:
-        which = teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"})
-        if which == "bank":
-            typed = teaching.vectors("projections", thread.embeddings_of("river"), 110)
-            made = thread.compute("river", typed)
-            words, embeddings, trace, columns = made.words, made.embeddings, made.trace, thread.ABOUT
-            matrices = [thread.W_QUERY, thread.W_KEY, thread.W_VALUE]
-        else:
-            words, columns = TOKENS, ("1", "2", "3")
-            typed = teaching.vectors("projections", dict(zip(words, EMBEDDINGS)), 150)
-            seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
-            embeddings = torch.stack(list(typed.values())).float()  # in float32, as published
-            matrices, trace = project(embeddings, int(seed))
-            teaching.prose(
-                "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
-                "at random there, and the very same numbers come out here."
-            )
-        st.dataframe(_shapes(len(words), embeddings.shape[1], trace.query.shape[1]), hide_index=True)
+def show(picture) -> None:
+    which = teaching.example("projections", {"bank": "bank", "raschka": "Raschka's six words"})
+    if which == "bank":
+        typed = teaching.vectors("projections", thread.embeddings_of("river"), 110)
+        made = thread.compute("river", typed)
+        words, embeddings, trace, columns = made.words, made.embeddings, made.trace, thread.ABOUT
+        matrices = [thread.W_QUERY, thread.W_KEY, thread.W_VALUE]
+    else:
+        words, columns = TOKENS, ("1", "2", "3")
+        typed = teaching.vectors("projections", dict(zip(words, EMBEDDINGS)), 150)
+        seed = st.number_input("Seed of the projections", 0, 9999, SEED, key="projections.seed")
+        embeddings = torch.stack(list(typed.values())).float()  # in float32, as published
+        matrices, trace = project(embeddings, int(seed))
+        teaching.prose(
+            "S. Raschka, *Build a Large Language Model (From Scratch)*, section 3.4, from page 64: the matrices are drawn "
+            "at random there, and the very same numbers come out here."
+        )
+    st.dataframe(_shapes(len(words), embeddings.shape[1], trace.query.shape[1]), hide_index=True)
     with picture:
         role = st.radio("Make the", list(ROLES), key="projections.role", horizontal=True)
         matrix = dict(zip(ROLES, matrices))[role]

@@ -35,21 +35,20 @@ LARGEST = 100.0  # a score; the picture writes e to it out
 COLUMNS = {"scores": "score", "scaled": "scaled", "exponentials": "exponential", "weights": "weight"}
 
 
-def show(picture, numbers) -> None:
+def show(picture) -> None:
     river = compute().trace
     examples = {"bank": (river.query[BANK], WORDS["river"], river.key), SOURCE: (QUERY, TOKENS, KEYS)}
-    with numbers:
-        which = teaching.example("three-words", tuple(examples))
-        query, tokens, keys = examples[which]
-        names = [f"{place + 1} {token}" for place, token in enumerate(tokens)]
-        published = {"query": query, **dict(zip(names, keys))}
-        wanted, *typed = teaching.vectors("three-words", published, 110, check=not_too_large).values()
-        st.markdown("**The budget**")
-        place = tokens.index("river") if "river" in tokens else 0
-        more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
-        others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
-        found = steps(wanted, torch.stack(typed), tokens, place, more, others, None if which == SOURCE else 1.0)
-        teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}")
+    which = teaching.example("three-words", tuple(examples))
+    query, tokens, keys = examples[which]
+    names = [f"{place + 1} {token}" for place, token in enumerate(tokens)]
+    published = {"query": query, **dict(zip(names, keys))}
+    wanted, *typed = teaching.vectors("three-words", published, 110, check=not_too_large).values()
+    st.markdown("**The budget**")
+    place = tokens.index("river") if "river" in tokens else 0
+    more = st.slider(f"Raise the score of {tokens[place]} by", -3.0, 5.0, 0.0, 0.5, key="three-words.more")
+    others = st.slider("More words with the score 0", 0, 200, 0, key="three-words.others")
+    found = steps(wanted, torch.stack(typed), tokens, place, more, others, None if which == SOURCE else 1.0)
+    teaching.formula(r"w_i = \frac{e^{s_i}}{\sum_j e^{s_j}}")
     titles = {
         "scores": "Score",
         "scaled": "÷ √d_k: the next stop",

@@ -43,17 +43,16 @@ OF_THE_MAP = {
 VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
 
 
-def show(picture, numbers) -> None:
+def show(picture) -> None:
     published = {
         f"{role} of {TOKENS[place]}": vector
         for role, rows in (("Q = K", QUERIES_AND_KEYS), ("V", VALUES))
         for place, vector in rows.items()
     }
-    with numbers:
-        typed = list(teaching.vectors("twelve-tokens", published, width=114).values())
-        causal = st.toggle("Causal mask: no word sees a later one", key="twelve-tokens.causal")
-        both, values = dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:]))
-        traces = [compute(both, values, masked) for masked in (False, True)]
+    typed = list(teaching.vectors("twelve-tokens", published, width=114).values())
+    causal = st.toggle("Causal mask: no word sees a later one", key="twelve-tokens.causal")
+    both, values = dict(zip(QUERIES_AND_KEYS, typed)), dict(zip(VALUES, typed[3:]))
+    traces = [compute(both, values, masked) for masked in (False, True)]
     trace, charts = traces[causal], {}
     for name, title, each in zip(("plain", "causal"), ("“good” attends to", "under a causal mask"), traces):
         row = pd.DataFrame({"token": TOKENS, "weight": each.weights[GOOD].tolist()})
