@@ -34,12 +34,8 @@ TAKE = "One matrix product does all words at once, at any distance. A key that i
 TOKENS = ("The", "movie", "was", "not", "good", ",", "but", "the", "soundtrack", "was", "amazing", ".")
 NOT, GOOD, SOUNDTRACK, AMAZING = 3, 4, 8, 10
 QUERIES_AND_KEYS = {NOT: (20.0, 20.0), GOOD: (0.0, 1.0), AMAZING: (19.0, 19.0)}
-OF_THE_MAP = {
-    NOT: (0.0, 1.0),
-    GOOD: (0.0, 1.0),
-    SOUNDTRACK: (19.0, 19.0),
-    AMAZING: (19.0, 19.0),
-}  # the annotated heatmap's
+# The annotated heatmap's.
+OF_THE_MAP = {NOT: (0.0, 1.0), GOOD: (0.0, 1.0), SOUNDTRACK: (19.0, 19.0), AMAZING: (19.0, 19.0)}
 VALUES = {NOT: (1.0, 0.0), GOOD: (0.0, 1.0), AMAZING: (1.0, 1.0)}
 
 
