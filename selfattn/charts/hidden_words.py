@@ -51,8 +51,10 @@ def hidden_words(
     words, small = _words(pair, attended, guess), _small(attended)
     word, others = pair.placed[0].word.text, [[each.label for each in side] for side in pair.words]
     longest = [f"“{max(side, key=len, default='')}”" for side in others]
+    way = f"to the other sentence’s “{word}”" if pair.senses is None else "to its other sense"
+    question = f"Hide a word from “{word}”: how far does it move, in % of the way {way}?"
     drawn = Drawn(
-        word=word, title=_question(pair, word), said=said, words=words, small=small, longest=longest, n_layers=n_layers,
+        word=word, title=question, said=said, words=words, small=small, longest=longest, n_layers=n_layers,
         n_heads=n_heads, guess=guess,
     )  # fmt: skip
     floor = _floor(pair)
@@ -84,11 +86,6 @@ def picking(spec: Spec, head: Head) -> Spec:
     """The same figure, this head picked at first."""
     params = [{**each, "value": [head._asdict()]} if each["name"] == "pick" else each for each in spec["params"]]
     return {**spec, "params": params}
-
-
-def _question(pair: HiddenPair, word: str) -> str:
-    way = f"to the other sentence’s “{word}”" if pair.senses is None else "to its other sense"
-    return f"Hide a word from “{word}”: how far does it move, in % of the way {way}?"
 
 
 # What is known
