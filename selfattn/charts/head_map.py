@@ -112,7 +112,6 @@ def _outline(encoding: Spec, chosen: str, theme: Theme, transform: Sequence[Spec
 
 
 def _picking(view: str) -> Spec:
-    """A click on a mark of this view picks its head."""
     click = {"type": "point", "fields": ["layer", "head"], "on": "click"}
     return {"data": {"name": "heads"}, "params": [{"name": "pick", "select": click, "views": [view]}]}
 

@@ -55,7 +55,6 @@ def show() -> None:
 
 
 def show_guess_first(address: str) -> None:
-    """The link that asks the class about two sentences of the teacher's own."""
     st.markdown("**Guess first**, about two sentences of your own: each pupil clicks a word, and then sees the answer.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first, second = (
@@ -88,5 +87,4 @@ def plain_question(slug: str) -> str:
 
 
 def link(address: str, stop: str) -> str:
-    """The address of a stop on this server."""
     return f"{address.partition('?')[0]}?stop={stop}"

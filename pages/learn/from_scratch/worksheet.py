@@ -68,7 +68,6 @@ def _by_hand(
 
 
 def _map(answers: bool) -> str:
-    """The map of "bank" beside a river, its row left to be shaded."""
     made = one_head_by_hand.compute()
     rows = [_heads("", *made.words)]
     for place, (word, weights) in enumerate(zip(made.words, made.trace.weights.tolist())):

@@ -67,7 +67,6 @@ def project(embeddings: Tensor = EMBEDDINGS, seed: int = SEED) -> tuple[Tensor, 
 
 
 def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made: Tensor) -> None:
-    """X, the matrix and what comes of them, and one number of it term by term."""
     name, numbers = ROLES[role], [str(n + 1) for n in range(made.shape[1])]
     draw = partial(teaching.grid, kind="signed", cell=46)
     charts = {
@@ -89,7 +88,6 @@ def _product(role: str, words, columns, embeddings: Tensor, matrix: Tensor, made
 
 
 def _shapes(n: int, d_model: int, d_k: int) -> pd.DataFrame:
-    """n words, d_model numbers a word, d_k numbers a query: the shape of every step."""
     shapes = {
         "X": f"{n} × {d_model}", "W_Q, W_K, W_V": f"{d_model} × {d_k}", "Q, K, V": f"{n} × {d_k}",
         "scores Q Kᵀ": f"{n} × {n}", "weights": f"{n} × {n}", "context": f"{n} × {d_k}",

@@ -104,7 +104,6 @@ def _figures(frame: pd.DataFrame) -> None:
 
 
 def _on_encoder() -> None:
-    """How widely the scores of real heads spread, with the division."""
     encoder, encoding = teaching.choose_sentence("scaling", "The bank of the river was muddy after the rain.")
     heads = np.ndindex(encoder.n_layers, encoder.n_heads)
     spread = torch.stack([encoding.trace(*head).scaled.std() for head in heads]).view(encoder.n_layers, -1)

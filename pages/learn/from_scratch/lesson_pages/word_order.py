@@ -78,7 +78,6 @@ def show(picture) -> None:
 
 
 def _on_encoder(details) -> None:
-    """Dog bites man on the real encoder, with and without its positions."""
     teaching.prose("**On the real encoder.** The same two sentences; then once more with position 0 for every token.")
     try:
         usual, same = compare_orders(current_encoder(), "dog bites man", "man bites dog", "dog")
