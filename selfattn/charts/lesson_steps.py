@@ -64,7 +64,7 @@ def _main(part: Spec) -> Spec:
     part = part.get("vconcat", [part])[0]
     layers = part.get("layer", [part])
     solid = [layer for layer in layers if layer["mark"]["type"] in ("bar", "rect")]
-    return (solid or [layer for layer in layers if "tooltip" in layer["encoding"]])[-1 if not solid else 0]
+    return solid[0] if solid else [layer for layer in layers if "tooltip" in layer["encoding"]][-1]
 
 
 def _code(code: Mapping[str, str], theme: Theme) -> Spec:
