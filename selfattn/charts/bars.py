@@ -46,13 +46,8 @@ def bars(
 
 def rows_frame(rows: Sequence[Row], what: str = "value") -> pd.DataFrame:
     """The rows' numbers, a line each: row, place, label and what they are."""
-    parts = [
-        pd.DataFrame(
-            {"row": row.name, "place": range(len(row.values)), "label": list(row.labels), what: list(row.values)}
-        )
-        for row in rows
-    ]
-    return pd.concat(parts, ignore_index=True)
+    lines = [(row.name, place, *own) for row in rows for place, own in enumerate(zip(row.labels, row.values))]
+    return pd.DataFrame(lines, columns=["row", "place", "label", what])
 
 
 def vector_strip(rows: Sequence[Row], theme: Theme, *, width: int = WIDTH) -> Spec:

@@ -38,12 +38,8 @@ def show() -> None:
     """At the foot of the guided path: the lesson plan, a link to every question, the sheets to print."""
     with st.expander("For class: a 45-minute lesson, a link to each question, worksheets", icon=":material/school:"):
         address = st.context.url or ""
-        table = (
-            "| minutes | stops | what to do |",
-            "|---|---|---|",
-            *(f"| {' | '.join(row)} |" for row in rows(address)),
-        )
-        st.markdown("\n".join(table))
+        table = [f"| {' | '.join(row)} |" for row in rows(address)]
+        st.markdown("\n".join(["| minutes | stops | what to do |", "|---|---|---|", *table]))
         st.markdown("Each link opens a question with its answer hidden. Add `&reveal=yes` to open it answered.")
         lines = (f"{NUMBERS[slug]}. {plain_question(slug)}\n{link(address, slug)}" for slug in STOPS)
         st.code("\n\n".join(lines), language=None, wrap_lines=True)

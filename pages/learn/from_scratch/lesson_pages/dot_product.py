@@ -49,12 +49,10 @@ def show(picture) -> None:
     curve = pd.DataFrame({"angle": range(181), "score": scores})
     drawn = pd.DataFrame(torch.stack([a, b]).tolist(), columns=["x", "y"])
     drawn = drawn.assign(kind=["query", "key"], label=list(typed), length=[float(each.norm()) for each in (a, b)])
+    turned = at_value(curve, "angle", "score", degrees, theme, ("angle", "a · b"), 280)
     charts = {
         "scores": ("The two vectors", arrows(drawn, theme, "length", "query", 280)),
-        "scores turned": (
-            "Two other vectors: their score by the angle",
-            at_value(curve, "angle", "score", degrees, theme, ("angle", "a · b"), 280),
-        ),
+        "scores turned": ("Two other vectors: their score by the angle", turned),
     }
     with picture:
         teaching.steps(
