@@ -107,8 +107,8 @@ def _words(pair: HiddenPair, attended: tuple[Attended, Attended], guess: bool) -
         for word in placed.sentence.words:
             at = numbered.get(word.start, -1)
             kind = "chosen" if at < 0 else "punctuation" if word.is_punctuation else "word"
-            value = float(share[at]) if at >= 0 and kind == "word" else math.nan
-            rows.append(_word(side, at, word.label, kind, math.nan if guess else value, word.start))
+            known = kind == "word" and not guess
+            rows.append(_word(side, at, word.label, kind, float(share[at]) if known else math.nan, word.start))
             rows += [_word(side, -1, label, "special") for label in after.get(at, ())]
     first = next((row for row in rows if row["number"] and row["side"] == 0), None)
     if first:
