@@ -57,6 +57,7 @@ class ChosenHead:
     head: Head
     chosen_with: float  # its accuracy on the half it was chosen on: flattered
     accuracy: float  # on the other half
+    p_value: float  # how often coins are right there as often, or more often (binomial, one-sided)
     position_only: float  # there, had it attended by distance alone
     n: int  # sentences in the other half
     luck: float  # the accuracy that the best of all heads reaches by luck on the choosing half (95th percentile)
@@ -130,11 +131,13 @@ def choose_head(weights: PronounWeights, choose_on: Sequence[int], score_on: Seq
     preferences, by_distance = weights.preference, torch.from_numpy(weights.by_distance)
     flattered = accuracy(preferences[list(choose_on)])
     head = Head(*divmod(int(flattered.argmax()), flattered.shape[1]))
+    judged, n = float(accuracy(preferences[list(score_on)])[head]), len(score_on)
     return ChosenHead(
         head=head,
         chosen_with=float(flattered[head]),
-        accuracy=float(accuracy(preferences[list(score_on)])[head]),
+        accuracy=judged,
+        p_value=sum(math.comb(n, right) for right in range(int(judged * n), n + 1)) / 2**n,
         position_only=float(accuracy(by_distance[list(score_on)])[head]),
-        n=len(score_on),
+        n=n,
         luck=luck(preferences[list(choose_on)]),
     )

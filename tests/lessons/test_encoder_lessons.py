@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from scipy.stats import binomtest
 
 from pages.learn.from_scratch.lesson_pages import one_word_one_vector, textbook_weights, word_order
 from pages.learn.from_scratch.lesson_pages.textbook_weights import TextbookWeights
@@ -48,11 +49,12 @@ def test_twins_stay_in_one_half():
     assert abs(len(halves[0]) - len(halves[1])) <= 2
 
 
-def test_the_chosen_head_is_judged_on_the_other_half():
+def test_the_chosen_heads_p_is_that_of_coins():
     weights = [torch.rand(41, 6, 12, generator=torch.Generator().manual_seed(seed)).numpy() for seed in range(3)]
     found = pronouns.choose_head(pronouns.PronounWeights(*weights), range(20), range(20, 41))
     assert found.n == 21 and found.position_only == pytest.approx((weights[2][20:][:, *found.head] > 0).mean())
-    assert found.accuracy == pytest.approx((weights[0] > weights[1])[20:][:, *found.head].mean())
+    right = int(found.accuracy * found.n)
+    assert found.p_value == pytest.approx(binomtest(right, found.n, alternative="greater").pvalue)
 
 
 def test_favourites_name_what_each_head_looks_at_most():
